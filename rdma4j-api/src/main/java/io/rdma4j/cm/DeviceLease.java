@@ -1,0 +1,203 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.CmDevice;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.RdmaDevice;
+import io.rdma4j.verbs.RdmaDevices;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+
+/**
+ * An id's share of an open device. All ids of the process share one context a device, opened for the
+ * first and closed after the last.
+ */
+final class DeviceLease {
+    private static final Map<String, Shared> OPEN = new HashMap<>();
+
+    private final Shared shared;
+    private boolean released;
+
+    private DeviceLease(Shared shared) {
+        this.shared = shared;
+        shared.leases.incrementAndGet();
+    }
+
+    private static final class Shared {
+        final String name;
+        final CmContext context;
+        @Nullable ProtectionDomain defaultDomain;
+        final AtomicInteger leases = new AtomicInteger();
+
+        Shared(String name, CmContext context) {
+            this.name = name;
+            this.context = context;
+        }
+    }
+
+    /**
+     * {@return a share of the device that hosts a local address, with the address held}
+     *
+     * @throws RdmaException EADDRNOTAVAIL if no device hosts it, EADDRINUSE if another process holds it
+     */
+    static DeviceLease forLocal(InetAddress local) throws RdmaException {
+        for (RdmaDevice device : RdmaDevices.list()) {
+            if (device instanceof CmDevice candidate && candidate.hosts(local)) {
+                return open(candidate, local);
+            }
+        }
+        throw new RdmaException(Errno.EADDRNOTAVAIL, "bind address",
+                local.getHostAddress() + " is the address of no RDMA device; there are "
+                        + RdmaDevices.list().stream().map(RdmaDevice::name)
+                                .collect(Collectors.joining(", ")));
+    }
+
+    /** {@return shares of all devices that can be opened, with why the others cannot} */
+    static List<DeviceLease> forAll(List<RdmaException> failures) {
+        List<DeviceLease> leases = new ArrayList<>();
+        for (RdmaDevice device : RdmaDevices.list()) {
+            if (device instanceof CmDevice candidate) {
+                try {
+                    leases.add(open(candidate, null));
+                } catch (RdmaException e) {
+                    failures.add(e);
+                }
+            }
+        }
+        return leases;
+    }
+
+    /** A share of the device towards a destination, and the local address packets leave from. */
+    record Towards(DeviceLease lease, InetAddress source) {}
+
+    /**
+     * {@return the device and local address that lead to a destination}
+     *
+     * @throws RdmaException ENODEV if the route leaves by an interface without RDMA device,
+     *         ENETUNREACH if there is no route
+     */
+    static Towards towards(InetSocketAddress destination) throws RdmaException {
+        InetAddress address = destination.getAddress();
+        for (RdmaDevice device : RdmaDevices.list()) {
+            if (device instanceof CmDevice candidate && candidate.hosts(address)) {
+                return viaHost(candidate, address);
+            }
+        }
+        InetAddress source = routeSource(destination);
+        for (RdmaDevice device : RdmaDevices.list()) {
+            if (device instanceof CmDevice candidate && candidate.hosts(source)) {
+                return new Towards(open(candidate, source), source);
+            }
+        }
+        throw new RdmaException(Errno.ENODEV, "resolve address", "packets to "
+                + address.getHostAddress() + " leave from " + source.getHostAddress()
+                + ", which is the address of no RDMA device");
+    }
+
+    /** The destination is this machine: loopback leaves from an address of our own. */
+    private static Towards viaHost(CmDevice device, InetAddress destination) throws RdmaException {
+        if (!destination.isLoopbackAddress()) {
+            return new Towards(open(device, destination), destination);
+        }
+        DeviceLease lease = open(device, null);
+        for (InetAddress held : lease.context().addresses()) {
+            if (held.getClass() == destination.getClass()) {
+                return new Towards(lease, held);
+            }
+        }
+        lease.release();
+        throw new RdmaException(Errno.EADDRNOTAVAIL, "resolve address",
+                device.name() + " holds no address of the kind of " + destination.getHostAddress()
+                        + "; another process may hold it");
+    }
+
+    /** Asks the system's routing table; a datagram socket sends nothing when it is connected. */
+    private static InetAddress routeSource(InetSocketAddress destination) throws RdmaException {
+        try (DatagramSocket probe = new DatagramSocket()) {
+            probe.connect(new InetSocketAddress(destination.getAddress(), 4791));
+            return probe.getLocalAddress();
+        } catch (IOException | RuntimeException e) {
+            throw new RdmaException(Errno.ENETUNREACH, "resolve address",
+                    "there is no route to " + destination.getAddress().getHostAddress(), e);
+        }
+    }
+
+    private static DeviceLease open(CmDevice device, @Nullable InetAddress address)
+            throws RdmaException {
+        synchronized (OPEN) {
+            Shared shared = OPEN.get(device.name());
+            if (shared == null) {
+                shared = new Shared(device.name(), device.open(address));
+                OPEN.put(shared.name, shared);
+            } else if (address != null) {
+                shared.context.claim(address);
+            }
+            return new DeviceLease(shared);
+        }
+    }
+
+    CmContext context() {
+        return shared.context;
+    }
+
+    /**
+     * {@return another share of the same device} Called by the thread that drives the device, so it takes
+     * no lock: whoever holds it may be waiting for that thread.
+     */
+    DeviceLease share() {
+        return new DeviceLease(shared);
+    }
+
+    /** {@return the protection domain that ids of this device share when given none} */
+    ProtectionDomain defaultDomain() throws RdmaException {
+        synchronized (OPEN) {
+            ProtectionDomain domain = shared.defaultDomain;
+            if (domain == null) {
+                domain = shared.context.allocateProtectionDomain();
+                shared.defaultDomain = domain;
+            }
+            return domain;
+        }
+    }
+
+    /** Gives the share back; the last closes the device, unless the application still uses it. */
+    void release() {
+        synchronized (OPEN) {
+            if (released) {
+                return;
+            }
+            released = true;
+            shared.leases.decrementAndGet();
+            OPEN.values().removeIf(DeviceLease::closeIfIdle);
+        }
+    }
+
+    /** An application may outlive its ids with objects of the context: then it stays open. */
+    private static boolean closeIfIdle(Shared shared) {
+        if (shared.leases.get() > 0) {
+            return false;
+        }
+        try {
+            if (shared.defaultDomain != null) {
+                shared.defaultDomain.close();
+                shared.defaultDomain = null;
+            }
+            shared.context.close();
+            return true;
+        } catch (RdmaException busy) {
+            return false;
+        }
+    }
+}

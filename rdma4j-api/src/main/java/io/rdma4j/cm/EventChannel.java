@@ -1,0 +1,82 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.spi.EventQueue;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.time.Duration;
+
+/**
+ * Where events of {@link CmId}s arrive; one channel can serve many ids on several devices.
+ *
+ * <p>C: {@code struct rdma_event_channel}. Thread safe; each event is handed out once. Waiting suits
+ * virtual threads.
+ */
+public final class EventChannel implements AutoCloseable {
+    private final EventQueue<CmEvent> events = new EventQueue<>("await connection manager event");
+    private int ids;
+    private boolean closed;
+
+    private EventChannel() {}
+
+    /** {@return a new channel} C: {@code rdma_create_event_channel}. */
+    public static EventChannel create() {
+        return new EventChannel();
+    }
+
+    /**
+     * Waits for the next event; it must be acknowledged. C: {@code rdma_get_cm_event}.
+     *
+     * @throws RdmaException EINTR when interrupted, EBADF when the channel is closed
+     */
+    public CmEvent awaitEvent() throws RdmaException {
+        CmEvent event = events.take();
+        event.id().onEventTaken(event);
+        return event;
+    }
+
+    /** {@return the next event, or null if none comes in time} */
+    public @Nullable CmEvent pollEvent(Duration timeout) throws RdmaException {
+        CmEvent event = events.poll(timeout);
+        if (event != null) {
+            event.id().onEventTaken(event);
+        }
+        return event;
+    }
+
+    /**
+     * Closes the channel and wakes its waiters. Idempotent. C: {@code rdma_destroy_event_channel}.
+     *
+     * @throws RdmaException EBUSY while ids use it
+     */
+    @Override
+    public synchronized void close() throws RdmaException {
+        if (ids > 0) {
+            throw new RdmaException(Errno.EBUSY, "close event channel",
+                    ids + " id(s) still use it; close them first");
+        }
+        closed = true;
+        events.close();
+    }
+
+    void publish(CmEvent event) {
+        events.publish(event);
+    }
+
+    synchronized void attach() throws RdmaException {
+        if (closed) {
+            throw new RdmaException(Errno.EBADF, "create id", "the event channel is closed");
+        }
+        ids++;
+    }
+
+    synchronized void detach(CmId id) {
+        ids--;
+        events.removeIf(event -> event.id() == id);
+    }
+
+    void moveEvents(CmId id, EventChannel target) {
+        events.moveIf(event -> event.id() == id, target.events);
+    }
+}

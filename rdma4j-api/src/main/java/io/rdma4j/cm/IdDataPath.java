@@ -1,0 +1,118 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.spi.CmConnection;
+import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.WorkCompletion;
+import org.jspecify.annotations.Nullable;
+
+/** The queue pair of an id, with the completion queues and channels made for it. */
+final class IdDataPath {
+    final QueuePair queuePair;
+    private final @Nullable CompletionQueue ownSendQueue;
+    private final @Nullable CompletionQueue ownReceiveQueue;
+
+    private IdDataPath(QueuePair queuePair, @Nullable CompletionQueue ownSendQueue,
+            @Nullable CompletionQueue ownReceiveQueue) {
+        this.queuePair = queuePair;
+        this.ownSendQueue = ownSendQueue;
+        this.ownReceiveQueue = ownReceiveQueue;
+    }
+
+    /** Creates the queue pair, and completion queues with channels where none are given. */
+    static IdDataPath create(DeviceContext context, ProtectionDomain domain,
+            QueuePairInitAttributes wanted) throws RdmaException {
+        CompletionQueue ownSendQueue = null;
+        CompletionQueue ownReceiveQueue = null;
+        try {
+            CompletionQueue sendQueue = wanted.sendCompletionQueue();
+            if (sendQueue == null) {
+                ownSendQueue = completionQueue(context, wanted.capabilities().maxSendRequests());
+                sendQueue = ownSendQueue;
+            }
+            CompletionQueue receiveQueue = wanted.receiveCompletionQueue();
+            if (receiveQueue == null) {
+                ownReceiveQueue = completionQueue(context,
+                        wanted.capabilities().maxReceiveRequests());
+                receiveQueue = ownReceiveQueue;
+            }
+            QueuePair queuePair = domain.createQueuePair(new QueuePairInitAttributes()
+                    .type(wanted.type()).capabilities(wanted.capabilities())
+                    .signalAll(wanted.signalAll()).userContext(wanted.userContext())
+                    .sharedReceiveQueue(wanted.sharedReceiveQueue()).sendCompletionQueue(sendQueue)
+                    .receiveCompletionQueue(receiveQueue));
+            return new IdDataPath(queuePair, ownSendQueue, ownReceiveQueue);
+        } catch (RdmaException e) {
+            close(ownSendQueue);
+            close(ownReceiveQueue);
+            throw e;
+        }
+    }
+
+    private static CompletionQueue completionQueue(DeviceContext context, int requests)
+            throws RdmaException {
+        CompletionChannel channel = CompletionChannel.create();
+        try {
+            return context.createCompletionQueue(Math.max(1, requests), channel);
+        } catch (RdmaException e) {
+            channel.close();
+            throw e;
+        }
+    }
+
+    private static void close(@Nullable CompletionQueue own) throws RdmaException {
+        if (own != null) {
+            own.close();
+            CompletionChannel channel = own.channel();
+            if (channel != null) {
+                channel.close();
+            }
+        }
+    }
+
+    /** Brings the queue pair to RTS as the connection says. */
+    void ready(CmConnection connection, ConnectionParameters own) throws RdmaException {
+        queuePair.modify(connection.queuePairAttributes(QueuePairState.INIT, own));
+        queuePair.modify(connection.queuePairAttributes(QueuePairState.RTR, own));
+        queuePair.modify(connection.queuePairAttributes(QueuePairState.RTS, own));
+    }
+
+    /** Moves the queue pair to the error state, unless nothing was ever started on it. */
+    void fail() throws RdmaException {
+        if (queuePair.state() != QueuePairState.RESET) {
+            queuePair.modify(new QueuePairAttributes().state(QueuePairState.ERR));
+        }
+    }
+
+    /** Waits for a completion of the send queue or the receive queue. */
+    WorkCompletion awaitCompletion(CompletionQueue queue) throws RdmaException {
+        WorkCompletion completion = new WorkCompletion();
+        CompletionChannel channel = queue.channel();
+        while (!queue.poll(completion)) {
+            if (channel == null) {
+                throw new RdmaException(Errno.EINVAL, "await completion",
+                        "the completion queue has no channel to wait on; create it with one or poll it");
+            }
+            queue.requestNotification(false);
+            if (queue.poll(completion)) {
+                break;
+            }
+            channel.awaitEvent().acknowledgeEvents(1);
+        }
+        return completion;
+    }
+
+    void close() throws RdmaException {
+        queuePair.close();
+        close(ownSendQueue);
+        close(ownReceiveQueue);
+    }
+}

@@ -1,0 +1,24 @@
+package io.rdma4j.spi;
+
+import io.rdma4j.verbs.RdmaDevice;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.InetAddress;
+
+/** A device that the connection manager can use. */
+public interface CmDevice extends RdmaDevice {
+    /**
+     * {@return whether an address is one of this device's network interface} A loopback device hosts all
+     * of {@code 127.0.0.0/8}, whichever of them it holds.
+     */
+    boolean hosts(InetAddress address);
+
+    /**
+     * Opens the device with an address held.
+     *
+     * @param address one that the device {@link #hosts}, or null for those it takes by itself
+     * @throws RdmaException EADDRINUSE if another process holds it, EADDRNOTAVAIL if it is not hosted
+     */
+    CmContext open(@Nullable InetAddress address) throws RdmaException;
+}

@@ -1,0 +1,37 @@
+package io.rdma4j.verbs;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Something that happened to a device or one of its objects outside any completion.
+ *
+ * <p>C: {@code struct ibv_async_event}, {@code ibv_ack_async_event}. An object with unacknowledged
+ * events cannot be closed. Closing the event acknowledges it.
+ */
+public interface AsyncEvent extends AutoCloseable {
+    /** {@return what happened} */
+    AsyncEventType type();
+
+    /** {@return the queue pair it happened to, or null} */
+    @Nullable
+    QueuePair queuePair();
+
+    /** {@return the completion queue it happened to, or null} */
+    @Nullable
+    CompletionQueue completionQueue();
+
+    /** {@return the shared receive queue it happened to, or null} */
+    @Nullable
+    SharedReceiveQueue sharedReceiveQueue();
+
+    /** {@return the port it happened to, or 0} */
+    int port();
+
+    /** Says that the event has been dealt with. Idempotent. C: {@code ibv_ack_async_event}. */
+    void acknowledge();
+
+    @Override
+    default void close() {
+        acknowledge();
+    }
+}

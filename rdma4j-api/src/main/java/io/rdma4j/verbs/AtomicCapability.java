@@ -1,0 +1,33 @@
+package io.rdma4j.verbs;
+
+/**
+ * How far the atomic operations of a device are atomic.
+ *
+ * <p>C: {@code enum ibv_atomic_cap}.
+ */
+public enum AtomicCapability {
+    /** No atomic operations. */
+    NONE(0, "ATOMIC_NONE"),
+    /** Atomic among all work of this device. */
+    HCA(1, "ATOMIC_HCA"),
+    /** Atomic also against the processor. */
+    GLOBAL(2, "ATOMIC_GLOB");
+
+    private final int code;
+    private final String text;
+
+    AtomicCapability(int code, String text) {
+        this.code = code;
+        this.text = text;
+    }
+
+    /** {@return the number verbs.h gives this} */
+    public int code() {
+        return code;
+    }
+
+    /** {@return the name {@code ibv_devinfo} prints} */
+    public String text() {
+        return text;
+    }
+}

@@ -1,0 +1,77 @@
+package io.rdma4j.verbs;
+
+import io.rdma4j.spi.EventQueue;
+import org.jspecify.annotations.Nullable;
+
+import java.time.Duration;
+
+/**
+ * Where armed completion queues announce that completions arrived; a thread can sleep here.
+ *
+ * <p>C: {@code struct ibv_comp_channel}, {@code ibv_get_cq_event}. One channel can serve completion
+ * queues of several devices. Thread safe; each event is handed out once and must be acknowledged with
+ * {@link CompletionQueue#acknowledgeEvents} before its queue can be closed. Waiting suits virtual
+ * threads.
+ */
+public final class CompletionChannel implements AutoCloseable {
+    private final EventQueue<CompletionQueue> events = new EventQueue<>("await completion event");
+    private int completionQueues;
+    private boolean closed;
+
+    private CompletionChannel() {}
+
+    /** {@return a new channel} C: {@code ibv_create_comp_channel}. */
+    public static CompletionChannel create() {
+        return new CompletionChannel();
+    }
+
+    /**
+     * Waits for an event. C: {@code ibv_get_cq_event}.
+     *
+     * @return the completion queue to poll
+     * @throws RdmaException EINTR when interrupted, EBADF when the channel is closed
+     */
+    public CompletionQueue awaitEvent() throws RdmaException {
+        return events.take();
+    }
+
+    /** {@return the completion queue of the next event, or null if none comes in time} */
+    public @Nullable CompletionQueue pollEvent(Duration timeout) throws RdmaException {
+        return events.poll(timeout);
+    }
+
+    /** Announces an event. For devices; the completion queue must have been attached. */
+    public void publish(CompletionQueue queue) {
+        events.publish(queue);
+    }
+
+    /** Counts a new completion queue. For devices. */
+    public synchronized void attach() throws RdmaException {
+        if (closed) {
+            throw new RdmaException(Errno.EBADF, "create completion queue",
+                    "the completion channel is closed");
+        }
+        completionQueues++;
+    }
+
+    /** Forgets a closed completion queue and the events nobody took. For devices. */
+    public synchronized void detach(CompletionQueue queue) {
+        completionQueues--;
+        events.removeIf(queue::equals);
+    }
+
+    /**
+     * Closes the channel and wakes its waiters. Idempotent. C: {@code ibv_destroy_comp_channel}.
+     *
+     * @throws RdmaException EBUSY while completion queues use it
+     */
+    @Override
+    public synchronized void close() throws RdmaException {
+        if (completionQueues > 0) {
+            throw new RdmaException(Errno.EBUSY, "close completion channel",
+                    completionQueues + " completion queue(s) still use it; close them first");
+        }
+        closed = true;
+        events.close();
+    }
+}

@@ -1,0 +1,63 @@
+package io.rdma4j.verbs;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where finished work is reported.
+ *
+ * <p>C: {@code struct ibv_cq}. Source: IBTA 10.2.6. Thread safe; each completion is handed out once.
+ *
+ * <p>Polling drives the device: a thread that polls carries its packets itself. If more completions
+ * arrive than the queue can hold, the queue and every queue pair on it fail
+ * ({@link AsyncEventType#CQ_ERROR}); what it holds can still be polled.
+ */
+public interface CompletionQueue extends AutoCloseable {
+    /** {@return the device it belongs to} */
+    DeviceContext context();
+
+    /** {@return the entries it can hold} */
+    int capacity();
+
+    /** {@return the channel it notifies, or null} */
+    @Nullable
+    CompletionChannel channel();
+
+    /** {@return the object given at creation, or null} */
+    @Nullable
+    Object userContext();
+
+    /**
+     * Takes completions, oldest first, without waiting. C: {@code ibv_poll_cq}.
+     *
+     * @param completions filled from its start
+     * @return how many were filled
+     * @throws RdmaException EIO when the queue has overrun and all it held has been taken
+     */
+    int poll(WorkCompletion[] completions) throws RdmaException;
+
+    /** Takes one completion. {@return whether there was one} */
+    boolean poll(WorkCompletion completion) throws RdmaException;
+
+    /**
+     * Asks for one event in the channel when the next completion arrives. C:
+     * {@code ibv_req_notify_cq}. Poll once more afterwards: what arrived before does not count.
+     *
+     * @param solicitedOnly only for a completion the peer marked, or a failure
+     */
+    void requestNotification(boolean solicitedOnly) throws RdmaException;
+
+    /** Acknowledges events taken from the channel. C: {@code ibv_ack_cq_events}. */
+    void acknowledgeEvents(int count);
+
+    /** Changes the capacity, keeping what it holds. C: {@code ibv_resize_cq}. */
+    void resize(int capacity) throws RdmaException;
+
+    /**
+     * Frees it. Idempotent. C: {@code ibv_destroy_cq}, which waits for unacknowledged events; this does
+     * not wait.
+     *
+     * @throws RdmaException EBUSY while queue pairs use it or events are not acknowledged
+     */
+    @Override
+    void close() throws RdmaException;
+}

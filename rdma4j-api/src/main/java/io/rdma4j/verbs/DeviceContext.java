@@ -1,0 +1,96 @@
+package io.rdma4j.verbs;
+
+import org.jspecify.annotations.Nullable;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * An open device.
+ *
+ * <p>C: {@code struct ibv_context}. Thread safe.
+ */
+public interface DeviceContext extends AutoCloseable {
+    /** {@return the device} */
+    RdmaDevice device();
+
+    /** {@return what it is and can do} C: {@code ibv_query_device}. */
+    DeviceAttributes queryDevice() throws RdmaException;
+
+    /**
+     * {@return the state of a port} C: {@code ibv_query_port}.
+     *
+     * @param port from 1
+     * @throws RdmaException EINVAL if there is no such port
+     */
+    PortAttributes queryPort(int port) throws RdmaException;
+
+    /**
+     * {@return an entry of a port's GID table, {@link Gid#ZERO} if it is empty} C:
+     * {@code ibv_query_gid}.
+     *
+     * @throws RdmaException EINVAL if there is no such port or index
+     */
+    Gid queryGid(int port, int index) throws RdmaException;
+
+    /**
+     * {@return an entry of a port's GID table with its type} C: {@code ibv_query_gid_ex}.
+     *
+     * @throws RdmaException EINVAL if there is no such port or index, ENOENT if the entry is empty
+     */
+    GidEntry queryGidEntry(int port, int index) throws RdmaException;
+
+    /** {@return the entries of the GID table that are in use} C: {@code ibv_query_gid_table}. */
+    List<GidEntry> queryGidTable() throws RdmaException;
+
+    /** {@return an entry of a port's P_Key table} C: {@code ibv_query_pkey}. */
+    int queryPkey(int port, int index) throws RdmaException;
+
+    /**
+     * {@return the index of a P_Key in a port's table} C: {@code ibv_get_pkey_index}.
+     *
+     * @throws RdmaException ENOENT if it is not there
+     */
+    int pkeyIndex(int port, int pkey) throws RdmaException;
+
+    /** Creates a protection domain. C: {@code ibv_alloc_pd}. */
+    ProtectionDomain allocateProtectionDomain() throws RdmaException;
+
+    /**
+     * Creates a completion queue. C: {@code ibv_create_cq}.
+     *
+     * @param capacity the entries it shall hold, from 1
+     * @param channel where it announces completions when armed, or null
+     * @param userContext an object of the caller's, or null
+     * @param completionVector which of the device's vectors, from 0
+     * @throws RdmaException EINVAL naming the limit if capacity or vector do not fit
+     */
+    CompletionQueue createCompletionQueue(int capacity, @Nullable CompletionChannel channel,
+            @Nullable Object userContext, int completionVector) throws RdmaException;
+
+    /** Creates a completion queue without channel. */
+    default CompletionQueue createCompletionQueue(int capacity) throws RdmaException {
+        return createCompletionQueue(capacity, null, null, 0);
+    }
+
+    /** Creates a completion queue that announces completions in a channel. */
+    default CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel)
+            throws RdmaException {
+        return createCompletionQueue(capacity, channel, null, 0);
+    }
+
+    /** Waits for the next asynchronous event. C: {@code ibv_get_async_event}. */
+    AsyncEvent awaitAsyncEvent() throws RdmaException;
+
+    /** {@return the next asynchronous event, or null if none comes in time} */
+    @Nullable
+    AsyncEvent pollAsyncEvent(Duration timeout) throws RdmaException;
+
+    /**
+     * Closes the device. Idempotent. C: {@code ibv_close_device}.
+     *
+     * @throws RdmaException EBUSY while anything created from it is alive
+     */
+    @Override
+    void close() throws RdmaException;
+}

@@ -1,0 +1,118 @@
+package io.rdma4j.verbs;
+
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.Locale;
+
+/**
+ * A global identifier: 16 bytes that name a port. On RoCE it is an IPv6 address, or an IPv4 address
+ * mapped as {@code ::ffff:a.b.c.d}.
+ *
+ * <p>C: {@code union ibv_gid}. Source: IBTA 4.1.1, RFC 4291 §2.5.5.2.
+ *
+ * @param high bytes 0 to 7, big endian
+ * @param low bytes 8 to 15, big endian
+ */
+public record Gid(long high, long low) {
+    /** Sixteen zero bytes: an empty entry of the GID table. */
+    public static final Gid ZERO = new Gid(0, 0);
+
+    private static final long IPV4_MAPPED = 0x0000_ffff_0000_0000L;
+
+    /** {@return the GID of an IPv4 or IPv6 address} */
+    public static Gid of(InetAddress address) {
+        byte[] bytes = address.getAddress();
+        if (bytes.length == 4) {
+            return new Gid(0, IPV4_MAPPED | bigEndian(bytes, 0, 4));
+        }
+        return new Gid(bigEndian(bytes, 0, 8), bigEndian(bytes, 8, 8));
+    }
+
+    /**
+     * {@return the GID of 16 bytes}
+     *
+     * @throws IllegalArgumentException if there are not exactly 16
+     */
+    public static Gid of(byte[] bytes) {
+        if (bytes.length != 16) {
+            throw new IllegalArgumentException("a GID has 16 bytes, not " + bytes.length);
+        }
+        return new Gid(bigEndian(bytes, 0, 8), bigEndian(bytes, 8, 8));
+    }
+
+    /**
+     * {@return the GID of 32 hexadecimal digits, with or without colons between groups of four}
+     *
+     * @throws IllegalArgumentException if it is not one
+     */
+    public static Gid parse(String text) {
+        String digits = text.replace(":", "");
+        if (!digits.matches("[0-9a-fA-F]{32}")) {
+            throw new IllegalArgumentException(
+                    "'" + text + "' is not a GID: 32 hexadecimal digits are needed");
+        }
+        return new Gid(Long.parseUnsignedLong(digits.substring(0, 16), 16),
+                Long.parseUnsignedLong(digits.substring(16), 16));
+    }
+
+    /** {@return whether this is an IPv4 address in IPv6 form} */
+    public boolean isIpv4() {
+        return high == 0 && (low >>> 32) == 0xffff;
+    }
+
+    /** {@return whether all bytes are zero} */
+    public boolean isZero() {
+        return high == 0 && low == 0;
+    }
+
+    /** {@return whether this is an IPv6 address of the link, {@code fe80::/10}} */
+    public boolean isLinkLocal() {
+        return (high >>> 54) == (0xfe80L >>> 6);
+    }
+
+    /** {@return the IPv4 or IPv6 address; an IPv6 address carries no scope} */
+    public InetAddress address() {
+        try {
+            if (isIpv4()) {
+                int v4 = (int) low;
+                return Inet4Address.getByAddress(new byte[]{(byte) (v4 >>> 24), (byte) (v4 >>> 16),
+                    (byte) (v4 >>> 8), (byte) v4});
+            }
+            return InetAddress.getByAddress(bytes());
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException("16 bytes are an address", e);
+        }
+    }
+
+    /** {@return the 16 bytes} */
+    public byte[] bytes() {
+        byte[] bytes = new byte[16];
+        for (int i = 0; i < 8; i++) {
+            bytes[i] = (byte) (high >>> (56 - 8 * i));
+            bytes[8 + i] = (byte) (low >>> (56 - 8 * i));
+        }
+        return bytes;
+    }
+
+    /** {@return eight groups of four digits, as {@code /sys/class/infiniband} shows them} */
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder(39);
+        for (int group = 0; group < 8; group++) {
+            long half = group < 4 ? high : low;
+            int shift = 48 - 16 * (group & 3);
+            text.append(group == 0 ? "" : ":")
+                    .append(String.format(Locale.ROOT, "%04x", (half >>> shift) & 0xffff));
+        }
+        return text.toString();
+    }
+
+    private static long bigEndian(byte[] bytes, int from, int count) {
+        long value = 0;
+        for (int i = 0; i < count; i++) {
+            value = value << 8 | (bytes[from + i] & 0xff);
+        }
+        return value;
+    }
+}

@@ -1,0 +1,45 @@
+package io.rdma4j.verbs;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+
+/**
+ * Memory a device may access.
+ *
+ * <p>C: {@code struct ibv_mr}. Source: IBTA 10.6. The region keeps its segment reachable; closing the
+ * region ends every access, local and remote, at once. If the segment's arena is closed first, access
+ * fails as if the region were closed. Thread safe.
+ */
+public interface MemoryRegion extends AutoCloseable {
+    /** {@return the protection domain it belongs to} */
+    ProtectionDomain protectionDomain();
+
+    /** {@return the memory} */
+    MemorySegment segment();
+
+    /**
+     * {@return the address of the first byte, as work requests and peers count: the segment's native
+     * address, 0 for a zero-based region, or the address chosen at registration}
+     */
+    long address();
+
+    /** {@return the bytes} */
+    long length();
+
+    /** {@return the key of local work requests} */
+    int lkey();
+
+    /** {@return the key a peer uses} */
+    int rkey();
+
+    /** {@return what may be done to it} */
+    Set<AccessFlag> access();
+
+    /**
+     * Ends all access. Idempotent. C: {@code ibv_dereg_mr}.
+     *
+     * @throws RdmaException EBUSY while memory windows are bound to it
+     */
+    @Override
+    void close() throws RdmaException;
+}

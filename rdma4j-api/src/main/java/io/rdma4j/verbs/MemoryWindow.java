@@ -1,0 +1,21 @@
+package io.rdma4j.verbs;
+
+/**
+ * A window that gives the peer access to part of a region for a time.
+ *
+ * <p>C: {@code struct ibv_mw}. Source: IBTA 10.6.7.2. Thread safe.
+ */
+public interface MemoryWindow extends AutoCloseable {
+    /** {@return the protection domain it belongs to} */
+    ProtectionDomain protectionDomain();
+
+    /** {@return its kind} */
+    MemoryWindowType type();
+
+    /** {@return the key the peer uses; changes with each bind} */
+    int rkey();
+
+    /** Frees it; the peer's access ends at once. Idempotent. C: {@code ibv_dealloc_mw}. */
+    @Override
+    void close() throws RdmaException;
+}

@@ -1,0 +1,24 @@
+package io.rdma4j.verbs;
+
+/**
+ * The kind of a memory window.
+ *
+ * <p>C: {@code enum ibv_mw_type}. Source: IBTA 10.6.7.2.
+ */
+public enum MemoryWindowType {
+    /** Bound by {@link QueuePair#bindMemoryWindow}; belongs to its protection domain. */
+    TYPE_1(1),
+    /** Bound by a work request; belongs to one queue pair. */
+    TYPE_2(2);
+
+    private final int code;
+
+    MemoryWindowType(int code) {
+        this.code = code;
+    }
+
+    /** {@return the number verbs.h gives this} */
+    public int code() {
+        return code;
+    }
+}

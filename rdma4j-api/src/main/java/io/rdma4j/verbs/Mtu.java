@@ -1,0 +1,66 @@
+package io.rdma4j.verbs;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The most payload bytes of one packet.
+ *
+ * <p>C: {@code enum ibv_mtu}. Source: IBTA 3.5.1.
+ */
+public enum Mtu {
+    /** 256 bytes. */
+    MTU_256(1, 256),
+    /** 512 bytes. */
+    MTU_512(2, 512),
+    /** 1024 bytes. */
+    MTU_1024(3, 1024),
+    /** 2048 bytes. */
+    MTU_2048(4, 2048),
+    /** 4096 bytes. */
+    MTU_4096(5, 4096);
+
+    private final int code;
+    private final int bytes;
+
+    Mtu(int code, int bytes) {
+        this.code = code;
+        this.bytes = bytes;
+    }
+
+    /** {@return the number verbs.h and the wire give this} */
+    public int code() {
+        return code;
+    }
+
+    /** {@return the payload bytes of a full packet} */
+    public int bytes() {
+        return bytes;
+    }
+
+    /** {@return the smaller of the two} */
+    public static Mtu min(Mtu a, Mtu b) {
+        return a.compareTo(b) <= 0 ? a : b;
+    }
+
+    /** {@return the MTU of that code, or null} */
+    public static @Nullable Mtu ofCode(int code) {
+        for (Mtu mtu : VALUES) {
+            if (mtu.code == code) {
+                return mtu;
+            }
+        }
+        return null;
+    }
+
+    /** {@return the MTU of that many bytes, or null} */
+    public static @Nullable Mtu ofBytes(int bytes) {
+        for (Mtu mtu : VALUES) {
+            if (mtu.bytes == bytes) {
+                return mtu;
+            }
+        }
+        return null;
+    }
+
+    private static final Mtu[] VALUES = values();
+}

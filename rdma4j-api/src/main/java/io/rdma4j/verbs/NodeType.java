@@ -1,0 +1,41 @@
+package io.rdma4j.verbs;
+
+/**
+ * What kind of node a device is.
+ *
+ * <p>C: {@code enum ibv_node_type}, {@code ibv_node_type_str}.
+ */
+public enum NodeType {
+    /** A host or target channel adapter. */
+    CHANNEL_ADAPTER(1, "InfiniBand channel adapter"),
+    /** A switch. */
+    SWITCH(2, "InfiniBand switch"),
+    /** A router. */
+    ROUTER(3, "InfiniBand router"),
+    /** An RDMA NIC of iWARP. */
+    RNIC(4, "iWARP NIC"),
+    /** Cisco usNIC. */
+    USNIC(5, "usNIC"),
+    /** Cisco usNIC over UDP. */
+    USNIC_UDP(6, "usNIC UDP"),
+    /** Unspecified. */
+    UNSPECIFIED(7, "unspecified");
+
+    private final int code;
+    private final String text;
+
+    NodeType(int code, String text) {
+        this.code = code;
+        this.text = text;
+    }
+
+    /** {@return the number verbs.h gives this} */
+    public int code() {
+        return code;
+    }
+
+    /** {@return the text {@code ibv_node_type_str} gives} */
+    public String text() {
+        return text;
+    }
+}

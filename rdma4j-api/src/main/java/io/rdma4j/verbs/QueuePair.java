@@ -1,0 +1,97 @@
+package io.rdma4j.verbs;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+
+/**
+ * A send queue and a receive queue: one end of a connection, or of datagrams.
+ *
+ * <p>C: {@code struct ibv_qp}. Source: IBTA 10.2.4, 10.3. Thread safe. Posting allocates nothing and
+ * does not wait.
+ */
+public interface QueuePair extends AutoCloseable {
+    /** {@return the protection domain it belongs to} */
+    ProtectionDomain protectionDomain();
+
+    /** {@return its number, 24 bits} */
+    int number();
+
+    /** {@return its transport service} */
+    QueuePairType type();
+
+    /** {@return its state now} */
+    QueuePairState state();
+
+    /** {@return where sends complete} */
+    CompletionQueue sendCompletionQueue();
+
+    /** {@return where receives complete} */
+    CompletionQueue receiveCompletionQueue();
+
+    /** {@return the shared receive queue it draws from, or null} */
+    @Nullable
+    SharedReceiveQueue sharedReceiveQueue();
+
+    /** {@return the object given at creation, or null} */
+    @Nullable
+    Object userContext();
+
+    /** {@return the sizes of its queues as the device gave them} */
+    QueuePairCapabilities capabilities();
+
+    /**
+     * Moves it to a state, or changes attributes in its state. C: {@code ibv_modify_qp}.
+     *
+     * @param attributes the state and what the transition requires and allows (IBTA table 91)
+     * @throws RdmaException EINVAL naming missing or forbidden attributes; nothing is changed
+     */
+    void modify(QueuePairAttributes attributes) throws RdmaException;
+
+    /** {@return its attributes, all set that it knows} C: {@code ibv_query_qp}. */
+    QueuePairAttributes query() throws RdmaException;
+
+    /**
+     * Posts a send request. C: {@code ibv_post_send}.
+     *
+     * @throws RdmaException EINVAL in a state that does not allow it or for a request that does not fit
+     *         the queue pair, ENOMEM when the queue is full
+     */
+    void postSend(SendWorkRequest request) throws RdmaException;
+
+    /**
+     * Posts send requests in order.
+     *
+     * @throws PostException if one is refused; those before it are posted
+     */
+    void postSend(List<SendWorkRequest> requests) throws RdmaException;
+
+    /** Posts a receive request. C: {@code ibv_post_recv}. Errors as for sends. */
+    void postReceive(ReceiveWorkRequest request) throws RdmaException;
+
+    /**
+     * Posts receive requests in order.
+     *
+     * @throws PostException if one is refused; those before it are posted
+     */
+    void postReceive(List<ReceiveWorkRequest> requests) throws RdmaException;
+
+    /** Binds a type 1 memory window. C: {@code ibv_bind_mw}. */
+    void bindMemoryWindow(MemoryWindow window, long requestId, MemoryWindowBind bind,
+            boolean signaled) throws RdmaException;
+
+    /** Joins a multicast group. C: {@code ibv_attach_mcast}. */
+    void attachMulticast(Gid group) throws RdmaException;
+
+    /** Leaves a multicast group. C: {@code ibv_detach_mcast}. */
+    void detachMulticast(Gid group) throws RdmaException;
+
+    /**
+     * Frees it; outstanding work is dropped without completions. Idempotent. C: {@code ibv_destroy_qp}.
+     *
+     * @throws RdmaException EBUSY while it is attached to multicast groups or events are not
+     *         acknowledged
+     */
+    @Override
+    void close() throws RdmaException;
+}

@@ -1,0 +1,382 @@
+package io.rdma4j.verbs;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * Attributes of a queue pair, with the knowledge of which are set.
+ *
+ * <p>C: {@code struct ibv_qp_attr} together with its {@code attr_mask}. A mutable object of the
+ * caller: a setter sets the value and its mark; {@link #isSet} tells the mark; an accessor of an
+ * attribute that is not set throws {@link IllegalStateException}. A value out of its range is an
+ * {@link IllegalArgumentException} at once.
+ */
+public final class QueuePairAttributes {
+    private final Set<QueuePairAttribute> set = EnumSet.noneOf(QueuePairAttribute.class);
+    private @Nullable QueuePairState state;
+    private @Nullable QueuePairState currentState;
+    private boolean enableSqdAsyncNotify;
+    private Set<AccessFlag> accessFlags = Set.of();
+    private int pkeyIndex;
+    private int port;
+    private int qkey;
+    private @Nullable AddressHandleAttributes addressVector;
+    private @Nullable Mtu pathMtu;
+    private int timeout;
+    private int retryCount;
+    private int rnrRetry;
+    private int receivePsn;
+    private int maxReadAtomic;
+    private @Nullable AddressHandleAttributes alternatePath;
+    private int minRnrTimer;
+    private int sendPsn;
+    private int maxDestinationReadAtomic;
+    private @Nullable PathMigrationState pathMigrationState;
+    private @Nullable QueuePairCapabilities capabilities;
+    private int destinationQueuePair;
+    private int rateLimit;
+
+    /** Creates attributes of which none is set. */
+    public QueuePairAttributes() {}
+
+    /** {@return which attributes are set; a view} */
+    public Set<QueuePairAttribute> mask() {
+        return Collections.unmodifiableSet(set);
+    }
+
+    /** {@return whether an attribute is set} */
+    public boolean isSet(QueuePairAttribute attribute) {
+        return set.contains(attribute);
+    }
+
+    /** Takes back an attribute. */
+    public QueuePairAttributes unset(QueuePairAttribute attribute) {
+        set.remove(attribute);
+        return this;
+    }
+
+    /** {@return the state to move to, or the state the queue pair is in} */
+    public QueuePairState state() {
+        return require(QueuePairAttribute.STATE, state);
+    }
+
+    /** Sets the state to move to, or the state the queue pair is in. */
+    public QueuePairAttributes state(QueuePairState value) {
+        state = value;
+        set.add(QueuePairAttribute.STATE);
+        return this;
+    }
+
+    /** {@return the state the caller believes the queue pair is in} */
+    public QueuePairState currentState() {
+        return require(QueuePairAttribute.CURRENT_STATE, currentState);
+    }
+
+    /** Sets the state the caller believes the queue pair is in. */
+    public QueuePairAttributes currentState(QueuePairState value) {
+        currentState = value;
+        set.add(QueuePairAttribute.CURRENT_STATE);
+        return this;
+    }
+
+    /** {@return whether an event is wanted when the send queue is drained} */
+    public boolean enableSqdAsyncNotify() {
+        require(QueuePairAttribute.ENABLE_SQD_ASYNC_NOTIFY);
+        return enableSqdAsyncNotify;
+    }
+
+    /** Sets whether an event is wanted when the send queue is drained. */
+    public QueuePairAttributes enableSqdAsyncNotify(boolean value) {
+        enableSqdAsyncNotify = value;
+        set.add(QueuePairAttribute.ENABLE_SQD_ASYNC_NOTIFY);
+        return this;
+    }
+
+    /** {@return what the peer may do through this queue pair} */
+    public Set<AccessFlag> accessFlags() {
+        require(QueuePairAttribute.ACCESS_FLAGS);
+        return accessFlags;
+    }
+
+    /** Sets what the peer may do through this queue pair. */
+    public QueuePairAttributes accessFlags(AccessFlag first, AccessFlag... more) {
+        accessFlags = Set.copyOf(EnumSet.of(first, more));
+        set.add(QueuePairAttribute.ACCESS_FLAGS);
+        return this;
+    }
+
+    /** Sets what the peer may do through this queue pair. */
+    public QueuePairAttributes accessFlags(Set<AccessFlag> value) {
+        accessFlags = Set.copyOf(value);
+        set.add(QueuePairAttribute.ACCESS_FLAGS);
+        return this;
+    }
+
+    /** {@return the index of the P_Key in the port's table} */
+    public int pkeyIndex() {
+        require(QueuePairAttribute.PKEY_INDEX);
+        return pkeyIndex;
+    }
+
+    /** Sets the index of the P_Key in the port's table. */
+    public QueuePairAttributes pkeyIndex(int value) {
+        checkRange(QueuePairAttribute.PKEY_INDEX, value, 0, 65535);
+        pkeyIndex = value;
+        set.add(QueuePairAttribute.PKEY_INDEX);
+        return this;
+    }
+
+    /** {@return the port, from 1} */
+    public int port() {
+        require(QueuePairAttribute.PORT);
+        return port;
+    }
+
+    /** Sets the port, from 1. */
+    public QueuePairAttributes port(int value) {
+        checkRange(QueuePairAttribute.PORT, value, 1, 255);
+        port = value;
+        set.add(QueuePairAttribute.PORT);
+        return this;
+    }
+
+    /** {@return the Q_Key of a datagram queue pair} */
+    public int qkey() {
+        require(QueuePairAttribute.QKEY);
+        return qkey;
+    }
+
+    /** Sets the Q_Key of a datagram queue pair. */
+    public QueuePairAttributes qkey(int value) {
+        qkey = value;
+        set.add(QueuePairAttribute.QKEY);
+        return this;
+    }
+
+    /** {@return the path to the peer} */
+    public AddressHandleAttributes addressVector() {
+        return require(QueuePairAttribute.ADDRESS_VECTOR, addressVector);
+    }
+
+    /** Sets the path to the peer. */
+    public QueuePairAttributes addressVector(AddressHandleAttributes value) {
+        addressVector = value;
+        set.add(QueuePairAttribute.ADDRESS_VECTOR);
+        return this;
+    }
+
+    /** {@return the payload bytes of a full packet} */
+    public Mtu pathMtu() {
+        return require(QueuePairAttribute.PATH_MTU, pathMtu);
+    }
+
+    /** Sets the payload bytes of a full packet. */
+    public QueuePairAttributes pathMtu(Mtu value) {
+        pathMtu = value;
+        set.add(QueuePairAttribute.PATH_MTU);
+        return this;
+    }
+
+    /** {@return the acknowledgement time-out, 4.096 us times 2 to this power; 0 is for ever} */
+    public int timeout() {
+        require(QueuePairAttribute.TIMEOUT);
+        return timeout;
+    }
+
+    /** Sets the acknowledgement time-out, 4.096 us times 2 to this power; 0 is for ever. */
+    public QueuePairAttributes timeout(int value) {
+        checkRange(QueuePairAttribute.TIMEOUT, value, 0, 31);
+        timeout = value;
+        set.add(QueuePairAttribute.TIMEOUT);
+        return this;
+    }
+
+    /** {@return retries before giving up, 0 to 7} */
+    public int retryCount() {
+        require(QueuePairAttribute.RETRY_COUNT);
+        return retryCount;
+    }
+
+    /** Sets retries before giving up, 0 to 7. */
+    public QueuePairAttributes retryCount(int value) {
+        checkRange(QueuePairAttribute.RETRY_COUNT, value, 0, 7);
+        retryCount = value;
+        set.add(QueuePairAttribute.RETRY_COUNT);
+        return this;
+    }
+
+    /** {@return retries while the peer has no receive posted; 7 is for ever} */
+    public int rnrRetry() {
+        require(QueuePairAttribute.RNR_RETRY);
+        return rnrRetry;
+    }
+
+    /** Sets retries while the peer has no receive posted; 7 is for ever. */
+    public QueuePairAttributes rnrRetry(int value) {
+        checkRange(QueuePairAttribute.RNR_RETRY, value, 0, 7);
+        rnrRetry = value;
+        set.add(QueuePairAttribute.RNR_RETRY);
+        return this;
+    }
+
+    /** {@return the first PSN expected from the peer} */
+    public int receivePsn() {
+        require(QueuePairAttribute.RECEIVE_PSN);
+        return receivePsn;
+    }
+
+    /** Sets the first PSN expected from the peer. */
+    public QueuePairAttributes receivePsn(int value) {
+        checkRange(QueuePairAttribute.RECEIVE_PSN, value, 0, 0xffffff);
+        receivePsn = value;
+        set.add(QueuePairAttribute.RECEIVE_PSN);
+        return this;
+    }
+
+    /** {@return READs and atomics this side may have outstanding} */
+    public int maxReadAtomic() {
+        require(QueuePairAttribute.MAX_READ_ATOMIC);
+        return maxReadAtomic;
+    }
+
+    /** Sets READs and atomics this side may have outstanding. */
+    public QueuePairAttributes maxReadAtomic(int value) {
+        checkRange(QueuePairAttribute.MAX_READ_ATOMIC, value, 0, 255);
+        maxReadAtomic = value;
+        set.add(QueuePairAttribute.MAX_READ_ATOMIC);
+        return this;
+    }
+
+    /** {@return the alternate path} */
+    public AddressHandleAttributes alternatePath() {
+        return require(QueuePairAttribute.ALTERNATE_PATH, alternatePath);
+    }
+
+    /** Sets the alternate path. */
+    public QueuePairAttributes alternatePath(AddressHandleAttributes value) {
+        alternatePath = value;
+        set.add(QueuePairAttribute.ALTERNATE_PATH);
+        return this;
+    }
+
+    /** {@return the code of the wait asked of a peer that finds no receive posted, 0 to 31} */
+    public int minRnrTimer() {
+        require(QueuePairAttribute.MIN_RNR_TIMER);
+        return minRnrTimer;
+    }
+
+    /** Sets the code of the wait asked of a peer that finds no receive posted, 0 to 31. */
+    public QueuePairAttributes minRnrTimer(int value) {
+        checkRange(QueuePairAttribute.MIN_RNR_TIMER, value, 0, 31);
+        minRnrTimer = value;
+        set.add(QueuePairAttribute.MIN_RNR_TIMER);
+        return this;
+    }
+
+    /** {@return the first PSN this side sends} */
+    public int sendPsn() {
+        require(QueuePairAttribute.SEND_PSN);
+        return sendPsn;
+    }
+
+    /** Sets the first PSN this side sends. */
+    public QueuePairAttributes sendPsn(int value) {
+        checkRange(QueuePairAttribute.SEND_PSN, value, 0, 0xffffff);
+        sendPsn = value;
+        set.add(QueuePairAttribute.SEND_PSN);
+        return this;
+    }
+
+    /** {@return READs and atomics of the peer this side can hold} */
+    public int maxDestinationReadAtomic() {
+        require(QueuePairAttribute.MAX_DESTINATION_READ_ATOMIC);
+        return maxDestinationReadAtomic;
+    }
+
+    /** Sets READs and atomics of the peer this side can hold. */
+    public QueuePairAttributes maxDestinationReadAtomic(int value) {
+        checkRange(QueuePairAttribute.MAX_DESTINATION_READ_ATOMIC, value, 0, 255);
+        maxDestinationReadAtomic = value;
+        set.add(QueuePairAttribute.MAX_DESTINATION_READ_ATOMIC);
+        return this;
+    }
+
+    /** {@return the state of path migration} */
+    public PathMigrationState pathMigrationState() {
+        return require(QueuePairAttribute.PATH_MIGRATION_STATE, pathMigrationState);
+    }
+
+    /** Sets the state of path migration. */
+    public QueuePairAttributes pathMigrationState(PathMigrationState value) {
+        pathMigrationState = value;
+        set.add(QueuePairAttribute.PATH_MIGRATION_STATE);
+        return this;
+    }
+
+    /** {@return the sizes of the queues} */
+    public QueuePairCapabilities capabilities() {
+        return require(QueuePairAttribute.CAPABILITIES, capabilities);
+    }
+
+    /** Sets the sizes of the queues. */
+    public QueuePairAttributes capabilities(QueuePairCapabilities value) {
+        capabilities = value;
+        set.add(QueuePairAttribute.CAPABILITIES);
+        return this;
+    }
+
+    /** {@return the number of the peer's queue pair} */
+    public int destinationQueuePair() {
+        require(QueuePairAttribute.DESTINATION_QUEUE_PAIR);
+        return destinationQueuePair;
+    }
+
+    /** Sets the number of the peer's queue pair. */
+    public QueuePairAttributes destinationQueuePair(int value) {
+        checkRange(QueuePairAttribute.DESTINATION_QUEUE_PAIR, value, 0, 0xffffff);
+        destinationQueuePair = value;
+        set.add(QueuePairAttribute.DESTINATION_QUEUE_PAIR);
+        return this;
+    }
+
+    /** {@return packet pacing in kilobits a second} */
+    public int rateLimit() {
+        require(QueuePairAttribute.RATE_LIMIT);
+        return rateLimit;
+    }
+
+    /** Sets packet pacing in kilobits a second. */
+    public QueuePairAttributes rateLimit(int value) {
+        rateLimit = value;
+        set.add(QueuePairAttribute.RATE_LIMIT);
+        return this;
+    }
+
+    @Override
+    public String toString() {
+        return "QueuePairAttributes" + set;
+    }
+
+    private void require(QueuePairAttribute attribute) {
+        if (!set.contains(attribute)) {
+            throw new IllegalStateException(attribute + " (" + attribute.field() + ") is not set");
+        }
+    }
+
+    private <T> T require(QueuePairAttribute attribute, @Nullable T value) {
+        if (value == null || !set.contains(attribute)) {
+            throw new IllegalStateException(attribute + " (" + attribute.field() + ") is not set");
+        }
+        return value;
+    }
+
+    private static void checkRange(QueuePairAttribute attribute, int value, int low, int high) {
+        if (value < low || value > high) {
+            throw new IllegalArgumentException(attribute.field() + " must be from " + low + " to "
+                    + high + ", not " + value);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package io.rdma4j.verbs;
+
+/**
+ * The sizes of a queue pair's queues.
+ *
+ * <p>C: {@code struct ibv_qp_cap}. A device may give more than was asked for, never less.
+ *
+ * @param maxSendRequests outstanding send requests
+ * @param maxReceiveRequests outstanding receive requests
+ * @param maxSendElements scatter/gather elements of a send request
+ * @param maxReceiveElements scatter/gather elements of a receive request
+ * @param maxInlineData bytes that {@link SendFlag#INLINE} may carry
+ */
+public record QueuePairCapabilities(int maxSendRequests, int maxReceiveRequests,
+        int maxSendElements, int maxReceiveElements, int maxInlineData) {
+
+    /** {@return queues of that depth, one element a request, no inline data} */
+    public static QueuePairCapabilities ofDepth(int sendRequests, int receiveRequests) {
+        return new QueuePairCapabilities(sendRequests, receiveRequests, 1, 1, 0);
+    }
+
+    /** {@return the same with that many elements a request} */
+    public QueuePairCapabilities withElements(int send, int receive) {
+        return new QueuePairCapabilities(maxSendRequests, maxReceiveRequests, send, receive,
+                maxInlineData);
+    }
+
+    /** {@return the same with room for inline data} */
+    public QueuePairCapabilities withInlineData(int bytes) {
+        return new QueuePairCapabilities(maxSendRequests, maxReceiveRequests, maxSendElements,
+                maxReceiveElements, bytes);
+    }
+}

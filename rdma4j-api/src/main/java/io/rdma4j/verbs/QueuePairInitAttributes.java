@@ -1,0 +1,104 @@
+package io.rdma4j.verbs;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a new queue pair shall be.
+ *
+ * <p>C: {@code struct ibv_qp_init_attr}. A mutable object of the caller; the device copies what it
+ * needs. A new one asks for an RC queue pair with 16 requests each way.
+ */
+public final class QueuePairInitAttributes {
+    private QueuePairType type = QueuePairType.RC;
+    private @Nullable CompletionQueue sendCompletionQueue;
+    private @Nullable CompletionQueue receiveCompletionQueue;
+    private @Nullable SharedReceiveQueue sharedReceiveQueue;
+    private QueuePairCapabilities capabilities = QueuePairCapabilities.ofDepth(16, 16);
+    private boolean signalAll;
+    private @Nullable Object userContext;
+
+    /** Creates the default. */
+    public QueuePairInitAttributes() {}
+
+    /** {@return the transport service} */
+    public QueuePairType type() {
+        return type;
+    }
+
+    /** Sets the transport service ({@code qp_type}). */
+    public QueuePairInitAttributes type(QueuePairType value) {
+        type = value;
+        return this;
+    }
+
+    /** {@return where sends complete} */
+    public @Nullable CompletionQueue sendCompletionQueue() {
+        return sendCompletionQueue;
+    }
+
+    /** Sets where sends complete ({@code send_cq}). */
+    public QueuePairInitAttributes sendCompletionQueue(CompletionQueue value) {
+        sendCompletionQueue = value;
+        return this;
+    }
+
+    /** {@return where receives complete} */
+    public @Nullable CompletionQueue receiveCompletionQueue() {
+        return receiveCompletionQueue;
+    }
+
+    /** Sets where receives complete ({@code recv_cq}). */
+    public QueuePairInitAttributes receiveCompletionQueue(CompletionQueue value) {
+        receiveCompletionQueue = value;
+        return this;
+    }
+
+    /** Sets one completion queue for both. */
+    public QueuePairInitAttributes completionQueue(CompletionQueue value) {
+        return sendCompletionQueue(value).receiveCompletionQueue(value);
+    }
+
+    /** {@return the shared receive queue that replaces the queue pair's own, if any} */
+    public @Nullable SharedReceiveQueue sharedReceiveQueue() {
+        return sharedReceiveQueue;
+    }
+
+    /** Sets a shared receive queue ({@code srq}). */
+    public QueuePairInitAttributes sharedReceiveQueue(@Nullable SharedReceiveQueue value) {
+        sharedReceiveQueue = value;
+        return this;
+    }
+
+    /** {@return the sizes of the queues} */
+    public QueuePairCapabilities capabilities() {
+        return capabilities;
+    }
+
+    /** Sets the sizes of the queues ({@code cap}). */
+    public QueuePairInitAttributes capabilities(QueuePairCapabilities value) {
+        capabilities = value;
+        return this;
+    }
+
+    /** {@return whether every send request is signaled} */
+    public boolean signalAll() {
+        return signalAll;
+    }
+
+    /** Makes every send request report its success ({@code sq_sig_all}). */
+    public QueuePairInitAttributes signalAll(boolean value) {
+        signalAll = value;
+        return this;
+    }
+
+    /** {@return the caller's own object} */
+    public @Nullable Object userContext() {
+        return userContext;
+    }
+
+    /** Attaches an object of the caller's ({@code qp_context}). */
+    public QueuePairInitAttributes userContext(@Nullable Object value) {
+        userContext = value;
+        return this;
+    }
+}

@@ -1,0 +1,34 @@
+package io.rdma4j.verbs;
+
+/**
+ * The transport service of a queue pair.
+ *
+ * <p>C: {@code enum ibv_qp_type}. Source: IBTA 9.6.
+ */
+public enum QueuePairType {
+    /** Reliable connection. */
+    RC(2),
+    /** Unreliable connection. */
+    UC(3),
+    /** Unreliable datagram. */
+    UD(4),
+    /** Raw Ethernet frames; native devices only. */
+    RAW_PACKET(8),
+    /** Sending side of an extended reliable connection; native devices only. */
+    XRC_SEND(9),
+    /** Receiving side of an extended reliable connection; native devices only. */
+    XRC_RECEIVE(10),
+    /** A type of the driver's own; native devices only. */
+    DRIVER(255);
+
+    private final int code;
+
+    QueuePairType(int code) {
+        this.code = code;
+    }
+
+    /** {@return the number verbs.h gives this} */
+    public int code() {
+        return code;
+    }
+}

@@ -1,0 +1,28 @@
+package io.rdma4j.verbs;
+
+/**
+ * An RDMA device of this machine.
+ *
+ * <p>C: {@code struct ibv_device}. Thread safe.
+ */
+public interface RdmaDevice {
+    /** {@return its name, such as {@code roce_lo}} C: {@code ibv_get_device_name}. */
+    String name();
+
+    /** {@return its node's identifier} C: {@code ibv_get_device_guid}. */
+    long nodeGuid();
+
+    /** {@return what kind of node it is} */
+    NodeType nodeType();
+
+    /** {@return what carries its verbs} */
+    TransportType transport();
+
+    /**
+     * Opens it. C: {@code ibv_open_device}. A device may be opened several times; the contexts share
+     * its network address.
+     *
+     * @throws RdmaException EADDRINUSE if another process holds the device's network address
+     */
+    DeviceContext open() throws RdmaException;
+}

@@ -1,0 +1,62 @@
+package io.rdma4j.verbs;
+
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.io.Serial;
+
+/**
+ * A device refused an operation: what C reports as -1 and {@code errno}.
+ *
+ * <p>The message names the operation, the error, what was wrong and what would have been right, in
+ * one line. A caller's programming mistake is an {@link IllegalArgumentException} or
+ * {@link IllegalStateException} instead, and work that failed after it was posted is a
+ * {@link WorkCompletionStatus}.
+ *
+ * <p>An interrupted blocking call ends with {@link Errno#EINTR}; the thread's interrupt status stays
+ * set.
+ */
+public class RdmaException extends IOException {
+    @Serial private static final long serialVersionUID = 1L;
+
+    private final Errno errno;
+    private final String operation;
+
+    /**
+     * @param errno the error
+     * @param operation what was attempted, in the API's words, such as {@code "modify queue pair"}
+     * @param detail what was wrong and what would have been right
+     */
+    public RdmaException(Errno errno, String operation, String detail) {
+        this(errno, operation, detail, null);
+    }
+
+    /** As above, with the failure underneath. */
+    public RdmaException(Errno errno, String operation, String detail,
+            @Nullable Throwable cause) {
+        super(operation + ": " + detail + " (" + errno + ")", cause);
+        this.errno = errno;
+        this.operation = operation;
+    }
+
+    /** {@return the error} */
+    public Errno errno() {
+        return errno;
+    }
+
+    /** {@return what was attempted} */
+    public String operation() {
+        return operation;
+    }
+
+    /** {@return the refusal of something this device does not offer} */
+    public static RdmaException unsupported(String operation, String detail) {
+        return new RdmaException(Errno.EOPNOTSUPP, operation, detail);
+    }
+
+    /** {@return the end of a blocking call whose thread was interrupted} */
+    public static RdmaException interrupted(String operation) {
+        Thread.currentThread().interrupt();
+        return new RdmaException(Errno.EINTR, operation, "the thread was interrupted");
+    }
+}

@@ -1,0 +1,62 @@
+package io.rdma4j.verbs;
+
+/**
+ * A request to a receive queue: memory for the next message.
+ *
+ * <p>C: {@code struct ibv_recv_wr}. A reusable object of the caller: the device copies it when it is
+ * posted. The memory it names belongs to the device until the request completes. Not thread safe.
+ */
+public final class ReceiveWorkRequest {
+    private final ScatterGatherList elements = new ScatterGatherList();
+    private long id;
+
+    /** Creates a request without memory. */
+    public ReceiveWorkRequest() {}
+
+    /** Makes this a request without memory again. */
+    public ReceiveWorkRequest clear() {
+        elements.clear();
+        id = 0;
+        return this;
+    }
+
+    /** {@return the caller's number, which comes back in {@link WorkCompletion#id()}} */
+    public long id() {
+        return id;
+    }
+
+    /** Sets the caller's number ({@code wr_id}). */
+    public ReceiveWorkRequest id(long value) {
+        id = value;
+        return this;
+    }
+
+    /** {@return the memory to receive into} */
+    public ScatterGatherList elements() {
+        return elements;
+    }
+
+    /** Appends a stretch of a region; {@code offset} counts from the region's start. */
+    public ReceiveWorkRequest add(MemoryRegion region, long offset, long length) {
+        elements.add(region.address() + offset, length, region.lkey());
+        return this;
+    }
+
+    /** Appends a stretch of registered memory. */
+    public ReceiveWorkRequest add(long address, long length, int lkey) {
+        elements.add(address, length, lkey);
+        return this;
+    }
+
+    /** Appends a stretch of registered memory. */
+    public ReceiveWorkRequest add(ScatterGatherElement element) {
+        elements.add(element.address(), element.length(), element.lkey());
+        return this;
+    }
+
+    @Override
+    public String toString() {
+        return "RECEIVE id=" + id + " elements=" + elements.count() + " bytes="
+                + elements.totalLength();
+    }
+}

@@ -1,0 +1,18 @@
+package io.rdma4j.verbs;
+
+/**
+ * A stretch of registered memory that a work request sends from or receives into.
+ *
+ * <p>C: {@code struct ibv_sge}.
+ *
+ * @param address its first byte, an address as {@link MemoryRegion#address()} counts
+ * @param length its bytes
+ * @param lkey the local key of its region
+ */
+public record ScatterGatherElement(long address, long length, int lkey) {
+
+    /** {@return a stretch of a region; {@code offset} counts from the region's start} */
+    public static ScatterGatherElement of(MemoryRegion region, long offset, long length) {
+        return new ScatterGatherElement(region.address() + offset, length, region.lkey());
+    }
+}

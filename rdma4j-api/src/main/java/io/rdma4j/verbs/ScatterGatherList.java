@@ -1,0 +1,87 @@
+package io.rdma4j.verbs;
+
+import java.util.Arrays;
+
+/**
+ * The memory of a work request, element by element.
+ *
+ * <p>C: {@code sg_list} and {@code num_sge}. Reusable: clearing and refilling allocates nothing once
+ * it has grown. Not thread safe.
+ */
+public final class ScatterGatherList {
+    private long[] addresses = new long[1];
+    private long[] lengths = new long[1];
+    private int[] lkeys = new int[1];
+    private int count;
+    private long totalLength;
+
+    /** Creates an empty list. */
+    public ScatterGatherList() {}
+
+    /** {@return the number of elements} */
+    public int count() {
+        return count;
+    }
+
+    /** {@return the bytes of all elements together} */
+    public long totalLength() {
+        return totalLength;
+    }
+
+    /** {@return the address of an element} */
+    public long address(int index) {
+        return addresses[checkIndex(index)];
+    }
+
+    /** {@return the bytes of an element} */
+    public long length(int index) {
+        return lengths[checkIndex(index)];
+    }
+
+    /** {@return the local key of an element} */
+    public int lkey(int index) {
+        return lkeys[checkIndex(index)];
+    }
+
+    /**
+     * Appends an element.
+     *
+     * @throws IllegalArgumentException if the length is negative
+     */
+    public void add(long address, long length, int lkey) {
+        if (length < 0) {
+            throw new IllegalArgumentException("an element cannot have " + length + " bytes");
+        }
+        if (count == addresses.length) {
+            addresses = Arrays.copyOf(addresses, 2 * count);
+            lengths = Arrays.copyOf(lengths, 2 * count);
+            lkeys = Arrays.copyOf(lkeys, 2 * count);
+        }
+        addresses[count] = address;
+        lengths[count] = length;
+        lkeys[count] = lkey;
+        count++;
+        totalLength += length;
+    }
+
+    /** Removes all elements. */
+    public void clear() {
+        count = 0;
+        totalLength = 0;
+    }
+
+    /** Makes this list equal to another. */
+    public void assign(ScatterGatherList other) {
+        clear();
+        for (int i = 0; i < other.count; i++) {
+            add(other.addresses[i], other.lengths[i], other.lkeys[i]);
+        }
+    }
+
+    private int checkIndex(int index) {
+        if (index < 0 || index >= count) {
+            throw new IndexOutOfBoundsException("element " + index + " of " + count);
+        }
+        return index;
+    }
+}

@@ -1,0 +1,30 @@
+package io.rdma4j.verbs;
+
+/**
+ * How a send work request is carried out.
+ *
+ * <p>C: {@code enum ibv_send_flags}.
+ */
+public enum SendFlag {
+    /** Start only when all earlier READs and atomics of this queue are complete. */
+    FENCE(1 << 0),
+    /** Report success as a work completion; failures are always reported. */
+    SIGNALED(1 << 1),
+    /** Wake the peer if its completion queue is armed for solicited completions. */
+    SOLICITED(1 << 2),
+    /** Copy the payload when the request is posted; its memory may be reused at once. */
+    INLINE(1 << 3),
+    /** Let the device fill in IP and TCP checksums; raw packets only. */
+    IP_CHECKSUM(1 << 4);
+
+    private final int bit;
+
+    SendFlag(int bit) {
+        this.bit = bit;
+    }
+
+    /** {@return the bit verbs.h gives this} */
+    public int bit() {
+        return bit;
+    }
+}

@@ -1,0 +1,291 @@
+package io.rdma4j.verbs;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A request to a send queue: what to do, with which memory, at which place of the peer.
+ *
+ * <p>C: {@code struct ibv_send_wr}. A reusable object of the caller: the device copies it when it is
+ * posted, so it may be changed or posted again as soon as {@link QueuePair#postSend} returns. The
+ * memory it names belongs to the device until the request completes, except with
+ * {@link SendFlag#INLINE}. Not thread safe.
+ *
+ * {@snippet :
+ * queuePair.postSend(request.clear().id(1).write(remoteAddress, rkey)
+ *         .add(region, 0, 4096).set(SendFlag.SIGNALED));
+ * }
+ */
+public final class SendWorkRequest {
+    private final ScatterGatherList elements = new ScatterGatherList();
+    private long id;
+    private SendOpcode opcode = SendOpcode.SEND;
+    private int flags;
+    private int immediate;
+    private int invalidateRkey;
+    private long remoteAddress;
+    private int rkey;
+    private long compareAdd;
+    private long swap;
+    private @Nullable AddressHandle addressHandle;
+    private int remoteQueuePair;
+    private int remoteQkey;
+    private @Nullable MemoryWindow window;
+    private @Nullable MemoryWindowBind windowBind;
+    private int windowRkey;
+    private @Nullable MemorySegment inlineData;
+
+    /** Creates a SEND without payload. */
+    public SendWorkRequest() {}
+
+    /** Makes this an unsignaled SEND without payload again. */
+    public SendWorkRequest clear() {
+        elements.clear();
+        id = 0;
+        opcode = SendOpcode.SEND;
+        flags = 0;
+        immediate = 0;
+        invalidateRkey = 0;
+        remoteAddress = 0;
+        rkey = 0;
+        compareAdd = 0;
+        swap = 0;
+        addressHandle = null;
+        remoteQueuePair = 0;
+        remoteQkey = 0;
+        window = null;
+        windowBind = null;
+        windowRkey = 0;
+        inlineData = null;
+        return this;
+    }
+
+    /** {@return the caller's number, which comes back in {@link WorkCompletion#id()}} */
+    public long id() {
+        return id;
+    }
+
+    /** Sets the caller's number ({@code wr_id}). */
+    public SendWorkRequest id(long value) {
+        id = value;
+        return this;
+    }
+
+    /** {@return what to do} */
+    public SendOpcode opcode() {
+        return opcode;
+    }
+
+    /** Sets what to do ({@code opcode}). */
+    public SendWorkRequest opcode(SendOpcode value) {
+        opcode = value;
+        return this;
+    }
+
+    /** Makes this a SEND. */
+    public SendWorkRequest send() {
+        return opcode(SendOpcode.SEND);
+    }
+
+    /** Makes this a SEND with 32 bits beside the message. */
+    public SendWorkRequest sendWithImmediate(int value) {
+        return opcode(SendOpcode.SEND_WITH_IMMEDIATE).immediate(value);
+    }
+
+    /** Makes this a SEND that invalidates a key of the peer. */
+    public SendWorkRequest sendWithInvalidate(int peerRkey) {
+        return opcode(SendOpcode.SEND_WITH_INVALIDATE).invalidateRkey(peerRkey);
+    }
+
+    /** Makes this a WRITE to the peer's memory. */
+    public SendWorkRequest write(long peerAddress, int peerRkey) {
+        return opcode(SendOpcode.RDMA_WRITE).remote(peerAddress, peerRkey);
+    }
+
+    /** Makes this a WRITE that also consumes a receive request of the peer. */
+    public SendWorkRequest writeWithImmediate(long peerAddress, int peerRkey, int value) {
+        return opcode(SendOpcode.RDMA_WRITE_WITH_IMMEDIATE).remote(peerAddress, peerRkey)
+                .immediate(value);
+    }
+
+    /** Makes this a READ of the peer's memory into the elements. */
+    public SendWorkRequest read(long peerAddress, int peerRkey) {
+        return opcode(SendOpcode.RDMA_READ).remote(peerAddress, peerRkey);
+    }
+
+    /** Makes this a compare and swap of 8 aligned bytes; the old value lands in the element. */
+    public SendWorkRequest compareAndSwap(long peerAddress, int peerRkey, long compare,
+            long newValue) {
+        compareAdd = compare;
+        swap = newValue;
+        return opcode(SendOpcode.ATOMIC_COMPARE_AND_SWAP).remote(peerAddress, peerRkey);
+    }
+
+    /** Makes this a fetch and add of 8 aligned bytes; the old value lands in the element. */
+    public SendWorkRequest fetchAndAdd(long peerAddress, int peerRkey, long add) {
+        compareAdd = add;
+        return opcode(SendOpcode.ATOMIC_FETCH_AND_ADD).remote(peerAddress, peerRkey);
+    }
+
+    /** Sets flags, beside those already set ({@code send_flags}). */
+    public SendWorkRequest set(SendFlag flag) {
+        flags |= flag.bit();
+        return this;
+    }
+
+    /** Sets or clears a flag. */
+    public SendWorkRequest set(SendFlag flag, boolean value) {
+        flags = value ? flags | flag.bit() : flags & ~flag.bit();
+        return this;
+    }
+
+    /** {@return whether a flag is set} */
+    public boolean has(SendFlag flag) {
+        return (flags & flag.bit()) != 0;
+    }
+
+    /** {@return all flags as verbs.h bits} */
+    public int flags() {
+        return flags;
+    }
+
+    /** {@return the memory to send from or to read into} */
+    public ScatterGatherList elements() {
+        return elements;
+    }
+
+    /** Appends a stretch of a region; {@code offset} counts from the region's start. */
+    public SendWorkRequest add(MemoryRegion region, long offset, long length) {
+        elements.add(region.address() + offset, length, region.lkey());
+        return this;
+    }
+
+    /** Appends a stretch of registered memory. */
+    public SendWorkRequest add(long address, long length, int lkey) {
+        elements.add(address, length, lkey);
+        return this;
+    }
+
+    /** Appends a stretch of registered memory. */
+    public SendWorkRequest add(ScatterGatherElement element) {
+        elements.add(element.address(), element.length(), element.lkey());
+        return this;
+    }
+
+    /** {@return the payload given by {@link #inline}, or null} */
+    public @Nullable MemorySegment inlineData() {
+        return inlineData;
+    }
+
+    /**
+     * Sends the bytes of any segment, registered or not, native or on the heap; they are copied when
+     * the request is posted. Sets {@link SendFlag#INLINE}. In C an inline element may name any address
+     * of the process; here a segment takes its place, since an address alone cannot be read safely.
+     */
+    public SendWorkRequest inline(MemorySegment data) {
+        inlineData = data;
+        return set(SendFlag.INLINE);
+    }
+
+    /** {@return the 32 bits beside the message} */
+    public int immediate() {
+        return immediate;
+    }
+
+    /** Sets the 32 bits beside the message ({@code imm_data}, read as a big-endian number). */
+    public SendWorkRequest immediate(int value) {
+        immediate = value;
+        return this;
+    }
+
+    /** {@return the key to invalidate} */
+    public int invalidateRkey() {
+        return invalidateRkey;
+    }
+
+    /** Sets the key to invalidate, the peer's or for a local invalidation one's own. */
+    public SendWorkRequest invalidateRkey(int value) {
+        invalidateRkey = value;
+        return this;
+    }
+
+    /** {@return the peer's address} */
+    public long remoteAddress() {
+        return remoteAddress;
+    }
+
+    /** {@return the peer's key} */
+    public int rkey() {
+        return rkey;
+    }
+
+    /** Sets the peer's address and key ({@code wr.rdma}, {@code wr.atomic}). */
+    public SendWorkRequest remote(long peerAddress, int peerRkey) {
+        remoteAddress = peerAddress;
+        rkey = peerRkey;
+        return this;
+    }
+
+    /** {@return what an atomic compares with or adds} */
+    public long compareAdd() {
+        return compareAdd;
+    }
+
+    /** {@return what a compare and swap stores} */
+    public long swap() {
+        return swap;
+    }
+
+    /** {@return the path of a datagram, or null} */
+    public @Nullable AddressHandle addressHandle() {
+        return addressHandle;
+    }
+
+    /** {@return the queue pair a datagram goes to} */
+    public int remoteQueuePair() {
+        return remoteQueuePair;
+    }
+
+    /** {@return the Q_Key of a datagram} */
+    public int remoteQkey() {
+        return remoteQkey;
+    }
+
+    /** Sets where a datagram goes ({@code wr.ud}). */
+    public SendWorkRequest to(AddressHandle handle, int queuePairNumber, int qkey) {
+        addressHandle = handle;
+        remoteQueuePair = queuePairNumber;
+        remoteQkey = qkey;
+        return this;
+    }
+
+    /** {@return the memory window to bind, or null} */
+    public @Nullable MemoryWindow window() {
+        return window;
+    }
+
+    /** {@return what the window shall cover, or null} */
+    public @Nullable MemoryWindowBind windowBind() {
+        return windowBind;
+    }
+
+    /** {@return the key the window shall have} */
+    public int windowRkey() {
+        return windowRkey;
+    }
+
+    /** Makes this a bind of a type 2 memory window ({@code bind_mw}). */
+    public SendWorkRequest bind(MemoryWindow memoryWindow, int newRkey, MemoryWindowBind bind) {
+        window = memoryWindow;
+        windowRkey = newRkey;
+        windowBind = bind;
+        return opcode(SendOpcode.BIND_MEMORY_WINDOW);
+    }
+
+    @Override
+    public String toString() {
+        return opcode + " id=" + id + " elements=" + elements.count() + " bytes="
+                + elements.totalLength();
+    }
+}

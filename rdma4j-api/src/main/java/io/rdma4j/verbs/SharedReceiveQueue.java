@@ -1,0 +1,46 @@
+package io.rdma4j.verbs;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+
+/**
+ * A receive queue that several queue pairs draw from.
+ *
+ * <p>C: {@code struct ibv_srq}. Source: IBTA 10.2.9. Thread safe.
+ */
+public interface SharedReceiveQueue extends AutoCloseable {
+    /** {@return the protection domain it belongs to} */
+    ProtectionDomain protectionDomain();
+
+    /** {@return the object given at creation, or null} */
+    @Nullable
+    Object userContext();
+
+    /** Posts a receive. C: {@code ibv_post_srq_recv}. */
+    void post(ReceiveWorkRequest request) throws RdmaException;
+
+    /**
+     * Posts receives in order.
+     *
+     * @throws PostException if one is refused; those before it are posted
+     */
+    void post(List<ReceiveWorkRequest> requests) throws RdmaException;
+
+    /** Changes the size. C: {@code ibv_modify_srq} with {@code IBV_SRQ_MAX_WR}. */
+    void resize(int maxRequests) throws RdmaException;
+
+    /** Arms the limit event. C: {@code ibv_modify_srq} with {@code IBV_SRQ_LIMIT}. */
+    void arm(int limit) throws RdmaException;
+
+    /** {@return size and limit; a limit of 0 means not armed} C: {@code ibv_query_srq}. */
+    SharedReceiveQueueAttributes query() throws RdmaException;
+
+    /**
+     * Frees it. Idempotent. C: {@code ibv_destroy_srq}.
+     *
+     * @throws RdmaException EBUSY while queue pairs use it or events are not acknowledged
+     */
+    @Override
+    void close() throws RdmaException;
+}

@@ -1,0 +1,13 @@
+package io.rdma4j.verbs;
+
+/**
+ * The size of a shared receive queue and when it warns.
+ *
+ * <p>C: {@code struct ibv_srq_attr}.
+ *
+ * @param maxRequests outstanding receive requests
+ * @param maxElements scatter/gather elements of a request
+ * @param limit raise {@link AsyncEventType#SRQ_LIMIT_REACHED} once when fewer requests than this are
+ *        left; 0 does not
+ */
+public record SharedReceiveQueueAttributes(int maxRequests, int maxElements, int limit) {}

@@ -1,0 +1,37 @@
+package io.rdma4j.verbs;
+
+/**
+ * What carries the verbs of a device.
+ *
+ * <p>C: {@code enum ibv_transport_type}.
+ */
+public enum TransportType {
+    /** InfiniBand and RoCE. */
+    INFINIBAND(0, "InfiniBand"),
+    /** iWARP: RDMAP and DDP over TCP. */
+    IWARP(1, "iWARP"),
+    /** Cisco usNIC. */
+    USNIC(2, "usNIC"),
+    /** Cisco usNIC over UDP. */
+    USNIC_UDP(3, "usNIC UDP"),
+    /** A driver of its own kind. */
+    UNSPECIFIED(4, "unspecified");
+
+    private final int code;
+    private final String text;
+
+    TransportType(int code, String text) {
+        this.code = code;
+        this.text = text;
+    }
+
+    /** {@return the number verbs.h gives this} */
+    public int code() {
+        return code;
+    }
+
+    /** {@return the name {@code ibv_devinfo} prints} */
+    public String text() {
+        return text;
+    }
+}

@@ -1,0 +1,183 @@
+package io.rdma4j.verbs;
+
+/**
+ * How one posted request ended.
+ *
+ * <p>C: {@code struct ibv_wc}. A reusable object of the caller, filled by
+ * {@link CompletionQueue#poll}. After a failure only {@link #id()}, {@link #status()},
+ * {@link #vendorError()} and {@link #queuePairNumber()} are valid, as in C. Not thread safe.
+ */
+public final class WorkCompletion {
+    private long id;
+    private WorkCompletionStatus status = WorkCompletionStatus.SUCCESS;
+    private WorkCompletionOpcode opcode = WorkCompletionOpcode.SEND;
+    private int vendorError;
+    private long byteLength;
+    private int immediateOrRkey;
+    private int queuePairNumber;
+    private int sourceQueuePair;
+    private int flags;
+    private int pkeyIndex;
+    private int sourceLid;
+    private int serviceLevel;
+    private int destinationPathBits;
+
+    /** Creates one to be filled. */
+    public WorkCompletion() {}
+
+    /** {@return as many to be filled} */
+    public static WorkCompletion[] array(int count) {
+        WorkCompletion[] completions = new WorkCompletion[count];
+        for (int i = 0; i < count; i++) {
+            completions[i] = new WorkCompletion();
+        }
+        return completions;
+    }
+
+    /** {@return the caller's number of the request} */
+    public long id() {
+        return id;
+    }
+
+    /** {@return how it ended} */
+    public WorkCompletionStatus status() {
+        return status;
+    }
+
+    /** {@return whether it succeeded} */
+    public boolean isSuccess() {
+        return status == WorkCompletionStatus.SUCCESS;
+    }
+
+    /** {@return what it did} */
+    public WorkCompletionOpcode opcode() {
+        return opcode;
+    }
+
+    /** {@return the device's own error code, 0 if there is none} */
+    public int vendorError() {
+        return vendorError;
+    }
+
+    /** {@return the bytes received, read or fetched} */
+    public long byteLength() {
+        return byteLength;
+    }
+
+    /** {@return the 32 bits beside the message, if it {@link #has} WITH_IMMEDIATE} */
+    public int immediate() {
+        return immediateOrRkey;
+    }
+
+    /** {@return the key the message invalidated, if it {@link #has} WITH_INVALIDATE} */
+    public int invalidatedRkey() {
+        return immediateOrRkey;
+    }
+
+    /** {@return the local queue pair} */
+    public int queuePairNumber() {
+        return queuePairNumber;
+    }
+
+    /** {@return the peer's queue pair, for datagrams} */
+    public int sourceQueuePair() {
+        return sourceQueuePair;
+    }
+
+    /** {@return whether a flag is set} */
+    public boolean has(WorkCompletionFlag flag) {
+        return (flags & flag.bit()) != 0;
+    }
+
+    /** {@return all flags as verbs.h bits} */
+    public int flags() {
+        return flags;
+    }
+
+    /** {@return the index of the P_Key, for datagrams to the general services queue pair} */
+    public int pkeyIndex() {
+        return pkeyIndex;
+    }
+
+    /** {@return the peer's local identifier; InfiniBand only} */
+    public int sourceLid() {
+        return sourceLid;
+    }
+
+    /** {@return the service level; InfiniBand only} */
+    public int serviceLevel() {
+        return serviceLevel;
+    }
+
+    /** {@return the low bits of the local identifier; InfiniBand only} */
+    public int destinationPathBits() {
+        return destinationPathBits;
+    }
+
+    /** Fills the fields every completion has and clears the others. For devices. */
+    public WorkCompletion fill(long requestId, WorkCompletionStatus newStatus,
+            WorkCompletionOpcode newOpcode, int queuePair, long bytes) {
+        id = requestId;
+        status = newStatus;
+        opcode = newOpcode;
+        queuePairNumber = queuePair;
+        byteLength = bytes;
+        vendorError = 0;
+        immediateOrRkey = 0;
+        sourceQueuePair = 0;
+        flags = 0;
+        pkeyIndex = 0;
+        sourceLid = 0;
+        serviceLevel = 0;
+        destinationPathBits = 0;
+        return this;
+    }
+
+    /** Adds immediate data or an invalidated key. For devices. */
+    public WorkCompletion fillImmediate(WorkCompletionFlag flag, int value) {
+        flags |= flag.bit();
+        immediateOrRkey = value;
+        return this;
+    }
+
+    /** Adds the sender of a datagram. For devices. */
+    public WorkCompletion fillSource(int queuePair, int moreFlags) {
+        sourceQueuePair = queuePair;
+        flags |= moreFlags;
+        return this;
+    }
+
+    /** Adds the device's own error code. For devices. */
+    public WorkCompletion fillVendorError(int code) {
+        vendorError = code;
+        return this;
+    }
+
+    /** Makes this equal to another. */
+    public void assign(WorkCompletion other) {
+        id = other.id;
+        status = other.status;
+        opcode = other.opcode;
+        vendorError = other.vendorError;
+        byteLength = other.byteLength;
+        immediateOrRkey = other.immediateOrRkey;
+        queuePairNumber = other.queuePairNumber;
+        sourceQueuePair = other.sourceQueuePair;
+        flags = other.flags;
+        pkeyIndex = other.pkeyIndex;
+        sourceLid = other.sourceLid;
+        serviceLevel = other.serviceLevel;
+        destinationPathBits = other.destinationPathBits;
+    }
+
+    /** {@return the completion in one line, a failure with its explanation} */
+    @Override
+    public String toString() {
+        if (!isSuccess()) {
+            return String.format("id=%d qp=0x%06x %s: %s", id, queuePairNumber, status,
+                    status.explanation());
+        }
+        return String.format("id=%d qp=0x%06x %s %s %d bytes", id, queuePairNumber, opcode, status,
+                byteLength);
+    }
+}

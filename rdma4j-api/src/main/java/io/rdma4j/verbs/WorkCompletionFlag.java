@@ -1,0 +1,34 @@
+package io.rdma4j.verbs;
+
+/**
+ * What else is known of a work completion.
+ *
+ * <p>C: {@code enum ibv_wc_flags}.
+ */
+public enum WorkCompletionFlag {
+    /** The first 40 bytes of the receive buffer hold the global route header (UD). */
+    GRH(1 << 0),
+    /** {@link WorkCompletion#immediate()} is valid. */
+    WITH_IMMEDIATE(1 << 1),
+    /** The checksums of a raw packet are right. */
+    IP_CHECKSUM_OK(1 << 2),
+    /** {@link WorkCompletion#invalidatedRkey()} is valid. */
+    WITH_INVALIDATE(1 << 3),
+    /** Tag matching needs a sync. */
+    TM_SYNC_REQUIRED(1 << 4),
+    /** A tag matched. */
+    TM_MATCH(1 << 5),
+    /** Tag matching data is valid. */
+    TM_DATA_VALID(1 << 6);
+
+    private final int bit;
+
+    WorkCompletionFlag(int bit) {
+        this.bit = bit;
+    }
+
+    /** {@return the bit verbs.h gives this} */
+    public int bit() {
+        return bit;
+    }
+}

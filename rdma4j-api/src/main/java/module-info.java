@@ -1,0 +1,10 @@
+/** The verbs and connection manager interface of RDMA. */
+module io.rdma4j.api {
+    requires static transitive org.jspecify;
+
+    exports io.rdma4j.cm;
+    exports io.rdma4j.spi;
+    exports io.rdma4j.verbs;
+
+    uses io.rdma4j.spi.RdmaProvider;
+}

@@ -1,0 +1,529 @@
+package io.rdma4j.protocol.cm;
+
+import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.RejectReason;
+import io.rdma4j.protocol.cm.CmMessage.DisconnectReply;
+import io.rdma4j.protocol.cm.CmMessage.DisconnectRequest;
+import io.rdma4j.protocol.cm.CmMessage.MessageReceipt;
+import io.rdma4j.protocol.cm.CmMessage.ReadyToUse;
+import io.rdma4j.protocol.cm.CmMessage.Reject;
+import io.rdma4j.protocol.cm.CmMessage.Reply;
+import io.rdma4j.protocol.cm.CmMessage.Request;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * One connection from request to time-wait, on one side.
+ *
+ * <pre>
+ * active   REQUEST_SENT ──REP──▶ REPLY_RECEIVED ──establish()──▶ ESTABLISHED
+ * passive  REQUEST_RECEIVED ──accept()──▶ REPLY_SENT ──RTU──▶ ESTABLISHED
+ * both     ESTABLISHED ──disconnect()──▶ DISCONNECT_SENT ──DREP──▶ TIME_WAIT ──▶ CLOSED
+ *          ESTABLISHED ──DREQ──▶ TIME_WAIT
+ * </pre>
+ *
+ * Source: IBTA 12.9.5 to 12.9.8. A disconnect request is confirmed at once; when the application hears
+ * of it, the peer has already ended.
+ */
+public final class CmConversation {
+    /** Hears what becomes of a conversation. Calls come from within calls of the manager. */
+    public interface Events {
+        /** The peer accepted; {@link #establish} or {@link #reject} follows. */
+        void onReply(ConnectionParameters parameters);
+
+        /** The connection is established (passive side). */
+        void onEstablished();
+
+        /** The peer said no. */
+        void onRejected(int reason, byte[] privateData);
+
+        /** The peer did not answer. */
+        void onUnreachable(Errno reason);
+
+        /** The connection has ended. */
+        void onDisconnected();
+
+        /** Late packets can no longer arrive. */
+        void onTimewaitExit();
+    }
+
+    enum State {
+        REQUEST_SENT, REPLY_RECEIVED, REQUEST_RECEIVED, REPLY_SENT, ESTABLISHED, DISCONNECT_SENT, TIME_WAIT, CLOSED
+    }
+
+    private static final PrivateData NO_DATA = PrivateData.NONE;
+
+    private final ConnectionManager manager;
+    private final CmSettings settings;
+    private final CmPeer peer;
+    private final int localId;
+    private final boolean isActive;
+    private final int localPsn;
+    private long transaction;
+    private int remoteId;
+    private int localQueuePair;
+    private int remoteQueuePair;
+    private int remotePsn;
+    private int pathMtu;
+    private int responderResources;
+    private int initiatorDepth;
+    private int retryCount;
+    private int rnrRetryCount;
+    private State state;
+    private @Nullable Events events;
+    private @Nullable CmService service;
+    private @Nullable CmMessage awaiting;
+    private int retriesLeft;
+    private long deadlineNs = Long.MAX_VALUE;
+
+    private CmConversation(ConnectionManager manager, CmPeer peer, boolean isActive, State state) {
+        this.manager = manager;
+        this.settings = manager.settings();
+        this.peer = peer;
+        this.isActive = isActive;
+        this.state = state;
+        localId = manager.newIdentifier();
+        localPsn = manager.newPsn();
+    }
+
+    static CmConversation active(ConnectionManager manager, CmCall call, Events events,
+            long nowNs) {
+        CmConversation conversation = new CmConversation(manager, call.peer(), true,
+                State.REQUEST_SENT);
+        conversation.events = events;
+        conversation.call(call, nowNs);
+        return conversation;
+    }
+
+    static CmConversation passive(ConnectionManager manager, CmPeer peer, CmService service,
+            long transaction, Request request) {
+        CmConversation conversation = new CmConversation(manager, peer, false,
+                State.REQUEST_RECEIVED);
+        conversation.service = service;
+        conversation.transaction = transaction;
+        conversation.remoteId = request.senderId();
+        conversation.remoteQueuePair = request.queuePair();
+        conversation.remotePsn = request.startingPsn();
+        conversation.pathMtu = request.pathMtu();
+        conversation.responderResources = request.initiatorDepth();
+        conversation.initiatorDepth = request.responderResources();
+        conversation.retryCount = request.retryCount();
+        conversation.rnrRetryCount = request.rnrRetryCount();
+        return conversation;
+    }
+
+    // ---------------------------------------------------------------- what the application does
+
+    private void call(CmCall call, long nowNs) {
+        ConnectionParameters own = call.parameters();
+        transaction = manager.newTransaction(localId);
+        localQueuePair = call.queuePairNumber();
+        pathMtu = call.pathMtu().code();
+        responderResources = Math.min(own.responderResources(), settings.maxReadAtomic());
+        initiatorDepth = Math.min(own.initiatorDepth(), settings.maxReadAtomic());
+        retryCount = own.retryCount();
+        PathRecord path = new PathRecord(0xffff, 0xffff, peer.local(), peer.remote(), 0, 0, 0, 64,
+                0, settings.ackTimeout() << 3);
+        send(new Request(localId, call.serviceId(), settings.nodeGuid(), 0, localQueuePair,
+                responderResources, initiatorDepth, settings.responseTimeout(), 0,
+                own.flowControl(), localPsn, settings.responseTimeout(), retryCount, 0xffff,
+                pathMtu, own.rnrRetryCount(), settings.maxRetries(), own.sharedReceiveQueue(), path,
+                PathRecord.NONE, call.privateData()), settings.maxRetries(), nowNs);
+    }
+
+    /** Accepts a request. */
+    public void accept(ConnectionParameters own, int queuePairNumber, long nowNs)
+            throws RdmaException {
+        require(State.REQUEST_RECEIVED, "accept");
+        answered();
+        localQueuePair = queuePairNumber;
+        negotiate(own);
+        state = State.REPLY_SENT;
+        send(new Reply(localId, remoteId, 0, queuePairNumber, localPsn, responderResources,
+                initiatorDepth, 15, 0, own.flowControl(), own.rnrRetryCount(),
+                own.sharedReceiveQueue(), settings.nodeGuid(), PrivateData.of(own.privateData())),
+                settings.maxRetries(), nowNs);
+    }
+
+    /** Confirms a reply. */
+    public void establish() throws RdmaException {
+        require(State.REPLY_RECEIVED, "establish");
+        state = State.ESTABLISHED;
+        manager.send(peer, transaction, new ReadyToUse(localId, remoteId, NO_DATA));
+    }
+
+    /** Says no to a request or to a reply. */
+    public void reject(RejectReason reason, byte[] privateData) throws RdmaException {
+        if (state != State.REQUEST_RECEIVED && state != State.REPLY_RECEIVED) {
+            throw wrongState("reject");
+        }
+        sendReject(reason, privateData);
+        closed();
+    }
+
+    /** Ends the connection. */
+    public void disconnect(long nowNs) throws RdmaException {
+        if (state == State.TIME_WAIT || state == State.CLOSED || state == State.DISCONNECT_SENT) {
+            return;
+        }
+        if (state != State.ESTABLISHED && state != State.REPLY_SENT) {
+            throw wrongState("disconnect");
+        }
+        transaction = manager.newTransaction(localId);
+        state = State.DISCONNECT_SENT;
+        send(new DisconnectRequest(localId, remoteId, remoteQueuePair, NO_DATA),
+                settings.disconnectRetries(), nowNs);
+    }
+
+    /** Forgets the conversation: nothing is reported any more, the peer is told the end. */
+    public void close(long nowNs) {
+        events = null;
+        switch (state) {
+            case REQUEST_SENT -> {
+                sendReject(RejectReason.TIMEOUT, new byte[0]);
+                closed();
+            }
+            case REQUEST_RECEIVED, REPLY_RECEIVED -> {
+                sendReject(RejectReason.CONSUMER_DEFINED, new byte[0]);
+                closed();
+            }
+            case ESTABLISHED, REPLY_SENT -> {
+                try {
+                    disconnect(nowNs);
+                } catch (RdmaException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+            case DISCONNECT_SENT, TIME_WAIT, CLOSED -> {
+                // The rest runs by itself.
+            }
+        }
+    }
+
+    /**
+     * {@return the attributes that bring the queue pair to INIT, RTR or RTS}
+     *
+     * @param own this side's parameters
+     * @param gidIndex the index of the local address in the port's GID table
+     */
+    public QueuePairAttributes queuePairAttributes(QueuePairState target, ConnectionParameters own,
+            int gidIndex) throws RdmaException {
+        if (state == State.REQUEST_RECEIVED) {
+            negotiate(own);
+        }
+        QueuePairAttributes attributes = new QueuePairAttributes().state(target);
+        return switch (target) {
+            case INIT -> attributes.pkeyIndex(0).port(1).accessFlags(access());
+            case RTR -> attributes
+                    .addressVector(AddressHandleAttributes.to(peer.remote(), gidIndex))
+                    .pathMtu(CmSettings.mtu(pathMtu)).destinationQueuePair(remoteQueuePair)
+                    .receivePsn(remotePsn).maxDestinationReadAtomic(responderResources)
+                    .minRnrTimer(settings.minRnrTimer());
+            case RTS -> attributes.timeout(settings.ackTimeout()).retryCount(retryCount)
+                    .rnrRetry(rnrRetryCount).sendPsn(localPsn).maxReadAtomic(initiatorDepth);
+            case RESET, SQD, SQE, ERR -> throw new RdmaException(Errno.EINVAL,
+                    "initialize queue pair attributes",
+                    "a connection brings a queue pair to INIT, RTR or RTS, not to " + target);
+        };
+    }
+
+    /** As the kernel: the peer may write, and read if it was granted resources to. */
+    private Set<AccessFlag> access() {
+        return responderResources == 0
+                ? EnumSet.of(AccessFlag.REMOTE_WRITE)
+                : EnumSet.of(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ,
+                        AccessFlag.REMOTE_ATOMIC);
+    }
+
+    /** The passive side grants no more than was asked for and than it can. */
+    private void negotiate(ConnectionParameters own) {
+        responderResources = Math.min(responderResources,
+                Math.min(own.responderResources(), settings.maxReadAtomic()));
+        initiatorDepth = Math.min(initiatorDepth,
+                Math.min(own.initiatorDepth(), settings.maxReadAtomic()));
+    }
+
+    // ---------------------------------------------------------------- what the peer does
+
+    /** The same request again: the answer is on its way, lost, or not yet given. */
+    void onRepeatedRequest() {
+        switch (state) {
+            case REQUEST_RECEIVED -> manager.send(peer, transaction, new MessageReceipt(localId,
+                    remoteId, 0, settings.serviceTimeout(), NO_DATA));
+            case REPLY_SENT -> resend();
+            case TIME_WAIT -> sendReject(RejectReason.STALE_CONNECTION, new byte[0]);
+            case ESTABLISHED, DISCONNECT_SENT, CLOSED, REQUEST_SENT, REPLY_RECEIVED -> {
+                // A late copy.
+            }
+        }
+    }
+
+    void onReply(Reply reply) {
+        switch (state) {
+            case REQUEST_SENT -> {
+                stopWaiting();
+                state = State.REPLY_RECEIVED;
+                remoteId = reply.senderId();
+                remoteQueuePair = reply.queuePair();
+                remotePsn = reply.startingPsn();
+                initiatorDepth = Math.min(initiatorDepth, reply.responderResources());
+                responderResources = Math.min(responderResources, reply.initiatorDepth());
+                rnrRetryCount = reply.rnrRetryCount();
+                manager.remember(this);
+                Events hears = events;
+                if (hears != null) {
+                    hears.onReply(new ConnectionParameters()
+                            .privateData(reply.privateData().bytes())
+                            .responderResources(reply.initiatorDepth())
+                            .initiatorDepth(reply.responderResources())
+                            .flowControl(reply.flowControl()).rnrRetryCount(reply.rnrRetryCount())
+                            .sharedReceiveQueue(reply.sharedReceiveQueue())
+                            .queuePairNumber(reply.queuePair()));
+                }
+            }
+            case ESTABLISHED -> {
+                if (isActive && reply.senderId() == remoteId) {
+                    manager.send(peer, transaction, new ReadyToUse(localId, remoteId, NO_DATA));
+                }
+            }
+            case REPLY_RECEIVED, REQUEST_RECEIVED, REPLY_SENT, DISCONNECT_SENT, TIME_WAIT,
+                    CLOSED -> {
+                // A late copy.
+            }
+        }
+    }
+
+    /** A message or a packet of the connection shows that the peer is ready. */
+    public void onReadyToUse() {
+        if (state == State.REPLY_SENT) {
+            stopWaiting();
+            state = State.ESTABLISHED;
+            Events hears = events;
+            if (hears != null) {
+                hears.onEstablished();
+            }
+        }
+    }
+
+    void onReject(Reject reject, long nowNs) {
+        switch (state) {
+            case REQUEST_SENT, REPLY_RECEIVED, REPLY_SENT -> {
+                Events hears = events;
+                closed();
+                if (hears != null) {
+                    hears.onRejected(reject.reason(), reject.privateData().bytes());
+                }
+            }
+            case ESTABLISHED, DISCONNECT_SENT -> ended(nowNs);
+            case REQUEST_RECEIVED -> {
+                // The requester gave up before the application answered.
+                Events hears = events;
+                closed();
+                if (hears != null) {
+                    hears.onRejected(reject.reason(), reject.privateData().bytes());
+                }
+            }
+            case TIME_WAIT, CLOSED -> {
+                // Nothing left to end.
+            }
+        }
+    }
+
+    void onMessageReceipt(MessageReceipt receipt, long nowNs) {
+        if (awaiting != null) {
+            waitUntil(nowNs + CmSettings.nanos(receipt.serviceTimeout())
+                    + CmSettings.nanos(settings.responseTimeout()));
+        }
+    }
+
+    void onDisconnectRequest(DisconnectRequest request, long requestTransaction, long nowNs) {
+        if (request.remoteQueuePair() != localQueuePair) {
+            return;
+        }
+        switch (state) {
+            case ESTABLISHED, REPLY_SENT, DISCONNECT_SENT, TIME_WAIT -> {
+                manager.send(peer, requestTransaction,
+                        new DisconnectReply(localId, remoteId, NO_DATA));
+                ended(nowNs);
+            }
+            case REQUEST_SENT, REPLY_RECEIVED, REQUEST_RECEIVED, CLOSED -> {
+                // Not connected.
+            }
+        }
+    }
+
+    void onDisconnectReply(long nowNs) {
+        if (state == State.DISCONNECT_SENT) {
+            ended(nowNs);
+        }
+    }
+
+    /** The peer has forgotten this connection: it asks for a new one with the same queue pair. */
+    void onStale(long nowNs) {
+        if (state == State.ESTABLISHED || state == State.REPLY_SENT
+                || state == State.DISCONNECT_SENT) {
+            ended(nowNs);
+        }
+    }
+
+    /** The deadline has passed. */
+    void onDeadline(long nowNs) {
+        if (state == State.TIME_WAIT) {
+            Events hears = events;
+            closed();
+            if (hears != null) {
+                hears.onTimewaitExit();
+            }
+        } else if (awaiting != null) {
+            if (retriesLeft-- > 0) {
+                resend();
+                waitUntil(nowNs + CmSettings.nanos(settings.responseTimeout()));
+            } else {
+                giveUp(nowNs);
+            }
+        }
+    }
+
+    private void giveUp(long nowNs) {
+        if (state == State.DISCONNECT_SENT) {
+            ended(nowNs);
+            return;
+        }
+        sendReject(RejectReason.TIMEOUT, new byte[0]);
+        Events hears = events;
+        closed();
+        if (hears != null) {
+            hears.onUnreachable(Errno.ETIMEDOUT);
+        }
+    }
+
+    private void ended(long nowNs) {
+        if (state == State.TIME_WAIT) {
+            return;
+        }
+        stopWaiting();
+        state = State.TIME_WAIT;
+        waitUntil(nowNs + CmSettings.nanos(settings.timeWait()));
+        Events hears = events;
+        if (hears != null) {
+            hears.onDisconnected();
+        }
+    }
+
+    private void closed() {
+        answered();
+        stopWaiting();
+        state = State.CLOSED;
+        events = null;
+        manager.forget(this);
+    }
+
+    /** The request no longer waits for the application. */
+    private void answered() {
+        CmService waitsAt = service;
+        if (waitsAt != null) {
+            service = null;
+            waitsAt.onAnswered();
+        }
+    }
+
+    // ---------------------------------------------------------------- sending and waiting
+
+    private void send(CmMessage message, int retries, long nowNs) {
+        awaiting = message;
+        retriesLeft = retries;
+        manager.send(peer, transaction, message);
+        waitUntil(nowNs + CmSettings.nanos(settings.responseTimeout()));
+    }
+
+    private void resend() {
+        CmMessage message = awaiting;
+        if (message != null) {
+            manager.send(peer, transaction, message);
+        }
+    }
+
+    private void sendReject(RejectReason reason, byte[] privateData) {
+        int rejected = switch (state) {
+            case REQUEST_RECEIVED -> Reject.OF_REQUEST;
+            case REPLY_RECEIVED -> Reject.OF_REPLY;
+            case REQUEST_SENT, REPLY_SENT, ESTABLISHED, DISCONNECT_SENT, TIME_WAIT, CLOSED ->
+                Reject.OF_NONE;
+        };
+        manager.send(peer, transaction, new Reject(localId, remoteId, rejected, reason.code(),
+                NO_DATA, 0, PrivateData.of(privateData)));
+    }
+
+    private void waitUntil(long newDeadlineNs) {
+        manager.unschedule(this);
+        deadlineNs = newDeadlineNs;
+        manager.schedule(this);
+    }
+
+    private void stopWaiting() {
+        manager.unschedule(this);
+        deadlineNs = Long.MAX_VALUE;
+        awaiting = null;
+    }
+
+    private void require(State wanted, String operation) throws RdmaException {
+        if (state != wanted) {
+            throw wrongState(operation);
+        }
+    }
+
+    private RdmaException wrongState(String operation) {
+        return new RdmaException(
+                state == State.CLOSED || state == State.TIME_WAIT ? Errno.ECONNRESET : Errno.EINVAL,
+                operation, "the connection is in state " + state);
+    }
+
+    // ---------------------------------------------------------------- for the manager
+
+    void listen(Events newEvents) {
+        events = newEvents;
+    }
+
+    int localId() {
+        return localId;
+    }
+
+    int remoteId() {
+        return remoteId;
+    }
+
+    int remoteQueuePair() {
+        return remoteQueuePair;
+    }
+
+    long deadlineNs() {
+        return deadlineNs;
+    }
+
+    boolean isActive() {
+        return isActive;
+    }
+
+    State state() {
+        return state;
+    }
+
+    /** {@return the largest packet both sides agreed on} */
+    public Mtu mtu() {
+        return CmSettings.mtu(pathMtu);
+    }
+
+    /** {@return the addresses of both sides} */
+    public CmPeer peer() {
+        return peer;
+    }
+}

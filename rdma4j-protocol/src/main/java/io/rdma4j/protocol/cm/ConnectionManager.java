@@ -1,0 +1,362 @@
+package io.rdma4j.protocol.cm;
+
+import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.PortSpace;
+import io.rdma4j.cm.RejectReason;
+import io.rdma4j.protocol.cm.CmMessage.DisconnectReply;
+import io.rdma4j.protocol.cm.CmMessage.DisconnectRequest;
+import io.rdma4j.protocol.cm.CmMessage.MessageReceipt;
+import io.rdma4j.protocol.cm.CmMessage.ReadyToUse;
+import io.rdma4j.protocol.cm.CmMessage.Reject;
+import io.rdma4j.protocol.cm.CmMessage.Reply;
+import io.rdma4j.protocol.cm.CmMessage.Request;
+import io.rdma4j.protocol.cm.CmMessage.ServiceReply;
+import io.rdma4j.protocol.cm.CmMessage.ServiceRequest;
+import io.rdma4j.protocol.wire.Psn;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.TreeSet;
+import java.util.function.IntSupplier;
+
+/**
+ * The connection manager of one device. One caller at a time; time is an argument.
+ *
+ * <p>After every call the host polls for messages with {@link #pollTransmit} until there is none, and
+ * asks for {@link #deadlineNs}.
+ */
+public final class ConnectionManager {
+    /** The queue pair that connection managers talk on. Source: IBTA 12.4. */
+    public static final int QUEUE_PAIR = 1;
+    /** Its Q_Key. Source: IBTA 3.5.3, 13.5.2. */
+    public static final int QKEY = 0x8001_0000;
+    /** Bytes of a message. */
+    public static final int MESSAGE_LENGTH = Mad.LENGTH;
+
+    /** Answers that wait to be sent; beyond this the peer has to ask again. */
+    private static final int MAX_OUTGOING = 4096;
+    private static final int RC = 0;
+
+    private final CmSettings settings;
+    private final IntSupplier random;
+    private final Map<Integer, CmConversation> byLocalId = new HashMap<>();
+    private final Map<RemoteKey, CmConversation> requestsByRemoteId = new HashMap<>();
+    private final Map<RemoteKey, CmConversation> byRemoteQueuePair = new HashMap<>();
+    private final TreeSet<CmConversation> timers = new TreeSet<>(
+            Comparator.comparingLong(CmConversation::deadlineNs)
+                    .thenComparingInt(CmConversation::localId));
+    private final List<CmService> services = new ArrayList<>();
+    private final Queue<Outgoing> outgoing = new ArrayDeque<>();
+    private int nextIdentifier;
+
+    private record RemoteKey(Gid address, int number) {}
+
+    private record Outgoing(CmPeer peer, long transaction, CmMessage message) {}
+
+    /**
+     * @param settings how patient it is
+     * @param random numbers that others cannot guess, for identifiers and first PSNs
+     */
+    public ConnectionManager(CmSettings settings, IntSupplier random) {
+        this.settings = settings;
+        this.random = random;
+        nextIdentifier = random.getAsInt();
+    }
+
+    // ---------------------------------------------------------------- what applications do
+
+    /**
+     * Offers a service.
+     *
+     * @param address the address requests must come to, null for any
+     * @param backlog requests that may wait unanswered; further ones are rejected
+     * @throws RdmaException EADDRINUSE if it is offered already
+     */
+    public CmService listen(PortSpace space, int port, @Nullable Gid address, int backlog,
+            CmService.Handler handler) throws RdmaException {
+        long id = CmCall.serviceId(space, port);
+        for (CmService service : services) {
+            if (service.conflictsWith(id, address)) {
+                throw new RdmaException(Errno.EADDRINUSE, "listen",
+                        "port " + port + " has a listener already");
+            }
+        }
+        CmService service = new CmService(this, id, address, backlog, handler);
+        services.add(service);
+        return service;
+    }
+
+    /** Asks for a connection. */
+    public CmConversation connect(CmCall call, CmConversation.Events events, long nowNs) {
+        CmConversation conversation = CmConversation.active(this, call, events, nowNs);
+        byLocalId.put(conversation.localId(), conversation);
+        return conversation;
+    }
+
+    /** Tells every peer the end, once; for when the device closes. */
+    public void closeAll(long nowNs) {
+        for (CmConversation conversation : List.copyOf(byLocalId.values())) {
+            conversation.close(nowNs);
+        }
+    }
+
+    // ---------------------------------------------------------------- what the wire does
+
+    /**
+     * A management datagram arrived.
+     *
+     * @param mad its 256 bytes, between position and limit
+     * @param peer the addresses it travelled between
+     * @return false if it is no message of a connection manager
+     */
+    public boolean onMad(ByteBuffer mad, CmPeer peer, long nowNs) {
+        CmMessage.Received received = CmMessage.decode(mad);
+        if (received == null) {
+            return false;
+        }
+        long transaction = received.transaction();
+        switch (received.message()) {
+            case Request request -> onRequest(request, transaction, peer, nowNs);
+            case Reply reply -> onReply(reply, transaction, peer);
+            case ReadyToUse ready -> {
+                CmConversation conversation = find(ready.receiverId(), ready.senderId(), peer);
+                if (conversation != null) {
+                    conversation.onReadyToUse();
+                }
+            }
+            case Reject reject -> {
+                // The sender may have no identifier of its own, so only ours counts.
+                CmConversation conversation = find(reject.receiverId(), peer);
+                if (conversation != null) {
+                    conversation.onReject(reject, nowNs);
+                } else {
+                    onWithdrawn(reject, peer, nowNs);
+                }
+            }
+            case MessageReceipt receipt -> {
+                CmConversation conversation = find(receipt.receiverId(), peer);
+                if (conversation != null) {
+                    conversation.onMessageReceipt(receipt, nowNs);
+                }
+            }
+            case DisconnectRequest request ->
+                onDisconnectRequest(request, transaction, peer, nowNs);
+            case DisconnectReply reply -> {
+                CmConversation conversation = find(reply.receiverId(), reply.senderId(), peer);
+                if (conversation != null) {
+                    conversation.onDisconnectReply(nowNs);
+                }
+            }
+            case ServiceRequest request -> {
+                // Datagram services have no owner on this device: not answered, as nobody listens.
+                return false;
+            }
+            case ServiceReply reply -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void onRequest(Request request, long transaction, CmPeer peer, long nowNs) {
+        CmConversation repeated = requestsByRemoteId
+                .get(new RemoteKey(peer.remote(), request.senderId()));
+        if (repeated != null) {
+            repeated.onRepeatedRequest();
+            return;
+        }
+        RejectReason refusal = refusal(request, peer, nowNs);
+        CmService service = service(request.serviceId(), peer.local());
+        IpHeader ip = IpHeader.decode(request.privateData().bytes());
+        if (refusal == null && service == null) {
+            refusal = RejectReason.INVALID_SERVICE_ID;
+        } else if (refusal == null && ip == null) {
+            refusal = RejectReason.UNSUPPORTED;
+        } else if (refusal == null && service != null && !service.hasRoom()) {
+            refusal = RejectReason.NO_RESOURCES;
+        }
+        if (refusal != null || service == null || ip == null) {
+            send(peer, transaction,
+                    new Reject(0, request.senderId(), Reject.OF_REQUEST,
+                            (refusal == null ? RejectReason.UNSUPPORTED : refusal).code(),
+                            PrivateData.NONE, 0, PrivateData.NONE));
+            return;
+        }
+        CmConversation conversation = CmConversation.passive(this, peer, service, transaction,
+                request);
+        byLocalId.put(conversation.localId(), conversation);
+        remember(conversation);
+        conversation.listen(service.onRequest(conversation, ip.sourcePort(),
+                new ConnectionParameters()
+                        .privateData(request.privateData().from(IpHeader.LENGTH))
+                        .responderResources(request.initiatorDepth())
+                        .initiatorDepth(request.responderResources())
+                        .flowControl(request.flowControl()).retryCount(request.retryCount())
+                        .rnrRetryCount(request.rnrRetryCount())
+                        .sharedReceiveQueue(request.sharedReceiveQueue())
+                        .queuePairNumber(request.queuePair())));
+    }
+
+    private @Nullable RejectReason refusal(Request request, CmPeer peer, long nowNs) {
+        CmConversation stale = byRemoteQueuePair
+                .get(new RemoteKey(peer.remote(), request.queuePair()));
+        if (stale != null) {
+            stale.onStale(nowNs);
+            return RejectReason.STALE_CONNECTION;
+        }
+        if (request.transportType() != RC) {
+            return RejectReason.INVALID_TRANSPORT_TYPE;
+        }
+        return Mtu.ofCode(request.pathMtu()) == null ? RejectReason.INVALID_MTU : null;
+    }
+
+    private @Nullable CmService service(long id, Gid destination) {
+        for (CmService service : services) {
+            if (service.serves(id, destination)) {
+                return service;
+            }
+        }
+        return null;
+    }
+
+    private void onReply(Reply reply, long transaction, CmPeer peer) {
+        CmConversation conversation = find(reply.receiverId(), peer);
+        if (conversation != null && conversation.isActive()) {
+            conversation.onReply(reply);
+        } else {
+            send(peer, transaction,
+                    new Reject(reply.receiverId(), reply.senderId(), Reject.OF_REPLY,
+                            RejectReason.INVALID_COMMUNICATION_ID.code(), PrivateData.NONE, 0,
+                            PrivateData.NONE));
+        }
+    }
+
+    /** A requester that got no answer withdraws; it does not know our identifier. */
+    private void onWithdrawn(Reject reject, CmPeer peer, long nowNs) {
+        CmConversation waiting = requestsByRemoteId
+                .get(new RemoteKey(peer.remote(), reject.senderId()));
+        if (waiting != null && reject.receiverId() == 0) {
+            waiting.onReject(reject, nowNs);
+        }
+    }
+
+    private void onDisconnectRequest(DisconnectRequest request, long transaction, CmPeer peer,
+            long nowNs) {
+        CmConversation conversation = find(request.receiverId(), request.senderId(), peer);
+        if (conversation != null) {
+            conversation.onDisconnectRequest(request, transaction, nowNs);
+        } else if (!byLocalId.containsKey(request.receiverId())) {
+            // Forgotten here: the peer may forget it too.
+            send(peer, transaction,
+                    DisconnectReply.to(request));
+        }
+    }
+
+    /** {@return the conversation of an identifier of ours, if it is with that peer} */
+    private @Nullable CmConversation find(int localId, CmPeer peer) {
+        CmConversation conversation = byLocalId.get(localId);
+        return conversation != null && conversation.peer().equals(peer) ? conversation : null;
+    }
+
+    private @Nullable CmConversation find(int localId, int remoteId, CmPeer peer) {
+        CmConversation conversation = find(localId, peer);
+        return conversation != null && conversation.remoteId() == remoteId ? conversation : null;
+    }
+
+    // ---------------------------------------------------------------- sending and time
+
+    /**
+     * Writes the next message to send.
+     *
+     * @param out room for {@link #MESSAGE_LENGTH} bytes
+     * @return the addresses it travels between, or null if there is none
+     */
+    public @Nullable CmPeer pollTransmit(ByteBuffer out) {
+        Outgoing next = outgoing.poll();
+        if (next == null) {
+            return null;
+        }
+        CmMessage.encode(next.transaction, next.message, out);
+        return next.peer;
+    }
+
+    /** {@return when {@link #onDeadline} wants to be called, {@link Long#MAX_VALUE} for never} */
+    public long deadlineNs() {
+        return timers.isEmpty() ? Long.MAX_VALUE : timers.first().deadlineNs();
+    }
+
+    /** The deadline has passed. */
+    public void onDeadline(long nowNs) {
+        while (!timers.isEmpty() && timers.first().deadlineNs() <= nowNs) {
+            CmConversation due = timers.removeFirst();
+            due.onDeadline(nowNs);
+        }
+    }
+
+    // ---------------------------------------------------------------- for conversations
+
+    CmSettings settings() {
+        return settings;
+    }
+
+    int newIdentifier() {
+        do {
+            nextIdentifier++;
+        } while (nextIdentifier == 0 || byLocalId.containsKey(nextIdentifier));
+        return nextIdentifier;
+    }
+
+    int newPsn() {
+        return random.getAsInt() & Psn.MASK;
+    }
+
+    long newTransaction(int localId) {
+        return (long) random.getAsInt() << 32 | (localId & 0xffff_ffffL);
+    }
+
+    void send(CmPeer peer, long transaction, CmMessage message) {
+        if (outgoing.size() < MAX_OUTGOING) {
+            outgoing.add(new Outgoing(peer, transaction, message));
+        }
+    }
+
+    void schedule(CmConversation conversation) {
+        timers.add(conversation);
+    }
+
+    void unschedule(CmConversation conversation) {
+        timers.remove(conversation);
+    }
+
+    /** The peer's identifier and queue pair are known. */
+    void remember(CmConversation conversation) {
+        Gid remote = conversation.peer().remote();
+        if (!conversation.isActive()) {
+            requestsByRemoteId.put(new RemoteKey(remote, conversation.remoteId()), conversation);
+        }
+        byRemoteQueuePair.put(new RemoteKey(remote, conversation.remoteQueuePair()), conversation);
+    }
+
+    void forget(CmConversation conversation) {
+        Gid remote = conversation.peer().remote();
+        byLocalId.remove(conversation.localId(), conversation);
+        requestsByRemoteId.remove(new RemoteKey(remote, conversation.remoteId()), conversation);
+        byRemoteQueuePair.remove(new RemoteKey(remote, conversation.remoteQueuePair()),
+                conversation);
+    }
+
+    void remove(CmService service) {
+        services.remove(service);
+    }
+}

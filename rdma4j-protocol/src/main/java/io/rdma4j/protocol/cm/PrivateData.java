@@ -1,0 +1,54 @@
+package io.rdma4j.protocol.cm;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+
+/** Bytes that a message carries for the applications, or as more about a reason. Immutable. */
+final class PrivateData {
+    static final PrivateData NONE = new PrivateData(new byte[0]);
+
+    private final byte[] bytes;
+
+    private PrivateData(byte[] bytes) {
+        this.bytes = bytes;
+    }
+
+    static PrivateData of(byte[] bytes) {
+        return new PrivateData(bytes.clone());
+    }
+
+    static PrivateData decode(ByteBuffer in, int length) {
+        byte[] bytes = new byte[length];
+        in.get(bytes);
+        return new PrivateData(bytes);
+    }
+
+    /** Writes the bytes, padded with zeros to a length. */
+    void encode(ByteBuffer out, int length) {
+        out.put(Arrays.copyOf(bytes, length));
+    }
+
+    byte[] bytes() {
+        return bytes.clone();
+    }
+
+    /** {@return the bytes behind an offset} */
+    byte[] from(int offset) {
+        return Arrays.copyOfRange(bytes, offset, bytes.length);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof PrivateData that && Arrays.equals(bytes, that.bytes);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(bytes);
+    }
+
+    @Override
+    public String toString() {
+        return bytes.length + " bytes";
+    }
+}

@@ -1,0 +1,34 @@
+package io.rdma4j.protocol.queue;
+
+import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.WorkCompletionOpcode;
+import io.rdma4j.verbs.WorkCompletionStatus;
+
+/** Where the protocol of a queue pair reports what became of work and of itself. */
+public interface QueuePairHost {
+    /**
+     * A send request ended. Unsignaled successes are reported too; the host leaves them out.
+     *
+     * @param byteLength bytes read, 0 for what sends
+     */
+    void sendCompleted(SendRequest request, WorkCompletionStatus status, long byteLength);
+
+    /**
+     * A receive request ended.
+     *
+     * @param details flags, immediate data and whether the peer solicits an event
+     */
+    void receiveCompleted(ReceiveRequest request, WorkCompletionStatus status,
+            WorkCompletionOpcode opcode, long byteLength, ReceiveDetails details);
+
+    /** The queue pair changed its state by itself. */
+    void stateChanged(QueuePairState state);
+
+    /** Something happened that no completion reports. */
+    void asyncEvent(AsyncEventType type);
+
+    /** Something happened that is counted. */
+    void count(Counter counter);
+}

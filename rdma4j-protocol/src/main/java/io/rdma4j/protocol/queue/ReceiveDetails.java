@@ -1,0 +1,61 @@
+package io.rdma4j.protocol.queue;
+
+/** What came along with a received message. Reusable. */
+public final class ReceiveDetails {
+    private boolean isSolicited;
+    private boolean hasImmediate;
+    private boolean hasInvalidate;
+    private int immediateOrRkey;
+
+    /** Creates details of nothing. */
+    public ReceiveDetails() {}
+
+    /** Forgets everything. */
+    public ReceiveDetails clear() {
+        isSolicited = false;
+        hasImmediate = false;
+        hasInvalidate = false;
+        immediateOrRkey = 0;
+        return this;
+    }
+
+    /** The peer solicits an event. */
+    public ReceiveDetails solicited(boolean value) {
+        isSolicited = value;
+        return this;
+    }
+
+    /** Immediate data came along. */
+    public ReceiveDetails immediate(int value) {
+        hasImmediate = true;
+        immediateOrRkey = value;
+        return this;
+    }
+
+    /** A key was invalidated. */
+    public ReceiveDetails invalidated(int rkey) {
+        hasInvalidate = true;
+        immediateOrRkey = rkey;
+        return this;
+    }
+
+    /** {@return whether the peer solicits an event} */
+    public boolean isSolicited() {
+        return isSolicited;
+    }
+
+    /** {@return whether immediate data came along} */
+    public boolean hasImmediate() {
+        return hasImmediate;
+    }
+
+    /** {@return whether a key was invalidated} */
+    public boolean hasInvalidate() {
+        return hasInvalidate;
+    }
+
+    /** {@return the immediate data, or the key} */
+    public int immediateOrRkey() {
+        return immediateOrRkey;
+    }
+}

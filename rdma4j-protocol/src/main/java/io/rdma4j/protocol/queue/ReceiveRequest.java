@@ -1,0 +1,50 @@
+package io.rdma4j.protocol.queue;
+
+import io.rdma4j.verbs.ReceiveWorkRequest;
+
+import java.lang.foreign.MemorySegment;
+
+/** A slot of a receive queue. */
+public final class ReceiveRequest {
+    private final ElementList elements;
+    private final MemoryReference piece = new MemoryReference();
+    private long id;
+
+    /** @param maxElements scatter/gather elements it can hold */
+    public ReceiveRequest(int maxElements) {
+        elements = new ElementList(maxElements);
+    }
+
+    /** Copies a request; its elements fit. */
+    public void assign(ReceiveWorkRequest from) {
+        elements.assign(from.elements());
+        id = from.id();
+    }
+
+    /** Copies another slot; its elements fit. */
+    public void assign(ReceiveRequest from) {
+        elements.assign(from.elements);
+        id = from.id;
+    }
+
+    /** {@return the caller's number} */
+    public long id() {
+        return id;
+    }
+
+    /** {@return the bytes it can take} */
+    public long capacity() {
+        return elements.totalLength;
+    }
+
+    /**
+     * Copies arriving bytes into the elements.
+     *
+     * @param offset where they belong in the message; they fit
+     * @return false if an element names memory that may not be written
+     */
+    public boolean scatter(long offset, MemorySegment source, long sourceOffset, int byteCount,
+            Memory memory) {
+        return Scatter.into(elements, offset, source, sourceOffset, byteCount, memory, piece);
+    }
+}

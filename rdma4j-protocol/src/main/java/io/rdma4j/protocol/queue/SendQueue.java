@@ -1,0 +1,15 @@
+package io.rdma4j.protocol.queue;
+
+/**
+ * Send requests in the order they were posted, each at an index that never repeats.
+ */
+public interface SendQueue {
+    /** {@return the index behind the last posted request} */
+    long end();
+
+    /** {@return a request that was posted and is not retired} */
+    SendRequest request(long index);
+
+    /** Frees the slots of all requests below an index. */
+    void retire(long index);
+}

@@ -1,0 +1,75 @@
+package io.rdma4j.protocol.rc;
+
+import io.rdma4j.protocol.wire.Path;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.QueuePairAttribute;
+import io.rdma4j.verbs.QueuePairAttributes;
+
+/** What modify set, as the machines need it. */
+final class RcAttributes {
+    Path path = Path.NONE;
+    int destinationQueuePair;
+    int mtu = 256;
+    int timeout;
+    int retryCount;
+    int rnrRetry;
+    int minRnrTimer;
+    int maxReadAtomic;
+    int maxDestinationReadAtomic;
+    long sendPsn;
+    long receivePsn;
+    boolean notifyDrained;
+    private int access;
+
+    void apply(QueuePairAttributes from) {
+        if (from.isSet(QueuePairAttribute.ACCESS_FLAGS)) {
+            access = AccessFlag.bits(from.accessFlags());
+        }
+        if (from.isSet(QueuePairAttribute.DESTINATION_QUEUE_PAIR)) {
+            destinationQueuePair = from.destinationQueuePair();
+        }
+        if (from.isSet(QueuePairAttribute.PATH_MTU)) {
+            mtu = from.pathMtu().bytes();
+        }
+        if (from.isSet(QueuePairAttribute.TIMEOUT)) {
+            timeout = from.timeout();
+        }
+        if (from.isSet(QueuePairAttribute.RETRY_COUNT)) {
+            retryCount = from.retryCount();
+        }
+        if (from.isSet(QueuePairAttribute.RNR_RETRY)) {
+            rnrRetry = from.rnrRetry();
+        }
+        if (from.isSet(QueuePairAttribute.MIN_RNR_TIMER)) {
+            minRnrTimer = from.minRnrTimer();
+        }
+        if (from.isSet(QueuePairAttribute.MAX_READ_ATOMIC)) {
+            maxReadAtomic = from.maxReadAtomic();
+        }
+        if (from.isSet(QueuePairAttribute.MAX_DESTINATION_READ_ATOMIC)) {
+            maxDestinationReadAtomic = from.maxDestinationReadAtomic();
+        }
+        if (from.isSet(QueuePairAttribute.SEND_PSN)) {
+            sendPsn = from.sendPsn();
+        }
+        if (from.isSet(QueuePairAttribute.RECEIVE_PSN)) {
+            receivePsn = from.receivePsn();
+        }
+        notifyDrained = from.isSet(QueuePairAttribute.ENABLE_SQD_ASYNC_NOTIFY)
+                && from.enableSqdAsyncNotify();
+    }
+
+    boolean allows(AccessFlag flag) {
+        return (access & flag.bit()) != 0;
+    }
+
+    /** {@return how long to wait for an acknowledgement, {@link Long#MAX_VALUE} for ever} */
+    long timeoutNs() {
+        return timeout == 0 ? Long.MAX_VALUE : 4096L << timeout;
+    }
+
+    /** {@return packets of a message} IBTA 9.7.1: one without payload takes one as well. */
+    long packets(long length) {
+        return Math.max(1, (length + mtu - 1) / mtu);
+    }
+}

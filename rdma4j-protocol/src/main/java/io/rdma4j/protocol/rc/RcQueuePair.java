@@ -1,0 +1,284 @@
+package io.rdma4j.protocol.rc;
+
+import io.rdma4j.protocol.queue.Memory;
+import io.rdma4j.protocol.queue.QueuePairHost;
+import io.rdma4j.protocol.queue.QueuePairProtocol;
+import io.rdma4j.protocol.queue.ReceiveDetails;
+import io.rdma4j.protocol.queue.ReceiveQueue;
+import io.rdma4j.protocol.queue.ReceiveRequest;
+import io.rdma4j.protocol.queue.SendQueue;
+import io.rdma4j.protocol.queue.SendRequest;
+import io.rdma4j.protocol.wire.OutgoingPacket;
+import io.rdma4j.protocol.wire.PacketView;
+import io.rdma4j.protocol.wire.Psn;
+import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.WorkCompletionOpcode;
+import io.rdma4j.verbs.WorkCompletionStatus;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A queue pair of the reliable connection service: its state, and the three machines that share it.
+ *
+ * <p>A failure, wherever it is noticed, goes one way: the request it belongs to completes with its
+ * status, the state becomes ERR, everything else is flushed in order (IBTA 10.3.1.6).
+ */
+public final class RcQueuePair implements QueuePairProtocol {
+    private final RcAttributes attributes = new RcAttributes();
+    private final SendWindow window;
+    private final RetryTimer timer = new RetryTimer();
+    private final RcRequester requester;
+    private final RcCompleter completer;
+    private final RcResponder responder;
+    private final ReceiveQueue receiveQueue;
+    private final QueuePairHost host;
+    private final ReceiveDetails noDetails = new ReceiveDetails();
+    private QueuePairState state = QueuePairState.RESET;
+    private boolean isDrainPending;
+    private boolean isCommunicationReported;
+    private boolean isResponderTurn;
+
+    /** Creates one in state RESET over the host's queues and memory. */
+    public RcQueuePair(SendQueue sendQueue, ReceiveQueue receiveQueue, Memory memory,
+            QueuePairHost host) {
+        this.receiveQueue = receiveQueue;
+        this.host = host;
+        window = new SendWindow(sendQueue);
+        CongestionWindow congestion = new CongestionWindow();
+        requester = new RcRequester(this, attributes, window, congestion, timer, memory, host);
+        completer = new RcCompleter(this, attributes, window, congestion, timer, requester, memory,
+                host);
+        responder = new RcResponder(this, attributes, receiveQueue, memory, host);
+    }
+
+    @Override
+    public QueuePairState state() {
+        return state;
+    }
+
+    @Override
+    public void modify(QueuePairAttributes from, QueuePairState next, long nowNs) {
+        attributes.apply(from);
+        QueuePairState previous = state;
+        state = next;
+        timer.configure(attributes.timeoutNs(), attributes.retryCount, attributes.rnrRetry);
+        switch (next) {
+            case RESET -> {
+                window.reset(0, 0);
+                requester.reset();
+                discardReceives();
+                isDrainPending = false;
+                isCommunicationReported = false;
+            }
+            case RTR -> responder.reset();
+            case RTS -> {
+                if (previous == QueuePairState.RTR) {
+                    window.reset(attributes.sendPsn, attributes.maxReadAtomic);
+                    requester.reset();
+                }
+            }
+            case SQD -> {
+                isDrainPending = previous == QueuePairState.RTS;
+                onSendProgress();
+            }
+            case ERR -> {
+                if (previous != QueuePairState.ERR) {
+                    flush();
+                }
+            }
+            case INIT, SQE -> {
+                // Nothing to prepare.
+            }
+        }
+    }
+
+    @Override
+    public void query(QueuePairAttributes into) {
+        into.sendPsn(Psn.wrap(window.next));
+        if (state == QueuePairState.RTR || state == QueuePairState.RTS
+                || state == QueuePairState.SQD) {
+            into.receivePsn(Psn.wrap(responder.expected()));
+        }
+    }
+
+    @Override
+    public void onPacket(PacketView packet, long nowNs) {
+        switch (state) {
+            case RESET, INIT, ERR, SQE -> host.count(Counter.DROPPED_NOT_READY);
+            case RTR, RTS, SQD -> {
+                if (!packet.opcode().isResponse()) {
+                    reportCommunication();
+                    responder.onRequest(packet);
+                } else if (state == QueuePairState.RTR) {
+                    host.count(Counter.DROPPED_NOT_READY);
+                } else {
+                    completer.onResponse(packet, nowNs);
+                    checkLocalFailure();
+                }
+            }
+        }
+    }
+
+    private void reportCommunication() {
+        if (!isCommunicationReported) {
+            isCommunicationReported = true;
+            if (state == QueuePairState.RTR) {
+                host.asyncEvent(AsyncEventType.COMMUNICATION_ESTABLISHED);
+            }
+        }
+    }
+
+    @Override
+    public void onSendPosted(long nowNs) {
+        if (state == QueuePairState.ERR) {
+            flush();
+        }
+    }
+
+    @Override
+    public void onReceivePosted(long nowNs) {
+        if (state == QueuePairState.ERR) {
+            flush();
+        } else if (state != QueuePairState.RESET && state != QueuePairState.INIT) {
+            responder.onReceivePosted();
+        }
+    }
+
+    @Override
+    public boolean pollTransmit(OutgoingPacket out, long nowNs) {
+        if (state == QueuePairState.RESET || state == QueuePairState.INIT) {
+            return false;
+        }
+        // Answers and requests take turns, so that neither starves the other.
+        isResponderTurn = !isResponderTurn;
+        return isResponderTurn
+                ? responder.pollTransmit(out) || requester.pollTransmit(out, nowNs)
+                : requester.pollTransmit(out, nowNs) || responder.pollTransmit(out);
+    }
+
+    @Override
+    public long deadlineNs() {
+        return state == QueuePairState.RTS || state == QueuePairState.SQD
+                ? timer.deadlineNs()
+                : RetryTimer.NEVER;
+    }
+
+    @Override
+    public void onDeadline(long nowNs) {
+        if (timer.isReceiverWaitOver(nowNs)) {
+            timer.endReceiverWait();
+        } else if (timer.isTimeoutDue(nowNs)) {
+            retry(nowNs);
+        } else if (timer.isEarlyDue(nowNs)) {
+            host.count(Counter.COMPLETER_RETRY_ERR);
+            requester.goBack(nowNs);
+        }
+    }
+
+    // ---------------------------------------------------------------- for the three machines
+
+    boolean isAlive() {
+        return state == QueuePairState.RTS || state == QueuePairState.SQD;
+    }
+
+    /** The peer's answers show that a packet or an answer was lost. */
+    void onLoss(long nowNs) {
+        if (window.next > window.una && timer.isNewLoss(window.una, nowNs)) {
+            retry(nowNs);
+        }
+    }
+
+    /** Sends again, or gives up after the last retry. */
+    private void retry(long nowNs) {
+        host.count(Counter.COMPLETER_RETRY_ERR);
+        if (timer.takeRetry()) {
+            requester.goBack(nowNs);
+        } else {
+            host.count(Counter.RETRY_EXCEEDED_ERR);
+            failOldest(WorkCompletionStatus.RETRY_EXCEEDED_ERROR);
+        }
+    }
+
+    /** The oldest unfinished request ends with an error, and the queue pair with it. */
+    void failOldest(WorkCompletionStatus status) {
+        if (window.oldest < window.begun) {
+            SendRequest request = window.queue.request(window.oldest);
+            window.finishOldest(request);
+            host.sendCompleted(request, status, 0);
+            window.retire();
+        }
+        fail();
+    }
+
+    /** A request that failed on this side ends once everything before it is acknowledged. */
+    void checkLocalFailure() {
+        if (isAlive() && requester.isLocalFailureDue()) {
+            failOldest(requester.localFailure());
+        }
+    }
+
+    /** The responder gave a negative answer that ends the connection; some have no completion. */
+    void failAsResponder(@Nullable AsyncEventType event) {
+        if (event != null) {
+            host.asyncEvent(event);
+        }
+        fail();
+    }
+
+    /** The send queue came forward; in SQD it may be drained now. */
+    void onSendProgress() {
+        if (isDrainPending && window.oldest == window.begun) {
+            isDrainPending = false;
+            if (attributes.notifyDrained) {
+                host.asyncEvent(AsyncEventType.SEND_QUEUE_DRAINED);
+            }
+        }
+    }
+
+    private void fail() {
+        if (state != QueuePairState.ERR) {
+            state = QueuePairState.ERR;
+            flush();
+            host.stateChanged(QueuePairState.ERR);
+        }
+    }
+
+    private void discardReceives() {
+        ReceiveRequest unfinished = responder.unfinishedReceive();
+        responder.reset();
+        if (unfinished != null) {
+            receiveQueue.release(unfinished);
+        }
+        for (@Nullable
+        ReceiveRequest next = receiveQueue.take(); next != null; next = receiveQueue.take()) {
+            receiveQueue.release(next);
+        }
+    }
+
+    private void flush() {
+        timer.reset();
+        ReceiveRequest unfinished = responder.unfinishedReceive();
+        responder.stop();
+        if (unfinished != null) {
+            flush(unfinished);
+        }
+        while (window.oldest < window.queue.end()) {
+            SendRequest request = window.queue.request(window.oldest);
+            window.finishOldest(request);
+            host.sendCompleted(request, WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0);
+            window.retire();
+        }
+        for (@Nullable
+        ReceiveRequest next = receiveQueue.take(); next != null; next = receiveQueue.take()) {
+            flush(next);
+        }
+    }
+
+    private void flush(ReceiveRequest request) {
+        host.receiveCompleted(request, WorkCompletionStatus.WORK_REQUEST_FLUSHED,
+                WorkCompletionOpcode.RECEIVE, 0, noDetails);
+        receiveQueue.release(request);
+    }
+}

@@ -1,0 +1,255 @@
+package io.rdma4j.protocol.rc;
+
+import io.rdma4j.protocol.queue.Memory;
+import io.rdma4j.protocol.queue.QueuePairHost;
+import io.rdma4j.protocol.queue.SendRequest;
+import io.rdma4j.protocol.wire.Opcode;
+import io.rdma4j.protocol.wire.OutgoingPacket;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.WorkCompletionStatus;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns send requests into packets: cuts them by the path MTU, numbers them, keeps the window, sends
+ * again what was lost.
+ *
+ * <p>Source: IBTA 9.7.2 to 9.7.4, 9.7.6, 9.7.7.
+ */
+final class RcRequester {
+    private static final long UNLIMITED = Long.MAX_VALUE;
+
+    private final RcQueuePair queuePair;
+    private final RcAttributes attributes;
+    private final SendWindow window;
+    private final CongestionWindow congestion;
+    private final RetryTimer timer;
+    private final Memory memory;
+    private final QueuePairHost host;
+
+    /** Messages that consume a receive may be sent up to this number of them. */
+    private long receiveLimit = UNLIMITED;
+    private long lastAcknowledgeRequest;
+
+    /** A request that cannot go on, once all before it is acknowledged. */
+    private @Nullable WorkCompletionStatus localFailure;
+    private long localFailurePsn;
+
+    RcRequester(RcQueuePair queuePair, RcAttributes attributes, SendWindow window,
+            CongestionWindow congestion, RetryTimer timer, Memory memory, QueuePairHost host) {
+        this.queuePair = queuePair;
+        this.attributes = attributes;
+        this.window = window;
+        this.congestion = congestion;
+        this.timer = timer;
+        this.memory = memory;
+        this.host = host;
+    }
+
+    void reset() {
+        receiveLimit = UNLIMITED;
+        lastAcknowledgeRequest = window.next;
+        localFailure = null;
+        congestion.reset();
+        timer.reset();
+    }
+
+    /** The peer said how many receive requests it has, behind a message of its choice. */
+    void onReceiveLimit(long receiveNumber) {
+        receiveLimit = receiveLimit == UNLIMITED
+                ? receiveNumber
+                : Math.max(receiveLimit, receiveNumber);
+    }
+
+    /** The peer does not count receive requests. */
+    void onUnlimitedReceives() {
+        receiveLimit = UNLIMITED;
+    }
+
+    /** {@return whether the peer has shown a receive request for the oldest unfinished message} */
+    boolean isReceiverReady() {
+        return window.oldest < window.begun
+                && window.queue.request(window.oldest).receiveNumber() <= receiveLimit;
+    }
+
+    /** Sends again from the oldest packet that is not acknowledged. */
+    void goBack(long nowNs) {
+        congestion.onLoss(window.una, window.max);
+        window.goBackTo(window.una);
+        lastAcknowledgeRequest = window.una;
+        timer.onRetransmit(window.una, nowNs);
+    }
+
+    /** {@return whether a request failed locally and everything before it is acknowledged} */
+    boolean isLocalFailureDue() {
+        return localFailure != null && window.una == localFailurePsn;
+    }
+
+    WorkCompletionStatus localFailure() {
+        return localFailure == null ? WorkCompletionStatus.GENERAL_ERROR : localFailure;
+    }
+
+    boolean pollTransmit(OutgoingPacket out, long nowNs) {
+        if (!queuePair.isAlive() || timer.isWaitingForReceiver()
+                || window.inFlight() >= congestion.packets()
+                || window.cursor == window.queue.end()) {
+            return false;
+        }
+        SendRequest request = window.queue.request(window.cursor);
+        if (window.cursor == window.begun && !begin(request)) {
+            return false;
+        }
+        if (localFailure != null && window.next == localFailurePsn) {
+            return false;
+        }
+        return switch (request.opcode()) {
+            case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, RDMA_WRITE,
+                    RDMA_WRITE_WITH_IMMEDIATE ->
+                pollMessage(request, out, nowNs);
+            case RDMA_READ -> pollRead(request, out, nowNs);
+            case ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD -> pollAtomic(request, out, nowNs);
+            case LOCAL_INVALIDATE, BIND_MEMORY_WINDOW, TSO, DRIVER1, FLUSH, ATOMIC_WRITE ->
+                failLocally(WorkCompletionStatus.LOCAL_QP_OPERATION_ERROR);
+        };
+    }
+
+    private boolean begin(SendRequest request) {
+        boolean isHeldByFence = request.isFenced() && !window.reads.isEmpty();
+        if (queuePair.state() == QueuePairState.SQD || localFailure != null || isHeldByFence) {
+            return false;
+        }
+        boolean isOnePacket = request.awaitsResponse() && request.opcode() != SendOpcode.RDMA_READ;
+        window.begin(request, isOnePacket ? 1 : attributes.packets(request.length()));
+        host.count(Counter.RDMA_SENDS);
+        return true;
+    }
+
+    private boolean pollMessage(SendRequest request, OutgoingPacket out, long nowNs) {
+        boolean isLimited = request.consumesReceive() && request.receiveNumber() > receiveLimit;
+        if (isLimited && window.una != window.next) {
+            // Without credit one packet may go at a time, to learn of new credit. IBTA 9.7.7.2.
+            return false;
+        }
+        long psn = window.next;
+        boolean isFirst = psn == request.firstPsn();
+        boolean isLast = psn + 1 == request.endPsn();
+        long offset = (psn - request.firstPsn()) * attributes.mtu;
+        int payload = (int) Math.min(attributes.mtu, request.length() - offset);
+        boolean acknowledge = isLast || isLimited
+                || window.inFlight() + 1 >= congestion.packets()
+                || psn - lastAcknowledgeRequest >= congestion.packets() / 4;
+        Opcode opcode = opcode(request.opcode(), isFirst, isLast);
+        begin(out, opcode, psn, acknowledge, isLast && request.isSolicited());
+        if (opcode.hasRdma()) {
+            out.rdma(request.remoteAddress(), request.rkey(), request.length());
+        }
+        if (opcode.hasImmediate()) {
+            out.immediate(request.immediate());
+        }
+        if (opcode.hasInvalidate()) {
+            out.invalidate(request.invalidateRkey());
+        }
+        if (!request.gather(offset, payload, memory, out)) {
+            return failLocally(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
+        }
+        sent(request, 1, acknowledge, nowNs);
+        return true;
+    }
+
+    private boolean pollRead(SendRequest request, OutgoingPacket out, long nowNs) {
+        long psn = window.next;
+        long end;
+        if (window.isRetransmission()) {
+            end = window.reads.endOf(psn);
+        } else {
+            if (window.reads.isFull()) {
+                return window.reads.capacity() == 0
+                        && failLocally(WorkCompletionStatus.LOCAL_QP_OPERATION_ERROR);
+            }
+            long room = congestion.packets() - window.inFlight();
+            long chunk = window.reads.capacity() > 1
+                    ? Math.max(1, congestion.packets() / 2)
+                    : congestion.packets();
+            end = Math.min(request.endPsn(), psn + chunk);
+            if (end - psn > room) {
+                return false;
+            }
+            window.reads.add(psn, end);
+        }
+        long offset = (psn - request.firstPsn()) * attributes.mtu;
+        long length = Math.min(request.length() - offset, (end - psn) * attributes.mtu);
+        begin(out, Opcode.RC_READ_REQUEST, psn, true, false);
+        out.rdma(request.remoteAddress() + offset, request.rkey(), length);
+        sent(request, end - psn, true, nowNs);
+        return true;
+    }
+
+    private boolean pollAtomic(SendRequest request, OutgoingPacket out, long nowNs) {
+        if (!window.isRetransmission()) {
+            if (window.reads.isFull()) {
+                return window.reads.capacity() == 0
+                        && failLocally(WorkCompletionStatus.LOCAL_QP_OPERATION_ERROR);
+            }
+            window.reads.add(window.next, window.next + 1);
+        }
+        if (request.opcode() == SendOpcode.ATOMIC_COMPARE_AND_SWAP) {
+            begin(out, Opcode.RC_COMPARE_SWAP, window.next, true, false);
+            out.atomic(request.remoteAddress(), request.rkey(), request.swap(),
+                    request.compareAdd());
+        } else {
+            begin(out, Opcode.RC_FETCH_ADD, window.next, true, false);
+            out.atomic(request.remoteAddress(), request.rkey(), request.compareAdd(), 0);
+        }
+        sent(request, 1, true, nowNs);
+        return true;
+    }
+
+    private void begin(OutgoingPacket out, Opcode opcode, long psn, boolean acknowledge,
+            boolean solicited) {
+        out.begin(opcode, attributes.path, attributes.destinationQueuePair, psn, acknowledge,
+                solicited);
+    }
+
+    private void sent(SendRequest request, long packets, boolean acknowledge, long nowNs) {
+        boolean isRetransmission = window.isRetransmission();
+        if (isRetransmission) {
+            host.count(Counter.RETRANSMITTED_PKTS);
+        }
+        timer.onSent(window.next, acknowledge, isRetransmission, nowNs);
+        if (acknowledge) {
+            lastAcknowledgeRequest = window.next;
+        }
+        window.sent(packets, request);
+    }
+
+    private boolean failLocally(WorkCompletionStatus status) {
+        localFailure = status;
+        localFailurePsn = window.next;
+        queuePair.checkLocalFailure();
+        return false;
+    }
+
+    private static Opcode opcode(SendOpcode opcode, boolean isFirst, boolean isLast) {
+        boolean isWrite = opcode == SendOpcode.RDMA_WRITE
+                || opcode == SendOpcode.RDMA_WRITE_WITH_IMMEDIATE;
+        if (!isLast) {
+            if (isWrite) {
+                return isFirst ? Opcode.RC_WRITE_FIRST : Opcode.RC_WRITE_MIDDLE;
+            }
+            return isFirst ? Opcode.RC_SEND_FIRST : Opcode.RC_SEND_MIDDLE;
+        }
+        return switch (opcode) {
+            case RDMA_WRITE -> isFirst ? Opcode.RC_WRITE_ONLY : Opcode.RC_WRITE_LAST;
+            case RDMA_WRITE_WITH_IMMEDIATE ->
+                isFirst ? Opcode.RC_WRITE_ONLY_IMMEDIATE : Opcode.RC_WRITE_LAST_IMMEDIATE;
+            case SEND_WITH_IMMEDIATE ->
+                isFirst ? Opcode.RC_SEND_ONLY_IMMEDIATE : Opcode.RC_SEND_LAST_IMMEDIATE;
+            case SEND_WITH_INVALIDATE ->
+                isFirst ? Opcode.RC_SEND_ONLY_INVALIDATE : Opcode.RC_SEND_LAST_INVALIDATE;
+            case SEND, RDMA_READ, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD, LOCAL_INVALIDATE,
+                    BIND_MEMORY_WINDOW, TSO, DRIVER1, FLUSH, ATOMIC_WRITE ->
+                isFirst ? Opcode.RC_SEND_ONLY : Opcode.RC_SEND_LAST;
+        };
+    }
+}

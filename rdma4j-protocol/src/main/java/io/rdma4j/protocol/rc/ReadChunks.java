@@ -1,0 +1,64 @@
+package io.rdma4j.protocol.rc;
+
+/**
+ * READ and atomic requests that are on the wire, oldest first, each as the range of PSNs its response
+ * takes.
+ *
+ * <p>A long READ is asked for in several requests, so that its responses fit the window. A request that
+ * is sent again keeps its end: a responder may refuse a repeated READ that reaches beyond the original
+ * (IBTA 9.7.5.1.2).
+ */
+final class ReadChunks {
+    private long[] starts = {};
+    private long[] ends = {};
+    private int head;
+    private int count;
+
+    /** Forgets all and sets how many there may be. */
+    void reset(int capacity) {
+        if (starts.length != capacity) {
+            starts = new long[capacity];
+            ends = new long[capacity];
+        }
+        head = 0;
+        count = 0;
+    }
+
+    boolean isEmpty() {
+        return count == 0;
+    }
+
+    boolean isFull() {
+        return count == starts.length;
+    }
+
+    int capacity() {
+        return starts.length;
+    }
+
+    void add(long start, long end) {
+        int tail = (head + count) % starts.length;
+        starts[tail] = start;
+        ends[tail] = end;
+        count++;
+    }
+
+    /** Drops those that are answered. */
+    void prune(long una) {
+        while (count > 0 && ends[head] <= una) {
+            head = (head + 1) % starts.length;
+            count--;
+        }
+    }
+
+    /** {@return the end of the request that asked for a packet} */
+    long endOf(long psn) {
+        for (int i = 0; i < count; i++) {
+            int at = (head + i) % starts.length;
+            if (starts[at] <= psn && psn < ends[at]) {
+                return ends[at];
+            }
+        }
+        throw new IllegalStateException("no READ asked for packet " + psn);
+    }
+}

@@ -1,0 +1,128 @@
+package io.rdma4j.protocol.rc;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * READ and atomic responses that are still to be sent, in order, and the results of atomics that may be
+ * asked for again.
+ *
+ * <p>A READ is carried out anew when it is repeated; an atomic must not be, so its result is kept
+ * (IBTA 9.7.5.1.1, 9.4.5).
+ */
+final class ResponseQueue {
+    /** One response: a READ has an address, an atomic a value. */
+    static final class Response {
+        boolean isAtomic;
+        boolean isReplay;
+        long firstPsn;
+        long endPsn;
+        long nextPsn;
+        long messageNumber;
+        long address;
+        int rkey;
+        long length;
+        long value;
+    }
+
+    private @Nullable Response[] ring = new Response[2];
+    private int head;
+    private int count;
+    private int originals;
+
+    private long[] atomicPsns = {};
+    private long[] atomicValues = {};
+    private int atomicCount;
+
+    /** Forgets all and sets how many original requests may wait. */
+    void reset(int capacity) {
+        int slots = Math.max(2, 2 * capacity);
+        if (ring.length != slots) {
+            ring = new Response[slots];
+            atomicPsns = new long[capacity];
+            atomicValues = new long[capacity];
+        }
+        head = 0;
+        count = 0;
+        originals = 0;
+        atomicCount = 0;
+    }
+
+    boolean isEmpty() {
+        return count == 0;
+    }
+
+    boolean isFull() {
+        return count == ring.length;
+    }
+
+    /** {@return originals that wait} */
+    int originals() {
+        return originals;
+    }
+
+    /** Appends a response to be filled in; the queue is not full. */
+    Response add(boolean isReplay) {
+        int tail = (head + count) % ring.length;
+        Response response = ring[tail];
+        if (response == null) {
+            response = new Response();
+            ring[tail] = response;
+        }
+        count++;
+        originals += isReplay ? 0 : 1;
+        response.isReplay = isReplay;
+        return response;
+    }
+
+    Response head() {
+        Response response = ring[head];
+        if (response == null || count == 0) {
+            throw new IllegalStateException("no response waits");
+        }
+        return response;
+    }
+
+    void removeHead() {
+        originals -= head().isReplay ? 0 : 1;
+        head = (head + 1) % ring.length;
+        count--;
+    }
+
+    void clear() {
+        count = 0;
+        originals = 0;
+    }
+
+    /** {@return whether a packet of a READ response is still going to be sent} */
+    boolean isPending(long psn) {
+        for (int i = 0; i < count; i++) {
+            Response response = ring[(head + i) % ring.length];
+            if (response != null && response.nextPsn <= psn && psn < response.endPsn) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Keeps the result of an atomic in place of the oldest kept. */
+    void keepAtomic(long psn, long value) {
+        int slot = atomicCount++ % atomicPsns.length;
+        atomicPsns[slot] = psn;
+        atomicValues[slot] = value;
+    }
+
+    /** {@return the index of a kept atomic's result, -1 if it is not kept} */
+    int findAtomic(long psn) {
+        int kept = Math.min(atomicCount, atomicPsns.length);
+        for (int i = 0; i < kept; i++) {
+            if (atomicPsns[i] == psn) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    long atomicValue(int index) {
+        return atomicValues[index];
+    }
+}

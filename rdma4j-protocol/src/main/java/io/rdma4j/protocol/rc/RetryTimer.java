@@ -1,0 +1,179 @@
+package io.rdma4j.protocol.rc;
+
+/**
+ * When a requester sends again, and when it gives up.
+ *
+ * <p>Two clocks run while packets are unacknowledged. The time-out is the standard's (IBTA 9.7.6.1.3):
+ * each costs one of {@code retry_cnt} retries. It is long, for it must never fire wrongly; so an estimate
+ * of the round trip (RFC 6298) sends again earlier, as often as it likes, without giving up. Either clock
+ * starts anew with progress. A third one waits while the peer has no receive posted.
+ */
+final class RetryTimer {
+    static final long NEVER = Long.MAX_VALUE;
+
+    private static final long MIN_EARLY_NS = 5_000_000;
+    private static final long INITIAL_EARLY_NS = 100_000_000;
+    private static final long MAX_EARLY_NS = 1_000_000_000;
+
+    private long timeoutNs = NEVER;
+    private int retryCount;
+    private int rnrRetry;
+
+    private long timeoutAtNs = NEVER;
+    private long earlyAtNs = NEVER;
+    private long rnrUntilNs = NEVER;
+    private int retriesLeft;
+    private int rnrRetriesLeft;
+
+    private long smoothedNs;
+    private long variationNs;
+    private int backoff;
+    private long samplePsn = -1;
+    private long sampleSentNs;
+    private long lossUna = -1;
+    private long lossNs;
+
+    void configure(long newTimeoutNs, int newRetryCount, int newRnrRetry) {
+        timeoutNs = newTimeoutNs;
+        retryCount = newRetryCount;
+        rnrRetry = newRnrRetry;
+        retriesLeft = retryCount;
+        rnrRetriesLeft = rnrRetry;
+    }
+
+    void reset() {
+        stop();
+        rnrUntilNs = NEVER;
+        smoothedNs = 0;
+        variationNs = 0;
+        backoff = 0;
+        samplePsn = -1;
+        lossUna = -1;
+        retriesLeft = retryCount;
+        rnrRetriesLeft = rnrRetry;
+    }
+
+    long deadlineNs() {
+        return Math.min(rnrUntilNs, Math.min(timeoutAtNs, earlyAtNs));
+    }
+
+    /** A packet was sent; {@code acknowledgeRequested} makes it a candidate for a round trip sample. */
+    void onSent(long psn, boolean acknowledgeRequested, boolean isRetransmission, long nowNs) {
+        if (timeoutAtNs == NEVER && earlyAtNs == NEVER) {
+            start(nowNs);
+        }
+        if (acknowledgeRequested && samplePsn < 0 && !isRetransmission) {
+            samplePsn = psn;
+            sampleSentNs = nowNs;
+        }
+    }
+
+    /** Packets below {@code una} are acknowledged; some are new. */
+    void onProgress(long una, boolean isIdle, long nowNs) {
+        if (samplePsn >= 0 && una > samplePsn) {
+            sample(nowNs - sampleSentNs);
+            samplePsn = -1;
+        }
+        backoff = 0;
+        retriesLeft = retryCount;
+        rnrRetriesLeft = rnrRetry;
+        rnrUntilNs = NEVER;
+        if (isIdle) {
+            stop();
+        } else {
+            start(nowNs);
+        }
+    }
+
+    /** {@return whether the estimate says it is time to send again} */
+    boolean isEarlyDue(long nowNs) {
+        return earlyAtNs <= nowNs;
+    }
+
+    /** {@return whether a time-out has passed} */
+    boolean isTimeoutDue(long nowNs) {
+        return timeoutAtNs <= nowNs;
+    }
+
+    /**
+     * {@return whether a sign of loss is news} What was under way when the requester went back keeps
+     * telling of the same loss for a round trip.
+     *
+     * @param una the oldest packet that is not acknowledged
+     */
+    boolean isNewLoss(long una, long nowNs) {
+        return una != lossUna || nowNs - lossNs > smoothedNs + variationNs;
+    }
+
+    /** The requester sends again without progress; a sample would be ambiguous (Karn). */
+    void onRetransmit(long una, long nowNs) {
+        lossUna = una;
+        lossNs = nowNs;
+        backoff = Math.min(backoff + 1, 16);
+        samplePsn = -1;
+        earlyAtNs = nowNs + earlyNs();
+        if (timeoutAtNs <= nowNs) {
+            timeoutAtNs = later(nowNs, timeoutNs);
+        }
+    }
+
+    /** {@return whether a retry was left, which is used up} */
+    boolean takeRetry() {
+        return retriesLeft-- > 0;
+    }
+
+    /** {@return whether the peer may be asked again after its not being ready} Seven is for ever. */
+    boolean takeRnrRetry() {
+        return rnrRetry == 7 || rnrRetriesLeft-- > 0;
+    }
+
+    /** Nothing is sent until then; the other clocks stand still. */
+    void waitForReceiver(long untilNs) {
+        stop();
+        samplePsn = -1;
+        rnrUntilNs = untilNs;
+    }
+
+    boolean isWaitingForReceiver() {
+        return rnrUntilNs != NEVER;
+    }
+
+    boolean isReceiverWaitOver(long nowNs) {
+        return rnrUntilNs <= nowNs;
+    }
+
+    void endReceiverWait() {
+        rnrUntilNs = NEVER;
+    }
+
+    private void start(long nowNs) {
+        timeoutAtNs = later(nowNs, timeoutNs);
+        earlyAtNs = nowNs + earlyNs();
+    }
+
+    private void stop() {
+        timeoutAtNs = NEVER;
+        earlyAtNs = NEVER;
+    }
+
+    private static long later(long nowNs, long delayNs) {
+        return delayNs == NEVER ? NEVER : nowNs + delayNs;
+    }
+
+    private long earlyNs() {
+        long estimate = smoothedNs == 0
+                ? INITIAL_EARLY_NS
+                : Math.max(MIN_EARLY_NS, smoothedNs + 4 * variationNs);
+        return Math.min(MAX_EARLY_NS, estimate << Math.min(backoff, 10));
+    }
+
+    private void sample(long roundTripNs) {
+        if (smoothedNs == 0) {
+            smoothedNs = Math.max(1, roundTripNs);
+            variationNs = roundTripNs / 2;
+        } else {
+            variationNs += (Math.abs(smoothedNs - roundTripNs) - variationNs) / 4;
+            smoothedNs += (roundTripNs - smoothedNs) / 8;
+        }
+    }
+}

@@ -1,0 +1,199 @@
+package io.rdma4j.protocol.wire;
+
+import io.rdma4j.protocol.wire.Opcode.Header;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * A packet to be sent: its headers, written here, and its payload as pieces of memory that stay where
+ * they are. The rim gathers both and adds the ICRC.
+ *
+ * <p>Reusable. {@link #begin} first, then the headers the opcode has, then the payload.
+ */
+public final class OutgoingPacket {
+    /** The P_Key of the default partition, with full membership. */
+    public static final int DEFAULT_PKEY = 0xffff;
+
+    private final MemorySegment header;
+    private Opcode opcode = Opcode.RC_ACKNOWLEDGE;
+    private Path path = Path.NONE;
+    private MemorySegment[] pieces = new MemorySegment[4];
+    private long[] offsets = new long[4];
+    private int[] lengths = new int[4];
+    private int pieceCount;
+    private int payloadLength;
+
+    /** @param header at least {@link Opcode#MAX_HEADER_LENGTH} bytes to write headers into */
+    public OutgoingPacket(MemorySegment header) {
+        this.header = header;
+    }
+
+    /**
+     * Starts a packet without payload.
+     *
+     * @param psn a count, of which 24 bits are sent
+     */
+    public OutgoingPacket begin(Opcode newOpcode, Path newPath, int destinationQueuePair, long psn,
+            boolean acknowledgeRequest, boolean solicited) {
+        opcode = newOpcode;
+        path = newPath;
+        pieceCount = 0;
+        payloadLength = 0;
+        header.set(Layouts.U8, 0, (byte) newOpcode.code());
+        header.set(Layouts.U8, 1, (byte) (solicited ? 0x80 : 0));
+        header.set(Layouts.U16, 2, (short) DEFAULT_PKEY);
+        header.set(Layouts.U32, 4, destinationQueuePair & Psn.MASK);
+        header.set(Layouts.U32, 8, Psn.wrap(psn) | (acknowledgeRequest ? 1 << 31 : 0));
+        return this;
+    }
+
+    /** Writes the datagram header. */
+    public OutgoingPacket datagram(int qkey, int sourceQueuePair) {
+        header.set(Layouts.U32, Opcode.BTH_LENGTH, qkey);
+        header.set(Layouts.U32, Opcode.BTH_LENGTH + 4, sourceQueuePair & Psn.MASK);
+        return this;
+    }
+
+    /** Writes the RDMA header. */
+    public OutgoingPacket rdma(long address, int rkey, long dmaLength) {
+        int at = opcode.offset(Header.RETH);
+        header.set(Layouts.U64, at, address);
+        header.set(Layouts.U32, at + 8, rkey);
+        header.set(Layouts.U32, at + 12, (int) dmaLength);
+        return this;
+    }
+
+    /** Writes the acknowledgement header. */
+    public OutgoingPacket acknowledgement(int syndrome, long messageNumber) {
+        header.set(Layouts.U32, opcode.offset(Header.AETH),
+                syndrome << 24 | Psn.wrap(messageNumber));
+        return this;
+    }
+
+    /** Writes the immediate data. */
+    public OutgoingPacket immediate(int value) {
+        header.set(Layouts.U32, opcode.offset(Header.IMMEDIATE), value);
+        return this;
+    }
+
+    /** Writes the key to invalidate. */
+    public OutgoingPacket invalidate(int rkey) {
+        header.set(Layouts.U32, opcode.offset(Header.INVALIDATE), rkey);
+        return this;
+    }
+
+    /** Writes the atomic header. */
+    public OutgoingPacket atomic(long address, int rkey, long swapAdd, long compare) {
+        header.set(Layouts.U64, Opcode.BTH_LENGTH, address);
+        header.set(Layouts.U32, Opcode.BTH_LENGTH + 8, rkey);
+        header.set(Layouts.U64, Opcode.BTH_LENGTH + 12, swapAdd);
+        header.set(Layouts.U64, Opcode.BTH_LENGTH + 20, compare);
+        return this;
+    }
+
+    /** Writes the atomic acknowledgement header. */
+    public OutgoingPacket atomicAcknowledgement(long originalValue) {
+        header.set(Layouts.U64, opcode.offset(Header.ATOMIC_ACK), originalValue);
+        return this;
+    }
+
+    /** Writes the flush header. */
+    public OutgoingPacket flush(int bits) {
+        header.set(Layouts.U32, Opcode.BTH_LENGTH, bits);
+        return this;
+    }
+
+    /** Appends payload, which must not change before the packet is sent. */
+    public void addPayload(MemorySegment memory, long offset, int length) {
+        if (pieceCount == pieces.length) {
+            pieces = Arrays.copyOf(pieces, 2 * pieceCount);
+            offsets = Arrays.copyOf(offsets, 2 * pieceCount);
+            lengths = Arrays.copyOf(lengths, 2 * pieceCount);
+        }
+        pieces[pieceCount] = memory;
+        offsets[pieceCount] = offset;
+        lengths[pieceCount] = length;
+        pieceCount++;
+        payloadLength += length;
+        // The pad count makes the payload a multiple of four bytes. IBTA 9.2.2.
+        int flags = header.get(Layouts.U8, 1) & 0xcf;
+        header.set(Layouts.U8, 1, (byte) (flags | padding() << 4));
+    }
+
+    /** {@return the opcode} */
+    public Opcode opcode() {
+        return opcode;
+    }
+
+    /** {@return where it goes} */
+    public Path path() {
+        return path;
+    }
+
+    /** {@return the memory the headers start in, at 0} */
+    public MemorySegment header() {
+        return header;
+    }
+
+    /** {@return bytes of the headers} */
+    public int headerLength() {
+        return opcode.headerLength();
+    }
+
+    /** {@return the number of pieces of payload} */
+    public int pieceCount() {
+        return pieceCount;
+    }
+
+    /** {@return the memory of a piece} */
+    public MemorySegment piece(int index) {
+        return pieces[index];
+    }
+
+    /** {@return where a piece starts in its memory} */
+    public long pieceOffset(int index) {
+        return offsets[index];
+    }
+
+    /** {@return the bytes of a piece} */
+    public int pieceLength(int index) {
+        return lengths[index];
+    }
+
+    /** {@return the bytes of payload, without padding} */
+    public int payloadLength() {
+        return payloadLength;
+    }
+
+    /** {@return the zero bytes between payload and ICRC} */
+    public int padding() {
+        return -payloadLength & 3;
+    }
+
+    /** {@return the bytes of the whole UDP payload, ICRC included} */
+    public int totalLength() {
+        return headerLength() + payloadLength + padding() + PacketView.ICRC_LENGTH;
+    }
+
+    /**
+     * Copies headers, payload and padding, everything but the ICRC.
+     *
+     * @param target room for {@link #totalLength} bytes
+     * @return the bytes copied
+     * @throws IllegalStateException if the arena of a piece was closed
+     */
+    public int copyTo(MemorySegment target, long offset) {
+        int headerBytes = headerLength();
+        MemorySegment.copy(header, 0, target, offset, headerBytes);
+        long at = offset + headerBytes;
+        for (int i = 0; i < pieceCount; i++) {
+            MemorySegment.copy(pieces[i], offsets[i], target, at, lengths[i]);
+            at += lengths[i];
+        }
+        for (int i = padding(); i > 0; i--) {
+            target.set(Layouts.U8, at++, (byte) 0);
+        }
+        return (int) (at - offset);
+    }
+}
