@@ -142,14 +142,29 @@ public final class CmId implements AutoCloseable {
         return path().queuePair;
     }
 
-    /** {@return the local address and port, or null before there is one} C: {@code rdma_get_local_addr}. */
-    public @Nullable InetSocketAddress localAddress() {
-        return local;
+    /**
+     * {@return the local address and port} C: {@code rdma_get_local_addr}.
+     *
+     * @throws IllegalStateException before an address is bound or resolved
+     */
+    public InetSocketAddress localAddress() {
+        return known(local, "local");
     }
 
-    /** {@return the peer's address and port, or null before there is one} C: {@code rdma_get_peer_addr}. */
-    public @Nullable InetSocketAddress peerAddress() {
-        return peer;
+    /**
+     * {@return the peer's address and port} C: {@code rdma_get_peer_addr}.
+     *
+     * @throws IllegalStateException before an address is resolved, and for a listener
+     */
+    public InetSocketAddress peerAddress() {
+        return known(peer, "peer");
+    }
+
+    private static InetSocketAddress known(@Nullable InetSocketAddress address, String which) {
+        if (address == null) {
+            throw new IllegalStateException("the id has no " + which + " address yet");
+        }
+        return address;
     }
 
     /** {@return the local port, 0 before there is one} C: {@code rdma_get_src_port}. */

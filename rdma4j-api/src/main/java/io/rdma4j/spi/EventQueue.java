@@ -60,6 +60,16 @@ public final class EventQueue<T> {
         return await(nanos(timeout));
     }
 
+    /** {@return how many events of a kind nobody has taken} */
+    public int count(Predicate<? super T> predicate) {
+        lock.lock();
+        try {
+            return (int) events.stream().filter(predicate).count();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Drops events that nobody has taken. */
     public void removeIf(Predicate<? super T> predicate) {
         lock.lock();

@@ -54,6 +54,11 @@ public final class CompletionChannel implements AutoCloseable {
         completionQueues++;
     }
 
+    /** {@return events of a completion queue that nobody has taken} For devices. */
+    public int waiting(CompletionQueue queue) {
+        return events.count(queue::equals);
+    }
+
     /** Forgets a closed completion queue and the events nobody took. For devices. */
     public synchronized void detach(CompletionQueue queue) {
         completionQueues--;

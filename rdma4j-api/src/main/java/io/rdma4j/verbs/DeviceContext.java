@@ -79,6 +79,9 @@ public interface DeviceContext extends AutoCloseable {
         return createCompletionQueue(capacity, channel, null, 0);
     }
 
+    /** {@return how often something happened on this device, since it was opened by this process} */
+    long counter(Counter counter);
+
     /** Waits for the next asynchronous event. C: {@code ibv_get_async_event}. */
     AsyncEvent awaitAsyncEvent() throws RdmaException;
 

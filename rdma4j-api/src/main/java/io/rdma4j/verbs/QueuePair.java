@@ -51,6 +51,9 @@ public interface QueuePair extends AutoCloseable {
     /** {@return its attributes, all set that it knows} C: {@code ibv_query_qp}. */
     QueuePairAttributes query() throws RdmaException;
 
+    /** {@return how often something happened on this queue pair} */
+    long counter(Counter counter);
+
     /**
      * Posts a send request. C: {@code ibv_post_send}.
      *

@@ -355,6 +355,42 @@ public final class QueuePairAttributes {
         return this;
     }
 
+    /** Sets everything that is set in another, too. */
+    public QueuePairAttributes merge(QueuePairAttributes other) {
+        for (QueuePairAttribute attribute : other.set) {
+            switch (attribute) {
+                case STATE -> state = other.state;
+                case CURRENT_STATE -> currentState = other.currentState;
+                case ENABLE_SQD_ASYNC_NOTIFY -> enableSqdAsyncNotify = other.enableSqdAsyncNotify;
+                case ACCESS_FLAGS -> accessFlags = other.accessFlags;
+                case PKEY_INDEX -> pkeyIndex = other.pkeyIndex;
+                case PORT -> port = other.port;
+                case QKEY -> qkey = other.qkey;
+                case ADDRESS_VECTOR -> addressVector = other.addressVector;
+                case PATH_MTU -> pathMtu = other.pathMtu;
+                case TIMEOUT -> timeout = other.timeout;
+                case RETRY_COUNT -> retryCount = other.retryCount;
+                case RNR_RETRY -> rnrRetry = other.rnrRetry;
+                case RECEIVE_PSN -> receivePsn = other.receivePsn;
+                case MAX_READ_ATOMIC -> maxReadAtomic = other.maxReadAtomic;
+                case ALTERNATE_PATH -> alternatePath = other.alternatePath;
+                case MIN_RNR_TIMER -> minRnrTimer = other.minRnrTimer;
+                case SEND_PSN -> sendPsn = other.sendPsn;
+                case MAX_DESTINATION_READ_ATOMIC ->
+                    maxDestinationReadAtomic = other.maxDestinationReadAtomic;
+                case PATH_MIGRATION_STATE -> pathMigrationState = other.pathMigrationState;
+                case CAPABILITIES -> capabilities = other.capabilities;
+                case DESTINATION_QUEUE_PAIR -> destinationQueuePair = other.destinationQueuePair;
+                case RATE_LIMIT -> rateLimit = other.rateLimit;
+                case SOURCE_MAC, ALTERNATE_SOURCE_MAC, VLAN_ID, ALTERNATE_VLAN_ID -> {
+                    // They have no value here.
+                }
+            }
+        }
+        set.addAll(other.set);
+        return this;
+    }
+
     @Override
     public String toString() {
         return "QueuePairAttributes" + set;

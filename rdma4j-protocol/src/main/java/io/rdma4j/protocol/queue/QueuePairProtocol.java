@@ -2,6 +2,7 @@ package io.rdma4j.protocol.queue;
 
 import io.rdma4j.protocol.wire.OutgoingPacket;
 import io.rdma4j.protocol.wire.PacketView;
+import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 
@@ -22,6 +23,9 @@ public interface QueuePairProtocol {
      */
     void modify(QueuePairAttributes attributes, QueuePairState next, long nowNs);
 
+    /** Says where packets to the peer travel. */
+    void route(Path path);
+
     /** Sets the attributes the protocol knows. */
     void query(QueuePairAttributes into);
 
@@ -33,6 +37,9 @@ public interface QueuePairProtocol {
 
     /** Receive requests were posted. */
     void onReceivePosted(long nowNs);
+
+    /** {@return whether {@link #onReceivePosted} makes a difference now} */
+    boolean wantsReceiveBell();
 
     /**
      * Builds the next packet to send.

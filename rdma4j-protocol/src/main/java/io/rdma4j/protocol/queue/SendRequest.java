@@ -42,7 +42,7 @@ public final class SendRequest {
         this.inlineBuffer = inlineBuffer;
     }
 
-    /** Copies a request; its elements fit. Inline data is copied by {@link #assignInline}. */
+    /** Copies a request; its elements fit. Inline data follows by {@link #beginInline}. */
     public void assign(SendWorkRequest from, boolean signalAll) {
         elements.assign(from.elements());
         id = from.id();
@@ -59,13 +59,22 @@ public final class SendRequest {
         swap = from.swap();
     }
 
-    /** Copies inline data, which fits; the elements are not used then. */
-    public void assignInline(MemorySegment data) {
-        if (inlineBuffer != null) {
-            MemorySegment.copy(data, 0, inlineBuffer, 0, data.byteSize());
-        }
-        length = data.byteSize();
+    /** Makes inline data the payload instead of the elements; {@link #appendInline} gives it. */
+    public void beginInline() {
+        length = 0;
         isInline = true;
+    }
+
+    /**
+     * Copies bytes to the end of the inline data, where they fit.
+     *
+     * @throws IllegalStateException if the data's arena was closed
+     */
+    public void appendInline(MemorySegment data, long offset, long byteCount) {
+        if (inlineBuffer != null) {
+            MemorySegment.copy(data, offset, inlineBuffer, length, byteCount);
+        }
+        length += byteCount;
     }
 
     /**

@@ -10,6 +10,7 @@ import io.rdma4j.protocol.queue.SendQueue;
 import io.rdma4j.protocol.queue.SendRequest;
 import io.rdma4j.protocol.wire.OutgoingPacket;
 import io.rdma4j.protocol.wire.PacketView;
+import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.protocol.wire.Psn;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Counter;
@@ -95,6 +96,11 @@ public final class RcQueuePair implements QueuePairProtocol {
     }
 
     @Override
+    public void route(Path path) {
+        attributes.path = path;
+    }
+
+    @Override
     public void query(QueuePairAttributes into) {
         into.sendPsn(Psn.wrap(window.next));
         if (state == QueuePairState.RTR || state == QueuePairState.RTS
@@ -144,6 +150,11 @@ public final class RcQueuePair implements QueuePairProtocol {
         } else if (state != QueuePairState.RESET && state != QueuePairState.INIT) {
             responder.onReceivePosted();
         }
+    }
+
+    @Override
+    public boolean wantsReceiveBell() {
+        return state == QueuePairState.ERR || responder.isReceiverNotReady();
     }
 
     @Override

@@ -100,6 +100,11 @@ final class RcResponder {
         return expected;
     }
 
+    /** {@return whether the peer was told that no receive request is posted} */
+    boolean isReceiverNotReady() {
+        return isReceiverNotReady;
+    }
+
     void onReceivePosted() {
         if (isReceiverNotReady) {
             // The peer waits for its timer; an unsolicited acknowledgement with credit tells it

@@ -10,7 +10,7 @@ import java.util.zip.CRC32;
  *
  * <p>It covers the IP and UDP headers with what routers may change set to ones, the transport headers,
  * and the payload. Source: IBTA annex A17.3.3 and 7.8.1. Over IPv4 it covers the Identification field
- * too, which a socket can neither choose nor see: {@link #matches} therefore accepts every CRC that some
+ * too, which a socket can neither choose nor see: {@link #identify} therefore accepts every CRC that some
  * Identification explains. Reusable, not thread safe, allocates nothing.
  */
 public final class Icrc {
@@ -107,27 +107,28 @@ public final class Icrc {
     }
 
     /**
-     * {@return whether a received packet carries the right CRC} As {@link #compute}, with any
-     * Identification for IPv4.
+     * {@return the IPv4 Identification with which a received packet's CRC is right, 0 for IPv6; -1 if it is
+     * wrong with any}
      *
-     * @param received the CRC it carries
+     * @param received the CRC it carries; the other parameters as for {@link #compute}
      */
-    public boolean matches(int received, Gid source, Gid destination, int sourcePort,
+    public int identify(int received, Gid source, Gid destination, int sourcePort,
             int destinationPort, ByteBuffer transport, int start, int length) {
         int computed = compute(source, destination, sourcePort, destinationPort, 0, transport,
                 start,
                 length);
         if (computed == received) {
-            return true;
+            return 0;
         }
         if (!source.isIpv4()) {
-            return false;
+            return -1;
         }
         // The CRC is linear: the difference is the CRC of the Identification alone, followed by
-        // zeros. Running it back over those zeros leaves the Identification, in 16 bits, or
-        // something else.
+        // zeros. Running it back over those zeros leaves the Identification, in 16 bits with its
+        // first byte lowest, or something else.
         int covered = DUMMY_LRH + IPV4_HEADER + UDP_HEADER + length;
         int origin = Crc32Arithmetic.rewind(computed ^ received, covered - IDENTIFICATION);
-        return (origin & 0xffff_0000) == 0;
+        return (origin & 0xffff_0000) == 0 ? Short.toUnsignedInt(Short.reverseBytes((short) origin))
+                : -1;
     }
 }

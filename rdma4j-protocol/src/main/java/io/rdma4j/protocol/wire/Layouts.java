@@ -17,7 +17,7 @@ public final class Layouts {
     public static final ValueLayout.OfLong U64 = ValueLayout.JAVA_LONG_UNALIGNED
             .withOrder(ByteOrder.BIG_ENDIAN);
     /** Four bytes, least significant first: the ICRC. */
-    static final ValueLayout.OfInt U32_LITTLE = ValueLayout.JAVA_INT_UNALIGNED
+    public static final ValueLayout.OfInt U32_LITTLE = ValueLayout.JAVA_INT_UNALIGNED
             .withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private Layouts() {}

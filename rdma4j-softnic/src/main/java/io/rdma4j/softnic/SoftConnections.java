@@ -1,0 +1,159 @@
+package io.rdma4j.softnic;
+
+import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.PortSpace;
+import io.rdma4j.cm.RejectReason;
+import io.rdma4j.protocol.cm.CmCall;
+import io.rdma4j.protocol.cm.CmConversation;
+import io.rdma4j.protocol.cm.CmPeer;
+import io.rdma4j.protocol.cm.CmService;
+import io.rdma4j.spi.CmConnection;
+import io.rdma4j.spi.CmListener;
+import io.rdma4j.spi.ConnectCall;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+
+/** The connection manager's listeners and connections, each call made as the engine's owner. */
+final class SoftConnections {
+    private SoftConnections() {}
+
+    static CmListener listen(SoftNic nic, PortSpace space, int port,
+            @Nullable InetAddress address, int backlog, CmListener.Handler handler)
+            throws RdmaException {
+        CmService service = nic.driver()
+                .call(nowNs -> nic.connectionManager().listen(space, port,
+                        address == null ? null : Gid.of(address), backlog,
+                        (conversation, sourcePort, parameters) -> {
+                            Connection connection = new Connection(nic, conversation);
+                            CmPeer peer = conversation.peer();
+                            return connection.eventsFor(handler.onRequest(connection,
+                                    new InetSocketAddress(peer.local().address(), port),
+                                    new InetSocketAddress(peer.remote().address(), sourcePort),
+                                    parameters));
+                        }));
+        return () -> nic.driver().run(nowNs -> service.close());
+    }
+
+    static CmConnection connect(SoftNic nic, ConnectCall call, CmConnection.Handler handler)
+            throws RdmaException {
+        if (call.space() != PortSpace.TCP) {
+            throw RdmaException.unsupported("connect",
+                    "this device connects in port space TCP, not " + call.space());
+        }
+        return nic.driver().call(nowNs -> {
+            Connection connection = new Connection(nic, null);
+            CmPeer peer = new CmPeer(Gid.of(call.source().getAddress()),
+                    Gid.of(call.destination().getAddress()));
+            connection.conversation = nic.connectionManager()
+                    .connect(new CmCall(peer, call.space(), call.source().getPort(),
+                            call.destination().getPort(), call.parameters(),
+                            call.queuePairNumber(), nic.device().activeMtu()),
+                            connection.eventsFor(handler), nowNs);
+            return connection;
+        });
+    }
+
+    private static final class Connection implements CmConnection {
+        private final SoftNic nic;
+        private @Nullable CmConversation conversation;
+
+        Connection(SoftNic nic, @Nullable CmConversation conversation) {
+            this.nic = nic;
+            this.conversation = conversation;
+        }
+
+        private CmConversation conversation() {
+            CmConversation present = conversation;
+            if (present == null) {
+                throw new IllegalStateException("the connection has not been called for");
+            }
+            return present;
+        }
+
+        @Override
+        public QueuePairAttributes queuePairAttributes(QueuePairState target,
+                ConnectionParameters own) throws RdmaException {
+            return nic.driver().call(nowNs -> conversation().queuePairAttributes(target, own,
+                    nic.gids().indexOf(conversation().peer().local())));
+        }
+
+        @Override
+        public void accept(ConnectionParameters parameters, int queuePairNumber)
+                throws RdmaException {
+            nic.driver().call(nowNs -> {
+                conversation().accept(parameters, queuePairNumber, nowNs);
+                return this;
+            });
+        }
+
+        @Override
+        public void establish() throws RdmaException {
+            nic.driver().call(nowNs -> {
+                conversation().establish();
+                return this;
+            });
+        }
+
+        @Override
+        public void reject(byte[] privateData) throws RdmaException {
+            nic.driver().call(nowNs -> {
+                conversation().reject(RejectReason.CONSUMER_DEFINED, privateData);
+                return this;
+            });
+        }
+
+        @Override
+        public void disconnect() throws RdmaException {
+            nic.driver().call(nowNs -> {
+                conversation().disconnect(nowNs);
+                return this;
+            });
+        }
+
+        @Override
+        public void close() {
+            nic.driver().run(nowNs -> conversation().close(nowNs));
+        }
+
+        CmConversation.Events eventsFor(CmConnection.Handler handler) {
+            return new CmConversation.Events() {
+                @Override
+                public void onReply(ConnectionParameters parameters) {
+                    handler.onReply(Connection.this, parameters);
+                }
+
+                @Override
+                public void onEstablished() {
+                    handler.onEstablished();
+                }
+
+                @Override
+                public void onRejected(int reason, byte[] privateData) {
+                    handler.onRejected(reason, privateData);
+                }
+
+                @Override
+                public void onUnreachable(Errno reason) {
+                    handler.onUnreachable(reason);
+                }
+
+                @Override
+                public void onDisconnected() {
+                    handler.onDisconnected();
+                }
+
+                @Override
+                public void onTimewaitExit() {
+                    handler.onTimewaitExit();
+                }
+            };
+        }
+    }
+}

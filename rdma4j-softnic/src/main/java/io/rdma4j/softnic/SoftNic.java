@@ -1,0 +1,272 @@
+package io.rdma4j.softnic;
+
+import io.rdma4j.protocol.cm.CmSettings;
+import io.rdma4j.protocol.cm.ConnectionManager;
+import io.rdma4j.softnic.engine.Engine;
+import io.rdma4j.softnic.engine.EngineDriver;
+import io.rdma4j.softnic.memory.IdTable;
+import io.rdma4j.softnic.memory.RegisteredMemory;
+import io.rdma4j.softnic.queue.CompletionRing;
+import io.rdma4j.softnic.rim.PacketPort;
+import io.rdma4j.softnic.rim.Rim;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * An open device of this process, shared by all its contexts: the rim with its sockets, the engine, the
+ * tables.
+ */
+final class SoftNic {
+    private static final int LAST_LOOPBACK = 254;
+    private static final Map<String, SoftNic> OPEN = new HashMap<>();
+
+    static {
+        // As the kernel does for a dying process: peers learn that the connection is over.
+        Runtime.getRuntime().addShutdownHook(new Thread(SoftNic::closeAll, "rdma4j-shutdown"));
+    }
+
+    private final SoftDevice device;
+    private final Rim rim;
+    private final EngineDriver driver;
+    private final ConnectionManager connectionManager;
+    private final IdTable<RegisteredMemory> regions;
+    private final SecureNumbers random = new SecureNumbers();
+    private final List<Gid> gids = new CopyOnWriteArrayList<>();
+    private final Map<CompletionRing, SoftCompletionQueue> completionQueues = new HashMap<>();
+    private int contexts;
+
+    private SoftNic(SoftDevice device, SoftNicOptions options) throws RdmaException {
+        this.device = device;
+        rim = options.newRim();
+        connectionManager = new ConnectionManager(
+                options.patience(CmSettings.defaults(device.nodeGuid())), random);
+        regions = new IdTable<>(random);
+        Engine engine = new Engine(rim, connectionManager, random, this::onOverrun);
+        driver = new EngineDriver(engine, System::nanoTime, "rdma4j-" + device.name());
+    }
+
+    /** {@return a new context of a device, which is opened if no other context has done so} */
+    static SoftDeviceContext open(SoftDevice device, @Nullable InetAddress address)
+            throws RdmaException {
+        synchronized (OPEN) {
+            SoftNic nic = OPEN.get(device.name());
+            if (nic == null) {
+                nic = new SoftNic(device, SoftNicOptions.ofSystem());
+                nic.start(address);
+                OPEN.put(device.name(), nic);
+            } else if (address != null) {
+                nic.claim(address);
+            }
+            nic.contexts++;
+            return new SoftDeviceContext(nic);
+        }
+    }
+
+    /** A context was closed; the last one closes the device. */
+    void release() {
+        synchronized (OPEN) {
+            if (--contexts == 0) {
+                OPEN.remove(device.name());
+                shutDown();
+            }
+        }
+    }
+
+    private static void closeAll() {
+        synchronized (OPEN) {
+            OPEN.values().forEach(SoftNic::shutDown);
+            OPEN.clear();
+        }
+    }
+
+    private void shutDown() {
+        driver.run(connectionManager::closeAll);
+        driver.close();
+        rim.close();
+    }
+
+    // ---------------------------------------------------------------- addresses
+
+    private void start(@Nullable InetAddress address) throws RdmaException {
+        try {
+            if (device.isLoopback()) {
+                openLoopback(address);
+            } else {
+                openAll();
+                requireHeld(address);
+            }
+        } catch (RdmaException e) {
+            rim.close();
+            throw e;
+        }
+        driver.start();
+    }
+
+    private void openAll() throws RdmaException {
+        for (InetAddress address : device.addresses()) {
+            if (gids.isEmpty() && !address.isLinkLocalAddress()) {
+                gids.add(Gid.ZERO);
+            }
+            try {
+                gids.add(rim.open(address).local());
+            } catch (RdmaException e) {
+                // An IPv6 address that the system is still trying out cannot be used yet.
+                if (e.errno() != Errno.EADDRNOTAVAIL) {
+                    throw e;
+                }
+            }
+        }
+        if (rim.ports().isEmpty()) {
+            throw new RdmaException(Errno.EADDRNOTAVAIL, "open device",
+                    device.name() + " has no address that can be used");
+        }
+    }
+
+    private void requireHeld(@Nullable InetAddress address) throws RdmaException {
+        if (address != null && rim.port(Gid.of(address)) == null) {
+            throw new RdmaException(Errno.EADDRNOTAVAIL, "open device",
+                    address.getHostAddress() + " is no address of " + device.name());
+        }
+    }
+
+    /** Loopback has one IPv6 address, for the first process that comes, and IPv4 addresses for all. */
+    private void openLoopback(@Nullable InetAddress wanted) throws RdmaException {
+        gids.add(Gid.ZERO);
+        if (wanted instanceof Inet6Address) {
+            claim(wanted);
+            openFreeLoopback();
+        } else if (wanted != null) {
+            claim(wanted);
+        } else {
+            openFreeLoopback();
+            for (InetAddress address : device.addresses()) {
+                if (address instanceof Inet6Address) {
+                    tryOpen(address);
+                }
+            }
+        }
+    }
+
+    private void openFreeLoopback() throws RdmaException {
+        RdmaException last = null;
+        for (int n = 1; n <= LAST_LOOPBACK; n++) {
+            try {
+                claim(loopback(n));
+                return;
+            } catch (RdmaException e) {
+                if (e.errno() != Errno.EADDRINUSE) {
+                    throw e;
+                }
+                last = e;
+            }
+        }
+        throw new RdmaException(Errno.EADDRINUSE, "open device", "UDP port 4791 is taken on all of"
+                + " 127.0.0.1 to 127.0.0." + LAST_LOOPBACK
+                + "; end some of the processes that hold it",
+                last);
+    }
+
+    private void tryOpen(InetAddress address) {
+        try {
+            claim(address);
+        } catch (RdmaException takenByAnother) {
+            // IPv4 serves as well.
+        }
+    }
+
+    private static InetAddress loopback(int n) {
+        try {
+            return InetAddress.getByAddress(new byte[]{127, 0, 0, (byte) n});
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException("four bytes are an address", e);
+        }
+    }
+
+    /** Holds an address, if it does not yet. */
+    synchronized void claim(InetAddress address) throws RdmaException {
+        if (rim.port(Gid.of(address)) != null) {
+            return;
+        }
+        if (!device.isLoopback() || !device.hosts(address)) {
+            requireHeld(address);
+        }
+        PacketPort port = rim.open(address);
+        if (address instanceof Inet6Address) {
+            gids.set(0, port.local());
+        } else {
+            gids.add(port.local());
+        }
+        driver.run(nowNs -> {
+            // The engine looks at its ports anew.
+        });
+    }
+
+    /** {@return the GID table; an empty entry is {@link Gid#ZERO}} */
+    List<Gid> gids() {
+        return gids;
+    }
+
+    /** {@return the addresses it holds} */
+    List<InetAddress> addresses() {
+        List<InetAddress> addresses = new ArrayList<>();
+        for (Gid gid : gids) {
+            if (!gid.isZero()) {
+                addresses.add(gid.address());
+            }
+        }
+        return addresses;
+    }
+
+    // ---------------------------------------------------------------- what objects need
+
+    SoftDevice device() {
+        return device;
+    }
+
+    EngineDriver driver() {
+        return driver;
+    }
+
+    Engine engine() {
+        return driver.engine();
+    }
+
+    ConnectionManager connectionManager() {
+        return connectionManager;
+    }
+
+    IdTable<RegisteredMemory> regions() {
+        return regions;
+    }
+
+    /** {@return a key for new memory, with a tag of its own} For the engine's owner. */
+    int newKey() {
+        return regions.newId(1) << 8 | (random.getAsInt() & 0xff);
+    }
+
+    void add(CompletionRing ring, SoftCompletionQueue queue) {
+        completionQueues.put(ring, queue);
+    }
+
+    void remove(CompletionRing ring) {
+        completionQueues.remove(ring);
+    }
+
+    private void onOverrun(CompletionRing ring) {
+        SoftCompletionQueue queue = completionQueues.get(ring);
+        if (queue != null) {
+            queue.onOverrun();
+        }
+    }
+}

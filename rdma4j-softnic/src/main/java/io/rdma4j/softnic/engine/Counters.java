@@ -1,0 +1,27 @@
+package io.rdma4j.softnic.engine;
+
+import io.rdma4j.verbs.Counter;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/** A value for each {@link Counter}. One writer at a time, any reader. */
+@SuppressWarnings("EnumOrdinal") // The ordinal is the index, as in an EnumMap.
+public final class Counters {
+    private static final VarHandle VALUE = MethodHandles.arrayElementVarHandle(long[].class);
+
+    private final long[] values = new long[Counter.values().length];
+
+    /** Creates counters at zero. */
+    public Counters() {}
+
+    /** {@return a value} */
+    public long value(Counter counter) {
+        return (long) VALUE.getOpaque(values, counter.ordinal());
+    }
+
+    void add(Counter counter, long amount) {
+        int index = counter.ordinal();
+        VALUE.setOpaque(values, index, values[index] + amount);
+    }
+}

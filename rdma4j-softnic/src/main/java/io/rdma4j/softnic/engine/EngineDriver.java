@@ -1,0 +1,269 @@
+package io.rdma4j.softnic.engine;
+
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
+
+/**
+ * Who runs the engine, and when.
+ *
+ * <ul>
+ * <li>A thread that posts or polls runs it inline if nobody else does.
+ * <li>A thread that changes something waits for its turn and runs it afterwards.
+ * <li>A background thread runs it when something arrives or is due while nobody polls, and sleeps in the
+ * rim otherwise. While somebody polls it keeps out of the way.
+ * </ul>
+ *
+ * <p>No work is forgotten: who rings a bell while another thread owns the engine leaves it to that thread,
+ * which looks at the bells again after it has let go.
+ */
+public final class EngineDriver {
+    /** Something to do as the owner. */
+    @FunctionalInterface
+    public interface Task<T> {
+        /** Does it. */
+        T run(long nowNs) throws RdmaException;
+    }
+
+    /** How long after a poll another one is expected; the background thread stays away as long. */
+    private static final long POLLING_NS = 1_000_000;
+    /** How long the background thread looks after timers by itself after traffic, so that none has to wake it. */
+    private static final long RECENT_NS = 1_000_000_000;
+    private static final long RECENT_SLEEP_NS = 5_000_000;
+    private static final int MAX_INLINE_ROUNDS = 4;
+
+    private final Engine engine;
+    private final LongSupplier clock;
+    private final ReentrantLock owner = new ReentrantLock();
+    private final AtomicReference<@Nullable EngineQueuePair> rung = new AtomicReference<>();
+    private final @Nullable Thread background;
+    private volatile int waitingTasks;
+    private volatile long lastPollNs;
+    private volatile long lastTrafficNs;
+    private volatile long asleepUntilNs = Long.MIN_VALUE;
+    private volatile boolean isClosed;
+
+    /**
+     * @param clock nanoseconds that never go back
+     * @param name of the background thread; null for none, then somebody has to poll
+     */
+    public EngineDriver(Engine engine, LongSupplier clock, @Nullable String name) {
+        this.engine = engine;
+        this.clock = clock;
+        long nowNs = clock.getAsLong();
+        lastPollNs = nowNs - POLLING_NS;
+        lastTrafficNs = nowNs;
+        background = name == null
+                ? null
+                : Thread.ofPlatform().daemon().name(name).unstarted(this::runInBackground);
+    }
+
+    /** Starts the background thread, if there is one. */
+    public void start() {
+        if (background != null) {
+            background.start();
+        }
+    }
+
+    /** {@return the engine, for what needs no owner} */
+    public Engine engine() {
+        return engine;
+    }
+
+    /** Does something as the owner, waiting for one's turn; the owner itself does it at once. */
+    public <T> T call(Task<T> task) throws RdmaException {
+        if (owner.isHeldByCurrentThread()) {
+            return task.run(engine.timeNs());
+        }
+        enter();
+        try {
+            long nowNs = clock.getAsLong();
+            engine.setTime(nowNs);
+            T result = task.run(nowNs);
+            engine.transmit(nowNs);
+            return result;
+        } finally {
+            leave();
+        }
+    }
+
+    /** As {@link #call} for what cannot be refused. */
+    public void run(LongConsumer task) {
+        if (owner.isHeldByCurrentThread()) {
+            task.accept(engine.timeNs());
+            return;
+        }
+        enter();
+        try {
+            long nowNs = clock.getAsLong();
+            engine.setTime(nowNs);
+            task.accept(nowNs);
+            engine.transmit(nowNs);
+        } finally {
+            leave();
+        }
+    }
+
+    private void enter() {
+        if (!owner.tryLock()) {
+            // Pollers step back while somebody waits, or they would always win the race.
+            synchronized (owner) {
+                waitingTasks++;
+            }
+            owner.lock();
+            synchronized (owner) {
+                waitingTasks--;
+            }
+        }
+    }
+
+    private void leave() {
+        long nowNs = clock.getAsLong();
+        lastTrafficNs = nowNs;
+        owner.unlock();
+        answerBells();
+        wakeIfDueEarlier(nowNs);
+    }
+
+    /** Requests were posted: runs the engine if nobody does. */
+    public void ring(EngineQueuePair queuePair, int bell) {
+        if (queuePair.ring(bell)) {
+            EngineQueuePair head;
+            do {
+                head = rung.get();
+                queuePair.nextRung = head;
+            } while (!rung.compareAndSet(head, queuePair));
+        }
+        answerBells();
+        wakeIfDueEarlier(lastTrafficNs);
+    }
+
+    /** A thread polls: runs one round if nobody else does. */
+    public void poll() {
+        long nowNs = clock.getAsLong();
+        lastPollNs = nowNs;
+        if (waitingTasks > 0 || !owner.tryLock()) {
+            Thread.onSpinWait();
+            return;
+        }
+        try {
+            takeBells(nowNs);
+            engine.round(nowNs);
+        } finally {
+            owner.unlock();
+        }
+        answerBells();
+        wakeIfDueEarlier(nowNs);
+    }
+
+    /** Looks at the bells until none rings, or somebody else has become the owner. */
+    private void answerBells() {
+        for (int round = 0; rung.get() != null; round++) {
+            if (round == MAX_INLINE_ROUNDS) {
+                // Others keep ringing: the background thread goes on, this one has its own work.
+                wake();
+                return;
+            }
+            if (waitingTasks > 0 || !owner.tryLock()) {
+                return;
+            }
+            try {
+                long nowNs = clock.getAsLong();
+                lastTrafficNs = nowNs;
+                takeBells(nowNs);
+                engine.transmit(nowNs);
+            } finally {
+                owner.unlock();
+            }
+        }
+    }
+
+    private void takeBells(long nowNs) {
+        EngineQueuePair queuePair = rung.getAndSet(null);
+        while (queuePair != null) {
+            EngineQueuePair next = queuePair.nextRung;
+            queuePair.nextRung = null;
+            engine.onBells(queuePair, nowNs);
+            queuePair = next;
+        }
+    }
+
+    // ---------------------------------------------------------------- in the background
+
+    private void runInBackground() {
+        while (!isClosed) {
+            long nowNs = clock.getAsLong();
+            long polledAgo = nowNs - lastPollNs;
+            if (polledAgo < POLLING_NS) {
+                LockSupport.parkNanos(POLLING_NS - polledAgo);
+                continue;
+            }
+            boolean more;
+            long deadlineNs;
+            owner.lock();
+            try {
+                takeBells(nowNs);
+                more = engine.round(nowNs);
+                deadlineNs = engine.deadlineNs();
+            } finally {
+                owner.unlock();
+            }
+            if (!more && rung.get() == null) {
+                sleep(nowNs, deadlineNs);
+            }
+        }
+    }
+
+    private void sleep(long nowNs, long deadlineNs) {
+        // Announced first: whoever runs the engine from now on wakes us, and whoever did before
+        // is seen by the time of its traffic.
+        asleepUntilNs = deadlineNs;
+        boolean isRecent = nowNs - lastTrafficNs < RECENT_NS;
+        long untilNs = isRecent ? Math.min(deadlineNs, nowNs + RECENT_SLEEP_NS) : deadlineNs;
+        asleepUntilNs = untilNs;
+        boolean mustNotSleep = isClosed || rung.get() != null || waitingTasks > 0;
+        if (!mustNotSleep) {
+            engine.rim().await(untilNs == Long.MAX_VALUE ? untilNs : untilNs - nowNs);
+        }
+        asleepUntilNs = Long.MIN_VALUE;
+    }
+
+    /** The background thread sleeps by what it knew; a deadline may have come nearer since. */
+    private void wakeIfDueEarlier(long nowNs) {
+        if (background != null && asleepUntilNs > nowNs + 2 * RECENT_SLEEP_NS) {
+            wake();
+        }
+    }
+
+    private void wake() {
+        if (background != null) {
+            engine.rim().wake();
+        }
+    }
+
+    /** Ends the background thread; the engine must not be used any more. */
+    public void close() {
+        isClosed = true;
+        if (background == null) {
+            return;
+        }
+        engine.rim().wake();
+        LockSupport.unpark(background);
+        boolean isInterrupted = false;
+        while (background.isAlive()) {
+            try {
+                background.join();
+            } catch (InterruptedException e) {
+                isInterrupted = true;
+            }
+        }
+        if (isInterrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,207 @@
+package io.rdma4j.softnic.engine;
+
+import io.rdma4j.protocol.queue.QueuePairHost;
+import io.rdma4j.protocol.queue.QueuePairProtocol;
+import io.rdma4j.protocol.queue.ReceiveDetails;
+import io.rdma4j.protocol.queue.ReceiveRequest;
+import io.rdma4j.protocol.queue.SendRequest;
+import io.rdma4j.protocol.wire.Opcode;
+import io.rdma4j.softnic.queue.CompletionRing;
+import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.WorkCompletion;
+import io.rdma4j.verbs.WorkCompletionFlag;
+import io.rdma4j.verbs.WorkCompletionOpcode;
+import io.rdma4j.verbs.WorkCompletionStatus;
+import org.jspecify.annotations.Nullable;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+
+/**
+ * A queue pair as the engine sees it: its protocol, and where completions go.
+ *
+ * <p>All but {@link #ring}'s bells belongs to the engine's owner.
+ */
+public final class EngineQueuePair implements QueuePairHost {
+    /** Hears what no completion reports, in the thread that owns the engine. */
+    public interface Listener {
+        /** The state changed by itself. */
+        void onState(QueuePairState state);
+
+        /** Something happened. */
+        void onAsyncEvent(AsyncEventType type);
+    }
+
+    /** Send requests were posted. */
+    public static final int SEND_BELL = 1;
+    /** Receive requests were posted. */
+    public static final int RECEIVE_BELL = 2;
+
+    private final Engine engine;
+    private final int number;
+    private final Opcode.Service service;
+    private final QueuePairProtocol protocol;
+    private final CompletionRing sendCompletions;
+    private final CompletionRing receiveCompletions;
+    private final Listener listener;
+    private final Counters counters = new Counters();
+    private @Nullable Gid local;
+    private @Nullable Gid peer;
+
+    private final AtomicInteger bells = new AtomicInteger();
+    private volatile boolean wantsReceiveBell = true;
+    @Nullable EngineQueuePair nextRung;
+
+    boolean isActive;
+    boolean isDetached;
+    long deadlineNs = DeadlineHeap.NEVER;
+    int heapIndex = -1;
+
+    /**
+     * @param protocolOf makes the protocol, given its host
+     */
+    public EngineQueuePair(Engine engine, int number, Opcode.Service service,
+            CompletionRing sendCompletions, CompletionRing receiveCompletions, Listener listener,
+            Function<QueuePairHost, QueuePairProtocol> protocolOf) {
+        this.engine = engine;
+        this.number = number;
+        this.service = service;
+        this.sendCompletions = sendCompletions;
+        this.receiveCompletions = receiveCompletions;
+        this.listener = listener;
+        protocol = protocolOf.apply(this);
+    }
+
+    /** {@return its number} */
+    public int number() {
+        return number;
+    }
+
+    /** {@return its protocol} */
+    public QueuePairProtocol protocol() {
+        return protocol;
+    }
+
+    /** {@return its counters} */
+    public Counters counters() {
+        return counters;
+    }
+
+    /** Sets the only addresses its packets travel between. */
+    public void connect(Gid newLocal, Gid newPeer) {
+        local = newLocal;
+        peer = newPeer;
+    }
+
+    /** {@return whether receive requests have to be announced now} Any thread may ask. */
+    public boolean wantsReceiveBell() {
+        return wantsReceiveBell;
+    }
+
+    /** Fails the queue pair for a reason outside its protocol. */
+    public void fail(long nowNs) {
+        if (protocol.state() == QueuePairState.ERR || protocol.state() == QueuePairState.RESET) {
+            return;
+        }
+        protocol.modify(new QueuePairAttributes().state(QueuePairState.ERR), QueuePairState.ERR,
+                nowNs);
+        listener.onState(QueuePairState.ERR);
+        listener.onAsyncEvent(AsyncEventType.QP_FATAL);
+    }
+
+    Opcode.Service service() {
+        return service;
+    }
+
+    boolean isFrom(Gid packetLocal, Gid packetPeer) {
+        return packetPeer.equals(peer) && packetLocal.equals(local);
+    }
+
+    /** Rings a bell. {@return whether none was ringing, so that the engine has to be told} */
+    boolean ring(int bell) {
+        int ringing = bells.get();
+        while ((ringing & bell) == 0) {
+            if (bells.compareAndSet(ringing, ringing | bell)) {
+                return ringing == 0;
+            }
+            ringing = bells.get();
+        }
+        return false;
+    }
+
+    int takeBells() {
+        return bells.getAndSet(0);
+    }
+
+    /** The protocol was called: it may want, or no longer want, to hear of receive requests. */
+    void settle(long nowNs) {
+        boolean wants = protocol.wantsReceiveBell();
+        if (wants && !wantsReceiveBell) {
+            // A request may have been posted just before it was wanted.
+            wantsReceiveBell = true;
+            protocol.onReceivePosted(nowNs);
+        } else if (!wants && wantsReceiveBell) {
+            wantsReceiveBell = false;
+        }
+    }
+
+    // ---------------------------------------------------------------- what the protocol reports
+
+    @Override
+    public void sendCompleted(SendRequest request, WorkCompletionStatus status, long byteLength) {
+        if (status == WorkCompletionStatus.SUCCESS && !request.isSignaled()) {
+            return;
+        }
+        WorkCompletion completion = sendCompletions.free();
+        if (completion == null) {
+            engine.onOverrun(sendCompletions);
+            return;
+        }
+        completion.fill(request.id(), status, request.opcode().completionOpcode(), number,
+                byteLength);
+        sendCompletions.add(status != WorkCompletionStatus.SUCCESS);
+    }
+
+    @Override
+    public void receiveCompleted(ReceiveRequest request, WorkCompletionStatus status,
+            WorkCompletionOpcode opcode, long byteLength, ReceiveDetails details) {
+        WorkCompletion completion = receiveCompletions.free();
+        if (completion == null) {
+            engine.onOverrun(receiveCompletions);
+            return;
+        }
+        completion.fill(request.id(), status, opcode, number, byteLength);
+        if (details.hasImmediate()) {
+            completion.fillImmediate(WorkCompletionFlag.WITH_IMMEDIATE,
+                    details.immediateOrRkey());
+        } else if (details.hasInvalidate()) {
+            completion.fillImmediate(WorkCompletionFlag.WITH_INVALIDATE,
+                    details.immediateOrRkey());
+        }
+        receiveCompletions.add(details.isSolicited() || status != WorkCompletionStatus.SUCCESS);
+    }
+
+    @Override
+    public void stateChanged(QueuePairState state) {
+        listener.onState(state);
+    }
+
+    @Override
+    public void asyncEvent(AsyncEventType type) {
+        listener.onAsyncEvent(type);
+    }
+
+    @Override
+    public void count(Counter counter) {
+        count(counter, 1);
+    }
+
+    void count(Counter counter, long amount) {
+        counters.add(counter, amount);
+        engine.counters().add(counter, amount);
+    }
+}

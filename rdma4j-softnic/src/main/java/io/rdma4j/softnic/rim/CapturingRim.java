@@ -1,0 +1,144 @@
+package io.rdma4j.softnic.rim;
+
+import io.rdma4j.protocol.wire.OutgoingPacket;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import static io.rdma4j.protocol.wire.Path.UDP_PORT;
+
+/** A rim that records what passes through another one, in a file that Wireshark opens. */
+public final class CapturingRim implements Rim {
+    private final Rim rim;
+    private final PcapWriter writer;
+    private final List<PacketPort> ports = new CopyOnWriteArrayList<>();
+
+    private CapturingRim(Rim rim, PcapWriter writer) {
+        this.rim = rim;
+        this.writer = writer;
+    }
+
+    /**
+     * {@return a rim that records another one}
+     *
+     * @param file is overwritten
+     * @throws RdmaException EACCES if the file cannot be written
+     */
+    public static CapturingRim open(Rim rim, Path file) throws RdmaException {
+        try {
+            return new CapturingRim(rim, PcapWriter.create(file));
+        } catch (IOException e) {
+            rim.close();
+            throw new RdmaException(Errno.EACCES, "open device",
+                    "packets cannot be recorded in " + file + ": " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public List<PacketPort> ports() {
+        return ports;
+    }
+
+    @Override
+    public @Nullable PacketPort port(Gid local) {
+        for (PacketPort port : ports) {
+            if (port.local().equals(local)) {
+                return port;
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public PacketPort open(InetAddress local) throws RdmaException {
+        PacketPort port = new CapturingPort(rim.open(local), writer);
+        ports.add(port);
+        return port;
+    }
+
+    @Override
+    public void await(long timeoutNs) {
+        writer.flushIfOld();
+        rim.await(timeoutNs);
+    }
+
+    @Override
+    public void wake() {
+        rim.wake();
+    }
+
+    @Override
+    public void close() {
+        rim.close();
+        try {
+            writer.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static final class CapturingPort implements PacketPort {
+        private final PacketPort port;
+        private final PcapWriter writer;
+        private final PacketSealer sealer = new PacketSealer(Arena.ofAuto());
+
+        CapturingPort(PacketPort port, PcapWriter writer) {
+            this.port = port;
+            this.writer = writer;
+        }
+
+        @Override
+        public Gid local() {
+            return port.local();
+        }
+
+        @Override
+        public Sent send(OutgoingPacket packet) {
+            ByteBuffer datagram;
+            try {
+                datagram = sealer.seal(packet);
+            } catch (IllegalStateException arenaClosed) {
+                return Sent.REFUSED;
+            }
+            Sent sent = port.send(packet);
+            if (sent != Sent.REFUSED) {
+                writer.write(packet.path().source(), packet.path().destination(),
+                        UDP_PORT, 0, datagram);
+            }
+            return sent;
+        }
+
+        @Override
+        public boolean flush() {
+            return port.flush();
+        }
+
+        @Override
+        public int receive(PacketHandler handler, int budget) {
+            return port.receive(new PacketHandler() {
+                @Override
+                public void onDatagram(ReceivedDatagram datagram) {
+                    writer.write(datagram.source(), datagram.local(), datagram.sourcePort(),
+                            datagram.identification(), datagram.memory()
+                                    .asSlice(datagram.offset(), datagram.length()).asByteBuffer());
+                    handler.onDatagram(datagram);
+                }
+
+                @Override
+                public void onDamaged(int length) {
+                    handler.onDamaged(length);
+                }
+            }, budget);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+package io.rdma4j.softnic.rim;
+
+import io.rdma4j.protocol.wire.OutgoingPacket;
+import io.rdma4j.protocol.wire.Path;
+import io.rdma4j.verbs.Gid;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.nio.channels.DatagramChannel;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * A port on a {@link DatagramChannel}: works wherever Java does.
+ *
+ * <p>The channel of an unconnected socket takes one buffer a datagram, so here, and only here, the pieces
+ * of a packet are brought together in one; that buffer is the datagram itself.
+ */
+final class NioPort implements PacketPort {
+    /** Peers whose addresses are kept ready; more than that are looked up anew. */
+    private static final int KEPT_PEERS = 4096;
+
+    private final DatagramChannel channel;
+    private final InetAddress address;
+    private final Gid local;
+    private final PacketSealer sealer;
+    private final MemorySegment received;
+    private final ByteBuffer receivedView;
+    private final ByteBuffer receivedForCheck;
+    private final Map<Gid, InetSocketAddress> targets = new HashMap<>();
+    private final Map<InetAddress, Gid> sources = new HashMap<>();
+    private final ReceivedDatagram datagram = new ReceivedDatagram();
+    private @Nullable InetSocketAddress lastSource;
+    private Gid lastSourceGid = Gid.ZERO;
+    private @Nullable ByteBuffer kept;
+    private @Nullable InetSocketAddress keptTarget;
+
+    NioPort(DatagramChannel channel, InetAddress address, Arena arena) {
+        this.channel = channel;
+        this.address = address;
+        local = Gid.of(address);
+        sealer = new PacketSealer(arena);
+        received = arena.allocate(PacketSealer.CAPACITY, 64);
+        receivedView = received.asByteBuffer();
+        receivedForCheck = received.asByteBuffer();
+    }
+
+    @Override
+    public Gid local() {
+        return local;
+    }
+
+    @Override
+    public Sent send(OutgoingPacket packet) {
+        ByteBuffer datagram;
+        try {
+            datagram = sealer.seal(packet);
+        } catch (IllegalStateException arenaClosed) {
+            return Sent.REFUSED;
+        }
+        return send(datagram, target(packet.path().destination()));
+    }
+
+    private Sent send(ByteBuffer datagram, @Nullable InetSocketAddress target) {
+        if (target == null) {
+            return Sent.REFUSED;
+        }
+        try {
+            if (channel.send(datagram, target) == 0) {
+                kept = datagram;
+                keptTarget = target;
+                return Sent.KEPT;
+            }
+            return Sent.SENT;
+        } catch (IOException | SecurityException refused) {
+            // No route, packet too long for the interface, a firewall: as if lost on the wire.
+            return Sent.REFUSED;
+        }
+    }
+
+    @Override
+    public boolean flush() {
+        ByteBuffer datagram = kept;
+        if (datagram == null) {
+            return true;
+        }
+        kept = null;
+        return send(datagram.position(0), keptTarget) != Sent.KEPT;
+    }
+
+    @Override
+    public int receive(PacketHandler handler, int budget) {
+        int count = 0;
+        while (count < budget) {
+            receivedView.clear();
+            InetSocketAddress source;
+            try {
+                source = (InetSocketAddress) channel.receive(receivedView);
+            } catch (IOException unreachable) {
+                // An error that an earlier datagram met; nothing was received.
+                return count;
+            }
+            if (source == null) {
+                return count;
+            }
+            count++;
+            int length = receivedView.position();
+            Gid peer = gid(source);
+            int identification = sealer.identify(receivedForCheck, received, length, peer, local,
+                    source.getPort());
+            if (identification < 0) {
+                handler.onDamaged(length);
+            } else {
+                handler.onDatagram(datagram.fill(local, peer, source.getPort(), identification,
+                        received, 0, length));
+            }
+        }
+        return count;
+    }
+
+    DatagramChannel channel() {
+        return channel;
+    }
+
+    /** The channel hands out the same object while the sender stays the same. */
+    @SuppressWarnings("ReferenceEquality")
+    private Gid gid(InetSocketAddress source) {
+        if (source != lastSource) {
+            if (sources.size() >= KEPT_PEERS) {
+                sources.clear();
+            }
+            lastSourceGid = sources.computeIfAbsent(source.getAddress(), Gid::of);
+            lastSource = source;
+        }
+        return lastSourceGid;
+    }
+
+    private @Nullable InetSocketAddress target(Gid destination) {
+        InetSocketAddress target = targets.get(destination);
+        if (target == null) {
+            if (destination.isIpv4() != local.isIpv4()) {
+                return null;
+            }
+            if (targets.size() >= KEPT_PEERS) {
+                targets.clear();
+            }
+            target = new InetSocketAddress(scoped(destination), Path.UDP_PORT);
+            targets.put(destination, target);
+        }
+        return target;
+    }
+
+    /** An address of the link means nothing without the interface, which is this port's. */
+    private InetAddress scoped(Gid destination) {
+        if (!destination.isLinkLocal() || !(address instanceof Inet6Address own)) {
+            return destination.address();
+        }
+        try {
+            return Inet6Address.getByAddress(null, destination.bytes(), own.getScopeId());
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException("16 bytes are an address", e);
+        }
+    }
+}

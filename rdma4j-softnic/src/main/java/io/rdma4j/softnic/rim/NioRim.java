@@ -1,0 +1,151 @@
+package io.rdma4j.softnic.rim;
+
+import io.rdma4j.protocol.wire.Path;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.RdmaException;
+import jdk.net.ExtendedSocketOptions;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.net.BindException;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
+import java.nio.channels.DatagramChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** The portable rim: a {@link DatagramChannel} for each address, a {@link Selector} to wait. */
+public final class NioRim implements Rim {
+    private static final int WANTED_SOCKET_BUFFER = 4 << 20;
+
+    private final Arena arena = Arena.ofAuto();
+    private final Selector selector;
+    private final List<PacketPort> ports = new CopyOnWriteArrayList<>();
+
+    /** @throws RdmaException ENOMEM if the system gives no more file descriptors */
+    public NioRim() throws RdmaException {
+        try {
+            selector = Selector.open();
+        } catch (IOException e) {
+            throw new RdmaException(Errno.ENOMEM, "open device",
+                    "the system gives no selector: " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public List<PacketPort> ports() {
+        return ports;
+    }
+
+    @Override
+    public @Nullable PacketPort port(Gid local) {
+        for (PacketPort port : ports) {
+            if (port.local().equals(local)) {
+                return port;
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public PacketPort open(InetAddress local) throws RdmaException {
+        DatagramChannel channel = null;
+        try {
+            channel = DatagramChannel.open(local instanceof Inet4Address
+                    ? StandardProtocolFamily.INET
+                    : StandardProtocolFamily.INET6);
+            channel.configureBlocking(false);
+            channel.setOption(StandardSocketOptions.SO_RCVBUF, WANTED_SOCKET_BUFFER);
+            channel.setOption(StandardSocketOptions.SO_SNDBUF, WANTED_SOCKET_BUFFER);
+            if (channel.supportedOptions().contains(ExtendedSocketOptions.IP_DONTFRAGMENT)) {
+                // Without fragments Linux sends Identification 0, which the ICRC counts on.
+                channel.setOption(ExtendedSocketOptions.IP_DONTFRAGMENT, true);
+            }
+            channel.bind(new InetSocketAddress(local, Path.UDP_PORT));
+            channel.register(selector, SelectionKey.OP_READ);
+            selector.wakeup();
+            NioPort port = new NioPort(channel, local, arena);
+            ports.add(port);
+            return port;
+        } catch (IOException e) {
+            close(channel);
+            throw refusal(local, e);
+        }
+    }
+
+    private static RdmaException refusal(InetAddress local, IOException e) {
+        String address = local.getHostAddress();
+        if (e instanceof BindException && isNotOurs(e)) {
+            return new RdmaException(Errno.EADDRNOTAVAIL, "open device",
+                    address + " is not an address of this machine", e);
+        }
+        if (e instanceof BindException) {
+            return new RdmaException(Errno.EADDRINUSE, "open device", "UDP port " + Path.UDP_PORT
+                    + " of " + address + " is taken by another process, or by the kernel's own RoCE"
+                    + " driver; only one process can have it: end the other one, or use another address",
+                    e);
+        }
+        return new RdmaException(Errno.EIO, "open device",
+                "UDP port " + Path.UDP_PORT + " of " + address + ": " + e.getMessage(), e);
+    }
+
+    private static boolean isNotOurs(IOException e) {
+        String message = e.getMessage();
+        return message != null && message.contains("assign");
+    }
+
+    @Override
+    public void await(long timeoutNs) {
+        try {
+            if (timeoutNs <= 0) {
+                selector.selectNow(NioRim::ready);
+            } else {
+                // Zero would mean for ever, and a millisecond is the shortest wait there is.
+                selector.select(NioRim::ready,
+                        timeoutNs == Long.MAX_VALUE ? 0 : Math.max(1, timeoutNs / 1_000_000));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void ready(SelectionKey key) {
+        // Whoever drives the ports reads them all.
+    }
+
+    @Override
+    public void wake() {
+        selector.wakeup();
+    }
+
+    @Override
+    public void close() {
+        for (PacketPort port : ports) {
+            close(((NioPort) port).channel());
+        }
+        ports.clear();
+        try {
+            selector.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void close(@Nullable DatagramChannel channel) {
+        if (channel != null) {
+            try {
+                channel.close();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+}

@@ -1,0 +1,10 @@
+package io.rdma4j.softnic.rim;
+
+/** Receives what arrives at a port. */
+public interface PacketHandler {
+    /** A datagram with the right ICRC arrived. */
+    void onDatagram(ReceivedDatagram datagram);
+
+    /** A datagram with a wrong ICRC, or too short for one, arrived. */
+    void onDamaged(int length);
+}

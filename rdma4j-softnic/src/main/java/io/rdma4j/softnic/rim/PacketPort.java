@@ -1,0 +1,37 @@
+package io.rdma4j.softnic.rim;
+
+import io.rdma4j.protocol.wire.OutgoingPacket;
+import io.rdma4j.verbs.Gid;
+
+/**
+ * UDP port 4791 of one local address. One caller at a time; nothing waits, and sending and receiving
+ * allocate nothing.
+ */
+public interface PacketPort {
+    /** What became of a packet. */
+    enum Sent {
+        /** It is on its way. */
+        SENT,
+        /** The network stack is full: the packet is kept and goes first; offer no other before {@link #flush}. */
+        KEPT,
+        /** The network stack refused it; it is lost, as on a wire. */
+        REFUSED
+    }
+
+    /** {@return the address} */
+    Gid local();
+
+    /** Sends a packet whose path starts at this address. */
+    Sent send(OutgoingPacket packet);
+
+    /** Sends what is kept. {@return whether nothing is kept any more} */
+    boolean flush();
+
+    /**
+     * Hands up what has arrived.
+     *
+     * @param budget the most datagrams to take
+     * @return how many were taken
+     */
+    int receive(PacketHandler handler, int budget);
+}

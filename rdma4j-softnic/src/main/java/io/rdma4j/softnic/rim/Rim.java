@@ -1,0 +1,38 @@
+package io.rdma4j.softnic.rim;
+
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.InetAddress;
+import java.util.List;
+
+/** The ports of one device. */
+public interface Rim {
+    /** {@return the ports, in the order they were opened} */
+    List<PacketPort> ports();
+
+    /** {@return the port of a local address, or null} */
+    @Nullable
+    PacketPort port(Gid local);
+
+    /**
+     * Opens a port.
+     *
+     * @throws RdmaException EADDRINUSE if another process holds it, EADDRNOTAVAIL if the address is not
+     *         one of this machine's
+     */
+    PacketPort open(InetAddress local) throws RdmaException;
+
+    /**
+     * Waits until a datagram has arrived or can be sent, {@link #wake} is called, or time is up. May be
+     * called while another thread uses the ports.
+     */
+    void await(long timeoutNs);
+
+    /** Ends a wait under way, or the next one. */
+    void wake();
+
+    /** Closes all ports. */
+    void close();
+}

@@ -1,0 +1,9 @@
+/** The software NIC: RoCEv2 on ordinary sockets. */
+module io.rdma4j.softnic {
+    requires static transitive org.jspecify;
+    requires transitive io.rdma4j.api;
+    requires io.rdma4j.protocol;
+    requires jdk.net;
+
+    provides io.rdma4j.spi.RdmaProvider with io.rdma4j.softnic.SoftProvider;
+}
