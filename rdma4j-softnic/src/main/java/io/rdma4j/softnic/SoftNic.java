@@ -22,6 +22,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
 
 /**
  * An open device of this process, shared by all its contexts: the rim with its sockets, the engine, the
@@ -41,19 +43,33 @@ final class SoftNic {
     private final EngineDriver driver;
     private final ConnectionManager connectionManager;
     private final IdTable<RegisteredMemory> regions;
-    private final SecureNumbers random = new SecureNumbers();
+    private final IntSupplier random;
     private final List<Gid> gids = new CopyOnWriteArrayList<>();
     private final Map<CompletionRing, SoftCompletionQueue> completionQueues = new HashMap<>();
     private int contexts;
 
-    private SoftNic(SoftDevice device, SoftNicOptions options) throws RdmaException {
+    /**
+     * @param random numbers that others cannot guess
+     * @param clock nanoseconds that never go back
+     * @param threadName of the background thread; null for none, then somebody has to poll
+     */
+    SoftNic(SoftDevice device, Rim rim, CmSettings settings, IntSupplier random, LongSupplier clock,
+            @Nullable String threadName) {
         this.device = device;
-        rim = options.newRim();
-        connectionManager = new ConnectionManager(
-                options.patience(CmSettings.defaults(device.nodeGuid())), random);
+        this.rim = rim;
+        this.random = random;
+        connectionManager = new ConnectionManager(settings, random);
         regions = new IdTable<>(random);
-        Engine engine = new Engine(rim, connectionManager, random, this::onOverrun);
-        driver = new EngineDriver(engine, System::nanoTime, "rdma4j-" + device.name());
+        driver = new EngineDriver(new Engine(rim, connectionManager, random, this::onOverrun),
+                clock,
+                threadName);
+    }
+
+    private static SoftNic create(SoftDevice device) throws RdmaException {
+        SoftNicOptions options = SoftNicOptions.ofSystem();
+        return new SoftNic(device, options.newRim(),
+                options.patience(CmSettings.defaults(device.nodeGuid())), new SecureNumbers(),
+                System::nanoTime, "rdma4j-" + device.name());
     }
 
     /** {@return a new context of a device, which is opened if no other context has done so} */
@@ -62,7 +78,7 @@ final class SoftNic {
         synchronized (OPEN) {
             SoftNic nic = OPEN.get(device.name());
             if (nic == null) {
-                nic = new SoftNic(device, SoftNicOptions.ofSystem());
+                nic = create(device);
                 nic.start(address);
                 OPEN.put(device.name(), nic);
             } else if (address != null) {
@@ -98,7 +114,7 @@ final class SoftNic {
 
     // ---------------------------------------------------------------- addresses
 
-    private void start(@Nullable InetAddress address) throws RdmaException {
+    void start(@Nullable InetAddress address) throws RdmaException {
         try {
             if (device.isLoopback()) {
                 openLoopback(address);

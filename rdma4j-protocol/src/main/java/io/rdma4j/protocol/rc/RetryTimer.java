@@ -11,8 +11,9 @@ package io.rdma4j.protocol.rc;
 final class RetryTimer {
     static final long NEVER = Long.MAX_VALUE;
 
+    private static final long UNKNOWN_ROUND_TRIP_NS = 1_000_000;
     private static final long MIN_EARLY_NS = 5_000_000;
-    private static final long INITIAL_EARLY_NS = 100_000_000;
+    private static final long INITIAL_EARLY_NS = 20_000_000;
     private static final long MAX_EARLY_NS = 1_000_000_000;
 
     private long timeoutNs = NEVER;
@@ -102,7 +103,8 @@ final class RetryTimer {
      * @param una the oldest packet that is not acknowledged
      */
     boolean isNewLoss(long una, long nowNs) {
-        return una != lossUna || nowNs - lossNs > smoothedNs + variationNs;
+        long roundTripNs = smoothedNs == 0 ? UNKNOWN_ROUND_TRIP_NS : smoothedNs + variationNs;
+        return una != lossUna || nowNs - lossNs > roundTripNs;
     }
 
     /** The requester sends again without progress; a sample would be ambiguous (Karn). */
@@ -164,7 +166,9 @@ final class RetryTimer {
         long estimate = smoothedNs == 0
                 ? INITIAL_EARLY_NS
                 : Math.max(MIN_EARLY_NS, smoothedNs + 4 * variationNs);
-        return Math.min(MAX_EARLY_NS, estimate << Math.min(backoff, 10));
+        // Several tries fit into each time-out, or a few losses in a row would end a connection.
+        long longest = Math.max(MIN_EARLY_NS, Math.min(MAX_EARLY_NS, timeoutNs / 6));
+        return Math.min(longest, estimate << Math.min(backoff, 10));
     }
 
     private void sample(long roundTripNs) {

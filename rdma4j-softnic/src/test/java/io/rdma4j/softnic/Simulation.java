@@ -1,0 +1,111 @@
+package io.rdma4j.softnic;
+
+import io.rdma4j.protocol.cm.CmSettings;
+import io.rdma4j.softnic.rim.SimulatedNetwork;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.RdmaException;
+
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.util.Random;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Two devices on a simulated network, in virtual time and in one thread: make them, act, {@link #run}
+ * until something is true, assert.
+ */
+final class Simulation {
+    private static final long APPLICATION_TICK_NS = 1_000_000;
+
+    final SimulatedNetwork network;
+    final Node a;
+    final Node b;
+
+    /** One device with what a test needs of it. */
+    final class Node {
+        final SoftNic nic;
+        final SoftDeviceContext context;
+        final ProtectionDomain domain;
+        final InetAddress address;
+
+        Node(int number, Random random) throws Exception {
+            address = InetAddress.getByAddress(new byte[]{127, 0, 0, (byte) number});
+            SoftDevice device = new SoftDevice(
+                    NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()));
+            nic = new SoftNic(device, network.rim(), CmSettings.defaults(number), random::nextInt,
+                    network::nowNs, null);
+            nic.start(address);
+            context = new SoftDeviceContext(nic);
+            domain = context.allocateProtectionDomain();
+        }
+
+        QueuePair queuePair(CompletionQueue queue, QueuePairCapabilities sizes)
+                throws RdmaException {
+            return domain.createQueuePair(new QueuePairInitAttributes().completionQueue(queue)
+                    .capabilities(sizes));
+        }
+
+        void poll() {
+            nic.driver().poll();
+        }
+    }
+
+    Simulation(long seed) throws Exception {
+        Random random = new Random(seed);
+        network = new SimulatedNetwork(random.nextLong());
+        a = new Node(1, random);
+        b = new Node(2, random);
+    }
+
+    /** Brings a pair to RTS. */
+    void connect(QueuePair ofA, QueuePair ofB, Mtu mtu, int rnrRetry) throws RdmaException {
+        connect(ofA, ofB, b, mtu, rnrRetry);
+        connect(ofB, ofA, a, mtu, rnrRetry);
+    }
+
+    private static void connect(QueuePair own, QueuePair other, Node peer, Mtu mtu, int rnrRetry)
+            throws RdmaException {
+        own.modify(new QueuePairAttributes().state(QueuePairState.INIT).port(1).pkeyIndex(0)
+                .accessFlags(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ,
+                        AccessFlag.REMOTE_ATOMIC));
+        own.modify(new QueuePairAttributes().state(QueuePairState.RTR)
+                .addressVector(AddressHandleAttributes.to(peer.nic.gids().get(1), 1)).pathMtu(mtu)
+                .destinationQueuePair(other.number()).receivePsn(other.number() & 0xffffff)
+                .maxDestinationReadAtomic(4).minRnrTimer(1));
+        own.modify(new QueuePairAttributes().state(QueuePairState.RTS).timeout(14).retryCount(7)
+                .rnrRetry(rnrRetry).sendPsn(own.number() & 0xffffff).maxReadAtomic(4));
+    }
+
+    /**
+     * Lets both devices work and time pass until something is true.
+     *
+     * @return whether it became true before the time was over
+     */
+    boolean run(BooleanSupplier isDone, long limitNs) {
+        while (!isDone.getAsBoolean()) {
+            a.poll();
+            b.poll();
+            if (isDone.getAsBoolean()) {
+                return true;
+            }
+            long next = Math.min(network.nextArrivalNs(), Math.min(a.nic.engine().deadlineNs(),
+                    b.nic.engine().deadlineNs()));
+            // The application acts of its own accord now and then.
+            long tick = Math.min(next, network.nowNs() + APPLICATION_TICK_NS);
+            if (tick > limitNs) {
+                return false;
+            }
+            network.advanceTo(Math.max(tick, network.nowNs() + 1));
+        }
+        return true;
+    }
+}

@@ -1,0 +1,205 @@
+package io.rdma4j.softnic.rim;
+
+import io.rdma4j.protocol.wire.OutgoingPacket;
+import io.rdma4j.protocol.wire.PacketView;
+import io.rdma4j.verbs.Gid;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Random;
+
+/**
+ * A network in virtual time that loses, delays, repeats and damages datagrams as a seed says.
+ */
+public final class SimulatedNetwork {
+    /** Prints every packet, for a seed that fails. */
+    private static final boolean TRACE = Boolean.getBoolean("rdma4j.simulation.trace");
+    private static final int UDP_PORT = io.rdma4j.protocol.wire.Path.UDP_PORT;
+    private static final long LATENCY_NS = 20_000;
+
+    private final Random random;
+    private final Arena arena = Arena.ofAuto();
+    private final Map<Gid, Port> ports = new HashMap<>();
+    private final PriorityQueue<Flight> flights = new PriorityQueue<>();
+    private long nowNs;
+    private long sequence;
+
+    /** The probability that a datagram is lost. */
+    public double loss;
+    /** The probability that it arrives twice. */
+    public double duplication;
+    /** The probability that it is overtaken. */
+    public double reordering;
+    /** The probability that one of its bits is flipped. */
+    public double corruption;
+
+    private record Flight(long atNs, long sequence, Gid source, Gid destination, byte[] bytes)
+            implements
+                Comparable<Flight> {
+        @Override
+        public int compareTo(Flight other) {
+            int byTime = Long.compare(atNs, other.atNs);
+            return byTime != 0 ? byTime : Long.compare(sequence, other.sequence);
+        }
+    }
+
+    /** @param seed decides what happens to which datagram */
+    public SimulatedNetwork(long seed) {
+        random = new Random(seed);
+    }
+
+    /** {@return the time} */
+    public long nowNs() {
+        return nowNs;
+    }
+
+    /** {@return when the next datagram arrives, {@link Long#MAX_VALUE} if none is under way} */
+    public long nextArrivalNs() {
+        Flight next = flights.peek();
+        return next == null ? Long.MAX_VALUE : next.atNs;
+    }
+
+    /** Lets time pass. */
+    public void advanceTo(long timeNs) {
+        nowNs = Math.max(nowNs, timeNs);
+        while (!flights.isEmpty() && flights.peek().atNs <= nowNs) {
+            Flight arrived = flights.remove();
+            Port port = ports.get(arrived.destination);
+            if (port != null) {
+                port.arrived.add(arrived);
+            }
+        }
+    }
+
+    /** {@return a rim for one node} */
+    public Rim rim() {
+        return new SimulatedRim();
+    }
+
+    private void carry(Gid source, Gid destination, ByteBuffer datagram) {
+        boolean isLost = random.nextDouble() < loss;
+        if (TRACE) {
+            trace(source, datagram, isLost);
+        }
+        if (isLost) {
+            return;
+        }
+        int copies = random.nextDouble() < duplication ? 2 : 1;
+        for (int i = 0; i < copies; i++) {
+            byte[] bytes = new byte[datagram.remaining()];
+            datagram.duplicate().get(bytes);
+            if (random.nextDouble() < corruption) {
+                bytes[random.nextInt(bytes.length)] ^= (byte) (1 << random.nextInt(8));
+            }
+            long delay = random.nextDouble() < reordering
+                    ? LATENCY_NS + random.nextInt(10 * (int) LATENCY_NS)
+                    : LATENCY_NS;
+            flights.add(new Flight(nowNs + delay, sequence++, source, destination, bytes));
+        }
+    }
+
+    private void trace(Gid source, ByteBuffer datagram, boolean isLost) {
+        PacketView view = new PacketView();
+        view.wrap(MemorySegment.ofBuffer(datagram), 0, datagram.remaining());
+        System.out.printf("%12d %s %s%s%s%s%n", nowNs, source.address().getHostAddress(), view,
+                view.isAcknowledgeRequested() ? " A" : "",
+                view.opcode().hasAcknowledgement()
+                        ? String.format(" syndrome=%02x msn=%d", view.syndrome(),
+                                view.messageNumber())
+                        : "",
+                isLost ? " LOST" : "");
+    }
+
+    private final class SimulatedRim implements Rim {
+        private final List<PacketPort> mine = new ArrayList<>();
+
+        @Override
+        public List<PacketPort> ports() {
+            return mine;
+        }
+
+        @Override
+        public @Nullable PacketPort port(Gid local) {
+            Port port = ports.get(local);
+            return port != null && mine.contains(port) ? port : null;
+        }
+
+        @Override
+        public PacketPort open(InetAddress local) {
+            Port port = new Port(Gid.of(local));
+            ports.put(port.local, port);
+            mine.add(port);
+            return port;
+        }
+
+        @Override
+        public void await(long timeoutNs) {
+            throw new IllegalStateException("nobody waits in virtual time");
+        }
+
+        @Override
+        public void wake() {}
+
+        @Override
+        public void close() {
+            mine.forEach(port -> ports.remove(port.local()));
+        }
+    }
+
+    private final class Port implements PacketPort {
+        private final Gid local;
+        private final List<Flight> arrived = new ArrayList<>();
+        private final PacketSealer sealer = new PacketSealer(arena);
+        private final ReceivedDatagram datagram = new ReceivedDatagram();
+        private final MemorySegment received = arena.allocate(PacketSealer.CAPACITY, 64);
+
+        Port(Gid local) {
+            this.local = local;
+        }
+
+        @Override
+        public Gid local() {
+            return local;
+        }
+
+        @Override
+        public Sent send(OutgoingPacket packet) {
+            carry(local, packet.path().destination(), sealer.seal(packet));
+            return Sent.SENT;
+        }
+
+        @Override
+        public boolean flush() {
+            return true;
+        }
+
+        @Override
+        public int receive(PacketHandler handler, int budget) {
+            int count = 0;
+            while (count < budget && !arrived.isEmpty()) {
+                Flight flight = arrived.removeFirst();
+                MemorySegment.copy(MemorySegment.ofArray(flight.bytes), 0, received, 0,
+                        flight.bytes.length);
+                int length = flight.bytes.length;
+                int identification = sealer.identify(received.asByteBuffer(), received, length,
+                        flight.source, local, UDP_PORT);
+                if (identification < 0) {
+                    handler.onDamaged(length);
+                } else {
+                    handler.onDatagram(datagram.fill(local, flight.source, UDP_PORT, identification,
+                            received, 0, length));
+                }
+                count++;
+            }
+            return count;
+        }
+    }
+}
