@@ -37,7 +37,8 @@ import java.util.concurrent.atomic.AtomicReference;
  *
  * <p>C: {@code struct rdma_cm_id}. An id made with an {@link EventChannel} is asynchronous: each step
  * returns at once and its outcome arrives as an event. An id made without is synchronous: each step
- * waits for its outcome and throws on failure. The steps:
+ * waits for its outcome and throws on failure; when the peer disconnects, its queue pair fails, so that
+ * nobody waits in vain for a completion. The steps:
  *
  * <pre>
  * active:  resolveAddress → resolveRoute → createQueuePair → connect → …  → disconnect → close
@@ -726,6 +727,10 @@ public final class CmId implements AutoCloseable {
         @Override
         public void onDisconnected() {
             end();
+            if (isSynchronous) {
+                // Nobody listens for events, but a thread may wait for a completion.
+                failQueuePair();
+            }
             publish(CmEventType.DISCONNECTED, 0, null);
         }
 
@@ -736,15 +741,19 @@ public final class CmId implements AutoCloseable {
 
         private void fail(CmEventType type, int status, @Nullable ConnectionParameters details) {
             end();
+            failQueuePair();
+            publish(type, status, details);
+        }
+
+        private void failQueuePair() {
             IdDataPath path = dataPath;
             if (path != null) {
                 try {
                     path.fail();
-                } catch (RdmaException closing) {
+                } catch (RdmaException | IllegalStateException closing) {
                     // The application closes the queue pair at this moment: nothing is left to fail.
                 }
             }
-            publish(type, status, details);
         }
 
         private void end() {

@@ -67,12 +67,13 @@ public final class CmConversation {
     private final CmPeer peer;
     private final int localId;
     private final boolean isActive;
-    private final int localPsn;
+    /** The PSN that the peer shall begin with, and the one it told this side to begin with. */
+    private final int receivePsn;
     private long transaction;
     private int remoteId;
     private int localQueuePair;
     private int remoteQueuePair;
-    private int remotePsn;
+    private int sendPsn;
     private int pathMtu;
     private int responderResources;
     private int initiatorDepth;
@@ -92,7 +93,7 @@ public final class CmConversation {
         this.isActive = isActive;
         this.state = state;
         localId = manager.newIdentifier();
-        localPsn = manager.newPsn();
+        receivePsn = manager.newPsn();
     }
 
     static CmConversation active(ConnectionManager manager, CmCall call, Events events,
@@ -112,7 +113,7 @@ public final class CmConversation {
         conversation.transaction = transaction;
         conversation.remoteId = request.senderId();
         conversation.remoteQueuePair = request.queuePair();
-        conversation.remotePsn = request.startingPsn();
+        conversation.sendPsn = request.startingPsn();
         conversation.pathMtu = request.pathMtu();
         conversation.responderResources = request.initiatorDepth();
         conversation.initiatorDepth = request.responderResources();
@@ -135,7 +136,7 @@ public final class CmConversation {
                 0, settings.ackTimeout() << 3);
         send(new Request(localId, call.serviceId(), settings.nodeGuid(), 0, localQueuePair,
                 responderResources, initiatorDepth, settings.responseTimeout(), 0,
-                own.flowControl(), localPsn, settings.responseTimeout(), retryCount, 0xffff,
+                own.flowControl(), receivePsn, settings.responseTimeout(), retryCount, 0xffff,
                 pathMtu, own.rnrRetryCount(), settings.maxRetries(), own.sharedReceiveQueue(), path,
                 PathRecord.NONE, call.privateData()), settings.maxRetries(), nowNs);
     }
@@ -148,7 +149,7 @@ public final class CmConversation {
         localQueuePair = queuePairNumber;
         negotiate(own);
         state = State.REPLY_SENT;
-        send(new Reply(localId, remoteId, 0, queuePairNumber, localPsn, responderResources,
+        send(new Reply(localId, remoteId, 0, queuePairNumber, receivePsn, responderResources,
                 initiatorDepth, 15, 0, own.flowControl(), own.rnrRetryCount(),
                 own.sharedReceiveQueue(), settings.nodeGuid(), PrivateData.of(own.privateData())),
                 settings.maxRetries(), nowNs);
@@ -226,10 +227,10 @@ public final class CmConversation {
             case RTR -> attributes
                     .addressVector(AddressHandleAttributes.to(peer.remote(), gidIndex))
                     .pathMtu(CmSettings.mtu(pathMtu)).destinationQueuePair(remoteQueuePair)
-                    .receivePsn(remotePsn).maxDestinationReadAtomic(responderResources)
+                    .receivePsn(receivePsn).maxDestinationReadAtomic(responderResources)
                     .minRnrTimer(settings.minRnrTimer());
             case RTS -> attributes.timeout(settings.ackTimeout()).retryCount(retryCount)
-                    .rnrRetry(rnrRetryCount).sendPsn(localPsn).maxReadAtomic(initiatorDepth);
+                    .rnrRetry(rnrRetryCount).sendPsn(sendPsn).maxReadAtomic(initiatorDepth);
             case RESET, SQD, SQE, ERR -> throw new RdmaException(Errno.EINVAL,
                     "initialize queue pair attributes",
                     "a connection brings a queue pair to INIT, RTR or RTS, not to " + target);
@@ -274,7 +275,7 @@ public final class CmConversation {
                 state = State.REPLY_RECEIVED;
                 remoteId = reply.senderId();
                 remoteQueuePair = reply.queuePair();
-                remotePsn = reply.startingPsn();
+                sendPsn = reply.startingPsn();
                 initiatorDepth = Math.min(initiatorDepth, reply.responderResources());
                 responderResources = Math.min(responderResources, reply.initiatorDepth());
                 rnrRetryCount = reply.rnrRetryCount();

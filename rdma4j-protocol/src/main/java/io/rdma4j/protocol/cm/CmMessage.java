@@ -77,7 +77,7 @@ sealed interface CmMessage {
      * @param remoteResponseTimeout 5 bits: how long the listener may take
      * @param transportType 0 is RC
      * @param flowControl whether it offers end-to-end flow control
-     * @param startingPsn its first PSN
+     * @param startingPsn the PSN that the receiver of this message shall begin with
      * @param localResponseTimeout 5 bits: how long it may take itself
      * @param retryCount retries the listener shall use
      * @param pkey the partition
@@ -148,7 +148,7 @@ sealed interface CmMessage {
      * @param receiverId the requester's
      * @param qkey its Q_Key
      * @param queuePair its queue pair
-     * @param startingPsn its first PSN
+     * @param startingPsn the PSN that the receiver of this message shall begin with
      * @param responderResources READs and atomics it can hold
      * @param initiatorDepth READs and atomics it will have outstanding
      * @param targetAckDelay 5 bits: the delay before it acknowledges

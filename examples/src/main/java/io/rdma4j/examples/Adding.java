@@ -1,0 +1,136 @@
+package io.rdma4j.examples;
+
+import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmId;
+import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.PortSpace;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.WorkCompletion;
+
+import java.io.PrintStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.time.Duration;
+import java.util.function.Consumer;
+
+/**
+ * A server that adds two numbers, and tells where its memory is while it accepts.
+ *
+ * <p>The messages of the connection manager have room for some bytes of the application. An acceptance can
+ * carry up to 196; here the server puts address and rkey of its buffer into it, so that the client can
+ * write from the first moment on, without a message of its own for that.
+ *
+ * <pre>
+ * client                                    server
+ *   connect ────────────────────────────────▶ accept(private data: address, rkey)
+ *   WRITE first number ──────────────────────▶ lands in buffer[0]; the server does not notice
+ *   SEND second number ──────────────────────▶ lands in buffer[1]; the receive completes
+ *                                             ◀──────────────── SEND sum
+ * </pre>
+ *
+ * The server needs no message to know that the first number is there: on one queue pair operations take
+ * effect in the order they were posted, so when the SEND arrives, the WRITE before it has.
+ *
+ * <p>Numbers travel big endian, as all on the wire should that machines of different kinds may read.
+ */
+public final class Adding {
+    private static final ValueLayout.OfInt NUMBER = ValueLayout.JAVA_INT
+            .withOrder(ByteOrder.BIG_ENDIAN);
+    private static final Duration TIMEOUT = Duration.ofMillis(500);
+
+    private Adding() {}
+
+    /** {@code server [PORT]} or {@code client HOST PORT A B}. */
+    public static void main(String[] arguments) throws RdmaException {
+        if (arguments.length >= 1 && arguments[0].equals("server")) {
+            int port = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 0;
+            serve(new InetSocketAddress(port), System.out, listener -> {});
+        } else if (arguments.length == 5 && arguments[0].equals("client")) {
+            add(new InetSocketAddress(arguments[1], Integer.parseInt(arguments[2])),
+                    Integer.parseInt(arguments[3]), Integer.parseInt(arguments[4]), System.out);
+        } else {
+            System.err.println("usage: Adding server [PORT] | Adding client HOST PORT A B");
+            System.exit(2);
+        }
+    }
+
+    /** Adds for one client. */
+    public static void serve(InetSocketAddress address, PrintStream out,
+            Consumer<CmId> onListening) throws RdmaException {
+        try (CmId listener = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
+            listener.bindAddress(address);
+            listener.listen(1);
+            out.println("listening on port " + listener.sourcePort() + ".");
+            onListening.accept(listener);
+            MemorySegment buffer = arena.allocate(NUMBER, 2);
+            try (CmId id = listener.awaitRequest()) {
+                id.createQueuePair(null, new QueuePairInitAttributes());
+                try (MemoryRegion region = id.protectionDomain().register(buffer,
+                        AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE)) {
+                    id.postReceive(0, region, NUMBER.byteSize(), NUMBER.byteSize());
+                    byte[] where = ByteBuffer.allocate(12).putLong(region.address())
+                            .putInt(region.rkey()).array();
+                    id.accept(new ConnectionParameters().privateData(where));
+                    check(id.awaitReceiveCompletion());
+
+                    int first = buffer.getAtIndex(NUMBER, 0);
+                    int second = buffer.getAtIndex(NUMBER, 1);
+                    out.println("adding " + first + " and " + second + ".");
+                    buffer.set(NUMBER, 0, first + second);
+                    id.postSend(1, region, 0, NUMBER.byteSize(), SendFlag.SIGNALED);
+                    check(id.awaitSendCompletion());
+                    id.disconnect();
+                    id.closeQueuePair();
+                }
+            }
+        }
+    }
+
+    /** {@return the sum as the server sees it} */
+    public static int add(InetSocketAddress server, int first, int second, PrintStream out)
+            throws RdmaException {
+        try (CmId id = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
+            id.resolveAddress(server, TIMEOUT);
+            id.resolveRoute(TIMEOUT);
+            id.createQueuePair(null, new QueuePairInitAttributes());
+            MemorySegment buffer = arena.allocate(NUMBER, 3);
+            try (MemoryRegion region = id.registerMessages(buffer)) {
+                buffer.setAtIndex(NUMBER, 0, first);
+                buffer.setAtIndex(NUMBER, 1, second);
+                id.postReceive(0, region, 2 * NUMBER.byteSize(), NUMBER.byteSize());
+                id.connect(new ConnectionParameters());
+
+                CmEvent established = id.event();
+                if (established == null) {
+                    throw new IllegalStateException("a step of a synchronous id leaves its event");
+                }
+                ByteBuffer where = ByteBuffer.wrap(established.privateData());
+                long address = where.getLong();
+                int rkey = where.getInt();
+                id.postWrite(1, region, 0, NUMBER.byteSize(), address, rkey);
+                id.postSend(2, region, NUMBER.byteSize(), NUMBER.byteSize());
+
+                check(id.awaitReceiveCompletion());
+                int sum = buffer.getAtIndex(NUMBER, 2);
+                out.println(first + " + " + second + " = " + sum);
+                id.closeQueuePair();
+                return sum;
+            }
+        }
+    }
+
+    private static void check(WorkCompletion completion) throws RdmaException {
+        if (!completion.isSuccess()) {
+            throw new RdmaException(Errno.EIO, "add", completion.toString());
+        }
+    }
+}

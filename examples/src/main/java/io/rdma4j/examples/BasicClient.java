@@ -1,0 +1,84 @@
+package io.rdma4j.examples;
+
+import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventType;
+import io.rdma4j.cm.CmId;
+import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.EventChannel;
+import io.rdma4j.cm.PortSpace;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+
+import java.io.PrintStream;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+
+/**
+ * The active side of the classic pair: connects, sends one message and receives one, disconnects.
+ *
+ * <p>An active side takes four steps, each answered by an event:
+ *
+ * <pre>
+ * resolveAddress → ADDR_RESOLVED    which device, which local address
+ * resolveRoute   → ROUTE_RESOLVED   which path
+ * connect        → ESTABLISHED      or REJECTED, UNREACHABLE, CONNECT_ERROR
+ * disconnect     → DISCONNECTED
+ * </pre>
+ *
+ * The queue pair and its receives are made once the device is known, before connecting: the server may
+ * send the moment the connection stands.
+ */
+public final class BasicClient {
+    private static final Duration TIMEOUT = Duration.ofMillis(500);
+
+    private BasicClient() {}
+
+    /** Connects to a host and a port. */
+    public static void main(String[] arguments) throws RdmaException {
+        if (arguments.length != 2) {
+            System.err.println("usage: BasicClient HOST PORT");
+            System.exit(2);
+        }
+        run(new InetSocketAddress(arguments[0], Integer.parseInt(arguments[1])), System.out);
+    }
+
+    /**
+     * Runs the exchange once.
+     *
+     * @throws RdmaException when the connection cannot be made
+     */
+    public static void run(InetSocketAddress server, PrintStream out) throws RdmaException {
+        try (EventChannel events = EventChannel.create();
+                CmId id = CmId.create(events, PortSpace.TCP)) {
+            id.resolveAddress(server, TIMEOUT);
+            expect(events, CmEventType.ADDR_RESOLVED);
+            out.println("address resolved.");
+            CountDownLatch finished = new CountDownLatch(1);
+            try (BasicConnection connection = new BasicConnection(id, "active/client", out,
+                    finished::countDown)) {
+                id.resolveRoute(TIMEOUT);
+                expect(events, CmEventType.ROUTE_RESOLVED);
+                out.println("route resolved.");
+                id.connect(new ConnectionParameters());
+                expect(events, CmEventType.ESTABLISHED);
+                connection.send();
+                finished.await();
+                id.disconnect();
+                expect(events, CmEventType.DISCONNECTED);
+                out.println("disconnected.");
+            } catch (InterruptedException e) {
+                throw RdmaException.interrupted("run client");
+            }
+        }
+    }
+
+    /** Waits for the outcome of a step. */
+    private static void expect(EventChannel events, CmEventType wanted) throws RdmaException {
+        try (CmEvent event = events.awaitEvent()) {
+            if (event.type() != wanted) {
+                throw new RdmaException(Errno.ECONNREFUSED, "connect", event.description());
+            }
+        }
+    }
+}

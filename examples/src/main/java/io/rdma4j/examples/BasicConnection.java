@@ -1,0 +1,144 @@
+package io.rdma4j.examples;
+
+import io.rdma4j.cm.CmId;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.WorkCompletion;
+import io.rdma4j.verbs.WorkCompletionOpcode;
+import io.rdma4j.verbs.WorkCompletionStatus;
+
+import java.io.PrintStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What the basic client and server have in common: the objects one connection needs, and a thread that
+ * waits for completions.
+ *
+ * <p>The order is the one every RDMA program follows:
+ *
+ * <ol>
+ * <li>a <em>protection domain</em>, within which everything else is made;
+ * <li>a <em>completion queue</em> with a <em>completion channel</em>, to sleep until work is done;
+ * <li>a <em>queue pair</em>, which the connection manager will connect;
+ * <li>registered <em>memory</em>, for the device touches no other;
+ * <li>a <em>receive</em>, posted before the peer can send.
+ * </ol>
+ */
+final class BasicConnection implements AutoCloseable {
+    private static final int MESSAGE = 1024;
+
+    private final PrintStream out;
+    private final String ownSide;
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment sent = arena.allocate(MESSAGE);
+    private final MemorySegment received = arena.allocate(MESSAGE);
+    private final ProtectionDomain domain;
+    private final CompletionChannel channel = CompletionChannel.create();
+    private final CompletionQueue completions;
+    private final QueuePair queuePair;
+    private final MemoryRegion sentRegion;
+    private final MemoryRegion receivedRegion;
+    private final Runnable onFinished;
+    private final Thread poller;
+    private int finished;
+
+    /**
+     * @param id has its device: an address is resolved, or a request has come
+     * @param onFinished called when a message went each way
+     */
+    BasicConnection(CmId id, String ownSide, PrintStream out, Runnable onFinished)
+            throws RdmaException {
+        this.ownSide = ownSide;
+        this.out = out;
+        this.onFinished = onFinished;
+        domain = id.context().allocateProtectionDomain();
+        completions = id.context().createCompletionQueue(10, channel);
+        completions.requestNotification(false);
+        queuePair = id.createQueuePair(domain, new QueuePairInitAttributes()
+                .completionQueue(completions).capabilities(QueuePairCapabilities.ofDepth(10, 10)));
+        sentRegion = domain.register(sent);
+        receivedRegion = domain.register(received, AccessFlag.LOCAL_WRITE);
+        queuePair.postReceive(new ReceiveWorkRequest().add(receivedRegion, 0, MESSAGE));
+        poller = Thread.ofVirtual().start(this::awaitCompletions);
+    }
+
+    /** The connection is established: sends the one message. */
+    void send() throws RdmaException {
+        out.println("connected. posting send...");
+        sent.setString(0, "message from " + ownSide + " side with pid "
+                + ProcessHandle.current().pid());
+        queuePair.postSend(new SendWorkRequest().send().add(sentRegion, 0, MESSAGE)
+                .set(SendFlag.SIGNALED));
+    }
+
+    private void awaitCompletions() {
+        WorkCompletion completion = new WorkCompletion();
+        try {
+            while (true) {
+                // Sleep, acknowledge, ask for the next event, and only then look: what comes
+                // between asking and looking is seen, what comes later wakes us again.
+                CompletionQueue queue = channel.awaitEvent();
+                queue.acknowledgeEvents(1);
+                queue.requestNotification(false);
+                while (queue.poll(completion)) {
+                    if (!onCompletion(completion)) {
+                        return;
+                    }
+                }
+            }
+        } catch (RdmaException e) {
+            out.println("waiting for completions failed: " + e.getMessage());
+        }
+    }
+
+    /** {@return whether more may come} */
+    private boolean onCompletion(WorkCompletion completion) {
+        if (!completion.isSuccess()) {
+            // The end of the connection flushes what is still posted.
+            if (completion.status() != WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
+                out.println("work failed: " + completion);
+            }
+            return false;
+        }
+        if (completion.opcode() == WorkCompletionOpcode.RECEIVE) {
+            out.println("received message: " + received.getString(0));
+        } else {
+            out.println("send completed successfully.");
+        }
+        finished++;
+        if (finished == 2) {
+            onFinished.run();
+            return false;
+        }
+        return true;
+    }
+
+    /** Children first, then what they were made from. The id owns its queue pair. */
+    @Override
+    public void close() throws RdmaException {
+        queuePair.close();
+        poller.interrupt();
+        try {
+            poller.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        completions.close();
+        channel.close();
+        sentRegion.close();
+        receivedRegion.close();
+        domain.close();
+        arena.close();
+    }
+}

@@ -1,0 +1,116 @@
+package io.rdma4j.examples;
+
+import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmId;
+import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.EventChannel;
+import io.rdma4j.cm.PortSpace;
+import io.rdma4j.verbs.RdmaException;
+
+import java.io.PrintStream;
+import java.net.InetSocketAddress;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/**
+ * The passive side of the classic pair: listens, accepts, sends one message and receives one.
+ *
+ * <p>Everything that happens to connections arrives as an event in one channel:
+ *
+ * <pre>
+ * CONNECT_REQUEST   a client asks; the event brings an id for the new connection
+ *                   → make what the connection needs, post a receive, accept
+ * ESTABLISHED       both sides are ready → send
+ * DISCONNECTED      the client has ended → disconnect this side too, and free everything
+ * </pre>
+ *
+ * Each event must be acknowledged; closing it, here by {@code try}, does that. An id with an event that is
+ * not acknowledged cannot be closed, so the end of a connection waits until the event is.
+ */
+public final class BasicServer {
+    private final PrintStream out;
+    private final Map<CmId, BasicConnection> connections = new HashMap<>();
+
+    private BasicServer(PrintStream out) {
+        this.out = out;
+    }
+
+    /** Listens on all addresses at the port given, or at any, for ever. */
+    public static void main(String[] arguments) throws RdmaException {
+        int port = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 0;
+        run(new InetSocketAddress(port), Integer.MAX_VALUE, System.out, listener -> {});
+    }
+
+    /**
+     * Serves a number of connections.
+     *
+     * @param address where to listen; port 0 for any
+     * @param connectionCount how many connections to serve before it ends
+     * @param onListening hears of the listener when clients can come
+     */
+    public static void run(InetSocketAddress address, int connectionCount, PrintStream out,
+            Consumer<CmId> onListening) throws RdmaException {
+        try (EventChannel events = EventChannel.create();
+                CmId listener = CmId.create(events, PortSpace.TCP)) {
+            listener.bindAddress(address);
+            listener.listen(10);
+            out.println("listening on port " + listener.sourcePort() + ".");
+            onListening.accept(listener);
+            BasicServer server = new BasicServer(out);
+            int ended = 0;
+            while (ended < connectionCount) {
+                CmEvent event = events.awaitEvent();
+                boolean hasEnded;
+                try (event) {
+                    hasEnded = server.onEvent(event);
+                }
+                if (hasEnded) {
+                    server.end(event.id());
+                    ended++;
+                }
+            }
+        }
+    }
+
+    /** {@return whether the connection has ended} */
+    private boolean onEvent(CmEvent event) throws RdmaException {
+        switch (event.type()) {
+            case CONNECT_REQUEST -> {
+                out.println("received connection request.");
+                connections.put(event.id(),
+                        new BasicConnection(event.id(), "passive/server", out, () -> {}));
+                event.id().accept(new ConnectionParameters());
+            }
+            case ESTABLISHED -> connection(event.id()).send();
+            case DISCONNECTED -> {
+                out.println("peer disconnected.");
+                event.id().disconnect();
+            }
+            case TIMEWAIT_EXIT -> {
+                // Only programs that reuse queue pairs care.
+            }
+            default -> out.println("connection failed: " + event.description());
+        }
+        return switch (event.type()) {
+            case CONNECT_REQUEST, ESTABLISHED, TIMEWAIT_EXIT -> false;
+            default -> true;
+        };
+    }
+
+    private BasicConnection connection(CmId id) {
+        BasicConnection connection = connections.get(id);
+        if (connection == null) {
+            throw new IllegalStateException("no connection of this id");
+        }
+        return connection;
+    }
+
+    private void end(CmId id) throws RdmaException {
+        BasicConnection connection = connections.remove(id);
+        if (connection != null) {
+            connection.close();
+        }
+        id.close();
+    }
+}

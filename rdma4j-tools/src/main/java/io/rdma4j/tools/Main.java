@@ -1,0 +1,61 @@
+package io.rdma4j.tools;
+
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IExecutionExceptionHandler;
+import picocli.CommandLine.IParameterExceptionHandler;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+
+/** The {@code rdma4j} command. */
+@Command(name = "rdma4j", mixinStandardHelpOptions = true, scope = ScopeType.INHERIT, version = "rdma4j 0.1.0", description = "RDMA for Java, with or without the NIC.", sortOptions = false, usageHelpAutoWidth = true, exitCodeListHeading = "%nExit status:%n", exitCodeList = {
+    "0:success", "1:something failed; standard error says what",
+    "2:wrong options or arguments"}, subcommands = {Server.class, Client.class, Rping.class,
+        IbvDevices.class,
+        IbvDevinfo.class, CommandLine.HelpCommand.class})
+public final class Main implements Runnable {
+    @Spec private CommandSpec spec = CommandSpec.create();
+
+    private Main() {}
+
+    /** Runs a command and exits with its status. */
+    public static void main(String[] arguments) {
+        System.exit(commandLine().execute(arguments));
+    }
+
+    static CommandLine commandLine() {
+        return new CommandLine(new Main()).setCaseInsensitiveEnumValuesAllowed(true)
+                .setParameterExceptionHandler(oneLineForWrongArguments())
+                .setExecutionExceptionHandler(oneLineForFailures());
+    }
+
+    private static IParameterExceptionHandler oneLineForWrongArguments() {
+        return (e, arguments) -> {
+            CommandLine command = e.getCommandLine();
+            command.getErr().printf("%s: %s; '%s --help' lists what is possible%n",
+                    command.getCommandName(), firstLine(e),
+                    command.getCommandSpec().qualifiedName());
+            return command.getCommandSpec().exitCodeOnInvalidInput();
+        };
+    }
+
+    private static IExecutionExceptionHandler oneLineForFailures() {
+        return (e, command, parsed) -> {
+            command.getErr().printf("%s: %s%n", command.getCommandName(), firstLine(e));
+            return command.getCommandSpec().exitCodeOnExecutionException();
+        };
+    }
+
+    /** {@return what happened in one line} */
+    static String firstLine(Throwable e) {
+        String message = e.getMessage();
+        return message == null ? e.getClass().getSimpleName()
+                : message.lines().findFirst().orElse("");
+    }
+
+    @Override
+    public void run() {
+        spec.commandLine().usage(System.out);
+    }
+}

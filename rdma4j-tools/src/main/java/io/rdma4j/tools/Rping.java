@@ -1,0 +1,268 @@
+package io.rdma4j.tools;
+
+import io.rdma4j.cm.CmId;
+import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.PortSpace;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.WorkCompletion;
+import io.rdma4j.verbs.WorkCompletionOpcode;
+import io.rdma4j.verbs.WorkCompletionStatus;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+import java.io.PrintWriter;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+
+/**
+ * Ping-pong by READ and WRITE; talks to the program of that name in rdma-core.
+ *
+ * <p>Each round the client tells where its message is, the server READs it, the client tells where the
+ * answer goes, the server WRITEs it there; a SEND marks the end of each step. Advertisements are 16 bytes:
+ * address, key and length, big endian.
+ */
+@Command(name = "rping", description = "Ping-pong by RDMA READ and WRITE with a C or Java rping.")
+final class Rping implements Callable<Integer> {
+    private static final ValueLayout.OfLong U64 = ValueLayout.JAVA_LONG_UNALIGNED
+            .withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfInt U32 = ValueLayout.JAVA_INT_UNALIGNED
+            .withOrder(ByteOrder.BIG_ENDIAN);
+    private static final int ADVERTISEMENT = 16;
+    private static final int SMALLEST = 32;
+    private static final int LARGEST = 65535 - 1;
+    private static final Duration RESOLVE = Duration.ofSeconds(2);
+
+    /** Exactly one side. */
+    private static final class Role {
+        @Option(names = "-s", description = "Be the server.") private boolean isServer;
+
+        @Option(names = "-c", description = "Be the client.") private boolean isClient;
+    }
+
+    @ArgGroup(multiplicity = "1") private Role role = new Role();
+
+    @Option(names = "-a", paramLabel = "ADDR", description = "Address to listen on or to connect to (default: all, or loopback).") private @Nullable String address;
+
+    @Option(names = "-p", paramLabel = "PORT", defaultValue = "7174", description = "Port (default: ${DEFAULT-VALUE}).") private int port;
+
+    @Option(names = "-S", paramLabel = "SIZE", defaultValue = "64", description = "Bytes of a ping (default: ${DEFAULT-VALUE}).") private int size;
+
+    @Option(names = "-C", paramLabel = "COUNT", description = "Pings before the client ends (default: until it is stopped).") private int count;
+
+    @Option(names = "-v", description = "Print the ping data.") private boolean isVerbose;
+
+    @Option(names = "-V", description = "Compare what comes back with what was sent.") private boolean isValidating;
+
+    @Spec private CommandSpec spec = CommandSpec.create();
+
+    @Override
+    public Integer call() throws Exception {
+        if (size < SMALLEST || size > LARGEST) {
+            throw new ParameterException(spec.commandLine(),
+                    "-S must be from " + SMALLEST + " to " + LARGEST + ", not " + size);
+        }
+        if (role.isServer) {
+            serve();
+        } else if (role.isClient) {
+            ping();
+        }
+        return 0;
+    }
+
+    private void serve() throws Exception {
+        InetSocketAddress bound = address == null
+                ? new InetSocketAddress(port)
+                : new InetSocketAddress(InetAddress.getByName(address), port);
+        try (CmId listener = CmId.create(PortSpace.TCP)) {
+            listener.bindAddress(bound);
+            listener.listen(3);
+            try (CmId id = listener.awaitRequest(); Session session = new Session(id)) {
+                id.accept(new ConnectionParameters().responderResources(1).initiatorDepth(1));
+                session.serve();
+                id.disconnect();
+            }
+        }
+    }
+
+    private void ping() throws Exception {
+        InetAddress server = address == null
+                ? InetAddress.getLoopbackAddress()
+                : InetAddress.getByName(address);
+        try (CmId id = CmId.create(PortSpace.TCP)) {
+            id.resolveAddress(new InetSocketAddress(server, port), RESOLVE);
+            id.resolveRoute(RESOLVE);
+            try (Session session = new Session(id)) {
+                id.connect(new ConnectionParameters().responderResources(1).initiatorDepth(1)
+                        .retryCount(7));
+                session.ping();
+                id.disconnect();
+            }
+        }
+    }
+
+    /** One connection with its buffers. */
+    private final class Session implements AutoCloseable {
+        private final CmId id;
+        private final Arena arena = Arena.ofShared();
+        private final MemorySegment sent = arena.allocate(ADVERTISEMENT);
+        private final MemorySegment received = arena.allocate(ADVERTISEMENT);
+        private final MemorySegment data = arena.allocate(size);
+        private final MemorySegment start = arena.allocate(size);
+        private final MemoryRegion sentRegion;
+        private final MemoryRegion receivedRegion;
+        private final MemoryRegion dataRegion;
+        private final MemoryRegion startRegion;
+        private final PrintWriter out = spec.commandLine().getOut();
+
+        Session(CmId id) throws RdmaException {
+            this.id = id;
+            id.createQueuePair(null, new QueuePairInitAttributes()
+                    .capabilities(QueuePairCapabilities.ofDepth(16, 2)));
+            sentRegion = id.registerMessages(sent);
+            receivedRegion = id.registerMessages(received);
+            dataRegion = id.protectionDomain().register(data, AccessFlag.LOCAL_WRITE,
+                    AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
+            startRegion = id.protectionDomain().register(start, AccessFlag.LOCAL_WRITE,
+                    AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
+            postReceive();
+        }
+
+        private void postReceive() throws RdmaException {
+            id.postReceive(0, receivedRegion, 0, ADVERTISEMENT);
+        }
+
+        void ping() throws RdmaException {
+            for (int round = 0; count == 0 || round < count; round++) {
+                fill(round);
+                advertise(startRegion);
+                awaitMessage();
+                advertise(dataRegion);
+                awaitMessage();
+                if (isValidating && start.mismatch(data) >= 0) {
+                    throw new RdmaException(Errno.EIO, "rping",
+                            "data mismatch in round " + round + " at byte " + start.mismatch(data));
+                }
+                if (isVerbose) {
+                    out.println("ping data: " + text(data));
+                    out.flush();
+                }
+            }
+        }
+
+        /** The text of a round: its number, then letters that start one further each time. */
+        private void fill(int round) {
+            byte[] head = ("rdma-ping-" + round + ": ").getBytes(StandardCharsets.US_ASCII);
+            int letters = 'z' - 'A' + 1;
+            for (int i = 0; i < size - 1; i++) {
+                byte value = i < head.length
+                        ? head[i]
+                        : (byte) ('A' + (round + i - head.length) % letters);
+                start.set(ValueLayout.JAVA_BYTE, i, value);
+            }
+            start.set(ValueLayout.JAVA_BYTE, size - 1, (byte) 0);
+        }
+
+        private void advertise(MemoryRegion region) throws RdmaException {
+            sent.set(U64, 0, region.address());
+            sent.set(U32, 8, region.rkey());
+            sent.set(U32, 12, size);
+            id.postSend(1, sentRegion, 0, ADVERTISEMENT, SendFlag.SIGNALED);
+            expectSuccess(id.awaitSendCompletion());
+        }
+
+        private void awaitMessage() throws RdmaException {
+            expectSuccess(id.awaitReceiveCompletion());
+            postReceive();
+        }
+
+        void serve() throws RdmaException {
+            while (true) {
+                if (!awaitAdvertisement()) {
+                    return;
+                }
+                id.postRead(2, dataRegion, 0, advertisedLength(), received.get(U64, 0),
+                        received.get(U32, 8), SendFlag.SIGNALED);
+                expectSuccess(id.awaitSendCompletion());
+                if (isVerbose) {
+                    out.println("server ping data: " + text(data));
+                    out.flush();
+                }
+                postReceive();
+                advertise(dataRegion);
+                if (!awaitAdvertisement()) {
+                    return;
+                }
+                id.postWrite(3, dataRegion, 0, advertisedLength(), received.get(U64, 0),
+                        received.get(U32, 8), SendFlag.SIGNALED);
+                expectSuccess(id.awaitSendCompletion());
+                postReceive();
+                advertise(dataRegion);
+            }
+        }
+
+        /** {@return false when the client has ended} */
+        private boolean awaitAdvertisement() throws RdmaException {
+            WorkCompletion completion = id.awaitReceiveCompletion();
+            if (completion.status() == WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
+                return false;
+            }
+            expectSuccess(completion);
+            return true;
+        }
+
+        private int advertisedLength() throws RdmaException {
+            int length = received.get(U32, 12);
+            if (length < 0 || length > size) {
+                throw new RdmaException(Errno.EMSGSIZE, "rping", "the client's pings have "
+                        + Integer.toUnsignedString(length) + " bytes; start this side with -S "
+                        + length);
+            }
+            return length;
+        }
+
+        private void expectSuccess(WorkCompletion completion) throws RdmaException {
+            if (!completion.isSuccess()) {
+                throw new RdmaException(Errno.EIO,
+                        completion.opcode() == WorkCompletionOpcode.RECEIVE ? "receive" : "send",
+                        completion.status() + ": " + completion.status().explanation());
+            }
+        }
+
+        private String text(MemorySegment memory) {
+            int end = 0;
+            while (end < size && memory.get(ValueLayout.JAVA_BYTE, end) != 0) {
+                end++;
+            }
+            return StandardCharsets.US_ASCII
+                    .decode(memory.asSlice(0, end).asByteBuffer()).toString();
+        }
+
+        @Override
+        public void close() throws RdmaException {
+            id.closeQueuePair();
+            sentRegion.close();
+            receivedRegion.close();
+            dataRegion.close();
+            startRegion.close();
+            arena.close();
+        }
+    }
+}

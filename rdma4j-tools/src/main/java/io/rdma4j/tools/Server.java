@@ -1,0 +1,40 @@
+package io.rdma4j.tools;
+
+import io.rdma4j.cm.CmId;
+import io.rdma4j.examples.BasicServer;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+
+/** The passive side of the classic pair. */
+@Command(name = "server", description = "Wait for clients and exchange a message with each.")
+final class Server implements Callable<Integer> {
+    @Option(names = "-a", paramLabel = "ADDR", description = "Address to listen on (default: every device's).") private @Nullable String address;
+
+    @Option(names = "-p", paramLabel = "PORT", defaultValue = "0", description = "Port to listen on (default: any).") private int port;
+
+    @Option(names = "-n", paramLabel = "COUNT", defaultValue = "0", description = "End after that many connections (default: run until stopped).") private int count;
+
+    @Override
+    public Integer call() throws Exception {
+        InetSocketAddress bound = address == null
+                ? new InetSocketAddress(port)
+                : new InetSocketAddress(InetAddress.getByName(address), port);
+        BasicServer.run(bound, count == 0 ? Integer.MAX_VALUE : count, System.out,
+                listener -> sayWhere(listener, System.out));
+        return 0;
+    }
+
+    private static void sayWhere(CmId listener, PrintStream out) {
+        out.println("clients reach it with: rdma4j client "
+                + listener.listenAddresses().stream().map(InetSocketAddress::getAddress)
+                        .map(InetAddress::getHostAddress).collect(Collectors.joining("|"))
+                + " " + listener.sourcePort());
+    }
+}

@@ -1,0 +1,10 @@
+/** The command line of rdma4j. */
+module io.rdma4j.tools {
+    requires static transitive org.jspecify;
+    requires io.rdma4j.api;
+    requires io.rdma4j.examples;
+    requires io.rdma4j.softnic;
+    requires info.picocli;
+
+    opens io.rdma4j.tools to info.picocli;
+}
