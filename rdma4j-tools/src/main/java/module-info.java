@@ -7,4 +7,5 @@ module io.rdma4j.tools {
     requires info.picocli;
 
     opens io.rdma4j.tools to info.picocli;
+    opens io.rdma4j.tools.demo to info.picocli;
 }

@@ -63,7 +63,8 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
                 sizes.maxInlineData());
         receiveRing = new ReceiveRing(sizes.maxReceiveRequests(), sizes.maxReceiveElements());
         engineSide = new EngineQueuePair(driver.engine(), driver.engine().newQueuePairNumber(),
-                Opcode.Service.RC, plan.sendQueue().ring(), plan.receiveQueue().ring(), this,
+                Opcode.Service.RC, sendRing, receiveRing, plan.sendQueue().ring(),
+                plan.receiveQueue().ring(), this,
                 host -> new RcQueuePair(sendRing, receiveRing, domain.memory(), host));
         driver.engine().attach(engineSide);
         plan.sendQueue().attach(engineSide);

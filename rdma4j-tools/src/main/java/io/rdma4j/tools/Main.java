@@ -1,5 +1,7 @@
 package io.rdma4j.tools;
 
+import io.rdma4j.tools.demo.Demo;
+import io.rdma4j.tools.demo.DemoSide;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IExecutionExceptionHandler;
@@ -11,7 +13,8 @@ import picocli.CommandLine.Spec;
 /** The {@code rdma4j} command. */
 @Command(name = "rdma4j", mixinStandardHelpOptions = true, scope = ScopeType.INHERIT, version = "rdma4j 0.1.0", description = "RDMA for Java, with or without the NIC.", sortOptions = false, usageHelpAutoWidth = true, exitCodeListHeading = "%nExit status:%n", exitCodeList = {
     "0:success", "1:something failed; standard error says what",
-    "2:wrong options or arguments"}, subcommands = {Server.class, Client.class, Rping.class,
+    "2:wrong options or arguments"}, subcommands = {Demo.class, DemoSide.class, Server.class,
+        Client.class, Rping.class,
         IbvDevices.class,
         IbvDevinfo.class, CommandLine.HelpCommand.class})
 public final class Main implements Runnable {

@@ -9,14 +9,16 @@ import io.rdma4j.verbs.WorkCompletionStatus;
 /** Where the protocol of a queue pair reports what became of work and of itself. */
 public interface QueuePairHost {
     /**
-     * A send request ended. Unsignaled successes are reported too; the host leaves them out.
+     * A send request ended. Unsignaled successes are reported too; the host leaves them out. Requests end in
+     * order; the host frees the slot of each before anybody can see its completion, for whoever sees it
+     * may post the next.
      *
      * @param byteLength bytes read, 0 for what sends
      */
     void sendCompleted(SendRequest request, WorkCompletionStatus status, long byteLength);
 
     /**
-     * A receive request ended.
+     * A receive request ended. Its slot is freed as that of a send.
      *
      * @param details flags, immediate data and whether the peer solicits an event
      */

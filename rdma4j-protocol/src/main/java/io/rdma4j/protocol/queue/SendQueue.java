@@ -10,6 +10,9 @@ public interface SendQueue {
     /** {@return a request that was posted and is not retired} */
     SendRequest request(long index);
 
-    /** Frees the slots of all requests below an index. */
-    void retire(long index);
+    /** Frees the slot of the oldest request. */
+    void retire();
+
+    /** Frees the slots of all requests. */
+    void clear();
 }

@@ -113,7 +113,6 @@ final class RcCompleter {
             window.finishOldest(request);
             host.sendCompleted(request, WorkCompletionStatus.SUCCESS,
                     request.awaitsResponse() ? request.length() : 0);
-            window.retire();
         }
         queuePair.onSendProgress();
     }

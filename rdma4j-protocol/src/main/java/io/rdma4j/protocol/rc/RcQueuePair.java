@@ -218,7 +218,6 @@ public final class RcQueuePair implements QueuePairProtocol {
             SendRequest request = window.queue.request(window.oldest);
             window.finishOldest(request);
             host.sendCompleted(request, status, 0);
-            window.retire();
         }
         fail();
     }
@@ -279,7 +278,6 @@ public final class RcQueuePair implements QueuePairProtocol {
             SendRequest request = window.queue.request(window.oldest);
             window.finishOldest(request);
             host.sendCompleted(request, WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0);
-            window.retire();
         }
         for (@Nullable
         ReceiveRequest next = receiveQueue.take(); next != null; next = receiveQueue.take()) {
@@ -290,6 +288,5 @@ public final class RcQueuePair implements QueuePairProtocol {
     private void flush(ReceiveRequest request) {
         host.receiveCompleted(request, WorkCompletionStatus.WORK_REQUEST_FLUSHED,
                 WorkCompletionOpcode.RECEIVE, 0, noDetails);
-        receiveQueue.release(request);
     }
 }

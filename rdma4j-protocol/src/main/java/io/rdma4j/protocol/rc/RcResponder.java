@@ -293,14 +293,12 @@ final class RcResponder {
         }
         host.count(Counter.RDMA_RECVS);
         host.receiveCompleted(finished, WorkCompletionStatus.SUCCESS, opcode, length, details);
-        receiveQueue.release(finished);
     }
 
     /** The receive request is at fault: its completion says so, and the peer is refused. */
     private void failReceive(ReceiveRequest failed, WorkCompletionStatus status, int syndrome) {
         receive = null;
         host.receiveCompleted(failed, status, WorkCompletionOpcode.RECEIVE, 0, details.clear());
-        receiveQueue.release(failed);
         refuse(syndrome, expected, null);
     }
 

@@ -12,8 +12,8 @@ final class RetryTimer {
     static final long NEVER = Long.MAX_VALUE;
 
     private static final long UNKNOWN_ROUND_TRIP_NS = 1_000_000;
-    private static final long MIN_EARLY_NS = 5_000_000;
-    private static final long INITIAL_EARLY_NS = 20_000_000;
+    private static final long MIN_EARLY_NS = 20_000_000;
+    private static final long INITIAL_EARLY_NS = 50_000_000;
     private static final long MAX_EARLY_NS = 1_000_000_000;
 
     private long timeoutNs = NEVER;
@@ -167,7 +167,7 @@ final class RetryTimer {
                 ? INITIAL_EARLY_NS
                 : Math.max(MIN_EARLY_NS, smoothedNs + 4 * variationNs);
         // Several tries fit into each time-out, or a few losses in a row would end a connection.
-        long longest = Math.max(MIN_EARLY_NS, Math.min(MAX_EARLY_NS, timeoutNs / 6));
+        long longest = Math.max(MIN_EARLY_NS, Math.min(MAX_EARLY_NS, timeoutNs / 4));
         return Math.min(longest, estimate << Math.min(backoff, 10));
     }
 

@@ -34,7 +34,7 @@ final class SendWindow {
 
     /** Starts anew with a first PSN; requests posted before are gone. */
     void reset(long firstPsn, int maxReadAtomic) {
-        queue.retire(queue.end());
+        queue.clear();
         una = firstPsn;
         next = firstPsn;
         max = firstPsn;
@@ -98,16 +98,11 @@ final class SendWindow {
         }
     }
 
-    /** The oldest request is finished; once it is reported, {@link #retire} frees its slot. */
+    /** The oldest request is finished; reporting it frees its slot. */
     void finishOldest(SendRequest request) {
         finishedMessages = request.messageNumber();
         finishedReceives = request.receiveNumber();
         oldest++;
-    }
-
-    /** Frees the slots of finished requests. */
-    void retire() {
-        queue.retire(oldest);
     }
 
     /** {@return the number of the last finished message, a reference for 24-bit numbers} */

@@ -3,7 +3,9 @@ package io.rdma4j.softnic.engine;
 import io.rdma4j.protocol.queue.QueuePairHost;
 import io.rdma4j.protocol.queue.QueuePairProtocol;
 import io.rdma4j.protocol.queue.ReceiveDetails;
+import io.rdma4j.protocol.queue.ReceiveQueue;
 import io.rdma4j.protocol.queue.ReceiveRequest;
+import io.rdma4j.protocol.queue.SendQueue;
 import io.rdma4j.protocol.queue.SendRequest;
 import io.rdma4j.protocol.wire.Opcode;
 import io.rdma4j.softnic.queue.CompletionRing;
@@ -45,6 +47,8 @@ public final class EngineQueuePair implements QueuePairHost {
     private final int number;
     private final Opcode.Service service;
     private final QueuePairProtocol protocol;
+    private final SendQueue sendQueue;
+    private final ReceiveQueue receiveQueue;
     private final CompletionRing sendCompletions;
     private final CompletionRing receiveCompletions;
     private final Listener listener;
@@ -65,8 +69,11 @@ public final class EngineQueuePair implements QueuePairHost {
      * @param protocolOf makes the protocol, given its host
      */
     public EngineQueuePair(Engine engine, int number, Opcode.Service service,
-            CompletionRing sendCompletions, CompletionRing receiveCompletions, Listener listener,
+            SendQueue sendQueue, ReceiveQueue receiveQueue, CompletionRing sendCompletions,
+            CompletionRing receiveCompletions, Listener listener,
             Function<QueuePairHost, QueuePairProtocol> protocolOf) {
+        this.sendQueue = sendQueue;
+        this.receiveQueue = receiveQueue;
         this.engine = engine;
         this.number = number;
         this.service = service;
@@ -154,15 +161,18 @@ public final class EngineQueuePair implements QueuePairHost {
     @Override
     public void sendCompleted(SendRequest request, WorkCompletionStatus status, long byteLength) {
         if (status == WorkCompletionStatus.SUCCESS && !request.isSignaled()) {
+            sendQueue.retire();
             return;
         }
         WorkCompletion completion = sendCompletions.free();
         if (completion == null) {
+            sendQueue.retire();
             engine.onOverrun(sendCompletions);
             return;
         }
         completion.fill(request.id(), status, request.opcode().completionOpcode(), number,
                 byteLength);
+        sendQueue.retire();
         sendCompletions.add(status != WorkCompletionStatus.SUCCESS);
     }
 
@@ -171,10 +181,12 @@ public final class EngineQueuePair implements QueuePairHost {
             WorkCompletionOpcode opcode, long byteLength, ReceiveDetails details) {
         WorkCompletion completion = receiveCompletions.free();
         if (completion == null) {
+            receiveQueue.release(request);
             engine.onOverrun(receiveCompletions);
             return;
         }
         completion.fill(request.id(), status, opcode, number, byteLength);
+        receiveQueue.release(request);
         if (details.hasImmediate()) {
             completion.fillImmediate(WorkCompletionFlag.WITH_IMMEDIATE,
                     details.immediateOrRkey());

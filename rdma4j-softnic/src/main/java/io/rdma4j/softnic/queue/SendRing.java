@@ -71,8 +71,14 @@ public final class SendRing implements SendQueue {
     }
 
     @Override
-    public void retire(long index) {
-        retired = index;
+    public void retire() {
+        long next = retired + 1;
+        retired = next;
+    }
+
+    @Override
+    public void clear() {
+        retired = end;
     }
 
     private int index(long index) {

@@ -1,0 +1,263 @@
+package io.rdma4j.tools.demo;
+
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+import java.io.BufferedReader;
+import java.io.Console;
+import java.io.File;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** Shows RDMA happen between two processes. */
+@Command(name = "demo", description = {
+    "Start a server and a client process that talk RDMA over loopback, and show each step.",
+    "With FILE, carry that file across by RDMA WRITE and compare SHA-256."})
+public final class Demo implements Callable<Integer> {
+    private static final int STEPS_TIMEOUT_SECONDS = 60;
+    private static final int FILE_TIMEOUT_SECONDS = 24 * 3600;
+
+    @Parameters(index = "0", arity = "0..1", paramLabel = "FILE", description = "A file to carry across, of any size.") private @Nullable Path file;
+
+    @Option(names = "--pcap", paramLabel = "OUT", description = "Record the packets in this file; Wireshark opens it.") private @Nullable Path capture;
+
+    @Option(names = {"-o",
+        "--output"}, paramLabel = "COPY", description = "Where the server stores the file (default: it only digests it).") private @Nullable Path output;
+
+    @Spec private CommandSpec spec = CommandSpec.create();
+
+    private final List<Report> checks = Collections.synchronizedList(new ArrayList<>());
+    private final Map<String, Long> figures = Collections.synchronizedMap(new TreeMap<>());
+
+    /** Called by the command line. */
+    public Demo() {}
+
+    @Override
+    public Integer call() throws Exception {
+        if (file != null && !Files.isRegularFile(file)) {
+            throw new ParameterException(spec.commandLine(),
+                    "'" + file + "' is " + (Files.exists(file) ? "no regular file" : "not there"));
+        }
+        if (file != null && !Files.isReadable(file)) {
+            throw new ParameterException(spec.commandLine(), "'" + file + "' cannot be read");
+        }
+        if (output != null && file == null) {
+            throw new ParameterException(spec.commandLine(), "--output needs a FILE to store");
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        boolean isTerminal = Optional.ofNullable(System.console()).map(Console::isTerminal)
+                .orElse(false);
+        Timeline timeline = new Timeline(out, isTerminal);
+        long startNs = System.nanoTime();
+        try (Side server = startServer(timeline)) {
+            Report listening = server.listening();
+            timeline.start("server " + listening.word(0), "client");
+            try (Side client = startClient(timeline, listening)) {
+                int status = awaitBoth(server, client, timeline);
+                timeline.finish();
+                return status == 0
+                        ? summarize(out, System.nanoTime() - startNs)
+                        : fail(server, client);
+            }
+        }
+    }
+
+    private int fail(Side server, Side client) {
+        PrintWriter err = spec.commandLine().getErr();
+        err.println("demo: " + (server.problem().isEmpty() ? "" : "the server failed: "
+                + server.problem() + " ")
+                + (client.problem().isEmpty() ? "" : "the client failed: " + client.problem()));
+        err.flush();
+        return 1;
+    }
+
+    private int summarize(PrintWriter out, long elapsedNs) {
+        boolean allHold = true;
+        out.println();
+        for (Report check : checks) {
+            boolean holds = Boolean.parseBoolean(check.word(0));
+            allHold &= holds;
+            out.printf("  %s  %s%n", holds ? "ok      " : "MISMATCH",
+                    check.text().substring(check.word(0).length() + 1));
+        }
+        out.printf("%n  payload        %,15d bytes%n", figures.getOrDefault("payload", 0L));
+        out.printf("  packets        %,15d sent by the server, %,d by the client%n",
+                figures.getOrDefault("server packets", 0L),
+                figures.getOrDefault("client packets", 0L));
+        out.printf("  on the wire    %,15d bytes%n", figures.getOrDefault("server bytes", 0L)
+                + figures.getOrDefault("client bytes", 0L));
+        out.printf("  sent again     %,15d packets%n",
+                figures.getOrDefault("server retransmitted", 0L)
+                        + figures.getOrDefault("client retransmitted", 0L));
+        out.printf("  time           %,15.2f s, with the start of both processes%n",
+                elapsedNs / 1e9);
+        if (capture != null) {
+            out.printf("  packets are recorded in %s%n", capture);
+        }
+        out.flush();
+        return allHold && !checks.isEmpty() ? 0 : 1;
+    }
+
+    private int awaitBoth(Side server, Side client, Timeline timeline) throws Exception {
+        int seconds = file == null ? STEPS_TIMEOUT_SECONDS : FILE_TIMEOUT_SECONDS;
+        long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+        while (!server.hasEnded() || !client.hasEnded()) {
+            if (System.nanoTime() > deadlineNs) {
+                throw new TimeoutException("the demo did not end within " + seconds + " s");
+            }
+            if (server.hasFailed() || client.hasFailed()) {
+                // The other one may wait for it in vain, for as long as its time-outs say.
+                server.awaitEnd(2);
+                client.awaitEnd(2);
+                return 1;
+            }
+            server.awaitEnd(server.hasEnded() ? 0 : 0.02);
+            client.awaitEnd(0.02);
+            timeline.print(System.nanoTime());
+        }
+        return server.hasFailed() || client.hasFailed() ? 1 : 0;
+    }
+
+    private Side startServer(Timeline timeline) throws IOException {
+        List<String> arguments = new ArrayList<>(List.of("demo-side"));
+        if (file != null) {
+            arguments.add("--file");
+        }
+        if (output != null) {
+            arguments.add(output.toString());
+        }
+        return new Side(true, timeline, List.of(), arguments);
+    }
+
+    private Side startClient(Timeline timeline, Report listening) throws IOException {
+        List<String> arguments = new ArrayList<>(List.of("demo-side", "--server",
+                listening.word(0) + ":" + listening.word(1)));
+        if (file != null) {
+            arguments.add(file.toString());
+        }
+        return new Side(false, timeline,
+                capture == null ? List.of() : List.of("-Drdma4j.pcap=" + capture), arguments);
+    }
+
+    /** A process of the demo and what it reports. */
+    private final class Side implements AutoCloseable {
+        private final boolean isServer;
+        private final Timeline timeline;
+        private final Process process;
+        private final CompletableFuture<Report> listening = new CompletableFuture<>();
+        private final Queue<String> problems = new ConcurrentLinkedQueue<>();
+        private final Thread reader;
+        private final Thread errorReader;
+
+        Side(boolean isServer, Timeline timeline, List<String> options, List<String> arguments)
+                throws IOException {
+            this.isServer = isServer;
+            this.timeline = timeline;
+            List<String> command = new ArrayList<>();
+            command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+            command.addAll(options);
+            command.addAll(List.of("-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"),
+                    "io.rdma4j.tools.Main"));
+            command.addAll(arguments);
+            process = new ProcessBuilder(command).redirectInput(ProcessBuilder.Redirect.from(
+                    new File(System.getProperty("os.name").startsWith("Windows")
+                            ? "NUL"
+                            : "/dev/null")))
+                    .start();
+            reader = Thread.ofVirtual().start(this::readReports);
+            errorReader = Thread.ofVirtual().start(this::readErrors);
+        }
+
+        private void readReports() {
+            try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+                lines.lines().map(Report::parse).forEach(report -> {
+                    if (report != null) {
+                        onReport(report);
+                    }
+                });
+            } catch (IOException e) {
+                problems.add(String.valueOf(e.getMessage()));
+            }
+            listening.completeExceptionally(new IOException("the server ended early"));
+        }
+
+        private void readErrors() {
+            try (BufferedReader lines = process.errorReader(StandardCharsets.UTF_8)) {
+                lines.lines().forEach(problems::add);
+            } catch (IOException e) {
+                problems.add(String.valueOf(e.getMessage()));
+            }
+        }
+
+        private void onReport(Report report) {
+            switch (report.kind()) {
+                case STEP -> timeline.add(isServer, report);
+                case LISTENING -> listening.complete(report);
+                case PROGRESS -> timeline.progress(Long.parseLong(report.word(0)),
+                        Long.parseLong(report.word(1)));
+                case CHECK -> checks.add(report);
+                case FIGURE -> figures.put(
+                        report.word(0).equals("payload")
+                                ? "payload"
+                                : (isServer ? "server " : "client ") + report.word(0),
+                        Long.parseLong(report.word(1)));
+            }
+        }
+
+        Report listening() throws Exception {
+            try {
+                return listening.get(STEPS_TIMEOUT_SECONDS, TimeUnit.SECONDS);
+            } catch (ExecutionException e) {
+                errorReader.join();
+                throw new IOException("the server failed: " + problem());
+            }
+        }
+
+        boolean hasEnded() {
+            return !process.isAlive();
+        }
+
+        boolean hasFailed() {
+            return hasEnded() && process.exitValue() != 0;
+        }
+
+        void awaitEnd(double seconds) throws InterruptedException {
+            if (process.waitFor((long) (seconds * 1e9), TimeUnit.NANOSECONDS)) {
+                reader.join();
+                errorReader.join();
+            }
+        }
+
+        String problem() {
+            return String.join(" ", problems);
+        }
+
+        @Override
+        public void close() {
+            process.destroy();
+            process.onExit().orTimeout(5, TimeUnit.SECONDS)
+                    .exceptionally(late -> process.destroyForcibly()).join();
+        }
+    }
+}

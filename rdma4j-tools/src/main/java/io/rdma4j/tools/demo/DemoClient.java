@@ -1,0 +1,178 @@
+package io.rdma4j.tools.demo;
+
+import io.rdma4j.cm.CmId;
+import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.PortSpace;
+import io.rdma4j.tools.demo.DemoLink.Message;
+import io.rdma4j.tools.demo.DemoLink.Received;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendWorkRequest;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.security.MessageDigest;
+import java.time.Duration;
+import java.util.SplittableRandom;
+
+/** The client of the demo: connects, and moves data by every kind of operation. */
+final class DemoClient {
+    /** Bytes that the classic steps move. */
+    static final int BLOCK = 1 << 20;
+
+    private static final int IMMEDIATE = 0xcafe_f00d;
+    private static final Duration TIMEOUT = Duration.ofSeconds(2);
+    private static final long PROGRESS_NS = 100_000_000;
+
+    private DemoClient() {}
+
+    /** @param file what to send, null for the classic steps */
+    static void run(InetSocketAddress server, @Nullable Path file) throws IOException {
+        try (CmId id = CmId.create(PortSpace.TCP)) {
+            id.resolveAddress(server, TIMEOUT);
+            Report.step("address resolved: device %s, %s", id.context().device().name(),
+                    DemoSide.display(id.localAddress()));
+            id.resolveRoute(TIMEOUT);
+            Report.step("route resolved, path MTU %d",
+                    id.context().queryPort(1).activeMtu().bytes());
+            try (DemoLink link = new DemoLink(id)) {
+                id.connect(new ConnectionParameters());
+                Report.step("established, queue pair 0x%06x", id.queuePair().number());
+                link.send(Message.HELLO, 0, 0, 0, DemoSide.hello("client"));
+                Report.step("SEND \"%s\"", DemoSide.hello("client"));
+                Report.step("received by SEND: \"%s\"", link.receive(Message.HELLO).text());
+                Received region = link.receive(Message.REGION);
+                Report.step("received address 0x%x and rkey 0x%08x", region.number(),
+                        region.rkey());
+                if (file == null) {
+                    classicSteps(link, region);
+                } else {
+                    sendFile(link, region, file);
+                }
+                id.disconnect();
+                Report.step("disconnected");
+                link.reportFigures();
+            }
+        }
+    }
+
+    private static void classicSteps(DemoLink link, Received peer) throws RdmaException {
+        CmId id = link.id();
+        MemorySegment source = link.arena().allocate(BLOCK, 64);
+        MemorySegment copy = link.arena().allocate(BLOCK, 64);
+        SplittableRandom random = new SplittableRandom();
+        for (long i = 0; i < BLOCK; i += Long.BYTES) {
+            source.set(ValueLayout.JAVA_LONG, i, random.nextLong());
+        }
+        try (MemoryRegion from = id.protectionDomain().register(source);
+                MemoryRegion to = id.protectionDomain().register(copy, AccessFlag.LOCAL_WRITE)) {
+            long startNs = System.nanoTime();
+            id.postWrite(1, from, 0, BLOCK, peer.number(), peer.rkey(), SendFlag.SIGNALED);
+            link.awaitSend();
+            done("WRITE", BLOCK, startNs);
+
+            startNs = System.nanoTime();
+            id.postRead(2, to, 0, BLOCK, peer.number(), peer.rkey(), SendFlag.SIGNALED);
+            link.awaitSend();
+            done("READ", BLOCK, startNs);
+            Report.check(copy.mismatch(source) == -1, "what was READ equals what was written");
+
+            startNs = System.nanoTime();
+            id.queuePair().postSend(
+                    new SendWorkRequest().writeWithImmediate(peer.number(), peer.rkey(), IMMEDIATE)
+                            .add(from, 0, BLOCK / 2).set(SendFlag.SIGNALED));
+            link.awaitSend();
+            done("WRITE_WITH_IMM", BLOCK / 2, startNs);
+
+            MessageDigest digest = DemoSide.sha256();
+            digest.update(source.asByteBuffer());
+            String sent = DemoSide.hex(digest);
+            link.send(Message.DONE, BLOCK, 0, 0, sent);
+            Report.step("sent done message with the digest of what was sent");
+            Report.check(link.receive(Message.DONE).text().equals(sent),
+                    "the server's digest equals the client's");
+        }
+        Report.figure("payload", 2 * BLOCK + BLOCK / 2);
+    }
+
+    private static void done(String operation, long bytes, long startNs) {
+        double seconds = (System.nanoTime() - startNs) / 1e9;
+        Report.step("%s of %,d bytes done in %.2f ms", operation, bytes, seconds * 1e3);
+    }
+
+    /** The file is mapped and registered as it is: the device reads it, nobody copies it. */
+    private static void sendFile(DemoLink link, Received peer, Path path) throws IOException {
+        MessageDigest digest = DemoSide.sha256();
+        long startNs = System.nanoTime();
+        long size;
+        try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ);
+                Arena mapping = Arena.ofShared()) {
+            size = file.size();
+            if (size > 0) {
+                MemorySegment bytes = file.map(FileChannel.MapMode.READ_ONLY, 0, size, mapping);
+                try (MemoryRegion region = link.id().protectionDomain().register(bytes)) {
+                    Report.step("registered %s, %,d bytes", path.getFileName(), size);
+                    writeChunks(link, peer, region, digest);
+                }
+            }
+        }
+        double seconds = (System.nanoTime() - startNs) / 1e9;
+        Report.step("WRITE of %,d bytes done in %.2f s, %.2f GB/s with SHA-256 on both sides", size,
+                seconds, size / seconds / 1e9);
+        writeEnd(link, peer);
+        String sent = DemoSide.hex(digest);
+        link.send(Message.DONE, size, 0, 0, sent);
+        Report.step("sent done message with SHA-256 %s", sent);
+        Report.check(link.receive(Message.DONE).text().equals(sent),
+                "the server's SHA-256 equals the client's");
+        Report.figure("payload", size);
+    }
+
+    /** Writes each chunk into its slot once the server has taken what was there before. */
+    private static void writeChunks(DemoLink link, Received peer, MemoryRegion region,
+            MessageDigest digest) throws RdmaException {
+        long size = region.length();
+        long chunks = (size + DemoLink.CHUNK - 1) / DemoLink.CHUNK;
+        long taken = 0;
+        long nextReportNs = 0;
+        SendWorkRequest request = new SendWorkRequest();
+        for (long chunk = 0; chunk < chunks; chunk++) {
+            if (chunk - taken == DemoLink.SLOTS) {
+                link.receive(Message.TAKEN);
+                taken++;
+            }
+            long offset = chunk * DemoLink.CHUNK;
+            int length = (int) Math.min(DemoLink.CHUNK, size - offset);
+            long slot = peer.number() + chunk % DemoLink.SLOTS * DemoLink.CHUNK;
+            link.id().queuePair().postSend(request.clear().id(chunk)
+                    .writeWithImmediate(slot, peer.rkey(), length).add(region, offset, length)
+                    .set(SendFlag.SIGNALED));
+            digest.update(region.segment().asSlice(offset, length).asByteBuffer());
+            link.awaitSend();
+            if (System.nanoTime() > nextReportNs || chunk + 1 == chunks) {
+                Report.progress(offset + length, size);
+                nextReportNs = System.nanoTime() + PROGRESS_NS;
+            }
+        }
+        while (taken < chunks) {
+            link.receive(Message.TAKEN);
+            taken++;
+        }
+    }
+
+    /** An immediate of 0 ends the file. */
+    private static void writeEnd(DemoLink link, Received peer) throws RdmaException {
+        link.id().queuePair().postSend(new SendWorkRequest()
+                .writeWithImmediate(peer.number(), peer.rkey(), 0).set(SendFlag.SIGNALED));
+        link.awaitSend();
+    }
+}

@@ -1,0 +1,149 @@
+package io.rdma4j.tools.demo;
+
+import io.rdma4j.cm.CmId;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.WorkCompletion;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/** One side's connection, and the small messages both sides talk in. */
+final class DemoLink implements AutoCloseable {
+    /** Chunks of a file that may be under way; each has its place in the server's region. */
+    static final int SLOTS = 8;
+    /** Bytes of a chunk. */
+    static final int CHUNK = 1 << 20;
+
+    /** What a message says. */
+    enum Message {
+        /** Words for people. */
+        HELLO,
+        /** Here is a region: address, key, length. */
+        REGION,
+        /** A chunk was taken from its slot, which is free again. */
+        TAKEN,
+        /** That is all; the number of bytes, and a digest as text. */
+        DONE
+    }
+
+    /** A received message. */
+    record Received(Message type, long number, long length, int rkey, String text) {}
+
+    private static final int MESSAGE = 256;
+    private static final int TEXT = 32;
+    private static final int RECEIVES = 2 * SLOTS;
+    private static final Message[] TYPES = Message.values();
+
+    private final CmId id;
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment outbox = arena.allocate(MESSAGE);
+    private final MemorySegment inbox = arena.allocate((long) RECEIVES * MESSAGE);
+    private final MemoryRegion outboxRegion;
+    private final MemoryRegion inboxRegion;
+
+    DemoLink(CmId id) throws RdmaException {
+        this.id = id;
+        id.createQueuePair(null, new QueuePairInitAttributes()
+                .capabilities(QueuePairCapabilities.ofDepth(4 * SLOTS, RECEIVES)));
+        outboxRegion = id.registerMessages(outbox);
+        inboxRegion = id.registerMessages(inbox);
+        for (int i = 0; i < RECEIVES; i++) {
+            postReceive(i);
+        }
+    }
+
+    CmId id() {
+        return id;
+    }
+
+    Arena arena() {
+        return arena;
+    }
+
+    private void postReceive(long slot) throws RdmaException {
+        id.postReceive(slot, inboxRegion, slot * MESSAGE, MESSAGE);
+    }
+
+    /** Sends a message and waits until the peer has it. */
+    void send(Message type, long number, long length, int rkey, String text) throws RdmaException {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        outbox.set(ValueLayout.JAVA_INT, 0, List.of(TYPES).indexOf(type));
+        outbox.set(ValueLayout.JAVA_INT, 4, rkey);
+        outbox.set(ValueLayout.JAVA_LONG, 8, number);
+        outbox.set(ValueLayout.JAVA_LONG, 16, length);
+        outbox.set(ValueLayout.JAVA_INT, 24, bytes.length);
+        MemorySegment.copy(bytes, 0, outbox, ValueLayout.JAVA_BYTE, TEXT, bytes.length);
+        id.postSend(-1, outboxRegion, 0, MESSAGE, SendFlag.SIGNALED);
+        awaitSend();
+    }
+
+    /** Waits until the oldest signaled send is done. */
+    WorkCompletion awaitSend() throws RdmaException {
+        return succeeded(id.awaitSendCompletion());
+    }
+
+    /** Waits for a message of a type. */
+    Received receive(Message type) throws RdmaException {
+        Received received = toMessage(awaitReceive());
+        if (received.type != type) {
+            throw new RdmaException(Errno.EIO, "receive",
+                    "expected " + type + ", got " + received.type);
+        }
+        return received;
+    }
+
+    /** Waits for whatever consumes a receive. */
+    WorkCompletion awaitReceive() throws RdmaException {
+        return succeeded(id.awaitReceiveCompletion());
+    }
+
+    /** {@return the message a receive took} The receive is posted again. */
+    Received toMessage(WorkCompletion completion) throws RdmaException {
+        long at = completion.id() * MESSAGE;
+        int length = inbox.get(ValueLayout.JAVA_INT, at + 24);
+        byte[] text = inbox.asSlice(at + TEXT, length).toArray(ValueLayout.JAVA_BYTE);
+        Received received = new Received(TYPES[inbox.get(ValueLayout.JAVA_INT, at)],
+                inbox.get(ValueLayout.JAVA_LONG, at + 8), inbox.get(ValueLayout.JAVA_LONG, at + 16),
+                inbox.get(ValueLayout.JAVA_INT, at + 4), new String(text, StandardCharsets.UTF_8));
+        postReceive(completion.id());
+        return received;
+    }
+
+    /** Posts a receive again whose message nobody wants to read. */
+    void postAgain(WorkCompletion completion) throws RdmaException {
+        postReceive(completion.id());
+    }
+
+    private static WorkCompletion succeeded(WorkCompletion completion) throws RdmaException {
+        if (!completion.isSuccess()) {
+            throw new RdmaException(Errno.EIO, "work", completion.toString());
+        }
+        return completion;
+    }
+
+    /** Tells the device's figures. */
+    void reportFigures() {
+        DeviceContext context = id.context();
+        Report.figure("packets", context.counter(Counter.SENT_PKTS));
+        Report.figure("bytes", context.counter(Counter.SENT_BYTES));
+        Report.figure("retransmitted", context.counter(Counter.RETRANSMITTED_PKTS));
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        id.closeQueuePair();
+        outboxRegion.close();
+        inboxRegion.close();
+        arena.close();
+    }
+}

@@ -1,0 +1,131 @@
+package io.rdma4j.tools.demo;
+
+import io.rdma4j.cm.CmId;
+import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.PortSpace;
+import io.rdma4j.tools.demo.DemoLink.Message;
+import io.rdma4j.tools.demo.DemoLink.Received;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.WorkCompletion;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.security.MessageDigest;
+
+/** The server of the demo: offers memory, sees what arrives in it, tells a digest of it. */
+final class DemoServer {
+    private DemoServer() {}
+
+    /**
+     * Serves one client.
+     *
+     * @param isFile whether a file comes, in chunks, instead of the classic steps
+     * @param output where the file is stored, null for nowhere
+     */
+    static void run(DeviceContext loopback, boolean isFile, @Nullable Path output)
+            throws IOException {
+        try (CmId listener = CmId.create(PortSpace.TCP)) {
+            listener.bindAddress(new InetSocketAddress(DemoSide.ipv4(loopback), 0));
+            listener.listen(1);
+            Report.step("listening on %s port %d", DemoSide.display(listener.localAddress()),
+                    listener.sourcePort());
+            Report.listening(DemoSide.display(listener.localAddress()), listener.sourcePort());
+            try (CmId id = listener.awaitRequest(); DemoLink link = new DemoLink(id)) {
+                Report.step("connection request from %s port %d",
+                        DemoSide.display(id.peerAddress()), id.destinationPort());
+                id.accept(new ConnectionParameters());
+                Report.step("established, queue pair 0x%06x", id.queuePair().number());
+                int size = isFile ? DemoLink.SLOTS * DemoLink.CHUNK : DemoClient.BLOCK;
+                MemorySegment memory = link.arena().allocate(size, 4096);
+                try (MemoryRegion region = id.protectionDomain().register(memory,
+                        AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ)) {
+                    greet(link);
+                    link.send(Message.REGION, region.address(), region.length(), region.rkey(), "");
+                    Report.step("sent address 0x%x and rkey 0x%08x of %d bytes", region.address(),
+                            region.rkey(), region.length());
+                    if (isFile) {
+                        receiveFile(link, memory, output);
+                    } else {
+                        classicSteps(link, memory);
+                    }
+                }
+                awaitEnd(id);
+                link.reportFigures();
+            }
+        }
+    }
+
+    private static void greet(DemoLink link) throws RdmaException {
+        Report.step("received by SEND: \"%s\"", link.receive(Message.HELLO).text());
+        link.send(Message.HELLO, 0, 0, 0, DemoSide.hello("server"));
+        Report.step("SEND \"%s\"", DemoSide.hello("server"));
+    }
+
+    private static void classicSteps(DemoLink link, MemorySegment memory) throws IOException {
+        WorkCompletion completion = link.awaitReceive();
+        Report.step("woken by WRITE_WITH_IMM: %d bytes, immediate 0x%08x",
+                completion.byteLength(), completion.immediate());
+        link.postAgain(completion);
+        Received done = link.receive(Message.DONE);
+        MessageDigest digest = DemoSide.sha256();
+        digest.update(memory.asByteBuffer());
+        String arrived = DemoSide.hex(digest);
+        Report.check(arrived.equals(done.text()), "the server's memory equals what was sent");
+        link.send(Message.DONE, memory.byteSize(), 0, 0, arrived);
+        Report.step("sent done message with the digest of what arrived");
+    }
+
+    /** Chunks arrive in the slots in turn, each announced by its immediate: its length. */
+    private static void receiveFile(DemoLink link, MemorySegment memory, @Nullable Path output)
+            throws IOException {
+        MessageDigest digest = DemoSide.sha256();
+        long total = 0;
+        try (FileChannel file = output == null
+                ? null
+                : FileChannel.open(output, StandardOpenOption.CREATE, StandardOpenOption.WRITE,
+                        StandardOpenOption.TRUNCATE_EXISTING)) {
+            for (long chunk = 0;; chunk++) {
+                WorkCompletion completion = link.awaitReceive();
+                int length = completion.immediate();
+                link.postAgain(completion);
+                if (length == 0) {
+                    break;
+                }
+                ByteBuffer bytes = memory
+                        .asSlice(chunk % DemoLink.SLOTS * DemoLink.CHUNK, length).asByteBuffer();
+                digest.update(bytes.duplicate());
+                while (file != null && bytes.hasRemaining()) {
+                    file.write(bytes);
+                }
+                total += length;
+                link.send(Message.TAKEN, chunk, 0, 0, "");
+            }
+        }
+        Report.step("%,d bytes have arrived", total);
+        Received done = link.receive(Message.DONE);
+        String arrived = DemoSide.hex(digest);
+        Report.check(arrived.equals(done.text()) && total == done.number(),
+                "SHA-256 of what arrived equals that of the file: " + arrived);
+        link.send(Message.DONE, total, 0, 0, arrived);
+        Report.step("sent done message");
+    }
+
+    /** The client's disconnect flushes the receives that are still posted. */
+    private static void awaitEnd(CmId id) throws RdmaException {
+        if (id.awaitReceiveCompletion().isSuccess()) {
+            throw new RdmaException(Errno.EIO, "receive", "a message after the last");
+        }
+        id.disconnect();
+        Report.step("disconnected");
+    }
+}

@@ -1,0 +1,89 @@
+package io.rdma4j.tools.demo;
+
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.GidEntry;
+import io.rdma4j.verbs.RdmaDevice;
+import io.rdma4j.verbs.RdmaDevices;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.concurrent.Callable;
+
+/** One process of the demo; the demo starts it. */
+@Command(name = "demo-side", hidden = true)
+public final class DemoSide implements Callable<Integer> {
+    @Option(names = "--server", paramLabel = "ADDR:PORT") private @Nullable String server;
+
+    @Option(names = "--file") private boolean isFile;
+
+    @Parameters(index = "0", arity = "0..1") private @Nullable Path file;
+
+    /** Called by the command line. */
+    public DemoSide() {}
+
+    @Override
+    public Integer call() throws Exception {
+        if (server == null) {
+            try (DeviceContext loopback = loopback()) {
+                DemoServer.run(loopback, isFile, file);
+            }
+        } else {
+            int colon = server.lastIndexOf(':');
+            DemoClient.run(
+                    new InetSocketAddress(InetAddress.getByName(server.substring(0, colon)),
+                            Integer.parseInt(server.substring(colon + 1))),
+                    file);
+        }
+        return 0;
+    }
+
+    private static DeviceContext loopback() throws RdmaException {
+        for (RdmaDevice device : RdmaDevices.list()) {
+            if (device.name().startsWith("roce_lo")) {
+                return device.open();
+            }
+        }
+        throw new RdmaException(Errno.ENODEV, "demo", "there is no loopback device");
+    }
+
+    /** {@return the IPv4 address a device holds} */
+    static InetAddress ipv4(DeviceContext context) throws RdmaException {
+        for (GidEntry entry : context.queryGidTable()) {
+            if (entry.gid().isIpv4()) {
+                return entry.gid().address();
+            }
+        }
+        throw new RdmaException(Errno.EADDRNOTAVAIL, "demo",
+                context.device().name() + " has no IPv4 address");
+    }
+
+    static String display(InetSocketAddress address) {
+        return address.getAddress().getHostAddress();
+    }
+
+    static String hello(String side) {
+        return "hello from the " + side + ", pid " + ProcessHandle.current().pid();
+    }
+
+    static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java has SHA-256", e);
+        }
+    }
+
+    static String hex(MessageDigest digest) {
+        return HexFormat.of().formatHex(digest.digest());
+    }
+}
