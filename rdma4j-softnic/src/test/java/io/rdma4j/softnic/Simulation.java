@@ -85,6 +85,15 @@ final class Simulation {
                 .rnrRetry(rnrRetry).sendPsn(own.number() & 0xffffff).maxReadAtomic(4));
     }
 
+    /** {@return whether nothing is under way and nothing is due} */
+    boolean isQuiet() {
+        a.poll();
+        b.poll();
+        return network.nextArrivalNs() == Long.MAX_VALUE
+                && a.nic.engine().deadlineNs() == Long.MAX_VALUE
+                && b.nic.engine().deadlineNs() == Long.MAX_VALUE;
+    }
+
     /**
      * Lets both devices work and time pass until something is true.
      *

@@ -106,7 +106,7 @@ final class RcResponder {
     }
 
     void onReceivePosted() {
-        if (isReceiverNotReady) {
+        if (isReceiverNotReady && receiveQueue.available() > 0) {
             // The peer waits for its timer; an unsolicited acknowledgement with credit tells it
             // earlier. IBTA 9.7.7.2.4.
             isReceiverNotReady = false;

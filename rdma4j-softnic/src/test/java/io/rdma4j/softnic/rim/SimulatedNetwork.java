@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Random;
+import java.util.function.Predicate;
 
 /**
  * A network in virtual time that loses, delays, repeats and damages datagrams as a seed says.
@@ -40,6 +41,30 @@ public final class SimulatedNetwork {
     public double reordering;
     /** The probability that one of its bits is flipped. */
     public double corruption;
+
+    private @Nullable Predicate<PacketView> lossRule;
+    private int packets;
+
+    /** Loses just the packets that a rule says, asked once for each. */
+    public void loseIf(@Nullable Predicate<PacketView> rule) {
+        lossRule = rule;
+    }
+
+    /** {@return how many packets were sent} */
+    public int packets() {
+        return packets;
+    }
+
+    /** Sends a packet that no device sent. */
+    public void inject(OutgoingPacket packet) {
+        carry(packet.path().source(), packet.path().destination(),
+                new PacketSealer(arena).seal(packet));
+    }
+
+    /** Sends bytes that need not be a packet. */
+    public void inject(Gid source, Gid destination, byte[] bytes) {
+        flights.add(new Flight(nowNs + LATENCY_NS, sequence++, source, destination, bytes));
+    }
 
     private record Flight(long atNs, long sequence, Gid source, Gid destination, byte[] bytes)
             implements
@@ -85,7 +110,8 @@ public final class SimulatedNetwork {
     }
 
     private void carry(Gid source, Gid destination, ByteBuffer datagram) {
-        boolean isLost = random.nextDouble() < loss;
+        packets++;
+        boolean isLost = random.nextDouble() < loss || isLostByRule(datagram);
         if (TRACE) {
             trace(source, datagram, isLost);
         }
@@ -104,6 +130,14 @@ public final class SimulatedNetwork {
                     : LATENCY_NS;
             flights.add(new Flight(nowNs + delay, sequence++, source, destination, bytes));
         }
+    }
+
+    private boolean isLostByRule(ByteBuffer datagram) {
+        Predicate<PacketView> rule = lossRule;
+        PacketView view = new PacketView();
+        return rule != null
+                && view.wrap(MemorySegment.ofBuffer(datagram), 0, datagram.remaining()) == null
+                && rule.test(view);
     }
 
     private void trace(Gid source, ByteBuffer datagram, boolean isLost) {

@@ -1,0 +1,234 @@
+package io.rdma4j.softnic;
+
+import io.rdma4j.protocol.wire.Icrc;
+import io.rdma4j.protocol.wire.Layouts;
+import io.rdma4j.protocol.wire.Opcode;
+import io.rdma4j.protocol.wire.PacketView;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.Gid;
+import org.junit.jupiter.api.Test;
+
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.util.function.Predicate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What the reliable connection does about packets that are lost, late, repeated or not asked for. */
+class RcLossTest {
+    @Test
+    void everySizeAroundThePathMtuArrivesWhole() throws Exception {
+        Pair pair = new Pair();
+        for (int length : new int[]{0, 1, 3, 4, 1023, 1024, 1025, 2048, 2049, 30000}) {
+            pair.b.receive(length, 30000);
+            pair.a.send(length, length);
+            pair.settle();
+            pair.a.assertCompleted(length + " SUCCESS");
+            pair.b.assertCompleted(length + " SUCCESS");
+            assertThat(pair.b.hasPeersBytes(length)).as("%d bytes", length).isTrue();
+        }
+    }
+
+    @Test
+    void lostLastPacketIsSentAgainAfterATime() throws Exception {
+        Pair pair = new Pair();
+        pair.simulation.network.loseIf(first(packet -> packet.opcode() == Opcode.RC_WRITE_LAST));
+        pair.a.write(1, 5000);
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS");
+        assertThat(pair.b.hasPeersBytes(5000)).isTrue();
+        assertThat(pair.a.queuePair.counter(Counter.RCVD_SEQ_ERR)).isZero();
+        assertThat(pair.a.queuePair.counter(Counter.COMPLETER_RETRY_ERR)).isOne();
+    }
+
+    @Test
+    void lostMiddlePacketIsSentAgainAtOnceBecauseThePeerMissesIt() throws Exception {
+        Pair pair = new Pair();
+        pair.simulation.network.loseIf(first(packet -> packet.opcode() == Opcode.RC_WRITE_MIDDLE));
+        pair.a.write(1, 5000);
+        pair.run(1_000_000);
+        pair.a.assertCompleted("1 SUCCESS");
+        assertThat(pair.b.hasPeersBytes(5000)).isTrue();
+        assertThat(pair.a.queuePair.counter(Counter.RCVD_SEQ_ERR)).isOne();
+        assertThat(pair.b.queuePair.counter(Counter.OUT_OF_SEQ_REQUEST)).isPositive();
+    }
+
+    @Test
+    void lostAcknowledgementIsGivenAgainForTheRepeatedRequest() throws Exception {
+        Pair pair = new Pair();
+        pair.b.receive(7, 100);
+        pair.simulation.network.loseIf(first(packet -> packet.opcode().isResponse()));
+        pair.a.send(1, 100);
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS");
+        pair.b.assertCompleted("7 SUCCESS");
+        assertThat(pair.b.queuePair.counter(Counter.DUPLICATE_REQUEST)).isOne();
+    }
+
+    @Test
+    void laterAcknowledgementStandsForALostEarlierOne() throws Exception {
+        Pair pair = new Pair();
+        pair.simulation.network.loseIf(first(packet -> packet.opcode().isResponse()));
+        pair.a.write(1, 100);
+        pair.run(30_000);
+        pair.a.write(2, 100);
+        pair.run(1_000_000);
+        pair.a.assertCompleted("1 SUCCESS", "2 SUCCESS");
+        assertThat(pair.a.queuePair.counter(Counter.RETRANSMITTED_PKTS)).isZero();
+    }
+
+    @Test
+    void lostReadResponseIsAskedForAgainFromThereOn() throws Exception {
+        Pair pair = new Pair();
+        pair.simulation.network
+                .loseIf(first(packet -> packet.opcode() == Opcode.RC_READ_RESPONSE_MIDDLE));
+        pair.a.read(1, 5000);
+        pair.run(1_000_000);
+        pair.a.assertCompleted("1 SUCCESS");
+        assertThat(pair.a.hasPeersBytes(5000)).isTrue();
+        assertThat(pair.b.queuePair.counter(Counter.DUPLICATE_REQUEST)).isOne();
+    }
+
+    @Test
+    void lostReadRequestIsSentAgain() throws Exception {
+        Pair pair = new Pair();
+        pair.simulation.network.loseIf(first(packet -> packet.opcode() == Opcode.RC_READ_REQUEST));
+        pair.a.read(1, 5000);
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS");
+        assertThat(pair.a.hasPeersBytes(5000)).isTrue();
+    }
+
+    @Test
+    void acknowledgementBehindAReadWhoseResponseIsLostAsksForItAgain() throws Exception {
+        Pair pair = new Pair();
+        pair.simulation.network
+                .loseIf(first(packet -> packet.opcode() == Opcode.RC_READ_RESPONSE_ONLY));
+        pair.a.read(1, 100);
+        pair.a.write(2, 100);
+        pair.run(2_000_000);
+        pair.a.assertCompleted("1 SUCCESS", "2 SUCCESS");
+        assertThat(pair.a.hasPeersBytes(100)).isTrue();
+        assertThat(pair.a.queuePair.counter(Counter.COMPLETER_RETRY_ERR)).isOne();
+    }
+
+    @Test
+    void senderGivesUpAfterItsRetriesWhenThePeerIsSilent() throws Exception {
+        Pair.Settings settings = new Pair.Settings();
+        settings.retryCount = 3;
+        Pair pair = new Pair(settings);
+        pair.simulation.network.loseIf(packet -> true);
+        pair.a.write(1, 100);
+        pair.a.write(2, 100);
+        long startNs = pair.simulation.network.nowNs();
+        pair.settle();
+        long timeoutNs = 4096L << settings.timeout;
+        assertThat(pair.simulation.network.nowNs() - startNs).isBetween(4 * timeoutNs,
+                5 * timeoutNs);
+        pair.a.assertCompleted("1 RETRY_EXCEEDED_ERROR", "2 WORK_REQUEST_FLUSHED");
+        assertThat(pair.a.queuePair.counter(Counter.RETRY_EXCEEDED_ERR)).isOne();
+    }
+
+    @Test
+    void senderSucceedsWhenThePeerAnswersTheLastRetry() throws Exception {
+        Pair.Settings settings = new Pair.Settings();
+        settings.retryCount = 3;
+        Pair pair = new Pair(settings);
+        pair.simulation.network.loseIf(packet -> true);
+        pair.a.write(1, 100);
+        pair.run(7 * (4096L << settings.timeout) / 2);
+        pair.a.assertCompleted();
+        pair.simulation.network.loseIf(null);
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS");
+    }
+
+    @Test
+    void timeoutOfZeroWaitsForEver() throws Exception {
+        Pair.Settings settings = new Pair.Settings();
+        settings.timeout = 0;
+        settings.retryCount = 0;
+        Pair pair = new Pair(settings);
+        pair.simulation.network.loseIf(packet -> true);
+        pair.a.write(1, 100);
+        pair.run(100 * Pair.SECOND);
+        pair.a.assertCompleted();
+        pair.simulation.network.loseIf(null);
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS");
+    }
+
+    @Test
+    void acknowledgementOfNothingOutstandingIsDropped() throws Exception {
+        Pair pair = new Pair();
+        pair.simulation.network.inject(
+                pair.b.forge(Opcode.RC_ACKNOWLEDGE, Pair.FIRST_PSN + 5).acknowledgement(0x1f, 9));
+        pair.settle();
+        assertThat(pair.a.queuePair.counter(Counter.DROPPED_GHOST_ACK)).isOne();
+        pair.a.write(1, 100);
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS");
+    }
+
+    @Test
+    void responseThatDoesNotFitItsReadFailsIt() throws Exception {
+        Pair pair = new Pair();
+        pair.simulation.network.loseIf(packet -> packet.opcode().isResponse());
+        pair.a.read(1, 100);
+        pair.run(100_000);
+        pair.simulation.network.loseIf(null);
+        var response = pair.b.forge(Opcode.RC_READ_RESPONSE_ONLY, Pair.FIRST_PSN)
+                .acknowledgement(0x1f, 1);
+        response.addPayload(pair.b.memory, 0, 60);
+        pair.simulation.network.inject(response);
+        pair.settle();
+        pair.a.assertCompleted("1 BAD_RESPONSE_ERROR");
+    }
+
+    @Test
+    void psnsWrapAround() throws Exception {
+        // The first PSN is two below the end of the 24 bits.
+        Pair pair = new Pair();
+        for (int i = 0; i < 10; i++) {
+            pair.a.write(i, 5000);
+            pair.b.read(i, 5000);
+            pair.settle();
+            pair.a.assertCompleted(i + " SUCCESS");
+            pair.b.assertCompleted(i + " SUCCESS");
+        }
+        assertThat(pair.a.queuePair.counter(Counter.RETRANSMITTED_PKTS)).isZero();
+    }
+
+    @Test
+    void aPacketFromAnotherAddressIsDropped() throws Exception {
+        Pair pair = new Pair();
+        var forged = pair.a.forge(Opcode.RC_WRITE_ONLY, Pair.FIRST_PSN)
+                .rdma(pair.b.region.address() + Pair.MEMORY / 2, pair.b.region.rkey(), 0);
+        byte[] bytes = new byte[forged.totalLength()];
+        MemorySegment memory = MemorySegment.ofArray(bytes);
+        int length = forged.copyTo(memory, 0);
+        Gid stranger = Gid
+                .of(InetAddress.getByName("127.0.0.9"));
+        int crc = new Icrc().compute(stranger,
+                forged.path().destination(), 4791, 4791, 0, ByteBuffer.wrap(bytes), 0,
+                length);
+        memory.set(Layouts.U32_LITTLE, length, crc);
+        pair.simulation.network.inject(stranger, forged.path().destination(), bytes);
+        pair.settle();
+        assertThat(pair.b.queuePair.counter(Counter.DROPPED_WRONG_SOURCE)).isOne();
+        pair.a.write(1, 100);
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS");
+    }
+
+    /** {@return a rule that holds for the first packet it fits only} */
+    private static Predicate<PacketView> first(Predicate<PacketView> rule) {
+        boolean[] hasHeld = new boolean[1];
+        return packet -> {
+            boolean holds = !hasHeld[0] && rule.test(packet);
+            hasHeld[0] |= holds;
+            return holds;
+        };
+    }
+}
