@@ -81,9 +81,11 @@ final class RcResponder {
         responses.reset(attributes.maxDestinationReadAtomic);
     }
 
-    /** The queue pair failed: a negative answer is still sent, nothing else. */
+    /** The queue pair failed: a negative answer is still sent, behind the answers before it. */
     void stop() {
-        responses.clear();
+        if (pendingNak == 0) {
+            responses.clear();
+        }
         isAcknowledgePending = false;
         message = Message.NONE;
         receive = null;
@@ -477,6 +479,7 @@ final class RcResponder {
         int length = (int) Math.min(attributes.mtu, response.length - offset);
         if (length > 0 && !memory.remote(response.rkey, response.address + offset, length,
                 AccessFlag.REMOTE_READ, target)) {
+            responses.clear();
             refuse(Syndrome.NAK_REMOTE_ACCESS_ERROR, psn, AsyncEventType.QP_ACCESS_ERROR);
             return pollTransmit(out);
         }

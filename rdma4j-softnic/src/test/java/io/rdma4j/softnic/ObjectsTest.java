@@ -1,0 +1,256 @@
+package io.rdma4j.softnic;
+
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.DeviceLimit;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.GidEntry;
+import io.rdma4j.verbs.GidType;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.MemoryWindowType;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.PortState;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaDevice;
+import io.rdma4j.verbs.RdmaDevices;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/** Devices, domains, memory, completion queues and channels: making, asking, closing. */
+class ObjectsTest {
+    private final DeviceContext context;
+    private final ProtectionDomain domain;
+
+    ObjectsTest() throws RdmaException {
+        context = RdmaDevices.find("roce_lo").open();
+        domain = context.allocateProtectionDomain();
+    }
+
+    @AfterEach
+    void everythingCanBeClosed() throws RdmaException {
+        domain.close();
+        context.close();
+        context.close();
+        assertThatIllegalStateException().isThrownBy(context::queryDevice)
+                .withMessageContaining("closed");
+    }
+
+    private static void assertRefused(ThrowingCallable call, Errno errno, String... words) {
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(call)
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(errno))
+                .satisfies(e -> assertThat(e.getMessage()).doesNotContain("\n"))
+                .withMessageContainingAll(words);
+    }
+
+    // ---------------------------------------------------------------- devices
+
+    @Test
+    void devicesAreNamedAfterTheirInterfaces() {
+        assertThat(RdmaDevices.list()).extracting(RdmaDevice::name).contains("roce_lo")
+                .allMatch(name -> name.startsWith("roce_"));
+        assertRefused(() -> RdmaDevices.find("mlx5_0"), Errno.ENODEV, "mlx5_0", "roce_lo");
+    }
+
+    @Test
+    void loopbackHoldsItsAddressesAsGids() throws RdmaException {
+        assertThat(context.queryPort(1).state()).isEqualTo(PortState.ACTIVE);
+        assertThat(context.queryPort(1).activeMtu()).isEqualTo(Mtu.MTU_4096);
+        List<GidEntry> gids = context.queryGidTable();
+        assertThat(gids).anySatisfy(entry -> {
+            assertThat(entry.index()).isEqualTo(1);
+            assertThat(entry.gid().isIpv4()).isTrue();
+            assertThat(entry.gid().address().isLoopbackAddress()).isTrue();
+            assertThat(entry.type()).isEqualTo(GidType.ROCE_V2);
+        });
+        assertThat(context.queryGid(1, 1000)).isEqualTo(Gid.ZERO);
+        assertThat(context.queryPkey(1, 0)).isEqualTo(0xffff);
+        assertThat(context.pkeyIndex(1, 0xffff)).isZero();
+        assertThat(context.queryDevice().limit(DeviceLimit.MAX_SGE)).isEqualTo(32);
+    }
+
+    @Test
+    void wrongPortsAndIndicesAreRefused() {
+        assertRefused(() -> context.queryPort(2), Errno.EINVAL, "port 1", "2");
+        assertRefused(() -> context.queryGid(0, 0), Errno.EINVAL, "port");
+        assertRefused(() -> context.queryGid(1, 1024), Errno.EINVAL, "0 to 1023", "1024");
+        assertRefused(() -> context.queryGidEntry(1, 1000), Errno.ENOENT, "1000", "empty");
+        assertRefused(() -> context.queryPkey(1, 1), Errno.EINVAL, "index");
+        assertRefused(() -> context.pkeyIndex(1, 0x1234), Errno.ENOENT, "0x1234", "0xffff");
+    }
+
+    @Test
+    void contextsOfOneDeviceShareItsAddress() throws RdmaException {
+        try (DeviceContext second = context.device().open()) {
+            assertThat(second.queryGid(1, 1)).isEqualTo(context.queryGid(1, 1));
+        }
+        assertThat(context.queryGid(1, 1).isIpv4()).isTrue();
+    }
+
+    @Test
+    void whatTheDeviceDoesNotOfferIsRefusedAsUnsupported() {
+        assertRefused(
+                () -> domain.createSharedReceiveQueue(new SharedReceiveQueueAttributes(1, 1, 0),
+                        null),
+                Errno.EOPNOTSUPP, "shared receive queue");
+        assertRefused(
+                () -> domain.createAddressHandle(AddressHandleAttributes.to(Gid.ZERO, 1)),
+                Errno.EOPNOTSUPP, "address handle");
+        assertRefused(() -> domain.allocateMemoryWindow(MemoryWindowType.TYPE_1),
+                Errno.EOPNOTSUPP, "memory window");
+        assertRefused(() -> domain.register(Arena.ofAuto().allocate(8), AccessFlag.ZERO_BASED),
+                Errno.EOPNOTSUPP, "ZERO_BASED");
+        assertRefused(() -> createQueuePair(new QueuePairInitAttributes().type(QueuePairType.UD)),
+                Errno.EOPNOTSUPP, "UD");
+    }
+
+    // ---------------------------------------------------------------- memory
+
+    @Test
+    void memoryOfEveryLifetimeButAConfinedOneCanBeRegistered(@TempDir Path directory)
+            throws IOException {
+        try (Arena shared = Arena.ofShared()) {
+            domain.register(shared.allocate(1), AccessFlag.LOCAL_WRITE).close();
+        }
+        domain.register(Arena.global().allocate(1), AccessFlag.LOCAL_WRITE).close();
+        Path file = directory.resolve("mapped");
+        Files.write(file, new byte[100]);
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
+                Arena arena = Arena.ofShared()) {
+            MemorySegment mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, 100, arena);
+            try (MemoryRegion region = domain.register(mapped, AccessFlag.REMOTE_READ)) {
+                assertThat(region.length()).isEqualTo(100);
+                assertThat(region.address()).isEqualTo(mapped.address());
+            }
+            assertRefused(() -> domain.register(mapped, AccessFlag.LOCAL_WRITE), Errno.EINVAL,
+                    "read-only");
+        }
+        try (Arena confined = Arena.ofConfined()) {
+            assertRefused(() -> domain.register(confined.allocate(1)), Errno.EINVAL, "confined");
+        }
+        assertRefused(() -> domain.register(MemorySegment.ofArray(new byte[10])), Errno.EINVAL,
+                "heap");
+        assertRefused(() -> domain.register(Arena.ofAuto().allocate(0)), Errno.EINVAL, "no bytes");
+    }
+
+    @Test
+    void remoteWritingNeedsLocalWriting() {
+        MemorySegment memory = Arena.ofAuto().allocate(8);
+        assertRefused(() -> domain.register(memory, AccessFlag.REMOTE_WRITE), Errno.EINVAL,
+                "LOCAL_WRITE");
+        assertRefused(() -> domain.register(memory, AccessFlag.REMOTE_ATOMIC), Errno.EINVAL,
+                "LOCAL_WRITE");
+    }
+
+    @Test
+    void keysDifferBetweenRegions() throws RdmaException {
+        MemorySegment memory = Arena.ofAuto().allocate(8);
+        try (MemoryRegion first = domain.register(memory);
+                MemoryRegion second = domain.register(memory)) {
+            assertThat(first.lkey()).isNotEqualTo(second.lkey());
+            assertThat(first.rkey() >>> 8).isNotEqualTo(second.rkey() >>> 8);
+        }
+    }
+
+    @Test
+    void domainCannotBeClosedBeforeItsRegions() throws RdmaException {
+        MemoryRegion region = domain.register(Arena.ofAuto().allocate(8));
+        assertRefused(domain::close, Errno.EBUSY, "1 memory region");
+        region.close();
+        region.close();
+    }
+
+    // ---------------------------------------------------------------- queues
+
+    private void createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
+        try (CompletionQueue queue = context.createCompletionQueue(1)) {
+            domain.createQueuePair(attributes.completionQueue(queue)).close();
+        }
+    }
+
+    @Test
+    void sizesBeyondTheLimitsAreRefused() {
+        assertRefused(() -> context.createCompletionQueue(0), Errno.EINVAL, "capacity", "0");
+        assertRefused(() -> context.createCompletionQueue(1 << 23), Errno.EINVAL, "4194304");
+        assertRefused(() -> context.createCompletionQueue(1, null, null, 1), Errno.EINVAL,
+                "completion vector");
+        assertRefused(
+                () -> createQueuePair(new QueuePairInitAttributes()
+                        .capabilities(QueuePairCapabilities.ofDepth(1 << 17, 1))),
+                Errno.EINVAL, "maxSendRequests", "65536");
+        assertRefused(
+                () -> createQueuePair(new QueuePairInitAttributes().capabilities(
+                        QueuePairCapabilities.ofDepth(1, 1).withElements(33, 1))),
+                Errno.EINVAL, "maxSendElements", "32");
+        assertRefused(
+                () -> createQueuePair(new QueuePairInitAttributes().capabilities(
+                        QueuePairCapabilities.ofDepth(1, 1).withInlineData(1 << 20))),
+                Errno.EINVAL, "maxInlineData");
+    }
+
+    @Test
+    void queuePairNeedsCompletionQueuesOfItsOwnContext() throws RdmaException {
+        assertRefused(() -> domain.createQueuePair(new QueuePairInitAttributes()), Errno.EINVAL,
+                "send completion queue is missing");
+        try (DeviceContext other = context.device().open();
+                CompletionQueue foreign = other.createCompletionQueue(1)) {
+            assertRefused(
+                    () -> domain.createQueuePair(
+                            new QueuePairInitAttributes().completionQueue(foreign)),
+                    Errno.EINVAL, "another device context");
+        }
+    }
+
+    @Test
+    void channelCannotBeClosedBeforeItsQueues() throws RdmaException {
+        CompletionChannel channel = CompletionChannel.create();
+        CompletionQueue queue = context.createCompletionQueue(4, channel);
+        assertRefused(channel::close, Errno.EBUSY, "1 completion queue");
+        queue.close();
+        assertThatIllegalStateException().isThrownBy(() -> queue.requestNotification(false));
+        channel.close();
+        assertRefused(channel::awaitEvent, Errno.EBADF, "closed");
+        assertRefused(() -> context.createCompletionQueue(4, channel), Errno.EBADF, "closed");
+    }
+
+    @Test
+    void notificationNeedsAChannel() throws RdmaException {
+        try (CompletionQueue queue = context.createCompletionQueue(4)) {
+            assertRefused(() -> queue.requestNotification(false), Errno.EINVAL, "channel");
+        }
+    }
+
+    @Test
+    void waitingEndsWithTheTimeOrTheInterruption() throws Exception {
+        CompletionChannel channel = CompletionChannel.create();
+        assertThat(channel.pollEvent(Duration.ofMillis(10))).isNull();
+        Thread.currentThread().interrupt();
+        assertRefused(channel::awaitEvent, Errno.EINTR, "interrupted");
+        assertThat(Thread.interrupted()).isTrue();
+        channel.close();
+    }
+}
