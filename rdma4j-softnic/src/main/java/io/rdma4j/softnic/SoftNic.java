@@ -16,7 +16,6 @@ import org.jspecify.annotations.Nullable;
 
 import java.net.Inet6Address;
 import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -178,7 +177,7 @@ final class SoftNic {
         RdmaException last = null;
         for (int n = 1; n <= LAST_LOOPBACK; n++) {
             try {
-                claim(loopback(n));
+                claim(InetAddress.ofLiteral("127.0.0." + n));
                 return;
             } catch (RdmaException e) {
                 if (e.errno() != Errno.EADDRINUSE) {
@@ -198,14 +197,6 @@ final class SoftNic {
             claim(address);
         } catch (RdmaException takenByAnother) {
             // IPv4 serves as well.
-        }
-    }
-
-    private static InetAddress loopback(int n) {
-        try {
-            return InetAddress.getByAddress(new byte[]{127, 0, 0, (byte) n});
-        } catch (UnknownHostException e) {
-            throw new IllegalStateException("four bytes are an address", e);
         }
     }
 

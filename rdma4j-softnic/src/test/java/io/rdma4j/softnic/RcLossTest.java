@@ -209,7 +209,7 @@ class RcLossTest {
         MemorySegment memory = MemorySegment.ofArray(bytes);
         int length = forged.copyTo(memory, 0);
         Gid stranger = Gid
-                .of(InetAddress.getByName("127.0.0.9"));
+                .of(InetAddress.ofLiteral("127.0.0.9"));
         int crc = new Icrc().compute(stranger,
                 forged.path().destination(), 4791, 4791, 0, ByteBuffer.wrap(bytes), 0,
                 length);
