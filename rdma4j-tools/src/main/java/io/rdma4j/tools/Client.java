@@ -4,7 +4,6 @@ import io.rdma4j.examples.BasicClient;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.Callable;
 
@@ -17,7 +16,7 @@ final class Client implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        BasicClient.run(new InetSocketAddress(InetAddress.getByName(address), port), System.out);
+        BasicClient.run(new InetSocketAddress(Hosts.resolve(address), port), System.out);
         return 0;
     }
 }

@@ -7,18 +7,32 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
 /** The {@code rdma4j} command. */
-@Command(name = "rdma4j", mixinStandardHelpOptions = true, scope = ScopeType.INHERIT, version = "rdma4j 0.1.0", description = "RDMA for Java, with or without the NIC.", sortOptions = false, usageHelpAutoWidth = true, exitCodeListHeading = "%nExit status:%n", exitCodeList = {
-    "0:success", "1:something failed; standard error says what",
-    "2:wrong options or arguments"}, subcommands = {Demo.class, DemoSide.class, Server.class,
-        Client.class, Rping.class,
-        IbvDevices.class,
-        IbvDevinfo.class, CommandLine.HelpCommand.class})
+@Command(name = "rdma4j", version = "rdma4j 0.1.0",
+        description = "RDMA for Java, with or without the NIC.", sortOptions = false,
+        usageHelpAutoWidth = true, exitCodeListHeading = "%nExit status:%n",
+        exitCodeList = {"0:success", "1:something failed; standard error says what",
+            "2:wrong options or arguments"},
+        subcommands = {Demo.class, DemoSide.class, Server.class, Client.class, Rping.class,
+            IbvDevices.class, IbvDevinfo.class})
 public final class Main implements Runnable {
-    @Spec private CommandSpec spec = CommandSpec.create();
+    @Option(names = {"-h", "--help"}, usageHelp = true, scope = ScopeType.INHERIT,
+            description = "Show this help and exit.")
+    @SuppressWarnings("unused")
+    private boolean isHelp;
+
+    // Not inherited: rping has a -V of its own.
+    @Option(names = {"-V", "--version"}, versionHelp = true,
+            description = "Show the version and exit.")
+    @SuppressWarnings("unused")
+    private boolean isVersion;
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
 
     private Main() {}
 

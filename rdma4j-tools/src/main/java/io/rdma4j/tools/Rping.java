@@ -14,7 +14,6 @@ import io.rdma4j.verbs.WorkCompletion;
 import io.rdma4j.verbs.WorkCompletionOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -50,14 +49,9 @@ final class Rping implements Callable<Integer> {
     private static final int LARGEST = 65535 - 1;
     private static final Duration RESOLVE = Duration.ofSeconds(2);
 
-    /** Exactly one side. */
-    private static final class Role {
-        @Option(names = "-s", description = "Be the server.") private boolean isServer;
+    @Option(names = "-s", description = "Be the server.") private boolean isServer;
 
-        @Option(names = "-c", description = "Be the client.") private boolean isClient;
-    }
-
-    @ArgGroup(multiplicity = "1") private Role role = new Role();
+    @Option(names = "-c", description = "Be the client.") private boolean isClient;
 
     @Option(names = "-a", paramLabel = "ADDR", description = "Address to listen on or to connect to (default: all, or loopback).") private @Nullable String address;
 
@@ -79,9 +73,13 @@ final class Rping implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(),
                     "-S must be from " + SMALLEST + " to " + LARGEST + ", not " + size);
         }
-        if (role.isServer) {
+        if (isServer == isClient) {
+            throw new ParameterException(spec.commandLine(),
+                    "either -s, to be the server, or -c, to be the client, is needed");
+        }
+        if (isServer) {
             serve();
-        } else if (role.isClient) {
+        } else {
             ping();
         }
         return 0;
@@ -90,10 +88,13 @@ final class Rping implements Callable<Integer> {
     private void serve() throws Exception {
         InetSocketAddress bound = address == null
                 ? new InetSocketAddress(port)
-                : new InetSocketAddress(InetAddress.getByName(address), port);
+                : new InetSocketAddress(Hosts.resolve(address), port);
         try (CmId listener = CmId.create(PortSpace.TCP)) {
             listener.bindAddress(bound);
             listener.listen(3);
+            if (isVerbose) {
+                spec.commandLine().getOut().println("listening on port " + listener.sourcePort());
+            }
             try (CmId id = listener.awaitRequest(); Session session = new Session(id)) {
                 id.accept(new ConnectionParameters().responderResources(1).initiatorDepth(1));
                 session.serve();
@@ -105,7 +106,7 @@ final class Rping implements Callable<Integer> {
     private void ping() throws Exception {
         InetAddress server = address == null
                 ? InetAddress.getLoopbackAddress()
-                : InetAddress.getByName(address);
+                : Hosts.resolve(address);
         try (CmId id = CmId.create(PortSpace.TCP)) {
             id.resolveAddress(new InetSocketAddress(server, port), RESOLVE);
             id.resolveRoute(RESOLVE);

@@ -25,7 +25,7 @@ final class Server implements Callable<Integer> {
     public Integer call() throws Exception {
         InetSocketAddress bound = address == null
                 ? new InetSocketAddress(port)
-                : new InetSocketAddress(InetAddress.getByName(address), port);
+                : new InetSocketAddress(Hosts.resolve(address), port);
         BasicServer.run(bound, count == 0 ? Integer.MAX_VALUE : count, System.out,
                 listener -> sayWhere(listener, System.out));
         return 0;

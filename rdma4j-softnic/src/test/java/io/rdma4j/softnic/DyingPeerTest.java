@@ -1,0 +1,117 @@
+package io.rdma4j.softnic;
+
+import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventType;
+import io.rdma4j.cm.CmId;
+import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.EventChannel;
+import io.rdma4j.cm.PortSpace;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.WorkCompletion;
+import io.rdma4j.verbs.WorkCompletionStatus;
+import org.junit.jupiter.api.Test;
+
+import java.lang.foreign.Arena;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Two processes, of which one ends while it sends. */
+class DyingPeerTest {
+    private static final Duration LONG = Duration.ofSeconds(30);
+
+    @Test
+    void killedPeerIsNoticedByWhoeverSendsToIt() throws Exception {
+        WorkCompletion completion = new Course().run(Process::destroyForcibly);
+        assertThat(completion.status()).isEqualTo(WorkCompletionStatus.RETRY_EXCEEDED_ERROR);
+    }
+
+    @Test
+    void terminatedPeerSaysGoodbye() throws Exception {
+        WorkCompletion completion = new Course().run(Process::destroy);
+        assertThat(completion.status()).isEqualTo(WorkCompletionStatus.WORK_REQUEST_FLUSHED);
+    }
+
+    /** How the process is ended. */
+    private interface End {
+        void accept(Process process);
+    }
+
+    private static final class Course implements AutoCloseable {
+        private final Arena arena = Arena.ofShared();
+
+        /** {@return what becomes of a message to the peer after its end} */
+        WorkCompletion run(End end) throws Exception {
+            try (arena;
+                    EventChannel events = EventChannel.create();
+                    CmId listener = CmId.create(events, PortSpace.TCP)) {
+                listener.bindAddress(
+                        new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0));
+                listener.listen(1);
+                Process process = start(listener.localAddress());
+                try (CmId id = accept(events)) {
+                    MemoryRegion region = id.registerMessages(arena.allocate(DyingPeer.LENGTH));
+                    for (int i = 0; i < 3; i++) {
+                        id.postReceive(i, region, 0, DyingPeer.LENGTH);
+                        assertThat(id.awaitReceiveCompletion().isSuccess()).isTrue();
+                    }
+                    // One more may be under way when the peer ends, half of it in our memory.
+                    id.postReceive(4, region, 0, DyingPeer.LENGTH);
+                    end.accept(process);
+                    assertThat(process.waitFor(LONG)).isTrue();
+                    WorkCompletion completion = sendToTheDead(events, id, region);
+                    id.closeQueuePair();
+                    region.close();
+                    return completion;
+                } finally {
+                    process.destroyForcibly();
+                }
+            }
+        }
+
+        private static WorkCompletion sendToTheDead(EventChannel events, CmId id,
+                MemoryRegion region) throws RdmaException {
+            try (CmEvent event = events.pollEvent(Duration.ofMillis(500))) {
+                if (event != null) {
+                    assertThat(event.type()).isEqualTo(CmEventType.DISCONNECTED);
+                    id.disconnect();
+                }
+            }
+            id.postSend(9, region, 0, 100, SendFlag.SIGNALED);
+            return id.awaitSendCompletion();
+        }
+
+        private static CmId accept(EventChannel events) throws RdmaException {
+            CmEvent request = events.pollEvent(LONG);
+            assertThat(request).isNotNull();
+            try (request) {
+                request.id().createQueuePair(null, new QueuePairInitAttributes());
+                request.id().accept(new ConnectionParameters());
+            }
+            CmEvent established = events.pollEvent(LONG);
+            assertThat(established).isNotNull();
+            established.close();
+            return request.id();
+        }
+
+        private static Process start(InetSocketAddress address) throws Exception {
+            return new ProcessBuilder(
+                    Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+                    System.getProperty("java.class.path"), DyingPeer.class.getName(),
+                    address.getAddress().getHostAddress(), String.valueOf(address.getPort()))
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .redirectError(ProcessBuilder.Redirect.DISCARD).start();
+        }
+
+        @Override
+        public void close() {
+            arena.close();
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package io.rdma4j.tools;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.Test;
+
+import java.util.Random;
+import java.util.random.RandomGenerator;
+
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+/** What depends on what: the rules that keep the protocol pure and the modules in order. */
+class ArchitectureTest {
+    private static final JavaClasses ALL = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests()).importPackages("io.rdma4j");
+
+    @Test
+    void apiDependsOnTheJdkAlone() {
+        classes().that().resideInAnyPackage("io.rdma4j.verbs..", "io.rdma4j.cm..",
+                "io.rdma4j.spi..").should().onlyDependOnClassesThat(
+                        resideInAnyPackage("java..", "io.rdma4j.verbs..", "io.rdma4j.cm..",
+                                "io.rdma4j.spi..", "org.jspecify.."))
+                .check(ALL);
+    }
+
+    @Test
+    void protocolDependsOnTheApiAlone() {
+        classes().that().resideInAPackage("io.rdma4j.protocol..").should()
+                .onlyDependOnClassesThat(resideInAnyPackage("java..", "io.rdma4j.protocol..",
+                        "io.rdma4j.verbs..", "io.rdma4j.cm..", "org.jspecify.."))
+                .check(ALL);
+    }
+
+    @Test
+    void softwareNicDependsOnProtocolAndApiAlone() {
+        classes().that().resideInAPackage("io.rdma4j.softnic..").should()
+                .onlyDependOnClassesThat(resideInAnyPackage("java..", "jdk.net..",
+                        "io.rdma4j.softnic..", "io.rdma4j.protocol..", "io.rdma4j.verbs..",
+                        "io.rdma4j.cm..", "io.rdma4j.spi..", "org.jspecify.."))
+                .check(ALL);
+    }
+
+    @Test
+    void protocolKnowsNoThreadSocketClockRandomSourceOrLogger() {
+        noClasses().that().resideInAPackage("io.rdma4j.protocol..").should()
+                .dependOnClassesThat(resideInAnyPackage("java.util.concurrent..", "java.net..",
+                        "java.nio.channels..", "java.nio.file..", "java.time..", "java.security.."))
+                .orShould().dependOnClassesThat().areAssignableTo(Thread.class)
+                .orShould().dependOnClassesThat().areAssignableTo(Random.class)
+                .orShould().dependOnClassesThat().areAssignableTo(RandomGenerator.class)
+                .orShould().dependOnClassesThat().areAssignableTo(System.Logger.class)
+                .orShould().callMethod(System.class, "nanoTime")
+                .orShould().callMethod(System.class, "currentTimeMillis").check(ALL);
+    }
+
+    @Test
+    void wireKnowsNothingButWire() {
+        classes().that().resideInAPackage("io.rdma4j.protocol.wire..").should()
+                .onlyDependOnClassesThat(resideInAnyPackage("java..", "io.rdma4j.protocol.wire..",
+                        "io.rdma4j.verbs..", "org.jspecify.."))
+                .check(ALL);
+    }
+
+    @Test
+    void onlyTheRimKnowsSockets() {
+        noClasses().that(resideInAPackage("io.rdma4j.softnic..")
+                .and(not(resideInAPackage("io.rdma4j.softnic.rim..")))).should()
+                .dependOnClassesThat(resideInAPackage("java.nio.channels..")).check(ALL);
+    }
+
+    @Test
+    void rimKnowsNoQueuePairs() {
+        classes().that().resideInAPackage("io.rdma4j.softnic.rim..").should()
+                .onlyDependOnClassesThat(resideInAnyPackage("java..", "jdk.net..",
+                        "io.rdma4j.softnic.rim..", "io.rdma4j.protocol.wire..", "io.rdma4j.verbs..",
+                        "org.jspecify.."))
+                .check(ALL);
+    }
+
+    @Test
+    void queuesAndMemoryKnowNoEngine() {
+        noClasses().that().resideInAnyPackage("io.rdma4j.softnic.queue..",
+                "io.rdma4j.softnic.memory..").should()
+                .dependOnClassesThat(resideInAnyPackage("io.rdma4j.softnic.engine..",
+                        "io.rdma4j.softnic.rim.."))
+                .check(ALL);
+    }
+
+    @Test
+    void packagesOfAModuleFormNoCycles() {
+        slices().matching("io.rdma4j.protocol.(*)..").should().beFreeOfCycles().check(ALL);
+        slices().matching("io.rdma4j.softnic.(*)..").should().beFreeOfCycles().check(ALL);
+    }
+
+    @Test
+    void namesSayWhatThingsAre() {
+        noClasses().should().haveSimpleNameEndingWith("Impl")
+                .orShould().haveSimpleNameEndingWith("Helper")
+                .orShould().haveSimpleNameEndingWith("Util")
+                .orShould().haveSimpleNameEndingWith("Utils")
+                .orShould().haveSimpleNameStartingWith("Abstract").check(ALL);
+    }
+
+    @Test
+    void toolsUseTheApiAlone() {
+        noClasses().that().resideInAnyPackage("io.rdma4j.tools..", "io.rdma4j.examples..").should()
+                .dependOnClassesThat(resideInAnyPackage("io.rdma4j.protocol..",
+                        "io.rdma4j.softnic..", "io.rdma4j.spi.."))
+                .check(ALL);
+    }
+}

@@ -1,0 +1,195 @@
+package io.rdma4j.tools;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The commands as users call them: output, one-line errors, exit statuses; pairs as two processes. */
+class CommandLineTest {
+    private static final Duration LONG = Duration.ofSeconds(60);
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    private int run(String... arguments) {
+        return Main.commandLine().setOut(new PrintWriter(out, true))
+                .setErr(new PrintWriter(err, true)).execute(arguments);
+    }
+
+    private void assertFails(int status, String[] words, String... arguments) {
+        assertThat(run(arguments)).isEqualTo(status);
+        assertThat(err.toString().strip()).doesNotContain("\n").doesNotContain("Exception")
+                .contains(words);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"demo", "server", "client", "rping", "ibv_devices", "ibv_devinfo"})
+    void everyCommandHasHelp(String command) {
+        assertThat(run(command, "--help")).isZero();
+        assertThat(out.toString()).contains("Usage: rdma4j " + command);
+    }
+
+    @Test
+    void devicesAreListedAndDescribedAsByTheOriginals() {
+        assertThat(run("ibv_devices")).isZero();
+        assertThat(out.toString()).contains("    device          \t   node GUID")
+                .containsPattern("    roce_lo         \t[0-9a-f]{16}");
+        assertThat(run("ibv_devinfo", "-d", "roce_lo")).isZero();
+        assertThat(out.toString()).contains("hca_id:\troce_lo", "\ttransport:\t\t\tInfiniBand (0)",
+                "\t\t\tstate:\t\t\tPORT_ACTIVE (4)", "\t\t\tlink_layer:\t\tEthernet");
+        assertThat(run("ibv_devinfo", "-d", "roce_lo", "-v")).isZero();
+        assertThat(out.toString()).contains("\tmax_qp_wr:\t\t\t", "::ffff:127.0.0.", "RoCE v2");
+    }
+
+    @Test
+    void wrongOptionsAndArgumentsAreOneLineAndStatusTwo() {
+        assertFails(2, new String[]{"client", "ADDR"}, "client");
+        err.getBuffer().setLength(0);
+        assertFails(2, new String[]{"rping", "-s", "-c"}, "rping");
+        err.getBuffer().setLength(0);
+        assertFails(2, new String[]{"-S", "7"}, "rping", "-c", "-S", "7");
+        err.getBuffer().setLength(0);
+        assertFails(2, new String[]{"--nonsense"}, "demo", "--nonsense");
+        err.getBuffer().setLength(0);
+        assertFails(2, new String[]{"/no/such/file", "not there"}, "demo", "/no/such/file");
+        err.getBuffer().setLength(0);
+        assertFails(2, new String[]{"PORT"}, "client", "127.0.0.1", "many");
+    }
+
+    @Test
+    void failuresAreOneLineAndStatusOne() {
+        assertFails(1, new String[]{"unknown host 'no.such.host.invalid'"}, "client",
+                "no.such.host.invalid", "1");
+        err.getBuffer().setLength(0);
+        assertFails(1, new String[]{"mlx5_0", "roce_lo"}, "ibv_devinfo", "-d", "mlx5_0");
+        err.getBuffer().setLength(0);
+        assertFails(1, new String[]{"198.51.100.7", "no RDMA device"}, "server", "-a",
+                "198.51.100.7");
+    }
+
+    // ---------------------------------------------------------------- two processes
+
+    @Test
+    void demoShowsEveryStepOfTwoProcesses(@TempDir Path directory) throws Exception {
+        Path capture = directory.resolve("demo.pcap");
+        assertThat(run("demo", "--pcap", capture.toString())).as(err.toString()).isZero();
+        assertThat(out.toString()).contains("address resolved", "route resolved",
+                "connection request", "established", "SEND \"hello from the client",
+                "SEND \"hello from the server", "rkey", "WRITE of", "READ of",
+                "woken by WRITE_WITH_IMM", "done message", "disconnected",
+                "ok        what was READ equals what was written",
+                "ok        the server's memory equals what was sent").doesNotContain("MISMATCH");
+        assertThat(new CaptureCheck(capture).badPackets()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 5_000_000})
+    void demoCarriesAFile(int size, @TempDir Path directory) throws Exception {
+        Path file = directory.resolve("file");
+        byte[] bytes = new byte[size];
+        new Random(1).nextBytes(bytes);
+        Files.write(file, bytes);
+        Path copy = directory.resolve("copy");
+        assertThat(run("demo", file.toString(), "--output", copy.toString())).as(err.toString())
+                .isZero();
+        assertThat(out.toString()).contains("ok        SHA-256 of what arrived equals")
+                .doesNotContain("MISMATCH");
+        assertThat(copy).hasBinaryContent(bytes);
+    }
+
+    @Test
+    void serverAndClientGreetEachOther() throws Exception {
+        try (Started server = new Started("server", "-a", "127.0.0.1", "-n", "1")) {
+            String port = server.lineWith("listening on port ").replaceAll("\\D", "");
+            try (Started client = new Started("client", "127.0.0.1", port)) {
+                assertThat(client.awaitEnd()).isZero();
+                assertThat(client.text()).contains("received message: message from passive/server"
+                        + " side with pid " + server.pid());
+            }
+            assertThat(server.awaitEnd()).isZero();
+            assertThat(server.text()).contains("peer disconnected.");
+        }
+    }
+
+    @Test
+    void rpingChecksWhatComesBack() throws Exception {
+        try (Started server = new Started("rping", "-s", "-a", "127.0.0.1", "-p", "17174", "-S",
+                "5000", "-v")) {
+            server.lineWith("listening");
+            try (Started client = new Started("rping", "-c", "-a", "127.0.0.1", "-p", "17174", "-S",
+                    "5000", "-C", "10", "-V", "-v")) {
+                assertThat(client.awaitEnd()).as(client.text()).isZero();
+                assertThat(client.text()).contains("ping data: rdma-ping-9: J");
+            }
+            assertThat(server.awaitEnd()).isZero();
+        }
+    }
+
+    @Test
+    void clientWithoutServerFailsAtOnce() throws Exception {
+        try (Started client = new Started("client", "127.0.0.1", "1")) {
+            assertThat(client.awaitEnd()).isOne();
+            assertThat(client.text()).contains("rejected (8: invalid service ID)");
+        }
+    }
+
+    /** A command in a process of its own; its output, both kinds, line by line. */
+    private static final class Started implements AutoCloseable {
+        private final Process process;
+        private final BufferedReader reader;
+        private final List<String> lines = new ArrayList<>();
+
+        Started(String... arguments) throws IOException {
+            List<String> command = new ArrayList<>(
+                    List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                            "-cp", System.getProperty("java.class.path"), Main.class.getName()));
+            command.addAll(List.of(arguments));
+            process = new ProcessBuilder(command).redirectErrorStream(true).start();
+            reader = process.inputReader(StandardCharsets.UTF_8);
+        }
+
+        long pid() {
+            return process.pid();
+        }
+
+        String lineWith(String words) throws IOException {
+            for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+                lines.add(line);
+                if (line.contains(words)) {
+                    return line;
+                }
+            }
+            throw new IOException("no line with '" + words + "' in " + lines);
+        }
+
+        int awaitEnd() throws Exception {
+            reader.lines().forEach(lines::add);
+            assertThat(process.waitFor(LONG)).isTrue();
+            return process.exitValue();
+        }
+
+        String text() {
+            return String.join("\n", lines);
+        }
+
+        @Override
+        public void close() {
+            process.destroyForcibly();
+        }
+    }
+}
