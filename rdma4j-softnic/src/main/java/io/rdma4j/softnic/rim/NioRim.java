@@ -47,9 +47,9 @@ public final class NioRim implements Rim {
 
     @Override
     public @Nullable PacketPort port(Gid local) {
-        for (PacketPort port : ports) {
-            if (port.local().equals(local)) {
-                return port;
+        for (int i = 0; i < ports.size(); i++) {
+            if (ports.get(i).local().equals(local)) {
+                return ports.get(i);
             }
         }
         return null;

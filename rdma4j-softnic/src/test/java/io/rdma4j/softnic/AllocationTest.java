@@ -1,0 +1,100 @@
+package io.rdma4j.softnic;
+
+import com.sun.management.ThreadMXBean;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.RdmaDevices;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.WorkCompletion;
+import org.junit.jupiter.api.Test;
+
+import java.lang.foreign.Arena;
+import java.lang.management.ManagementFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Posting, polling, the engine and the rim allocate nothing once they have started. */
+class AllocationTest {
+    private static final int LENGTH = 10_000;
+    private static final int WARM_UP = 2_000;
+    private static final int COUNT = 2_000;
+
+    @Test
+    void sendingReceivingWritingAndReadingAllocateNothing() throws Exception {
+        try (DeviceContext context = RdmaDevices.find("roce_lo").open();
+                ProtectionDomain domain = context.allocateProtectionDomain();
+                CompletionQueue queue = context.createCompletionQueue(64);
+                QueuePair a = domain
+                        .createQueuePair(new QueuePairInitAttributes().completionQueue(queue));
+                QueuePair b = domain
+                        .createQueuePair(new QueuePairInitAttributes().completionQueue(queue));
+                MemoryRegion region = domain.register(Arena.ofAuto().allocate(2 * LENGTH),
+                        AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE)) {
+            connect(context, a, b);
+            connect(context, b, a);
+            SendWorkRequest[] requests = {
+                new SendWorkRequest().send().add(region, 0, LENGTH).set(SendFlag.SIGNALED),
+                new SendWorkRequest().write(region.address() + LENGTH, region.rkey())
+                        .add(region, 0, LENGTH).set(SendFlag.SIGNALED),
+                new SendWorkRequest().read(region.address(), region.rkey())
+                        .add(region, LENGTH, LENGTH).set(SendFlag.SIGNALED)};
+            ReceiveWorkRequest receive = new ReceiveWorkRequest().add(region, LENGTH, LENGTH);
+            WorkCompletion completion = new WorkCompletion();
+            run(WARM_UP, a, b, queue, requests, receive, completion);
+
+            ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+            long before = threads.getCurrentThreadAllocatedBytes();
+            run(COUNT, a, b, queue, requests, receive, completion);
+            long each = (threads.getCurrentThreadAllocatedBytes() - before)
+                    / ((long) COUNT * requests.length);
+            // The smallest object has 16 bytes; what is less comes from the JVM's own late linking.
+            assertThat(each).as("bytes allocated for each operation").isLessThan(8);
+        }
+    }
+
+    private static void run(int count, QueuePair a, QueuePair b, CompletionQueue queue,
+            SendWorkRequest[] requests, ReceiveWorkRequest receive, WorkCompletion completion)
+            throws RdmaException {
+        for (int i = 0; i < count; i++) {
+            for (SendWorkRequest request : requests) {
+                int expected = request == requests[0] ? 2 : 1;
+                if (expected == 2) {
+                    b.postReceive(receive);
+                }
+                a.postSend(request);
+                while (expected > 0) {
+                    if (queue.poll(completion)) {
+                        if (!completion.isSuccess()) {
+                            throw new AssertionError(completion.toString());
+                        }
+                        expected--;
+                    }
+                }
+            }
+        }
+    }
+
+    private static void connect(DeviceContext context, QueuePair own, QueuePair peer)
+            throws RdmaException {
+        own.modify(new QueuePairAttributes().state(QueuePairState.INIT).port(1).pkeyIndex(0)
+                .accessFlags(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE));
+        own.modify(new QueuePairAttributes().state(QueuePairState.RTR)
+                .addressVector(AddressHandleAttributes.to(context.queryGid(1, 1), 1))
+                .pathMtu(Mtu.MTU_4096).destinationQueuePair(peer.number()).receivePsn(5)
+                .maxDestinationReadAtomic(1).minRnrTimer(12));
+        own.modify(new QueuePairAttributes().state(QueuePairState.RTS).timeout(16).retryCount(7)
+                .rnrRetry(7).sendPsn(5).maxReadAtomic(1));
+    }
+}
