@@ -1,30 +1,19 @@
 package io.rdma4j.cm;
 
 import io.rdma4j.spi.CmConnection;
-import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectCall;
-import io.rdma4j.verbs.AccessFlag;
-import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.ReceiveWorkRequest;
-import io.rdma4j.verbs.SendFlag;
-import io.rdma4j.verbs.SendWorkRequest;
-import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
-import java.lang.foreign.MemorySegment;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -48,7 +37,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * <p>Thread safe; steps of one id from several threads at once are refused by its state. Source: Linux
  * man pages rdma_cm(7) and rdma_create_id(3).
  */
-public final class CmId implements AutoCloseable {
+public final class CmId implements CmOperations, AutoCloseable {
     /** Private data a request over {@link PortSpace#TCP} can carry, in bytes. */
     public static final int MAX_CONNECT_PRIVATE_DATA = 56;
     /** Private data an acceptance can carry, in bytes. */
@@ -65,8 +54,7 @@ public final class CmId implements AutoCloseable {
     private final PortSpace space;
     private final AtomicReference<State> state = new AtomicReference<>(State.IDLE);
     private final AtomicInteger unacknowledged = new AtomicInteger();
-    private final List<CmListener> listeners = new ArrayList<>();
-    private final List<DeviceLease> listenLeases = new ArrayList<>();
+    private final IdListening listening;
     private final Set<CmId> waitingRequests = ConcurrentHashMap.newKeySet();
     private volatile @Nullable InetSocketAddress heldPort;
     private volatile @Nullable InetSocketAddress local;
@@ -84,6 +72,7 @@ public final class CmId implements AutoCloseable {
         this.channel = channel;
         this.isSynchronous = isSynchronous;
         this.space = space;
+        listening = new IdListening(space);
         channel.attach();
     }
 
@@ -128,17 +117,13 @@ public final class CmId implements AutoCloseable {
         return device().context();
     }
 
-    /** {@return the protection domain ids of its device share unless given another} */
+    @Override
     public ProtectionDomain protectionDomain() throws RdmaException {
         IdDataPath path = dataPath;
         return path != null ? path.queuePair.protectionDomain() : device().defaultDomain();
     }
 
-    /**
-     * {@return its queue pair} C: {@code id->qp}.
-     *
-     * @throws IllegalStateException if it has none
-     */
+    @Override
     public QueuePair queuePair() {
         return path().queuePair;
     }
@@ -182,21 +167,10 @@ public final class CmId implements AutoCloseable {
 
     /** {@return the addresses and port a listener can be reached at, one an address of each device} */
     public List<InetSocketAddress> listenAddresses() {
-        List<InetSocketAddress> addresses = new ArrayList<>();
         InetSocketAddress bound = local;
-        if (state.get() == State.LISTENING && bound != null) {
-            synchronized (listeners) {
-                for (DeviceLease each : listenLeases) {
-                    for (InetAddress address : each.context().addresses()) {
-                        if (bound.getAddress().isAnyLocalAddress()
-                                || bound.getAddress().equals(address)) {
-                            addresses.add(new InetSocketAddress(address, bound.getPort()));
-                        }
-                    }
-                }
-            }
-        }
-        return List.copyOf(addresses);
+        return state.get() == State.LISTENING && bound != null
+                ? listening.addresses(bound)
+                : List.of();
     }
 
     /** {@return the event that ended the last step of a synchronous id, or null} C: {@code id->event}. */
@@ -383,53 +357,12 @@ public final class CmId implements AutoCloseable {
         }
         move(State.BOUND, State.LISTENING, "listen");
         try {
-            startListening(backlog);
+            listening.start(known(local, "local"), lease, backlog, this::onRequest);
         } catch (RdmaException e) {
-            stopListening();
+            listening.stop();
             state.compareAndSet(State.LISTENING, State.BOUND);
             throw e;
         }
-    }
-
-    private void startListening(int backlog) throws RdmaException {
-        InetSocketAddress bound = local;
-        DeviceLease single = lease;
-        List<RdmaException> failures = new ArrayList<>();
-        List<DeviceLease> leases = single == null
-                ? DeviceLease.forAll(failures)
-                : List.of(single.share());
-        if (bound == null || leases.isEmpty()) {
-            RdmaException none = new RdmaException(Errno.ENODEV, "listen",
-                    "no RDMA device can be opened"
-                            + (failures.isEmpty() ? "" : ": " + failures.getFirst().getMessage()));
-            failures.forEach(none::addSuppressed);
-            throw none;
-        }
-        synchronized (listeners) {
-            listenLeases.addAll(leases);
-        }
-        for (DeviceLease each : leases) {
-            CmListener started = each.context().listen(space, bound.getPort(),
-                    single == null ? null : bound.getAddress(), backlog,
-                    (request, to, from, parameters) -> onRequest(each, request, to, from,
-                            parameters));
-            synchronized (listeners) {
-                listeners.add(started);
-            }
-        }
-    }
-
-    private void stopListening() {
-        List<CmListener> stopped;
-        List<DeviceLease> leases;
-        synchronized (listeners) {
-            stopped = List.copyOf(listeners);
-            leases = List.copyOf(listenLeases);
-            listeners.clear();
-            listenLeases.clear();
-        }
-        stopped.forEach(CmListener::close);
-        leases.forEach(DeviceLease::release);
     }
 
     /** Runs in the thread that drives the device. */
@@ -566,74 +499,6 @@ public final class CmId implements AutoCloseable {
         }
     }
 
-    // ---------------------------------------------------------------- work
-
-    /** Registers memory for messages. C: {@code rdma_reg_msgs}. */
-    public MemoryRegion registerMessages(MemorySegment segment) throws RdmaException {
-        return protectionDomain().register(segment, AccessFlag.LOCAL_WRITE);
-    }
-
-    /** Registers memory that the peer may read. C: {@code rdma_reg_read}. */
-    public MemoryRegion registerRead(MemorySegment segment) throws RdmaException {
-        return protectionDomain().register(segment, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
-    }
-
-    /** Registers memory that the peer may write. C: {@code rdma_reg_write}. */
-    public MemoryRegion registerWrite(MemorySegment segment) throws RdmaException {
-        return protectionDomain().register(segment, AccessFlag.LOCAL_WRITE,
-                AccessFlag.REMOTE_WRITE);
-    }
-
-    /** Posts a receive into a stretch of a region. C: {@code rdma_post_recv}. */
-    public void postReceive(long requestId, MemoryRegion region, long offset, long length)
-            throws RdmaException {
-        queuePair().postReceive(
-                new ReceiveWorkRequest().id(requestId).add(region, offset, length));
-    }
-
-    /** Posts a SEND of a stretch of a region. C: {@code rdma_post_send}. */
-    public void postSend(long requestId, MemoryRegion region, long offset, long length,
-            SendFlag... flags) throws RdmaException {
-        post(new SendWorkRequest().send(), requestId, region, offset, length, flags);
-    }
-
-    /** Posts a READ of the peer's memory into a stretch of a region. C: {@code rdma_post_read}. */
-    public void postRead(long requestId, MemoryRegion region, long offset, long length,
-            long remoteAddress, int rkey, SendFlag... flags) throws RdmaException {
-        post(new SendWorkRequest().read(remoteAddress, rkey), requestId, region, offset, length,
-                flags);
-    }
-
-    /** Posts a WRITE of a stretch of a region to the peer's memory. C: {@code rdma_post_write}. */
-    public void postWrite(long requestId, MemoryRegion region, long offset, long length,
-            long remoteAddress, int rkey, SendFlag... flags) throws RdmaException {
-        post(new SendWorkRequest().write(remoteAddress, rkey), requestId, region, offset, length,
-                flags);
-    }
-
-    private void post(SendWorkRequest request, long requestId, MemoryRegion region, long offset,
-            long length, SendFlag... flags) throws RdmaException {
-        request.id(requestId).add(region, offset, length);
-        for (SendFlag flag : flags) {
-            request.set(flag);
-        }
-        queuePair().postSend(request);
-    }
-
-    /** Waits for the next completion of the send queue. C: {@code rdma_get_send_comp}. */
-    public WorkCompletion awaitSendCompletion() throws RdmaException {
-        return awaitCompletion(queuePair().sendCompletionQueue());
-    }
-
-    /** Waits for the next completion of the receive queue. C: {@code rdma_get_recv_comp}. */
-    public WorkCompletion awaitReceiveCompletion() throws RdmaException {
-        return awaitCompletion(queuePair().receiveCompletionQueue());
-    }
-
-    private WorkCompletion awaitCompletion(CompletionQueue queue) throws RdmaException {
-        return path().awaitCompletion(queue);
-    }
-
     // ---------------------------------------------------------------- the end
 
     /**
@@ -657,7 +522,7 @@ public final class CmId implements AutoCloseable {
         if (state.getAndSet(State.CLOSED) == State.CLOSED) {
             return;
         }
-        stopListening();
+        listening.stop();
         for (CmId waiting : waitingRequests) {
             waiting.close();
         }

@@ -93,7 +93,7 @@ final class IdDataPath {
     }
 
     /** Waits for a completion of the send queue or the receive queue. */
-    WorkCompletion awaitCompletion(CompletionQueue queue) throws RdmaException {
+    static WorkCompletion awaitCompletion(CompletionQueue queue) throws RdmaException {
         WorkCompletion completion = new WorkCompletion();
         CompletionChannel channel = queue.channel();
         while (!queue.poll(completion)) {

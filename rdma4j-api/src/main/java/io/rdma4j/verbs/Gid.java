@@ -85,6 +85,41 @@ public record Gid(long high, long low) {
         }
     }
 
+    /** {@return the address as text, in the shortest form of RFC 5952; IPv4 as {@code ::ffff:a.b.c.d}} */
+    public String addressText() {
+        if (isIpv4()) {
+            return "::ffff:" + address().getHostAddress();
+        }
+        int bestStart = -1;
+        int bestLength = 1;
+        for (int start = 0; start < 8; start++) {
+            int length = 0;
+            while (start + length < 8 && group(start + length) == 0) {
+                length++;
+            }
+            if (length > bestLength) {
+                bestStart = start;
+                bestLength = length;
+            }
+        }
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < 8; i++) {
+            if (i == bestStart) {
+                text.append("::");
+                i += bestLength - 1;
+            } else {
+                text.append(text.isEmpty() || text.toString().endsWith(":") ? "" : ":")
+                        .append(Integer.toHexString(group(i)));
+            }
+        }
+        return text.toString();
+    }
+
+    private int group(int index) {
+        long half = index < 4 ? high : low;
+        return (int) (half >>> (48 - 16 * (index & 3))) & 0xffff;
+    }
+
     /** {@return the 16 bytes} */
     public byte[] bytes() {
         byte[] bytes = new byte[16];
@@ -99,11 +134,8 @@ public record Gid(long high, long low) {
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder(39);
-        for (int group = 0; group < 8; group++) {
-            long half = group < 4 ? high : low;
-            int shift = 48 - 16 * (group & 3);
-            text.append(group == 0 ? "" : ":")
-                    .append(String.format(Locale.ROOT, "%04x", (half >>> shift) & 0xffff));
+        for (int i = 0; i < 8; i++) {
+            text.append(i == 0 ? "" : ":").append(String.format(Locale.ROOT, "%04x", group(i)));
         }
         return text.toString();
     }

@@ -25,18 +25,23 @@ import java.util.concurrent.Callable;
 @Command(name = "ibv_devinfo", description = "Describe the RDMA devices of this machine.")
 final class IbvDevinfo implements Callable<Integer> {
     @Option(names = {"-d",
-        "--ib-dev"}, paramLabel = "DEV", description = "Describe this device only (default: all).") private @Nullable String deviceName;
+        "--ib-dev"}, paramLabel = "DEV", description = "Describe this device only (default: all).")
+    private @Nullable String deviceName;
 
     @Option(names = {"-i",
-        "--ib-port"}, paramLabel = "PORT", description = "Describe this port only (default: all).") private int onlyPort;
+        "--ib-port"}, paramLabel = "PORT", description = "Describe this port only (default: all).")
+    private int onlyPort;
 
     @Option(names = {"-l",
-        "--list"}, description = "Print the names of the devices only.") private boolean isList;
+        "--list"}, description = "Print the names of the devices only.")
+    private boolean isList;
 
     @Option(names = {"-v",
-        "--verbose"}, description = "Print all attributes.") private boolean isVerbose;
+        "--verbose"}, description = "Print all attributes.")
+    private boolean isVerbose;
 
-    @Spec private CommandSpec spec = CommandSpec.create();
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
 
     @Override
     public Integer call() throws RdmaException {
@@ -73,7 +78,7 @@ final class IbvDevinfo implements Callable<Integer> {
         RdmaDevice device = context.device();
         out.printf("hca_id:\t%s%n", device.name());
         out.printf("\ttransport:\t\t\t%s (%d)%n", device.transport().text(),
-                device.transport().code() == 0 ? 0 : device.transport().code());
+                device.transport().code());
         out.printf("\tfw_ver:\t\t\t\t%s%n", attributes.firmwareVersion());
         out.printf("\tnode_guid:\t\t\t%s%n", guid(attributes.nodeGuid()));
         out.printf("\tsys_image_guid:\t\t\t%s%n", guid(attributes.systemImageGuid()));
@@ -156,15 +161,9 @@ final class IbvDevinfo implements Callable<Integer> {
         out.printf("\t\t\tphys_state:\t\t%s (%d)%n", port.physicalState().text(),
                 port.physicalState().code());
         for (GidEntry entry : context.queryGidTable()) {
-            out.printf("\t\t\tGID[%3d]:\t\t%s, %s%n", entry.index(), display(entry),
+            out.printf("\t\t\tGID[%3d]:\t\t%s, %s%n", entry.index(), entry.gid().addressText(),
                     entry.type().text());
         }
-    }
-
-    /** {@return the GID as the original prints RoCE v2: an address} */
-    private static String display(GidEntry entry) {
-        String address = entry.gid().address().getHostAddress();
-        return entry.gid().isIpv4() ? "::ffff:" + address : address;
     }
 
     private static String guid(long guid) {

@@ -30,12 +30,16 @@ public final class MemoryReference {
         return offset;
     }
 
-    /** Copies bytes here. {@return false if the memory's arena was closed meanwhile} */
+    /**
+     * Copies bytes here.
+     *
+     * @return false if the memory is gone: its arena was closed, or the file it maps was cut short
+     */
     public boolean write(MemorySegment source, long sourceOffset, long length) {
         try {
             MemorySegment.copy(source, sourceOffset, segment, offset, length);
             return true;
-        } catch (IllegalStateException arenaClosed) {
+        } catch (IllegalStateException | InternalError memoryGone) {
             return false;
         }
     }

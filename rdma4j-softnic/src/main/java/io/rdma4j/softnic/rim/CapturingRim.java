@@ -107,7 +107,7 @@ public final class CapturingRim implements Rim {
             ByteBuffer datagram;
             try {
                 datagram = sealer.seal(packet);
-            } catch (IllegalStateException arenaClosed) {
+            } catch (IllegalStateException | InternalError memoryGone) {
                 return Sent.REFUSED;
             }
             Sent sent = port.send(packet);

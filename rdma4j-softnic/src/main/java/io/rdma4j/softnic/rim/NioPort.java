@@ -62,7 +62,8 @@ final class NioPort implements PacketPort {
         ByteBuffer datagram;
         try {
             datagram = sealer.seal(packet);
-        } catch (IllegalStateException arenaClosed) {
+        } catch (IllegalStateException | InternalError memoryGone) {
+            // The arena of the payload was closed, or the file it maps was cut short.
             return Sent.REFUSED;
         }
         return send(datagram, target(packet.path().destination()));

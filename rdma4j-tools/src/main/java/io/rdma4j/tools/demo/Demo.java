@@ -38,14 +38,21 @@ public final class Demo implements Callable<Integer> {
     private static final int STEPS_TIMEOUT_SECONDS = 60;
     private static final int FILE_TIMEOUT_SECONDS = 24 * 3600;
 
-    @Parameters(index = "0", arity = "0..1", paramLabel = "FILE", description = "A file to carry across, of any size.") private @Nullable Path file;
+    @Parameters(index = "0", arity = "0..1", paramLabel = "FILE",
+            description = "A file to carry across, of any size.")
+    private @Nullable Path file;
 
-    @Option(names = "--pcap", paramLabel = "OUT", description = "Record the packets in this file; Wireshark opens it.") private @Nullable Path capture;
+    @Option(names = "--pcap", paramLabel = "OUT",
+            description = "Record the packets in this file; Wireshark opens it.")
+    private @Nullable Path capture;
 
     @Option(names = {"-o",
-        "--output"}, paramLabel = "COPY", description = "Where the server stores the file (default: it only digests it).") private @Nullable Path output;
+        "--output"}, paramLabel = "COPY",
+            description = "Where the server stores the file (default: it only digests it).")
+    private @Nullable Path output;
 
-    @Spec private CommandSpec spec = CommandSpec.create();
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
 
     private final List<Report> checks = Collections.synchronizedList(new ArrayList<>());
     private final Map<String, Long> figures = Collections.synchronizedMap(new TreeMap<>());
@@ -214,7 +221,7 @@ public final class Demo implements Callable<Integer> {
             switch (report.kind()) {
                 case STEP -> timeline.add(isServer, report);
                 case LISTENING -> listening.complete(report);
-                case PROGRESS -> timeline.progress(Long.parseLong(report.word(0)),
+                case PROGRESS -> timeline.progress(report.atNs(), Long.parseLong(report.word(0)),
                         Long.parseLong(report.word(1)));
                 case CHECK -> checks.add(report);
                 case FIGURE -> figures.put(

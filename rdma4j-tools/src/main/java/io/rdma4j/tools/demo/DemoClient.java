@@ -143,6 +143,7 @@ final class DemoClient {
         long size = region.length();
         long chunks = (size + DemoLink.CHUNK - 1) / DemoLink.CHUNK;
         long taken = 0;
+        long written = 0;
         long nextReportNs = 0;
         SendWorkRequest request = new SendWorkRequest();
         for (long chunk = 0; chunk < chunks; chunk++) {
@@ -157,11 +158,17 @@ final class DemoClient {
                     .writeWithImmediate(slot, peer.rkey(), length).add(region, offset, length)
                     .set(SendFlag.SIGNALED));
             digest.update(region.segment().asSlice(offset, length).asByteBuffer());
-            link.awaitSend();
+            if (chunk - written == DemoLink.SLOTS / 2) {
+                link.awaitSend();
+                written++;
+            }
             if (System.nanoTime() > nextReportNs || chunk + 1 == chunks) {
                 Report.progress(offset + length, size);
                 nextReportNs = System.nanoTime() + PROGRESS_NS;
             }
+        }
+        for (; written < chunks; written++) {
+            link.awaitSend();
         }
         while (taken < chunks) {
             link.receive(Message.TAKEN);

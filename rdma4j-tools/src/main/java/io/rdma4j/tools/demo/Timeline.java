@@ -1,5 +1,7 @@
 package io.rdma4j.tools.demo;
 
+import org.jspecify.annotations.Nullable;
+
 import java.io.PrintWriter;
 import java.util.Comparator;
 import java.util.PriorityQueue;
@@ -17,8 +19,11 @@ final class Timeline {
     private long startNs = Long.MIN_VALUE;
     private boolean hasBar;
     private long lastTenth = -1;
+    private @Nullable Progress progress;
 
     private record Step(long atNs, boolean isServer, String text) {}
+
+    private record Progress(long atNs, long done, long total) {}
 
     Timeline(PrintWriter out, boolean isTerminal) {
         this.out = out;
@@ -40,6 +45,10 @@ final class Timeline {
         while (!waiting.isEmpty() && waiting.element().atNs < nowNs - REORDER_NS) {
             print(waiting.remove());
         }
+        if (progress != null && progress.atNs < nowNs - REORDER_NS) {
+            print(progress);
+            progress = null;
+        }
         out.flush();
     }
 
@@ -60,17 +69,21 @@ final class Timeline {
     }
 
     /** Shows how far a file has come: a bar on a terminal, otherwise a line each tenth. */
-    synchronized void progress(long done, long total) {
+    synchronized void progress(long atNs, long done, long total) {
+        progress = new Progress(atNs, done, total);
+    }
+
+    private void print(Progress now) {
+        long percent = 100 * now.done / now.total;
         if (isTerminal) {
-            int filled = (int) (BAR * done / total);
+            int filled = (int) (BAR * now.done / now.total);
             out.printf("\r  [%s%s] %3d %%  %,d of %,d bytes", "#".repeat(filled),
-                    "-".repeat(BAR - filled), 100 * done / total, done, total);
+                    "-".repeat(BAR - filled), percent, now.done, now.total);
             hasBar = true;
-        } else if (10 * done / total > lastTenth) {
-            lastTenth = 10 * done / total;
-            out.printf("%11s   %3d %% of %,d bytes%n", "", 100 * done / total, total);
+        } else if (percent / 10 > lastTenth) {
+            lastTenth = percent / 10;
+            out.printf("%11s   %3d %% of %,d bytes%n", "", percent, now.total);
         }
-        out.flush();
     }
 
     private void eraseBar() {

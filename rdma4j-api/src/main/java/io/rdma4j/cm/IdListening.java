@@ -1,0 +1,89 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.spi.CmConnection;
+import io.rdma4j.spi.CmListener;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The devices an id listens on: one, or for a wildcard address all that can be opened. */
+final class IdListening {
+    private final PortSpace space;
+    private final List<CmListener> listeners = new ArrayList<>();
+    private final List<DeviceLease> leases = new ArrayList<>();
+
+    IdListening(PortSpace space) {
+        this.space = space;
+    }
+
+    /** Hears of a request, with the device it came by. */
+    interface Handler {
+        /** As {@link CmListener.Handler#onRequest}. */
+        CmConnection.Handler onRequest(DeviceLease via, CmConnection request,
+                InetSocketAddress local, InetSocketAddress peer, ConnectionParameters parameters);
+    }
+
+    /**
+     * Starts to listen; after a failure {@link #stop} undoes what has been done.
+     *
+     * @param single the device of the bound address, null for all devices
+     */
+    void start(InetSocketAddress bound, @Nullable DeviceLease single, int backlog, Handler handler)
+            throws RdmaException {
+        List<RdmaException> failures = new ArrayList<>();
+        List<DeviceLease> taken = single == null
+                ? DeviceLease.forAll(failures)
+                : List.of(single.share());
+        synchronized (this) {
+            leases.addAll(taken);
+        }
+        if (taken.isEmpty()) {
+            RdmaException none = new RdmaException(Errno.ENODEV, "listen",
+                    "no RDMA device can be opened"
+                            + (failures.isEmpty() ? "" : ": " + failures.getFirst().getMessage()));
+            failures.forEach(none::addSuppressed);
+            throw none;
+        }
+        for (DeviceLease lease : taken) {
+            CmListener started = lease.context().listen(space, bound.getPort(),
+                    single == null ? null : bound.getAddress(), backlog,
+                    (request, to, from, parameters) -> handler.onRequest(lease, request, to, from,
+                            parameters));
+            synchronized (this) {
+                listeners.add(started);
+            }
+        }
+    }
+
+    /** {@return where it can be reached, at the port of the bound address} */
+    synchronized List<InetSocketAddress> addresses(InetSocketAddress bound) {
+        List<InetSocketAddress> addresses = new ArrayList<>();
+        for (DeviceLease lease : leases) {
+            for (InetAddress address : lease.context().addresses()) {
+                if (bound.getAddress().isAnyLocalAddress() || bound.getAddress().equals(address)) {
+                    addresses.add(new InetSocketAddress(address, bound.getPort()));
+                }
+            }
+        }
+        return List.copyOf(addresses);
+    }
+
+    /** Stops on all devices and gives them back; the devices are called without a lock held. */
+    void stop() {
+        List<CmListener> stopped;
+        List<DeviceLease> released;
+        synchronized (this) {
+            stopped = List.copyOf(listeners);
+            released = List.copyOf(leases);
+            listeners.clear();
+            leases.clear();
+        }
+        stopped.forEach(CmListener::close);
+        released.forEach(DeviceLease::release);
+    }
+}

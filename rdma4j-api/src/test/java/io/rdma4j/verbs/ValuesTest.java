@@ -1,0 +1,78 @@
+package io.rdma4j.verbs;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/** The reusable objects of the caller, and the enums that carry the standard's values. */
+class ValuesTest {
+    @Test
+    void attributesKnowWhichAreSet() {
+        QueuePairAttributes attributes = new QueuePairAttributes().timeout(14)
+                .state(QueuePairState.RTS);
+        assertThat(attributes.mask()).containsExactlyInAnyOrder(QueuePairAttribute.TIMEOUT,
+                QueuePairAttribute.STATE);
+        assertThat(attributes.timeout()).isEqualTo(14);
+        assertThatIllegalStateException().isThrownBy(attributes::pathMtu)
+                .withMessageContaining("PATH_MTU (path_mtu) is not set");
+        attributes.unset(QueuePairAttribute.TIMEOUT);
+        assertThatIllegalStateException().isThrownBy(attributes::timeout);
+        QueuePairAttributes merged = new QueuePairAttributes().qkey(7).merge(attributes);
+        assertThat(merged.qkey()).isEqualTo(7);
+        assertThat(merged.state()).isEqualTo(QueuePairState.RTS);
+    }
+
+    @Test
+    void attributesOutOfTheirRangeAreRefusedAtOnce() {
+        QueuePairAttributes attributes = new QueuePairAttributes();
+        assertThatIllegalArgumentException().isThrownBy(() -> attributes.timeout(32))
+                .withMessage("timeout must be from 0 to 31, not 32");
+        assertThatIllegalArgumentException().isThrownBy(() -> attributes.retryCount(8));
+        assertThatIllegalArgumentException().isThrownBy(() -> attributes.sendPsn(1 << 24));
+        assertThat(attributes.mask()).isEmpty();
+    }
+
+    @Test
+    void requestsCanBeClearedAndUsedAgain() {
+        SendWorkRequest request = new SendWorkRequest().id(3).read(5, 7).add(1, 2, 3)
+                .set(SendFlag.SIGNALED).set(SendFlag.FENCE);
+        assertThat(request.has(SendFlag.FENCE)).isTrue();
+        assertThat(request.elements().totalLength()).isEqualTo(2);
+        request.set(SendFlag.FENCE, false);
+        assertThat(request.flags()).isEqualTo(SendFlag.SIGNALED.bit());
+        request.clear();
+        assertThat(request.opcode()).isEqualTo(SendOpcode.SEND);
+        assertThat(request.elements().count()).isZero();
+        assertThat(request.flags()).isZero();
+        assertThatIllegalArgumentException().isThrownBy(() -> request.add(0, -1, 0));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void everyStatusExplainsItself(WorkCompletionStatus status) {
+        assertThat(status.text()).isNotBlank();
+        assertThat(status.explanation()).startsWith(status.meaning()).endsWith(".");
+        if (status != WorkCompletionStatus.SUCCESS) {
+            assertThat(status.usualCause()).isNotBlank();
+            assertThat(status.lookAt()).isNotBlank();
+        }
+    }
+
+    @Test
+    void numbersAreThoseOfC() {
+        assertThat(WorkCompletionStatus.values()).hasSize(24);
+        assertThat(WorkCompletionStatus.RNR_RETRY_EXCEEDED_ERROR.code()).isEqualTo(13);
+        assertThat(WorkCompletionOpcode.values()).hasSize(20);
+        assertThat(SendOpcode.values()).hasSize(14);
+        assertThat(AsyncEventType.values()).hasSize(21);
+        assertThat(QueuePairAttribute.values()).hasSize(26);
+        assertThat(AccessFlag.RELAXED_ORDERING.bit()).isEqualTo(1 << 20);
+        assertThat(Mtu.ofCode(5)).isEqualTo(Mtu.MTU_4096);
+        assertThat(Mtu.ofBytes(1024)).isEqualTo(Mtu.MTU_1024);
+        assertThat(Mtu.ofCode(6)).isNull();
+    }
+}
