@@ -38,7 +38,8 @@ final class DeviceLease {
     private static final class Shared {
         final String name;
         final CmContext context;
-        @Nullable ProtectionDomain defaultDomain;
+        @Nullable
+        ProtectionDomain defaultDomain;
         final AtomicInteger leases = new AtomicInteger();
 
         Shared(String name, CmContext context) {

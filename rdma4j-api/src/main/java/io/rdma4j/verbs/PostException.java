@@ -9,7 +9,8 @@ import java.io.Serial;
  * before {@link #failedIndex()} are posted and will complete; that one and those after it are not.
  */
 public final class PostException extends RdmaException {
-    @Serial private static final long serialVersionUID = 1L;
+    @Serial
+    private static final long serialVersionUID = 1L;
 
     private final int failedIndex;
 

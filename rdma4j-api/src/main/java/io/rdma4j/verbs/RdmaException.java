@@ -17,7 +17,8 @@ import java.io.Serial;
  * set.
  */
 public class RdmaException extends IOException {
-    @Serial private static final long serialVersionUID = 1L;
+    @Serial
+    private static final long serialVersionUID = 1L;
 
     private final Errno errno;
     private final String operation;

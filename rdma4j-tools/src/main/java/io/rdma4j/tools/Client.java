@@ -10,9 +10,11 @@ import java.util.concurrent.Callable;
 /** The active side of the classic pair. */
 @Command(name = "client", description = "Exchange a message with a server.")
 final class Client implements Callable<Integer> {
-    @Parameters(index = "0", paramLabel = "ADDR", description = "The server's address or name.") private String address = "";
+    @Parameters(index = "0", paramLabel = "ADDR", description = "The server's address or name.")
+    private String address = "";
 
-    @Parameters(index = "1", paramLabel = "PORT", description = "The server's port.") private int port;
+    @Parameters(index = "1", paramLabel = "PORT", description = "The server's port.")
+    private int port;
 
     @Override
     public Integer call() throws Exception {

@@ -11,7 +11,8 @@ import java.util.List;
 /** Lists the devices, as the tool of that name in rdma-core. */
 @Command(name = "ibv_devices", description = "List the RDMA devices of this machine.")
 final class IbvDevices implements Runnable {
-    @Spec private CommandSpec spec = CommandSpec.create();
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
 
     @Override
     public void run() {

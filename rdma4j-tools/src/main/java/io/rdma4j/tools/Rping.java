@@ -49,23 +49,36 @@ final class Rping implements Callable<Integer> {
     private static final int LARGEST = 65535 - 1;
     private static final Duration RESOLVE = Duration.ofSeconds(2);
 
-    @Option(names = "-s", description = "Be the server.") private boolean isServer;
+    @Option(names = "-s", description = "Be the server.")
+    private boolean isServer;
 
-    @Option(names = "-c", description = "Be the client.") private boolean isClient;
+    @Option(names = "-c", description = "Be the client.")
+    private boolean isClient;
 
-    @Option(names = "-a", paramLabel = "ADDR", description = "Address to listen on or to connect to (default: all, or loopback).") private @Nullable String address;
+    @Option(names = "-a", paramLabel = "ADDR",
+            description = "Address to listen on or to connect to (default: all, or loopback).")
+    private @Nullable String address;
 
-    @Option(names = "-p", paramLabel = "PORT", defaultValue = "7174", description = "Port (default: ${DEFAULT-VALUE}).") private int port;
+    @Option(names = "-p", paramLabel = "PORT", defaultValue = "7174",
+            description = "Port (default: ${DEFAULT-VALUE}).")
+    private int port;
 
-    @Option(names = "-S", paramLabel = "SIZE", defaultValue = "64", description = "Bytes of a ping (default: ${DEFAULT-VALUE}).") private int size;
+    @Option(names = "-S", paramLabel = "SIZE", defaultValue = "64",
+            description = "Bytes of a ping (default: ${DEFAULT-VALUE}).")
+    private int size;
 
-    @Option(names = "-C", paramLabel = "COUNT", description = "Pings before the client ends (default: until it is stopped).") private int count;
+    @Option(names = "-C", paramLabel = "COUNT",
+            description = "Pings before the client ends (default: until it is stopped).")
+    private int count;
 
-    @Option(names = "-v", description = "Print the ping data.") private boolean isVerbose;
+    @Option(names = "-v", description = "Print the ping data.")
+    private boolean isVerbose;
 
-    @Option(names = "-V", description = "Compare what comes back with what was sent.") private boolean isValidating;
+    @Option(names = "-V", description = "Compare what comes back with what was sent.")
+    private boolean isValidating;
 
-    @Spec private CommandSpec spec = CommandSpec.create();
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
 
     @Override
     public Integer call() throws Exception {

@@ -15,11 +15,17 @@ import java.util.stream.Collectors;
 /** The passive side of the classic pair. */
 @Command(name = "server", description = "Wait for clients and exchange a message with each.")
 final class Server implements Callable<Integer> {
-    @Option(names = "-a", paramLabel = "ADDR", description = "Address to listen on (default: every device's).") private @Nullable String address;
+    @Option(names = "-a", paramLabel = "ADDR",
+            description = "Address to listen on (default: every device's).")
+    private @Nullable String address;
 
-    @Option(names = "-p", paramLabel = "PORT", defaultValue = "0", description = "Port to listen on (default: any).") private int port;
+    @Option(names = "-p", paramLabel = "PORT", defaultValue = "0",
+            description = "Port to listen on (default: any).")
+    private int port;
 
-    @Option(names = "-n", paramLabel = "COUNT", defaultValue = "0", description = "End after that many connections (default: run until stopped).") private int count;
+    @Option(names = "-n", paramLabel = "COUNT", defaultValue = "0",
+            description = "End after that many connections (default: run until stopped).")
+    private int count;
 
     @Override
     public Integer call() throws Exception {

@@ -45,7 +45,8 @@ class ConnectionManagerTest {
         final ConnectionManager manager = new ConnectionManager(CmSettings.defaults(1),
                 random::nextInt);
         final List<String> events = new ArrayList<>();
-        @Nullable CmConversation conversation;
+        @Nullable
+        CmConversation conversation;
         boolean acceptsAtOnce = true;
         ConnectionParameters own = new ConnectionParameters();
 

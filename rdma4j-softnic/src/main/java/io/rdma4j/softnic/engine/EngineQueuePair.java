@@ -58,7 +58,8 @@ public final class EngineQueuePair implements QueuePairHost {
 
     private final AtomicInteger bells = new AtomicInteger();
     private volatile boolean wantsReceiveBell = true;
-    @Nullable EngineQueuePair nextRung;
+    @Nullable
+    EngineQueuePair nextRung;
 
     boolean isActive;
     boolean isDetached;

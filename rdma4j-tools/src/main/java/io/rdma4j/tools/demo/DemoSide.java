@@ -22,11 +22,14 @@ import java.util.concurrent.Callable;
 /** One process of the demo; the demo starts it. */
 @Command(name = "demo-side", hidden = true)
 public final class DemoSide implements Callable<Integer> {
-    @Option(names = "--server", paramLabel = "ADDR:PORT") private @Nullable String server;
+    @Option(names = "--server", paramLabel = "ADDR:PORT")
+    private @Nullable String server;
 
-    @Option(names = "--file") private boolean isFile;
+    @Option(names = "--file")
+    private boolean isFile;
 
-    @Parameters(index = "0", arity = "0..1") private @Nullable Path file;
+    @Parameters(index = "0", arity = "0..1")
+    private @Nullable Path file;
 
     /** Called by the command line. */
     public DemoSide() {}
