@@ -7,6 +7,12 @@ package io.rdma4j.verbs;
  * domain. Thread safe.
  */
 public interface AddressHandle extends AutoCloseable {
+    /**
+     * Bytes before the payload of a received datagram. With IPv6 they hold its header; with IPv4 the last
+     * 20 hold its header and the first 20 nothing. Source: IBTA annex A17.4.5.1.
+     */
+    int GLOBAL_ROUTE_LENGTH = 40;
+
     /** {@return the protection domain it belongs to} */
     ProtectionDomain protectionDomain();
 

@@ -54,4 +54,16 @@ public record AddressHandleAttributes(Gid destination, int sourceGidIndex, int f
                 trafficClass, destinationLid, serviceLevel, sourcePathBits, staticRate, isGlobal,
                 value);
     }
+
+    /**
+     * {@return a UDP source port that RoCEv2 packets of a flow label may use, so that routers keep the
+     * packets of a flow together} C: {@code ibv_flow_label_to_udp_sport}.
+     *
+     * @param flowLabel 20 bits
+     */
+    public static int udpSourcePort(int flowLabel) {
+        int low = flowLabel & 0x3fff;
+        int high = flowLabel >>> 14 & 0x3f;
+        return (low ^ high) | 0xc000;
+    }
 }

@@ -49,8 +49,22 @@ public interface CompletionQueue extends AutoCloseable {
     /** Acknowledges events taken from the channel. C: {@code ibv_ack_cq_events}. */
     void acknowledgeEvents(int count);
 
-    /** Changes the capacity, keeping what it holds. C: {@code ibv_resize_cq}. */
+    /**
+     * Changes the capacity, keeping what it holds. C: {@code ibv_resize_cq}.
+     *
+     * @throws RdmaException EINVAL if the capacity is out of range or less than what the queue holds now
+     */
     void resize(int capacity) throws RdmaException;
+
+    /**
+     * Puts notifications off until so many completions have arrived or so much time has passed, whichever
+     * comes first. C: {@code ibv_modify_cq}.
+     *
+     * @param count completions; 0 or 1 for no moderation
+     * @param periodUs microseconds from the first of them
+     * @throws RdmaException EINVAL naming the device's limits
+     */
+    void moderate(int count, int periodUs) throws RdmaException;
 
     /**
      * Frees it. Idempotent. C: {@code ibv_destroy_cq}, which waits for unacknowledged events; this does

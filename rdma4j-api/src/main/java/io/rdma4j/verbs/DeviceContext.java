@@ -2,6 +2,7 @@ package io.rdma4j.verbs;
 
 import org.jspecify.annotations.Nullable;
 
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
 
@@ -17,6 +18,17 @@ public interface DeviceContext extends AutoCloseable {
     /** {@return what it is and can do} C: {@code ibv_query_device}. */
     DeviceAttributes queryDevice() throws RdmaException;
 
+    /** {@return what else it is and can do} C: {@code ibv_query_device_ex}. */
+    ExtendedDeviceAttributes queryDeviceExtended() throws RdmaException;
+
+    /**
+     * {@return the raw clock that completion timestamps come from, now} C:
+     * {@code ibv_query_rt_values_ex}.
+     *
+     * @throws RdmaException EOPNOTSUPP if the device has no clock
+     */
+    long queryClock() throws RdmaException;
+
     /**
      * {@return the state of a port} C: {@code ibv_query_port}.
      *
@@ -24,6 +36,9 @@ public interface DeviceContext extends AutoCloseable {
      * @throws RdmaException EINVAL if there is no such port
      */
     PortAttributes queryPort(int port) throws RdmaException;
+
+    /** {@return the speed of a port in units of 100 Mb/s} C: {@code ibv_query_port_speed}. */
+    long queryPortSpeed(int port) throws RdmaException;
 
     /**
      * {@return an entry of a port's GID table, {@link Gid#ZERO} if it is empty} C:
@@ -53,6 +68,24 @@ public interface DeviceContext extends AutoCloseable {
      */
     int pkeyIndex(int port, int pkey) throws RdmaException;
 
+    /**
+     * {@return the path back to the sender of a received datagram} C: {@code ibv_init_ah_from_wc}.
+     *
+     * @param port the port it came in by
+     * @param completion its completion
+     * @param header the first {@link AddressHandle#GLOBAL_ROUTE_LENGTH} bytes of its receive buffer
+     * @throws RdmaException EINVAL if there is no such header, or it is not for this device
+     */
+    AddressHandleAttributes pathBack(int port, WorkCompletion completion, MemorySegment header)
+            throws RdmaException;
+
+    /**
+     * {@return where frames on a path go on the local link} C: {@code ibv_resolve_eth_l2_from_gid}.
+     *
+     * @throws RdmaException EHOSTUNREACH if the system does not know the neighbour
+     */
+    EthernetAddress resolveEthernet(AddressHandleAttributes path) throws RdmaException;
+
     /** Creates a protection domain. C: {@code ibv_alloc_pd}. */
     ProtectionDomain allocateProtectionDomain() throws RdmaException;
 
@@ -67,6 +100,28 @@ public interface DeviceContext extends AutoCloseable {
      */
     CompletionQueue createCompletionQueue(int capacity, @Nullable CompletionChannel channel,
             @Nullable Object userContext, int completionVector) throws RdmaException;
+
+    /**
+     * Creates a completion queue whose completions are read in place. C: {@code ibv_create_cq_ex}.
+     *
+     * @throws RdmaException EINVAL naming the limit if a size does not fit, EOPNOTSUPP naming the fields
+     *         the device does not have
+     */
+    ExtendedCompletionQueue createCompletionQueue(CompletionQueueInitAttributes attributes)
+            throws RdmaException;
+
+    /** Creates a thread domain. C: {@code ibv_alloc_td}. */
+    ThreadDomain allocateThreadDomain() throws RdmaException;
+
+    /**
+     * Allocates memory of the device. C: {@code ibv_alloc_dm}.
+     *
+     * @param byteSize from 1
+     * @param byteAlignment a power of two
+     * @throws RdmaException EINVAL for a size or alignment out of range, ENOMEM if there is not so much
+     *         left
+     */
+    DeviceMemory allocateDeviceMemory(long byteSize, long byteAlignment) throws RdmaException;
 
     /** Creates a completion queue without channel. */
     default CompletionQueue createCompletionQueue(int capacity) throws RdmaException {

@@ -61,6 +61,11 @@ public record Gid(long high, long low) {
         return high == 0 && (low >>> 32) == 0xffff;
     }
 
+    /** {@return whether this is the address of a multicast group, of either IP version} */
+    public boolean isMulticast() {
+        return isIpv4() ? (low >>> 28 & 0xf) == 0xe : high >>> 56 == 0xff;
+    }
+
     /** {@return whether all bytes are zero} */
     public boolean isZero() {
         return high == 0 && low == 0;

@@ -1,5 +1,7 @@
 package io.rdma4j.verbs;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
@@ -14,7 +16,7 @@ public interface MemoryRegion extends AutoCloseable {
     /** {@return the protection domain it belongs to} */
     ProtectionDomain protectionDomain();
 
-    /** {@return the memory} */
+    /** {@return the memory; a segment of no bytes for device memory and for the null region} */
     MemorySegment segment();
 
     /**
@@ -34,6 +36,19 @@ public interface MemoryRegion extends AutoCloseable {
 
     /** {@return what may be done to it} */
     Set<AccessFlag> access();
+
+    /**
+     * Changes memory, domain or rights of the region, whose keys stay the same. C: {@code ibv_rereg_mr}.
+     * What the change takes away fails from now on for requests that are under way too.
+     *
+     * @param newSegment other memory ({@code IBV_REREG_MR_CHANGE_TRANSLATION}), or null; addresses count
+     *        from its native address, or from 0 if the region is zero-based
+     * @param newDomain another domain of the same device ({@code IBV_REREG_MR_CHANGE_PD}), or null
+     * @param newAccess other rights ({@code IBV_REREG_MR_CHANGE_ACCESS}), or null
+     * @throws RdmaException as registering; EBUSY while memory windows are bound to it. Nothing is changed
+     */
+    void reregister(@Nullable MemorySegment newSegment, @Nullable ProtectionDomain newDomain,
+            @Nullable Set<AccessFlag> newAccess) throws RdmaException;
 
     /**
      * Ends all access. Idempotent. C: {@code ibv_dereg_mr}.

@@ -15,6 +15,14 @@ public interface MemoryWindow extends AutoCloseable {
     /** {@return the key the peer uses; changes with each bind} */
     int rkey();
 
+    /**
+     * {@return the key that follows another one: the low 8 bits count up, the others stay} For binding a
+     * type 2 window anew. C: {@code ibv_inc_rkey}.
+     */
+    static int nextRkey(int rkey) {
+        return (rkey & 0xffff_ff00) | ((rkey + 1) & 0xff);
+    }
+
     /** Frees it; the peer's access ends at once. Idempotent. C: {@code ibv_dealloc_mw}. */
     @Override
     void close() throws RdmaException;

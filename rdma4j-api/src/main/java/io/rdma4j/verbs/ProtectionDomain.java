@@ -3,6 +3,7 @@ package io.rdma4j.verbs;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -38,6 +39,39 @@ public interface ProtectionDomain extends AutoCloseable {
     MemoryRegion register(MemorySegment segment, long iova, Set<AccessFlag> access)
             throws RdmaException;
 
+    /**
+     * Registers memory of the process or of the device. C: {@code ibv_reg_mr_ex}, {@code ibv_reg_dm_mr}.
+     *
+     * @throws RdmaException EINVAL if not exactly one of segment and device memory is set, and as above
+     */
+    MemoryRegion register(MemoryRegionInitAttributes attributes) throws RdmaException;
+
+    /**
+     * Registers no memory: what is received there is thrown away, and zeros are sent from there; any
+     * address and length fit. For local use. C: {@code ibv_alloc_null_mr}.
+     */
+    MemoryRegion registerNull() throws RdmaException;
+
+    /**
+     * Says what will be done with registered memory. C: {@code ibv_advise_mr}.
+     *
+     * @param isFlushed whether it shall be done when the call returns ({@code IBV_ADVISE_MR_FLAG_FLUSH})
+     * @throws RdmaException ENOENT for a key of no region of this domain, EFAULT for bounds outside it,
+     *         EINVAL for {@link MemoryAdvice#PREFETCH_WRITE} without LOCAL_WRITE
+     */
+    void advise(MemoryAdvice advice, boolean isFlushed, List<ScatterGatherElement> elements)
+            throws RdmaException;
+
+    /**
+     * Creates a domain that shares this one's regions and adds a thread domain and an allocator for queue
+     * memory; usable wherever a domain is. C: {@code ibv_alloc_parent_domain}.
+     *
+     * @param threadDomain whose objects belong to one thread, or null
+     * @param allocator where queues get their native memory, or null for the device's own
+     */
+    ProtectionDomain createParentDomain(@Nullable ThreadDomain threadDomain,
+            @Nullable BufferAllocator allocator) throws RdmaException;
+
     /** Creates a queue pair in state RESET. C: {@code ibv_create_qp}. */
     QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException;
 
@@ -45,8 +79,39 @@ public interface ProtectionDomain extends AutoCloseable {
     SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueAttributes attributes,
             @Nullable Object userContext) throws RdmaException;
 
-    /** Creates the path of datagrams. C: {@code ibv_create_ah}. */
+    /**
+     * Creates a shared receive queue of a kind. C: {@code ibv_create_srq_ex}.
+     *
+     * @throws RdmaException EOPNOTSUPP for a kind the device does not have, EINVAL naming the limit
+     */
+    default SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueType type,
+            SharedReceiveQueueAttributes attributes, @Nullable Object userContext)
+            throws RdmaException {
+        if (type != SharedReceiveQueueType.BASIC) {
+            throw RdmaException.unsupported("create shared receive queue",
+                    "this device offers type BASIC, not " + type);
+        }
+        return createSharedReceiveQueue(attributes, userContext);
+    }
+
+    /**
+     * Creates the path of datagrams. C: {@code ibv_create_ah}.
+     *
+     * @throws RdmaException EINVAL without a global route on RoCE, for an empty entry of the GID table, or
+     *         for GIDs of two IP versions
+     */
     AddressHandle createAddressHandle(AddressHandleAttributes attributes) throws RdmaException;
+
+    /**
+     * Creates the path back to the sender of a received datagram. C: {@code ibv_create_ah_from_wc}.
+     *
+     * @param completion its completion
+     * @param header the first {@link AddressHandle#GLOBAL_ROUTE_LENGTH} bytes of its receive buffer
+     */
+    default AddressHandle createAddressHandle(int port, WorkCompletion completion,
+            MemorySegment header) throws RdmaException {
+        return createAddressHandle(context().pathBack(port, completion, header));
+    }
 
     /** Creates a memory window. C: {@code ibv_alloc_mw}. */
     MemoryWindow allocateMemoryWindow(MemoryWindowType type) throws RdmaException;

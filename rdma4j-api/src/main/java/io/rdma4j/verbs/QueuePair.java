@@ -69,6 +69,14 @@ public interface QueuePair extends AutoCloseable {
      */
     void postSend(List<SendWorkRequest> requests) throws RdmaException;
 
+    /**
+     * {@return the interface that posts piece by piece} C: {@code ibv_qp_to_qp_ex}.
+     *
+     * @throws IllegalStateException if the queue pair was created without
+     *         {@link QueuePairInitAttributes#sendOperations}
+     */
+    ExtendedQueuePair extended();
+
     /** Posts a receive request. C: {@code ibv_post_recv}. Errors as for sends. */
     void postReceive(ReceiveWorkRequest request) throws RdmaException;
 
@@ -79,15 +87,49 @@ public interface QueuePair extends AutoCloseable {
      */
     void postReceive(List<ReceiveWorkRequest> requests) throws RdmaException;
 
-    /** Binds a type 1 memory window. C: {@code ibv_bind_mw}. */
+    /**
+     * Binds a type 1 memory window to a stretch of a region: posts a send request that does it, after which
+     * {@link MemoryWindow#rkey()} is the new key. A length of 0 ends the peer's access. C:
+     * {@code ibv_bind_mw}.
+     *
+     * @param signaled whether its success is reported too
+     * @throws RdmaException EINVAL for a window of type 2, EPERM for a window or region of another domain,
+     *         and as {@link #postSend}
+     */
     void bindMemoryWindow(MemoryWindow window, long requestId, MemoryWindowBind bind,
             boolean signaled) throws RdmaException;
 
-    /** Joins a multicast group. C: {@code ibv_attach_mcast}. */
+    /**
+     * Joins a multicast group; joining twice is joining once. C: {@code ibv_attach_mcast}.
+     *
+     * @param group an IPv4 or IPv6 multicast address; IPv4 as {@code ::ffff:a.b.c.d}
+     * @throws RdmaException EINVAL if the queue pair is not of type UD or the GID is no group, ENOMEM
+     *         naming the limit
+     */
     void attachMulticast(Gid group) throws RdmaException;
 
-    /** Leaves a multicast group. C: {@code ibv_detach_mcast}. */
+    /**
+     * Leaves a multicast group. C: {@code ibv_detach_mcast}.
+     *
+     * @throws RdmaException EINVAL if the queue pair has not joined it
+     */
     void detachMulticast(Gid group) throws RdmaException;
+
+    /**
+     * {@return whether a reader of memory that the peer writes may count on the bytes to arrive in order}
+     * C: {@code ibv_query_qp_data_in_order}.
+     */
+    boolean isDataInOrder(SendOpcode opcode) throws RdmaException;
+
+    /**
+     * Sets the options to agree on with the peer. C: {@code ibv_set_ece}.
+     *
+     * @throws RdmaException EOPNOTSUPP for options the device does not have
+     */
+    void enhancedConnectionOptions(EnhancedConnectionOptions options) throws RdmaException;
+
+    /** {@return the options in use} C: {@code ibv_query_ece}. */
+    EnhancedConnectionOptions enhancedConnectionOptions() throws RdmaException;
 
     /**
      * Frees it; outstanding work is dropped without completions. Idempotent. C: {@code ibv_destroy_qp}.

@@ -2,6 +2,8 @@ package io.rdma4j.verbs;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.Set;
+
 /**
  * What a new queue pair shall be.
  *
@@ -16,6 +18,8 @@ public final class QueuePairInitAttributes {
     private QueuePairCapabilities capabilities = QueuePairCapabilities.ofDepth(16, 16);
     private boolean signalAll;
     private @Nullable Object userContext;
+    private @Nullable Set<SendOpcode> sendOperations;
+    private boolean blockSelfMulticastLoopback;
 
     /** Creates the default. */
     public QueuePairInitAttributes() {}
@@ -99,6 +103,31 @@ public final class QueuePairInitAttributes {
     /** Attaches an object of the caller's ({@code qp_context}). */
     public QueuePairInitAttributes userContext(@Nullable Object value) {
         userContext = value;
+        return this;
+    }
+
+    /** {@return what may be posted through {@link QueuePair#extended}, or null if that is not wanted} */
+    public @Nullable Set<SendOpcode> sendOperations() {
+        return sendOperations;
+    }
+
+    /**
+     * Asks for the interface that posts piece by piece, for these operations
+     * ({@code send_ops_flags} of {@code struct ibv_qp_init_attr_ex}).
+     */
+    public QueuePairInitAttributes sendOperations(SendOpcode... value) {
+        sendOperations = Set.of(value);
+        return this;
+    }
+
+    /** {@return whether its own multicasts are kept from it} */
+    public boolean blockSelfMulticastLoopback() {
+        return blockSelfMulticastLoopback;
+    }
+
+    /** Keeps its own multicasts from it ({@code IBV_QP_CREATE_BLOCK_SELF_MCAST_LB}). */
+    public QueuePairInitAttributes blockSelfMulticastLoopback(boolean value) {
+        blockSelfMulticastLoopback = value;
         return this;
     }
 }

@@ -9,6 +9,9 @@ public interface RdmaDevice {
     /** {@return its name, such as {@code roce_lo}} C: {@code ibv_get_device_name}. */
     String name();
 
+    /** {@return a number that stays the same while the machine runs} C: {@code ibv_get_device_index}. */
+    int index();
+
     /** {@return its node's identifier} C: {@code ibv_get_device_guid}. */
     long nodeGuid();
 
@@ -25,4 +28,12 @@ public interface RdmaDevice {
      * @throws RdmaException EADDRINUSE if another process holds the device's network address
      */
     DeviceContext open() throws RdmaException;
+
+    /**
+     * Opens it with its packets recorded, or over a network made worse.
+     *
+     * @throws RdmaException EOPNOTSUPP if the device offers no such thing, EBUSY if it is open in this
+     *         process with other options, and as {@link #open()}
+     */
+    DeviceContext open(DeviceOptions options) throws RdmaException;
 }

@@ -41,4 +41,13 @@ public final class RdmaDevices {
         throw new RdmaException(Errno.ENODEV, "find device", "there is no device '" + name
                 + "'; there " + (known.isEmpty() ? "are none" : "are " + known));
     }
+
+    /**
+     * {@return whether registered memory survives a fork of the process} The Java virtual machine does not
+     * fork itself; a child process it starts is another program, so nothing has to be done. C:
+     * {@code ibv_is_fork_initialized}.
+     */
+    public static ForkStatus forkStatus() {
+        return ForkStatus.UNNEEDED;
+    }
 }

@@ -3,6 +3,7 @@ package io.rdma4j.verbs;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Set;
 
 /**
  * A request to a send queue: what to do, with which memory, at which place of the peer.
@@ -35,6 +36,9 @@ public final class SendWorkRequest {
     private @Nullable MemoryWindowBind windowBind;
     private int windowRkey;
     private @Nullable MemorySegment inlineData;
+    private long flushLength;
+    private int flushPlacement;
+    private FlushSelectivity flushSelectivity = FlushSelectivity.RANGE;
 
     /** Creates a SEND without payload. */
     public SendWorkRequest() {}
@@ -58,6 +62,9 @@ public final class SendWorkRequest {
         windowBind = null;
         windowRkey = 0;
         inlineData = null;
+        flushLength = 0;
+        flushPlacement = 0;
+        flushSelectivity = FlushSelectivity.RANGE;
         return this;
     }
 
@@ -126,6 +133,46 @@ public final class SendWorkRequest {
     public SendWorkRequest fetchAndAdd(long peerAddress, int peerRkey, long add) {
         compareAdd = add;
         return opcode(SendOpcode.ATOMIC_FETCH_AND_ADD).remote(peerAddress, peerRkey);
+    }
+
+    /**
+     * Makes this a write of 8 aligned bytes that no reader sees in part; its payload are 8 bytes in the
+     * order of memory.
+     */
+    public SendWorkRequest atomicWrite(long peerAddress, int peerRkey) {
+        return opcode(SendOpcode.ATOMIC_WRITE).remote(peerAddress, peerRkey);
+    }
+
+    /** Makes this a FLUSH of earlier writes to the peer's memory; it has no payload. */
+    public SendWorkRequest flush(long peerAddress, int peerRkey, long length,
+            Set<FlushPlacement> placement, FlushSelectivity selectivity) {
+        if (length < 0 || length > 0xffff_ffffL) {
+            throw new IllegalArgumentException("a FLUSH covers 0 to 2^32 - 1 bytes, not " + length);
+        }
+        flushLength = length;
+        flushPlacement = FlushPlacement.bits(placement);
+        flushSelectivity = selectivity;
+        return opcode(SendOpcode.FLUSH).remote(peerAddress, peerRkey);
+    }
+
+    /** Makes this an invalidation of a key of one's own; it has no payload. */
+    public SendWorkRequest localInvalidate(int ownRkey) {
+        return opcode(SendOpcode.LOCAL_INVALIDATE).invalidateRkey(ownRkey);
+    }
+
+    /** {@return the bytes a FLUSH covers} */
+    public long flushLength() {
+        return flushLength;
+    }
+
+    /** {@return how far a FLUSH brings writes, as verbs.h bits} */
+    public int flushPlacement() {
+        return flushPlacement;
+    }
+
+    /** {@return what a FLUSH covers} */
+    public FlushSelectivity flushSelectivity() {
+        return flushSelectivity;
     }
 
     /** Sets flags, beside those already set ({@code send_flags}). */

@@ -21,6 +21,8 @@ public final class WorkCompletion {
     private int sourceLid;
     private int serviceLevel;
     private int destinationPathBits;
+    private long completionTimestamp;
+    private long completionWallclockNs;
 
     /** Creates one to be filled. */
     public WorkCompletion() {}
@@ -114,6 +116,22 @@ public final class WorkCompletion {
         return destinationPathBits;
     }
 
+    /**
+     * {@return when it completed by the device's raw clock, if its queue was created with
+     * {@link CompletionField#COMPLETION_TIMESTAMP}} C: {@code ibv_wc_read_completion_ts}.
+     */
+    public long completionTimestamp() {
+        return completionTimestamp;
+    }
+
+    /**
+     * {@return when it completed, in nanoseconds since 1970, if its queue was created with
+     * {@link CompletionField#COMPLETION_WALLCLOCK}} C: {@code ibv_wc_read_completion_wallclock_ns}.
+     */
+    public long completionWallclockNs() {
+        return completionWallclockNs;
+    }
+
     /** Fills the fields every completion has and clears the others. For devices. */
     public WorkCompletion fill(long requestId, WorkCompletionStatus newStatus,
             WorkCompletionOpcode newOpcode, int queuePair, long bytes) {
@@ -130,6 +148,8 @@ public final class WorkCompletion {
         sourceLid = 0;
         serviceLevel = 0;
         destinationPathBits = 0;
+        completionTimestamp = 0;
+        completionWallclockNs = 0;
         return this;
     }
 
@@ -144,6 +164,13 @@ public final class WorkCompletion {
     public WorkCompletion fillSource(int queuePair, int moreFlags) {
         sourceQueuePair = queuePair;
         flags |= moreFlags;
+        return this;
+    }
+
+    /** Adds when it completed. For devices. */
+    public WorkCompletion fillTime(long timestamp, long wallclockNs) {
+        completionTimestamp = timestamp;
+        completionWallclockNs = wallclockNs;
         return this;
     }
 
@@ -168,6 +195,8 @@ public final class WorkCompletion {
         sourceLid = other.sourceLid;
         serviceLevel = other.serviceLevel;
         destinationPathBits = other.destinationPathBits;
+        completionTimestamp = other.completionTimestamp;
+        completionWallclockNs = other.completionWallclockNs;
     }
 
     /** {@return the completion in one line, a failure with its explanation} */

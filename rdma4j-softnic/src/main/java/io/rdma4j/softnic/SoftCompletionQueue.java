@@ -147,6 +147,11 @@ final class SoftCompletionQueue implements CompletionQueue {
                 "this device cannot; create it with the capacity it will need");
     }
 
+    @Override
+    public void moderate(int count, int periodUs) throws RdmaException {
+        throw RdmaException.unsupported("moderate completion queue", "not yet");
+    }
+
     // ---------------------------------------------------------------- for the engine's owner
 
     void attach(EngineQueuePair queuePair) {

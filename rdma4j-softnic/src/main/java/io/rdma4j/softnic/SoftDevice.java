@@ -1,6 +1,7 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.spi.CmDevice;
+import io.rdma4j.verbs.DeviceOptions;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.NodeType;
 import io.rdma4j.verbs.RdmaException;
@@ -33,6 +34,11 @@ final class SoftDevice implements CmDevice {
     @Override
     public String name() {
         return "roce_" + networkInterface.getName();
+    }
+
+    @Override
+    public int index() {
+        return networkInterface.getIndex();
     }
 
     /** {@return EUI-64 of the interface's MAC address; without one a number of its own} */
@@ -81,7 +87,12 @@ final class SoftDevice implements CmDevice {
 
     @Override
     public SoftDeviceContext open() throws RdmaException {
-        return open(null);
+        return SoftNic.open(this, null);
+    }
+
+    @Override
+    public SoftDeviceContext open(DeviceOptions options) throws RdmaException {
+        throw RdmaException.unsupported("open device", "no options yet");
     }
 
     @Override

@@ -7,12 +7,18 @@ import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectCall;
 import io.rdma4j.spi.EventQueue;
+import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.DeviceAttributes;
+import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.EthernetAddress;
+import io.rdma4j.verbs.ExtendedCompletionQueue;
+import io.rdma4j.verbs.ExtendedDeviceAttributes;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.GidType;
@@ -24,8 +30,11 @@ import io.rdma4j.verbs.PortState;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ThreadDomain;
+import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
+import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -79,6 +88,49 @@ final class SoftDeviceContext implements CmContext {
     public DeviceAttributes queryDevice() {
         checkOpen();
         return Limits.attributes(nic.device().nodeGuid());
+    }
+
+    @Override
+    public ExtendedDeviceAttributes queryDeviceExtended() throws RdmaException {
+        throw RdmaException.unsupported("query device", "not yet");
+    }
+
+    @Override
+    public long queryClock() throws RdmaException {
+        throw RdmaException.unsupported("query clock", "not yet");
+    }
+
+    @Override
+    public long queryPortSpeed(int port) throws RdmaException {
+        throw RdmaException.unsupported("query port speed", "not yet");
+    }
+
+    @Override
+    public AddressHandleAttributes pathBack(int port, WorkCompletion completion,
+            MemorySegment header) throws RdmaException {
+        throw RdmaException.unsupported("create address handle", "not yet");
+    }
+
+    @Override
+    public EthernetAddress resolveEthernet(AddressHandleAttributes path) throws RdmaException {
+        throw RdmaException.unsupported("resolve Ethernet address", "not yet");
+    }
+
+    @Override
+    public ExtendedCompletionQueue createCompletionQueue(CompletionQueueInitAttributes attributes)
+            throws RdmaException {
+        throw RdmaException.unsupported("create completion queue", "not yet");
+    }
+
+    @Override
+    public ThreadDomain allocateThreadDomain() throws RdmaException {
+        throw RdmaException.unsupported("allocate thread domain", "not yet");
+    }
+
+    @Override
+    public DeviceMemory allocateDeviceMemory(long byteSize, long byteAlignment)
+            throws RdmaException {
+        throw RdmaException.unsupported("allocate device memory", "not yet");
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
@@ -101,6 +102,13 @@ final class SoftMemoryRegion implements MemoryRegion {
     @Override
     public Set<AccessFlag> access() {
         return access;
+    }
+
+    @Override
+    public void reregister(@Nullable MemorySegment newSegment,
+            @Nullable ProtectionDomain newDomain, @Nullable Set<AccessFlag> newAccess)
+            throws RdmaException {
+        throw RdmaException.unsupported("reregister memory", "not yet");
     }
 
     @Override

@@ -4,19 +4,25 @@ import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.BufferAllocator;
 import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.MemoryAdvice;
 import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.MemoryRegionInitAttributes;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowType;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ScatterGatherElement;
 import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.ThreadDomain;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Set;
 
 /** A protection domain. */
@@ -74,6 +80,28 @@ final class SoftProtectionDomain implements ProtectionDomain {
             children.add("memory region");
             return new SoftMemoryRegion(this, segment, iova, access);
         });
+    }
+
+    @Override
+    public MemoryRegion register(MemoryRegionInitAttributes attributes) throws RdmaException {
+        throw RdmaException.unsupported("register memory", "not yet");
+    }
+
+    @Override
+    public MemoryRegion registerNull() throws RdmaException {
+        throw RdmaException.unsupported("register memory", "not yet");
+    }
+
+    @Override
+    public void advise(MemoryAdvice advice, boolean isFlushed, List<ScatterGatherElement> elements)
+            throws RdmaException {
+        throw RdmaException.unsupported("advise on memory", "not yet");
+    }
+
+    @Override
+    public ProtectionDomain createParentDomain(@Nullable ThreadDomain threadDomain,
+            @Nullable BufferAllocator allocator) throws RdmaException {
+        throw RdmaException.unsupported("create parent domain", "not yet");
     }
 
     @Override

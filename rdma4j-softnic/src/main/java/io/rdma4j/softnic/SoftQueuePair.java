@@ -15,7 +15,9 @@ import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.EnhancedConnectionOptions;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
@@ -31,6 +33,7 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.ScatterGatherList;
 import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
 import org.jspecify.annotations.Nullable;
@@ -305,6 +308,27 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
     public void detachMulticast(Gid group) throws RdmaException {
         throw new RdmaException(Errno.EINVAL, "detach from multicast group",
                 "only UD queue pairs can be attached, not " + type());
+    }
+
+    @Override
+    public ExtendedQueuePair extended() {
+        throw new IllegalStateException("not yet");
+    }
+
+    @Override
+    public boolean isDataInOrder(SendOpcode opcode) {
+        return false;
+    }
+
+    @Override
+    public void enhancedConnectionOptions(EnhancedConnectionOptions options)
+            throws RdmaException {
+        throw RdmaException.unsupported("set ECE", "not yet");
+    }
+
+    @Override
+    public EnhancedConnectionOptions enhancedConnectionOptions() {
+        return EnhancedConnectionOptions.NONE;
     }
 
     // ---------------------------------------------------------------- the end

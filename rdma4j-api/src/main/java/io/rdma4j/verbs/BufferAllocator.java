@@ -1,0 +1,26 @@
+package io.rdma4j.verbs;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Where objects of a parent domain take the native memory of their queues from.
+ *
+ * <p>C: the {@code alloc} and {@code free} members of {@code struct ibv_parent_domain_init_attr}. Called
+ * while an object is created or closed; must not call the device.
+ */
+public interface BufferAllocator {
+    /**
+     * {@return native memory of an arena that any thread may use, or null for the device's own}
+     *
+     * @param domain the parent domain
+     * @param byteSize at least 1
+     * @param byteAlignment a power of two
+     */
+    @Nullable
+    MemorySegment allocate(ProtectionDomain domain, long byteSize, long byteAlignment);
+
+    /** Takes back memory that {@link #allocate} gave; nothing uses it any more. */
+    void free(ProtectionDomain domain, MemorySegment memory);
+}

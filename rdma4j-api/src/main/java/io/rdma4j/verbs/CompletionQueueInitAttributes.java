@@ -1,0 +1,116 @@
+package io.rdma4j.verbs;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * What a new extended completion queue shall be.
+ *
+ * <p>C: {@code struct ibv_cq_init_attr_ex}. A mutable object of the caller; a new one asks for 16 entries
+ * and no field that costs anything.
+ */
+public final class CompletionQueueInitAttributes {
+    private int capacity = 16;
+    private @Nullable CompletionChannel channel;
+    private @Nullable Object userContext;
+    private int completionVector;
+    private Set<CompletionField> fields = Set.of();
+    private boolean singleThreaded;
+    private boolean ignoreOverrun;
+    private @Nullable ProtectionDomain parentDomain;
+
+    /** Creates the default. */
+    public CompletionQueueInitAttributes() {}
+
+    /** {@return the entries it shall hold} */
+    public int capacity() {
+        return capacity;
+    }
+
+    /** Sets the entries it shall hold, from 1 ({@code cqe}). */
+    public CompletionQueueInitAttributes capacity(int value) {
+        capacity = value;
+        return this;
+    }
+
+    /** {@return where it announces completions when armed, or null} */
+    public @Nullable CompletionChannel channel() {
+        return channel;
+    }
+
+    /** Sets where it announces completions when armed ({@code channel}). */
+    public CompletionQueueInitAttributes channel(@Nullable CompletionChannel value) {
+        channel = value;
+        return this;
+    }
+
+    /** {@return the caller's own object} */
+    public @Nullable Object userContext() {
+        return userContext;
+    }
+
+    /** Attaches an object of the caller's ({@code cq_context}). */
+    public CompletionQueueInitAttributes userContext(@Nullable Object value) {
+        userContext = value;
+        return this;
+    }
+
+    /** {@return which of the device's completion vectors} */
+    public int completionVector() {
+        return completionVector;
+    }
+
+    /** Sets which of the device's completion vectors, from 0 ({@code comp_vector}). */
+    public CompletionQueueInitAttributes completionVector(int value) {
+        completionVector = value;
+        return this;
+    }
+
+    /** {@return the fields that completions shall have} */
+    public Set<CompletionField> fields() {
+        return fields;
+    }
+
+    /** Sets the fields that completions shall have ({@code wc_flags}). */
+    public CompletionQueueInitAttributes fields(CompletionField... value) {
+        EnumSet<CompletionField> set = EnumSet.noneOf(CompletionField.class);
+        set.addAll(Set.of(value));
+        fields = Set.copyOf(set);
+        return this;
+    }
+
+    /** {@return whether one thread at a time polls} */
+    public boolean singleThreaded() {
+        return singleThreaded;
+    }
+
+    /** Promises that one thread at a time polls ({@code IBV_CREATE_CQ_ATTR_SINGLE_THREADED}). */
+    public CompletionQueueInitAttributes singleThreaded(boolean value) {
+        singleThreaded = value;
+        return this;
+    }
+
+    /** {@return whether completions without room are dropped instead of failing the queue} */
+    public boolean ignoreOverrun() {
+        return ignoreOverrun;
+    }
+
+    /** Drops completions without room instead of failing ({@code IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN}). */
+    public CompletionQueueInitAttributes ignoreOverrun(boolean value) {
+        ignoreOverrun = value;
+        return this;
+    }
+
+    /** {@return the parent domain it belongs to, or null} */
+    public @Nullable ProtectionDomain parentDomain() {
+        return parentDomain;
+    }
+
+    /** Makes it belong to a parent domain ({@code parent_domain}). */
+    public CompletionQueueInitAttributes parentDomain(@Nullable ProtectionDomain value) {
+        parentDomain = value;
+        return this;
+    }
+}

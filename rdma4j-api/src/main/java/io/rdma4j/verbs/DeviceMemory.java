@@ -1,0 +1,40 @@
+package io.rdma4j.verbs;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Memory of the device itself, which only the device and the two copying calls reach.
+ *
+ * <p>C: {@code struct ibv_dm}, {@code ibv_alloc_dm}. It is registered with
+ * {@link ProtectionDomain#register(MemoryRegionInitAttributes)}, as a region whose addresses start at 0.
+ * Starts zeroed. Thread safe; concurrent copies of the same bytes mix.
+ */
+public interface DeviceMemory extends AutoCloseable {
+    /** {@return the device it belongs to} */
+    DeviceContext context();
+
+    /** {@return its bytes} */
+    long length();
+
+    /**
+     * Copies a whole segment into it. C: {@code ibv_memcpy_to_dm}.
+     *
+     * @throws RdmaException EINVAL naming the bounds if it does not fit
+     */
+    void copyFrom(long offset, MemorySegment source) throws RdmaException;
+
+    /**
+     * Fills a whole segment from it. C: {@code ibv_memcpy_from_dm}.
+     *
+     * @throws RdmaException EINVAL naming the bounds if there is not so much
+     */
+    void copyTo(MemorySegment target, long offset) throws RdmaException;
+
+    /**
+     * Frees it. Idempotent. C: {@code ibv_free_dm}.
+     *
+     * @throws RdmaException EBUSY while regions lie in it
+     */
+    @Override
+    void close() throws RdmaException;
+}

@@ -1,0 +1,14 @@
+package io.rdma4j.verbs;
+
+/**
+ * Options that two devices of one vendor agree on when they connect.
+ *
+ * <p>C: {@code struct ibv_ece}, {@code ibv_set_ece}, {@code ibv_query_ece}.
+ *
+ * @param vendorId whose options they are
+ * @param options bits of that vendor's choice; 0 for none
+ */
+public record EnhancedConnectionOptions(int vendorId, int options) {
+    /** No options. */
+    public static final EnhancedConnectionOptions NONE = new EnhancedConnectionOptions(0, 0);
+}

@@ -1,0 +1,58 @@
+package io.rdma4j.verbs;
+
+import java.util.Set;
+
+/**
+ * A completion queue whose completions are read in place, a batch at a time.
+ *
+ * <p>C: {@code struct ibv_cq_ex}, {@code ibv_create_cq_ex}; it is a {@link CompletionQueue} as well
+ * ({@code ibv_cq_ex_to_cq}).
+ *
+ * {@snippet :
+ * if (queue.startPoll()) {
+ *     do {
+ *         handle(queue.current());
+ *     } while (queue.nextPoll());
+ *     queue.endPoll();
+ * }
+ * }
+ *
+ * <p>Between {@link #startPoll} that returned true and {@link #endPoll} the batch belongs to the calling
+ * thread; other threads that poll wait for its end.
+ */
+public interface ExtendedCompletionQueue extends CompletionQueue {
+    /** {@return the fields its completions have} */
+    Set<CompletionField> fields();
+
+    /**
+     * Begins a batch. C: {@code ibv_start_poll}.
+     *
+     * @return whether there is a completion, which {@link #current} then is; if not, the batch has ended
+     * @throws RdmaException EIO when the queue has overrun and all it held has been taken
+     * @throws IllegalStateException if the calling thread has begun a batch already
+     */
+    boolean startPoll() throws RdmaException;
+
+    /**
+     * Goes on to the next completion. C: {@code ibv_next_poll}.
+     *
+     * @return whether there was one
+     * @throws IllegalStateException outside a batch
+     */
+    boolean nextPoll();
+
+    /**
+     * Ends the batch and frees its entries. C: {@code ibv_end_poll}.
+     *
+     * @throws IllegalStateException outside a batch
+     */
+    void endPoll();
+
+    /**
+     * {@return the completion of the batch that has been reached, valid until the next call} C: the
+     * {@code ibv_wc_read_…} family. Fields that were not asked for may be zero.
+     *
+     * @throws IllegalStateException outside a batch
+     */
+    WorkCompletion current();
+}

@@ -1,0 +1,35 @@
+package io.rdma4j.verbs;
+
+import java.util.Set;
+
+/**
+ * How far a FLUSH brings earlier writes.
+ *
+ * <p>C: {@code enum ibv_placement_type}. Source: IBTA annex A19.
+ */
+public enum FlushPlacement {
+    /** Every observer sees them. */
+    GLOBAL(1 << 0),
+    /** They survive a loss of power. */
+    PERSISTENT(1 << 1);
+
+    private final int bit;
+
+    FlushPlacement(int bit) {
+        this.bit = bit;
+    }
+
+    /** {@return the bit verbs.h gives this, which is that on the wire} */
+    public int bit() {
+        return bit;
+    }
+
+    /** {@return the bits of a set} */
+    public static int bits(Set<FlushPlacement> placements) {
+        int bits = 0;
+        for (FlushPlacement placement : placements) {
+            bits |= placement.bit;
+        }
+        return bits;
+    }
+}

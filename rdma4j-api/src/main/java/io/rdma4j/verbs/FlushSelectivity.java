@@ -1,0 +1,24 @@
+package io.rdma4j.verbs;
+
+/**
+ * What a FLUSH covers.
+ *
+ * <p>C: {@code enum ibv_selectivity_level}. Source: IBTA annex A19.
+ */
+public enum FlushSelectivity {
+    /** The given range. */
+    RANGE(0),
+    /** The whole region of the key. */
+    MEMORY_REGION(1);
+
+    private final int code;
+
+    FlushSelectivity(int code) {
+        this.code = code;
+    }
+
+    /** {@return the number verbs.h gives this, which is that on the wire} */
+    public int code() {
+        return code;
+    }
+}

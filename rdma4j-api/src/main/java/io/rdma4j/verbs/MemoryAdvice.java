@@ -1,0 +1,26 @@
+package io.rdma4j.verbs;
+
+/**
+ * What will be done with memory soon.
+ *
+ * <p>C: {@code enum ibv_advise_mr_advice}.
+ */
+public enum MemoryAdvice {
+    /** It will be read: bring its pages in. */
+    PREFETCH(0),
+    /** It will be written: bring its pages in for writing. */
+    PREFETCH_WRITE(1),
+    /** Use what is there; bring nothing in. */
+    PREFETCH_NO_FAULT(2);
+
+    private final int code;
+
+    MemoryAdvice(int code) {
+        this.code = code;
+    }
+
+    /** {@return the number verbs.h gives this} */
+    public int code() {
+        return code;
+    }
+}

@@ -1,0 +1,20 @@
+package io.rdma4j.verbs;
+
+/**
+ * A promise that what is created in it is used by one thread at a time.
+ *
+ * <p>C: {@code struct ibv_td}, {@code ibv_alloc_td}. A device may use it to leave out locks; it is put to
+ * use through {@link ProtectionDomain#createParentDomain}. Thread safe.
+ */
+public interface ThreadDomain extends AutoCloseable {
+    /** {@return the device it belongs to} */
+    DeviceContext context();
+
+    /**
+     * Frees it. Idempotent. C: {@code ibv_dealloc_td}.
+     *
+     * @throws RdmaException EBUSY while a parent domain uses it
+     */
+    @Override
+    void close() throws RdmaException;
+}
