@@ -6,5 +6,6 @@ module io.rdma4j.protocol {
     exports io.rdma4j.protocol.cm;
     exports io.rdma4j.protocol.queue;
     exports io.rdma4j.protocol.rc;
+    exports io.rdma4j.protocol.unreliable;
     exports io.rdma4j.protocol.wire;
 }

@@ -59,6 +59,8 @@ public enum Counter {
     DROPPED_BAD_PKEY,
     /** Packets dropped: wrong Q_Key. */
     DROPPED_BAD_QKEY,
+    /** Messages dropped by an unreliable queue pair: a packet or a receive is missing, or it does not fit. */
+    DROPPED_MESSAGE,
     /** Acknowledgements dropped: they acknowledge nothing that is outstanding. */
     DROPPED_GHOST_ACK,
     /** Management datagrams dropped: not a message of the connection manager, or of no connection. */

@@ -197,6 +197,12 @@ public final class SendWorkRequest {
         return flags;
     }
 
+    /** Sets all flags at once, as verbs.h bits. */
+    public SendWorkRequest flags(int bits) {
+        flags = bits;
+        return this;
+    }
+
     /** {@return the memory to send from or to read into} */
     public ScatterGatherList elements() {
         return elements;

@@ -16,17 +16,12 @@ final class LiveObjects {
         counts.merge(kind, 1, Integer::sum);
     }
 
-    /**
-     * One more of a kind of which there may be a number.
-     *
-     * @throws RdmaException ENOMEM naming the limit
-     */
-    void addWithin(String kind, int limit, String limitName) throws RdmaException {
+    /** @throws RdmaException ENOMEM naming the limit, if there can be no more of a kind */
+    void requireRoom(String kind, int limit, String limitName) throws RdmaException {
         if (count(kind) >= limit) {
             throw new RdmaException(Errno.ENOMEM, "create " + kind,
                     "the device has all it can have: " + limitName + " is " + limit);
         }
-        add(kind);
     }
 
     void remove(String kind) {

@@ -52,26 +52,28 @@ final class ModifyChecks {
             }
         }
         if (attributes.isSet(QueuePairAttribute.ADDRESS_VECTOR)) {
-            check(context.nic().gids(), attributes.addressVector());
+            checkPath(OPERATION, context.nic().gids(), attributes.addressVector());
         }
     }
 
-    private static void check(List<Gid> gids, AddressHandleAttributes path) throws RdmaException {
+    /** Whether packets can take a path. */
+    static void checkPath(String operation, List<Gid> gids, AddressHandleAttributes path)
+            throws RdmaException {
         if (!path.isGlobal()) {
-            throw new RdmaException(Errno.EINVAL, OPERATION,
+            throw new RdmaException(Errno.EINVAL, operation,
                     "ah_attr has no global route, which RoCE needs");
         }
-        Limits.checkRange(OPERATION, "ah_attr.port_num", path.port(), 1, 1);
+        Limits.checkRange(operation, "ah_attr.port_num", path.port(), 1, 1);
         int index = path.sourceGidIndex();
         if (index < 0 || index >= gids.size() || gids.get(index).isZero()) {
-            throw new RdmaException(Errno.EINVAL, OPERATION,
+            throw new RdmaException(Errno.EINVAL, operation,
                     "ah_attr.sgid_index " + index + " is an empty entry of the GID table");
         }
         if (path.destination().isZero()) {
-            throw new RdmaException(Errno.EINVAL, OPERATION, "ah_attr.dgid is zero");
+            throw new RdmaException(Errno.EINVAL, operation, "ah_attr.dgid is zero");
         }
         if (gids.get(index).isIpv4() != path.destination().isIpv4()) {
-            throw new RdmaException(Errno.EINVAL, OPERATION, "the GIDs " + gids.get(index) + " and "
+            throw new RdmaException(Errno.EINVAL, operation, "the GIDs " + gids.get(index) + " and "
                     + path.destination() + " are not of the same IP version");
         }
     }

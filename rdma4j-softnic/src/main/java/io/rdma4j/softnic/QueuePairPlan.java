@@ -6,7 +6,11 @@ import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.SharedReceiveQueue;
 import org.jspecify.annotations.Nullable;
+
+import java.util.Set;
 
 /**
  * A queue pair that was asked for and can be made.
@@ -14,24 +18,29 @@ import org.jspecify.annotations.Nullable;
  * @param type its transport service
  * @param sendQueue where sends complete
  * @param receiveQueue where receives complete
+ * @param sharedReceives what it draws receives from instead of a queue of its own, or null
  * @param capabilities the sizes of its queues
  * @param signalAll whether every send is signaled
+ * @param sendOperations what may be posted piece by piece, or null if that is not wanted
+ * @param isDeafToItself whether its own multicasts are kept from it
  * @param userContext the caller's object
  */
 record QueuePairPlan(QueuePairType type, SoftCompletionQueue sendQueue,
-        SoftCompletionQueue receiveQueue, QueuePairCapabilities capabilities, boolean signalAll,
+        SoftCompletionQueue receiveQueue, @Nullable SoftSharedReceiveQueue sharedReceives,
+        QueuePairCapabilities capabilities, boolean signalAll,
+        @Nullable Set<SendOpcode> sendOperations, boolean isDeafToItself,
         @Nullable Object userContext) {
     private static final String OPERATION = "create queue pair";
 
     /** Checks what is asked for. */
-    static QueuePairPlan of(SoftDeviceContext context, QueuePairInitAttributes wanted)
+    static QueuePairPlan of(SoftProtectionDomain domain, QueuePairInitAttributes wanted)
             throws RdmaException {
-        if (wanted.type() != QueuePairType.RC) {
-            throw RdmaException.unsupported(OPERATION,
-                    "this device offers type RC, not " + wanted.type());
-        }
-        if (wanted.sharedReceiveQueue() != null) {
-            throw RdmaException.unsupported(OPERATION, "this device has no shared receive queues");
+        switch (wanted.type()) {
+            case RC, UC, UD -> {
+                // Offered.
+            }
+            case RAW_PACKET, XRC_SEND, XRC_RECEIVE, DRIVER -> throw RdmaException.unsupported(
+                    OPERATION, "this device offers types RC, UC and UD, not " + wanted.type());
         }
         QueuePairCapabilities sizes = wanted.capabilities();
         Limits.checkRange(OPERATION, "maxSendRequests", sizes.maxSendRequests(), 0,
@@ -44,10 +53,17 @@ record QueuePairPlan(QueuePairType type, SoftCompletionQueue sendQueue,
                 Limits.ELEMENTS);
         Limits.checkRange(OPERATION, "maxInlineData", sizes.maxInlineData(), 0,
                 Limits.INLINE_DATA);
+        Set<SendOpcode> operations = wanted.sendOperations();
+        if (operations != null) {
+            for (SendOpcode operation : operations) {
+                PostChecks.checkOffered(OPERATION, wanted.type(), operation);
+            }
+        }
         return new QueuePairPlan(wanted.type(),
-                own(context, wanted.sendCompletionQueue(), "send"),
-                own(context, wanted.receiveCompletionQueue(), "receive"), sizes,
-                wanted.signalAll(), wanted.userContext());
+                own(domain.owner(), wanted.sendCompletionQueue(), "send"),
+                own(domain.owner(), wanted.receiveCompletionQueue(), "receive"),
+                own(domain, wanted.sharedReceiveQueue()), sizes, wanted.signalAll(), operations,
+                wanted.blockSelfMulticastLoopback(), wanted.userContext());
     }
 
     private static SoftCompletionQueue own(SoftDeviceContext context,
@@ -57,6 +73,21 @@ record QueuePairPlan(QueuePairType type, SoftCompletionQueue sendQueue,
                     "the " + which + " completion queue is "
                             + (queue == null ? "missing" : "of another device context"));
         }
+        own.checkOpen();
+        return own;
+    }
+
+    private static @Nullable SoftSharedReceiveQueue own(SoftProtectionDomain domain,
+            @Nullable SharedReceiveQueue queue) throws RdmaException {
+        if (queue == null) {
+            return null;
+        }
+        if (!(queue instanceof SoftSharedReceiveQueue own)
+                || !own.owner().root().equals(domain.root())) {
+            throw new RdmaException(Errno.EINVAL, OPERATION,
+                    "the shared receive queue is of another protection domain");
+        }
+        own.checkOpen();
         return own;
     }
 }

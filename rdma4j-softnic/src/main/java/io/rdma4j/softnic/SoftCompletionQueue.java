@@ -5,42 +5,51 @@ import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
-import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.CompletionField;
+import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.ExtendedCompletionQueue;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A completion queue. */
-final class SoftCompletionQueue implements CompletionQueue {
+final class SoftCompletionQueue implements ExtendedCompletionQueue, CompletionRing.Listener {
     private final SoftDeviceContext context;
     private final EngineDriver driver;
     private final CompletionRing ring;
-    private final int capacity;
     private final @Nullable CompletionChannel channel;
     private final @Nullable Object userContext;
+    private final Set<CompletionField> fields;
     private final List<EngineQueuePair> queuePairs = new ArrayList<>();
-    private final LiveObjects children = new LiveObjects();
     private final AtomicInteger unacknowledged = new AtomicInteger();
+    private final AsyncEventSource events;
+    private boolean isOverrunReported;
     private volatile boolean isClosed;
 
-    SoftCompletionQueue(SoftDeviceContext context, int capacity,
-            @Nullable CompletionChannel channel, @Nullable Object userContext)
+    /** For the engine's owner. */
+    SoftCompletionQueue(SoftDeviceContext context, CompletionQueueInitAttributes wanted)
             throws RdmaException {
         this.context = context;
-        this.capacity = capacity;
-        this.channel = channel;
-        this.userContext = userContext;
+        channel = wanted.channel();
+        userContext = wanted.userContext();
+        fields = wanted.fields();
         driver = context.nic().driver();
+        events = AsyncEventSource.of(context.asyncEvents(), this);
+        boolean isTimed = fields.contains(CompletionField.COMPLETION_TIMESTAMP)
+                || fields.contains(CompletionField.COMPLETION_WALLCLOCK);
+        ring = Limits.allocate("create completion queue",
+                () -> new CompletionRing(wanted.capacity(), this, driver.engine()::timeNs,
+                        isTimed ? context.nic() : null, wanted.ignoreOverrun()));
         if (channel != null) {
             channel.attach();
         }
-        ring = new CompletionRing(capacity, this::announce);
         context.nic().add(ring, this);
     }
 
@@ -59,7 +68,12 @@ final class SoftCompletionQueue implements CompletionQueue {
 
     @Override
     public int capacity() {
-        return capacity;
+        return ring.capacity();
+    }
+
+    @Override
+    public Set<CompletionField> fields() {
+        return fields;
     }
 
     @Override
@@ -100,15 +114,44 @@ final class SoftCompletionQueue implements CompletionQueue {
         return false;
     }
 
+    @Override
+    public boolean startPoll() throws RdmaException {
+        checkOpen();
+        if (ring.startBatch()) {
+            return true;
+        }
+        driver.poll();
+        if (ring.startBatch()) {
+            return true;
+        }
+        checkOverrun();
+        return false;
+    }
+
+    @Override
+    public boolean nextPoll() {
+        return ring.nextInBatch();
+    }
+
+    @Override
+    public WorkCompletion current() {
+        return ring.currentInBatch();
+    }
+
+    @Override
+    public void endPoll() {
+        ring.endBatch();
+    }
+
     private void checkOverrun() throws RdmaException {
         if (ring.isOverrun()) {
             throw new RdmaException(Errno.EIO, "poll completion queue",
-                    "it overran: more work completed than its " + capacity
+                    "it overran: more work completed than its " + ring.capacity()
                             + " entries can hold; create it with room for all outstanding requests");
         }
     }
 
-    private void checkOpen() {
+    void checkOpen() {
         if (isClosed) {
             throw new IllegalStateException("the completion queue is closed");
         }
@@ -124,12 +167,18 @@ final class SoftCompletionQueue implements CompletionQueue {
         ring.arm(solicitedOnly);
     }
 
-    private void announce() {
+    @Override
+    public void onNotify() {
         CompletionChannel announcesIn = channel;
         if (announcesIn != null) {
             unacknowledged.incrementAndGet();
             announcesIn.publish(this);
         }
+    }
+
+    @Override
+    public void onModerated(CompletionRing moderated) {
+        driver.engine().onModerated(moderated);
     }
 
     @Override
@@ -142,32 +191,56 @@ final class SoftCompletionQueue implements CompletionQueue {
     }
 
     @Override
-    public void resize(int newCapacity) throws RdmaException {
-        throw RdmaException.unsupported("resize completion queue",
-                "this device cannot; create it with the capacity it will need");
+    public void resize(int capacity) throws RdmaException {
+        String operation = "resize completion queue";
+        Limits.checkRange(operation, "the capacity", capacity, 1, Limits.COMPLETIONS);
+        // Takers first, then the engine, whose owner never waits for takers.
+        ring.lockTakers();
+        try {
+            driver.call(nowNs -> {
+                checkOpen();
+                boolean isResized = Limits.allocate(operation, () -> ring.resize(capacity));
+                if (!isResized) {
+                    throw new RdmaException(Errno.EINVAL, operation,
+                            "it holds more completions than " + capacity + "; poll them first");
+                }
+                return this;
+            });
+        } finally {
+            ring.unlockTakers();
+        }
     }
 
     @Override
     public void moderate(int count, int periodUs) throws RdmaException {
-        throw RdmaException.unsupported("moderate completion queue", "not yet");
+        String operation = "moderate completion queue";
+        Limits.checkRange(operation, "the count", count, 0, Limits.MODERATION_COUNT);
+        Limits.checkRange(operation, "the period", periodUs, 0, Limits.MODERATION_US);
+        driver.call(nowNs -> {
+            checkOpen();
+            ring.moderate(count, periodUs * 1_000L);
+            return this;
+        });
     }
 
     // ---------------------------------------------------------------- for the engine's owner
 
     void attach(EngineQueuePair queuePair) {
-        queuePairs.add(queuePair);
-        children.add("queue pair");
+        if (!queuePairs.contains(queuePair)) {
+            queuePairs.add(queuePair);
+        }
     }
 
     void detach(EngineQueuePair queuePair) {
         queuePairs.remove(queuePair);
-        children.remove("queue pair");
     }
 
     /** A completion was lost: the queue and everything that reports to it have failed. IBTA 11.6.3.3. */
     void onOverrun() {
-        context.asyncEvents().publish(
-                SoftAsyncEvent.of(AsyncEventType.CQ_ERROR, this));
+        if (!isOverrunReported) {
+            isOverrunReported = true;
+            events.publish(AsyncEventType.CQ_ERROR);
+        }
         for (EngineQueuePair queuePair : List.copyOf(queuePairs)) {
             driver.run(nowNs -> {
                 queuePair.fail(nowNs);
@@ -182,16 +255,21 @@ final class SoftCompletionQueue implements CompletionQueue {
             if (isClosed) {
                 return this;
             }
-            children.requireNone("close completion queue");
+            if (!queuePairs.isEmpty()) {
+                throw new RdmaException(Errno.EBUSY, "close completion queue",
+                        queuePairs.size() + " queue pair(s) still report to it; close them first");
+            }
             int taken = unacknowledged.get() - (channel == null ? 0 : channel.waiting(this));
             if (taken > 0) {
                 throw new RdmaException(Errno.EBUSY, "close completion queue",
                         taken + " event(s) are not acknowledged; acknowledge them first");
             }
+            events.requireAcknowledged("close completion queue");
             isClosed = true;
+            events.discard();
             context.nic().remove(ring);
             context.children().remove("completion queue");
-            context.totals().remove("completion queue");
+            context.nic().totals().remove("completion queue");
             if (channel != null) {
                 channel.detach(this);
             }

@@ -108,6 +108,10 @@ final class SoftDevice implements CmDevice {
         }
     }
 
+    NetworkInterface networkInterface() {
+        return networkInterface;
+    }
+
     int interfaceIndex() {
         return networkInterface.getIndex();
     }

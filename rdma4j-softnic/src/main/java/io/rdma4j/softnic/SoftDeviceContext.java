@@ -1,6 +1,7 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.cm.PortSpace;
+import io.rdma4j.protocol.wire.GlobalRouteHeader;
 import io.rdma4j.protocol.wire.OutgoingPacket;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmContext;
@@ -9,7 +10,9 @@ import io.rdma4j.spi.ConnectCall;
 import io.rdma4j.spi.EventQueue;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEvent;
+import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionField;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.Counter;
@@ -32,24 +35,27 @@ import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ThreadDomain;
 import io.rdma4j.verbs.WorkCompletion;
+import io.rdma4j.verbs.WorkCompletionFlag;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 
 /** An open device. */
 final class SoftDeviceContext implements CmContext {
     private static final int PORT = 1;
+    private static final long MAX_ALIGNMENT = 1 << 12;
     private static final int CM_SUPPORTED = 0x0001_0000;
 
     private final SoftNic nic;
     private final LiveObjects children = new LiveObjects();
-    private final LiveObjects totals = new LiveObjects();
     private final EventQueue<AsyncEvent> asyncEvents = new EventQueue<>("await asynchronous event");
-    private boolean isClosed;
+    private final AsyncEventSource portEvents = AsyncEventSource.ofPort(asyncEvents, PORT);
+    private volatile boolean isClosed;
 
     SoftDeviceContext(SoftNic nic) {
         this.nic = nic;
@@ -64,13 +70,13 @@ final class SoftDeviceContext implements CmContext {
         return children;
     }
 
-    /** {@return everything made from this, directly or not, for limits} */
-    LiveObjects totals() {
-        return totals;
-    }
-
     EventQueue<AsyncEvent> asyncEvents() {
         return asyncEvents;
+    }
+
+    /** Something happened to the port or the whole device. */
+    void onPortEvent(AsyncEventType type) {
+        portEvents.publish(type);
     }
 
     void checkOpen() {
@@ -91,46 +97,22 @@ final class SoftDeviceContext implements CmContext {
     }
 
     @Override
-    public ExtendedDeviceAttributes queryDeviceExtended() throws RdmaException {
-        throw RdmaException.unsupported("query device", "not yet");
+    public ExtendedDeviceAttributes queryDeviceExtended() {
+        checkOpen();
+        return Limits.extended(nic.device().nodeGuid());
     }
 
     @Override
-    public long queryClock() throws RdmaException {
-        throw RdmaException.unsupported("query clock", "not yet");
+    public long queryClock() {
+        checkOpen();
+        return nic.rawNs();
     }
 
     @Override
     public long queryPortSpeed(int port) throws RdmaException {
-        throw RdmaException.unsupported("query port speed", "not yet");
-    }
-
-    @Override
-    public AddressHandleAttributes pathBack(int port, WorkCompletion completion,
-            MemorySegment header) throws RdmaException {
-        throw RdmaException.unsupported("create address handle", "not yet");
-    }
-
-    @Override
-    public EthernetAddress resolveEthernet(AddressHandleAttributes path) throws RdmaException {
-        throw RdmaException.unsupported("resolve Ethernet address", "not yet");
-    }
-
-    @Override
-    public ExtendedCompletionQueue createCompletionQueue(CompletionQueueInitAttributes attributes)
-            throws RdmaException {
-        throw RdmaException.unsupported("create completion queue", "not yet");
-    }
-
-    @Override
-    public ThreadDomain allocateThreadDomain() throws RdmaException {
-        throw RdmaException.unsupported("allocate thread domain", "not yet");
-    }
-
-    @Override
-    public DeviceMemory allocateDeviceMemory(long byteSize, long byteAlignment)
-            throws RdmaException {
-        throw RdmaException.unsupported("allocate device memory", "not yet");
+        checkPort("query port speed", port);
+        // 1X at 2.5 Gb/s, as queryPort says: a software device is as fast as its processor.
+        return 25;
     }
 
     @Override
@@ -208,7 +190,8 @@ final class SoftDeviceContext implements CmContext {
     public ProtectionDomain allocateProtectionDomain() throws RdmaException {
         return nic.driver().call(nowNs -> {
             checkOpen();
-            totals.addWithin("protection domain", Limits.DOMAINS, "max_pd");
+            nic.totals().requireRoom("protection domain", Limits.DOMAINS, "max_pd");
+            nic.totals().add("protection domain");
             children.add("protection domain");
             return new SoftProtectionDomain(this);
         });
@@ -218,23 +201,110 @@ final class SoftDeviceContext implements CmContext {
     public CompletionQueue createCompletionQueue(int capacity,
             @Nullable CompletionChannel channel, @Nullable Object userContext,
             int completionVector) throws RdmaException {
+        return createCompletionQueue(new CompletionQueueInitAttributes().capacity(capacity)
+                .channel(channel).userContext(userContext).completionVector(completionVector));
+    }
+
+    @Override
+    public ExtendedCompletionQueue createCompletionQueue(CompletionQueueInitAttributes attributes)
+            throws RdmaException {
         String operation = "create completion queue";
-        Limits.checkRange(operation, "the capacity", capacity, 1, Limits.COMPLETIONS);
-        Limits.checkRange(operation, "the completion vector", completionVector, 0,
+        Limits.checkRange(operation, "the capacity", attributes.capacity(), 1,
+                Limits.COMPLETIONS);
+        Limits.checkRange(operation, "the completion vector", attributes.completionVector(), 0,
                 Limits.COMPLETION_VECTORS - 1);
+        EnumSet<CompletionField> unknown = EnumSet.of(CompletionField.VLAN,
+                CompletionField.FLOW_TAG, CompletionField.TAG_MATCHING);
+        unknown.retainAll(attributes.fields());
+        if (!unknown.isEmpty()) {
+            throw RdmaException.unsupported(operation,
+                    "completions of this device have no " + unknown);
+        }
+        ProtectionDomain parent = attributes.parentDomain();
+        if (parent != null && !parent.context().equals(this)) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    "the parent domain is of another device context");
+        }
         return nic.driver().call(nowNs -> {
             checkOpen();
-            totals.addWithin("completion queue", Limits.COMPLETION_QUEUES, "max_cq");
-            try {
-                SoftCompletionQueue queue = new SoftCompletionQueue(this, capacity, channel,
-                        userContext);
-                children.add("completion queue");
-                return queue;
-            } catch (RdmaException e) {
-                totals.remove("completion queue");
-                throw e;
-            }
+            nic.totals().requireRoom("completion queue", Limits.COMPLETION_QUEUES, "max_cq");
+            SoftCompletionQueue queue = new SoftCompletionQueue(this, attributes);
+            nic.totals().add("completion queue");
+            children.add("completion queue");
+            return queue;
         });
+    }
+
+    @Override
+    public ThreadDomain allocateThreadDomain() throws RdmaException {
+        return nic.driver().call(nowNs -> {
+            checkOpen();
+            children.add("thread domain");
+            return new SoftThreadDomain(this);
+        });
+    }
+
+    @Override
+    public DeviceMemory allocateDeviceMemory(long byteSize, long byteAlignment)
+            throws RdmaException {
+        String operation = "allocate device memory";
+        Limits.checkRange(operation, "the size", byteSize, 1, Limits.DEVICE_MEMORY);
+        Limits.checkRange(operation, "the alignment", byteAlignment, 1, MAX_ALIGNMENT);
+        if (Long.bitCount(byteAlignment) != 1) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    "the alignment must be a power of two, not " + byteAlignment);
+        }
+        return nic.driver().call(nowNs -> {
+            checkOpen();
+            nic.takeDeviceMemory(byteSize);
+            children.add("device memory");
+            return new SoftDeviceMemory(this, byteSize, byteAlignment);
+        });
+    }
+
+    // ---------------------------------------------------------------- paths
+
+    @Override
+    public AddressHandleAttributes pathBack(int port, WorkCompletion completion,
+            MemorySegment header) throws RdmaException {
+        String operation = "find path back";
+        checkPort(operation, port);
+        if (!completion.has(WorkCompletionFlag.GRH)) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    "the completion is not that of a datagram with a global route header");
+        }
+        GlobalRouteHeader.Addresses route = GlobalRouteHeader.read(header);
+        if (route == null) {
+            throw new RdmaException(Errno.EINVAL, operation, "the memory holds no global route"
+                    + " header; give the first 40 bytes of the receive buffer");
+        }
+        int index = nic.gids().indexOf(route.destination());
+        if (index < 0 && route.destination().isMulticast()) {
+            index = firstOfVersion(route.destination().isIpv4());
+        }
+        if (index < 0) {
+            throw new RdmaException(Errno.EINVAL, operation, route.destination().addressText()
+                    + " is no address of " + nic.device().name());
+        }
+        return AddressHandleAttributes.to(route.source(), index)
+                .withTrafficClass(route.trafficClass()).withFlowLabel(route.flowLabel());
+    }
+
+    private int firstOfVersion(boolean isIpv4) {
+        List<Gid> gids = nic.gids();
+        for (int i = 0; i < gids.size(); i++) {
+            if (!gids.get(i).isZero() && gids.get(i).isIpv4() == isIpv4) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    @Override
+    public EthernetAddress resolveEthernet(AddressHandleAttributes path) throws RdmaException {
+        checkOpen();
+        ModifyChecks.checkPath("resolve Ethernet address", nic.gids(), path);
+        return Neighbours.find(nic.device().networkInterface(), path.destination());
     }
 
     @Override
@@ -259,7 +329,7 @@ final class SoftDeviceContext implements CmContext {
         });
         if (isLast) {
             asyncEvents.close();
-            nic.release();
+            nic.release(this);
         }
     }
 
@@ -278,12 +348,14 @@ final class SoftDeviceContext implements CmContext {
     @Override
     public CmListener listen(PortSpace space, int port, @Nullable InetAddress address, int backlog,
             CmListener.Handler handler) throws RdmaException {
+        checkOpen();
         return SoftConnections.listen(nic, space, port, address, backlog, handler);
     }
 
     @Override
     public CmConnection connect(ConnectCall call, CmConnection.Handler handler)
             throws RdmaException {
+        checkOpen();
         return SoftConnections.connect(nic, call, handler);
     }
 }

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.softnic.memory.KeyedMemory;
 import io.rdma4j.softnic.memory.RegisteredMemory;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
@@ -9,64 +10,31 @@ import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
-import java.util.EnumSet;
 import java.util.Set;
 
 /** A registered memory region. */
 final class SoftMemoryRegion implements MemoryRegion {
-    private static final String OPERATION = "register memory";
-    private static final Thread ANOTHER_THREAD = new Thread();
+    private static final String REREGISTER = "reregister memory";
 
-    private final SoftProtectionDomain domain;
-    private final RegisteredMemory memory;
-    private final long address;
-    private final Set<AccessFlag> access;
+    private final @Nullable SoftDeviceMemory deviceMemory;
+    private final LiveObjects children = new LiveObjects();
+    private volatile SoftProtectionDomain domain;
+    private volatile RegisteredMemory memory;
+    private volatile Set<AccessFlag> access;
     private boolean isClosed;
 
-    SoftMemoryRegion(SoftProtectionDomain domain, MemorySegment segment, long address,
-            Set<AccessFlag> access) {
+    /**
+     * For the engine's owner.
+     *
+     * @param deviceMemory what the memory is part of, or null
+     */
+    SoftMemoryRegion(SoftProtectionDomain domain, RegisteredMemory memory, Set<AccessFlag> access,
+            @Nullable SoftDeviceMemory deviceMemory) {
         this.domain = domain;
-        this.address = address;
+        this.memory = memory;
         this.access = Set.copyOf(access);
-        memory = new RegisteredMemory(domain.nic().newKey(), domain, segment, address,
-                AccessFlag.bits(access));
-        domain.nic().regions().put(RegisteredMemory.id(memory.key()), memory);
-    }
-
-    /** Checks what is to be registered. Source: IBTA 10.6.3.1 for the rights. */
-    static void check(MemorySegment segment, Set<AccessFlag> access) throws RdmaException {
-        if (segment.byteSize() == 0) {
-            throw new RdmaException(Errno.EINVAL, OPERATION, "the segment has no bytes");
-        }
-        if (!segment.isNative()) {
-            throw new RdmaException(Errno.EINVAL, OPERATION,
-                    "the segment is on the heap, where memory moves; use native or mapped memory");
-        }
-        if (!segment.isAccessibleBy(ANOTHER_THREAD)) {
-            throw new RdmaException(Errno.EINVAL, OPERATION, "the segment belongs to a confined"
-                    + " arena, which only its own thread may use; use a shared, automatic or global one");
-        }
-        if (!segment.scope().isAlive()) {
-            throw new RdmaException(Errno.EINVAL, OPERATION, "the segment's arena is closed");
-        }
-        boolean isWritten = access.contains(AccessFlag.LOCAL_WRITE);
-        if (segment.isReadOnly() && isWritten) {
-            throw new RdmaException(Errno.EINVAL, OPERATION,
-                    "the segment is read-only, so LOCAL_WRITE is not possible");
-        }
-        if (!isWritten && (access.contains(AccessFlag.REMOTE_WRITE)
-                || access.contains(AccessFlag.REMOTE_ATOMIC))) {
-            throw new RdmaException(Errno.EINVAL, OPERATION,
-                    "REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE beside them");
-        }
-        Set<AccessFlag> unsupported = EnumSet.of(AccessFlag.MW_BIND, AccessFlag.ZERO_BASED,
-                AccessFlag.ON_DEMAND, AccessFlag.HUGETLB, AccessFlag.FLUSH_GLOBAL,
-                AccessFlag.FLUSH_PERSISTENT);
-        unsupported.retainAll(access);
-        if (!unsupported.isEmpty()) {
-            throw RdmaException.unsupported(OPERATION,
-                    "this device does not offer " + unsupported);
-        }
+        this.deviceMemory = deviceMemory;
+        domain.nic().memory().put(KeyedMemory.id(memory.key()), memory);
     }
 
     @Override
@@ -74,14 +42,31 @@ final class SoftMemoryRegion implements MemoryRegion {
         return domain;
     }
 
+    SoftProtectionDomain owner() {
+        return domain;
+    }
+
+    RegisteredMemory memory() {
+        return memory;
+    }
+
+    /** {@return the windows bound to it} */
+    LiveObjects children() {
+        return children;
+    }
+
+    boolean isClosed() {
+        return isClosed;
+    }
+
     @Override
     public MemorySegment segment() {
-        return memory.segment();
+        return deviceMemory == null ? memory.segment() : MemorySegment.NULL;
     }
 
     @Override
     public long address() {
-        return address;
+        return memory.address();
     }
 
     @Override
@@ -108,18 +93,60 @@ final class SoftMemoryRegion implements MemoryRegion {
     public void reregister(@Nullable MemorySegment newSegment,
             @Nullable ProtectionDomain newDomain, @Nullable Set<AccessFlag> newAccess)
             throws RdmaException {
-        throw RdmaException.unsupported("reregister memory", "not yet");
+        if (newSegment != null) {
+            if (deviceMemory != null) {
+                throw new RdmaException(Errno.EINVAL, REREGISTER,
+                        "the region lies in device memory and stays there");
+            }
+            MemoryChecks.check(REREGISTER, newSegment);
+        }
+        SoftProtectionDomain nextDomain = newDomain == null ? domain : own(newDomain);
+        domain.nic().driver().call(nowNs -> {
+            if (isClosed) {
+                throw new IllegalStateException("the memory region is closed");
+            }
+            nextDomain.checkOpen();
+            children.requireNone(REREGISTER);
+            RegisteredMemory now = memory;
+            MemorySegment segment = newSegment == null ? now.segment() : newSegment;
+            Set<AccessFlag> rights = newAccess == null ? access : Set.copyOf(newAccess);
+            MemoryChecks.check(REREGISTER, segment, rights);
+            long address = newSegment == null
+                    ? now.address()
+                    : rights.contains(AccessFlag.ZERO_BASED) ? 0 : newSegment.address();
+            memory = new RegisteredMemory(now.key(), nextDomain.root(), segment, address,
+                    AccessFlag.bits(rights));
+            access = rights;
+            nextDomain.nic().memory().put(KeyedMemory.id(now.key()), memory);
+            nextDomain.children().add("memory region");
+            domain.children().remove("memory region");
+            domain = nextDomain;
+            return this;
+        });
+    }
+
+    private SoftProtectionDomain own(ProtectionDomain other) throws RdmaException {
+        if (other instanceof SoftProtectionDomain own && own.owner().equals(domain.owner())) {
+            return own;
+        }
+        throw new RdmaException(Errno.EINVAL, REREGISTER,
+                "the protection domain is of another device context");
     }
 
     @Override
-    public void close() {
-        domain.nic().driver().run(nowNs -> {
+    public void close() throws RdmaException {
+        domain.nic().driver().call(nowNs -> {
             if (!isClosed) {
+                children.requireNone("close memory region");
                 isClosed = true;
-                domain.nic().regions().remove(RegisteredMemory.id(memory.key()));
+                domain.nic().memory().remove(KeyedMemory.id(memory.key()));
                 domain.children().remove("memory region");
-                domain.owner().totals().remove("memory region");
+                domain.nic().totals().remove("memory region");
+                if (deviceMemory != null) {
+                    deviceMemory.children().remove("memory region");
+                }
             }
+            return this;
         });
     }
 }

@@ -2,13 +2,17 @@ package io.rdma4j.softnic;
 
 import io.rdma4j.protocol.cm.CmSettings;
 import io.rdma4j.protocol.cm.ConnectionManager;
+import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.EngineDriver;
+import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.memory.IdTable;
-import io.rdma4j.softnic.memory.RegisteredMemory;
+import io.rdma4j.softnic.memory.KeyedMemory;
 import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.softnic.rim.PacketPort;
 import io.rdma4j.softnic.rim.Rim;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
@@ -28,7 +32,7 @@ import java.util.function.LongSupplier;
  * An open device of this process, shared by all its contexts: the rim with its sockets, the engine, the
  * tables.
  */
-final class SoftNic {
+final class SoftNic implements CompletionRing.Clock {
     private static final int LAST_LOOPBACK = 254;
     private static final Map<String, SoftNic> OPEN = new HashMap<>();
 
@@ -41,10 +45,16 @@ final class SoftNic {
     private final Rim rim;
     private final EngineDriver driver;
     private final ConnectionManager connectionManager;
-    private final IdTable<RegisteredMemory> regions;
+    private final IdTable<KeyedMemory> memory;
+    private final Map<Integer, SoftMemoryWindow> windows = new HashMap<>();
+    private final LiveObjects totals = new LiveObjects();
+    private final List<SoftDeviceContext> openContexts = new CopyOnWriteArrayList<>();
+    private long deviceMemoryLeft = Limits.DEVICE_MEMORY;
     private final IntSupplier random;
     private final List<Gid> gids = new CopyOnWriteArrayList<>();
     private final Map<CompletionRing, SoftCompletionQueue> completionQueues = new HashMap<>();
+    private final long wallclockOffsetNs = System.currentTimeMillis() * 1_000_000
+            - System.nanoTime();
     private int contexts;
 
     /**
@@ -58,15 +68,14 @@ final class SoftNic {
         this.rim = rim;
         this.random = random;
         connectionManager = new ConnectionManager(settings, random);
-        regions = new IdTable<>(random);
+        memory = new IdTable<>(random);
         driver = new EngineDriver(new Engine(rim, connectionManager, random, this::onOverrun),
-                clock,
-                threadName);
+                clock, threadName, this::onFatal);
     }
 
     private static SoftNic create(SoftDevice device) throws RdmaException {
         SoftNicOptions options = SoftNicOptions.ofSystem();
-        return new SoftNic(device, options.newRim(),
+        return new SoftNic(device, options.newRim(device),
                 options.patience(CmSettings.defaults(device.nodeGuid())), new SecureNumbers(),
                 System::nanoTime, "rdma4j-" + device.name());
     }
@@ -84,12 +93,15 @@ final class SoftNic {
                 nic.claim(address);
             }
             nic.contexts++;
-            return new SoftDeviceContext(nic);
+            SoftDeviceContext context = new SoftDeviceContext(nic);
+            nic.openContexts.add(context);
+            return context;
         }
     }
 
     /** A context was closed; the last one closes the device. */
-    void release() {
+    void release(SoftDeviceContext context) {
+        openContexts.remove(context);
         synchronized (OPEN) {
             if (--contexts == 0) {
                 OPEN.remove(device.name());
@@ -253,13 +265,93 @@ final class SoftNic {
         return connectionManager;
     }
 
-    IdTable<RegisteredMemory> regions() {
-        return regions;
+    IdTable<KeyedMemory> memory() {
+        return memory;
+    }
+
+    /** {@return all objects of the device in this process, by kind} For the engine's owner. */
+    LiveObjects totals() {
+        return totals;
+    }
+
+    /** {@return a path as packets take it} */
+    Path path(AddressHandleAttributes attributes) {
+        return new Path(gids.get(attributes.sourceGidIndex()), attributes.destination(),
+                attributes.trafficClass(), attributes.flowLabel(), attributes.hopLimit());
+    }
+
+    @Override
+    public long rawNs() {
+        return driver.nowNs();
+    }
+
+    @Override
+    public long wallclockNs() {
+        return wallclockOffsetNs + System.nanoTime();
+    }
+
+    /** Takes device memory. For the engine's owner. */
+    void takeDeviceMemory(long byteSize) throws RdmaException {
+        if (byteSize > deviceMemoryLeft) {
+            throw new RdmaException(Errno.ENOMEM, "allocate device memory",
+                    byteSize + " bytes are more than the " + deviceMemoryLeft + " that are left");
+        }
+        deviceMemoryLeft -= byteSize;
+    }
+
+    void releaseDeviceMemory(long byteSize) {
+        deviceMemoryLeft += byteSize;
+    }
+
+    void add(SoftMemoryWindow window) {
+        windows.put(window.id(), window);
+    }
+
+    void remove(SoftMemoryWindow window) {
+        windows.remove(window.id());
+    }
+
+    @Nullable
+    SoftMemoryWindow window(int rkey) {
+        return windows.get(KeyedMemory.id(rkey));
+    }
+
+    /** A queue pair starts anew or ends: the windows it has bound are bound no longer. */
+    void forgetBinds(SoftQueuePair queuePair) {
+        windows.values().forEach(window -> window.forget(queuePair));
+    }
+
+    /** Makes a queue pair a member of a multicast group. For the engine's owner. */
+    void join(Gid group, EngineQueuePair queuePair, boolean isDeafToItself) throws RdmaException {
+        if (rim.port(group) == null) {
+            totals.requireRoom("multicast group", Limits.GROUPS, "max_mcast_grp");
+            rim.join(group);
+            totals.add("multicast group");
+        }
+        engine().join(group, queuePair, isDeafToItself);
+    }
+
+    void leave(Gid group, EngineQueuePair queuePair) {
+        if (engine().leave(group, queuePair)) {
+            rim.leave(group);
+            totals.remove("multicast group");
+        }
+    }
+
+    /** The background thread has failed: nothing is carried any more. */
+    private void onFatal() {
+        driver.run(nowNs -> {
+            for (EngineQueuePair queuePair : engine().queuePairs()) {
+                queuePair.fail(nowNs);
+                engine().touched(queuePair);
+            }
+        });
+        openContexts.forEach(context -> context.onPortEvent(AsyncEventType.DEVICE_FATAL));
     }
 
     /** {@return a key for new memory, with a tag of its own} For the engine's owner. */
     int newKey() {
-        return regions.newId(1) << 8 | (random.getAsInt() & 0xff);
+        return memory.newId(1) << 8 | (random.getAsInt() & 0xff);
     }
 
     void add(CompletionRing ring, SoftCompletionQueue queue) {

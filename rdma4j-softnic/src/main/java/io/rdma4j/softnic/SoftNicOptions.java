@@ -42,8 +42,8 @@ record SoftNicOptions(@Nullable Path capture, @Nullable Integer responseTimeout,
         }
     }
 
-    Rim newRim() throws RdmaException {
-        Rim rim = new NioRim();
+    Rim newRim(SoftDevice device) throws RdmaException {
+        Rim rim = new NioRim(device.networkInterface());
         return capture == null ? rim : CapturingRim.open(rim, capture);
     }
 

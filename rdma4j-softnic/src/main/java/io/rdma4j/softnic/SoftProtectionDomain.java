@@ -1,11 +1,15 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.protocol.queue.MemoryReference;
 import io.rdma4j.softnic.memory.DomainMemory;
+import io.rdma4j.softnic.memory.KeyedMemory;
+import io.rdma4j.softnic.memory.RegisteredMemory;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.BufferAllocator;
 import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryAdvice;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.MemoryRegionInitAttributes;
@@ -21,20 +25,36 @@ import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import io.rdma4j.verbs.ThreadDomain;
 import org.jspecify.annotations.Nullable;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
 
-/** A protection domain. */
+/**
+ * A protection domain, or a parent domain: one that shares the regions of another and adds where queues get
+ * their memory from.
+ */
 final class SoftProtectionDomain implements ProtectionDomain {
+    private static final String REGISTER = "register memory";
+    private static final String ADVISE = "advise on memory";
+
     private final SoftDeviceContext context;
+    private final @Nullable SoftProtectionDomain shared;
+    private final @Nullable SoftThreadDomain threadDomain;
+    private final @Nullable BufferAllocator allocator;
     private final LiveObjects children = new LiveObjects();
-    private final DomainMemory memory;
-    private boolean isClosed;
+    private volatile boolean isClosed;
 
     SoftProtectionDomain(SoftDeviceContext context) {
+        this(context, null, null, null);
+    }
+
+    private SoftProtectionDomain(SoftDeviceContext context, @Nullable SoftProtectionDomain shared,
+            @Nullable SoftThreadDomain threadDomain, @Nullable BufferAllocator allocator) {
         this.context = context;
-        memory = new DomainMemory(context.nic().regions(), this);
+        this.shared = shared;
+        this.threadDomain = threadDomain;
+        this.allocator = allocator;
     }
 
     @Override
@@ -50,12 +70,17 @@ final class SoftProtectionDomain implements ProtectionDomain {
         return context.nic();
     }
 
+    /** {@return the domain whose regions this one shares, or itself} */
+    SoftProtectionDomain root() {
+        return shared == null ? this : shared.root();
+    }
+
     LiveObjects children() {
         return children;
     }
 
-    DomainMemory memory() {
-        return memory;
+    DomainMemory memoryOf(int queuePair) {
+        return new DomainMemory(nic().memory(), root(), queuePair);
     }
 
     void checkOpen() {
@@ -64,75 +89,238 @@ final class SoftProtectionDomain implements ProtectionDomain {
         }
     }
 
+    /** {@return native memory for a queue, from the allocator if there is one} */
+    MemorySegment allocate(long byteSize) {
+        BufferAllocator from = allocator;
+        MemorySegment memory = from == null ? null : from.allocate(this, byteSize, 64);
+        if (memory == null) {
+            return Arena.ofAuto().allocate(byteSize, 64);
+        }
+        if (!memory.isNative() || memory.byteSize() < byteSize) {
+            throw new IllegalArgumentException("the allocator gave " + memory + " where "
+                    + byteSize + " bytes of native memory were asked for");
+        }
+        return memory;
+    }
+
+    /** Gives memory of {@link #allocate} back. */
+    void free(MemorySegment memory) {
+        BufferAllocator to = allocator;
+        if (to != null) {
+            to.free(this, memory);
+        }
+    }
+
+    // ---------------------------------------------------------------- memory
+
     @Override
     public MemoryRegion register(MemorySegment segment, Set<AccessFlag> access)
             throws RdmaException {
-        return register(segment, segment.address(), access);
+        return register(segment,
+                access.contains(AccessFlag.ZERO_BASED) ? 0 : segment.address(), access);
     }
 
     @Override
     public MemoryRegion register(MemorySegment segment, long iova, Set<AccessFlag> access)
             throws RdmaException {
-        SoftMemoryRegion.check(segment, access);
-        return nic().driver().call(nowNs -> {
-            checkOpen();
-            context.totals().addWithin("memory region", Limits.REGIONS, "max_mr");
-            children.add("memory region");
-            return new SoftMemoryRegion(this, segment, iova, access);
-        });
+        MemoryChecks.check(REGISTER, segment);
+        MemoryChecks.check(REGISTER, segment, access);
+        return register(segment, iova, access, null);
     }
 
     @Override
     public MemoryRegion register(MemoryRegionInitAttributes attributes) throws RdmaException {
-        throw RdmaException.unsupported("register memory", "not yet");
+        MemorySegment segment = attributes.segment();
+        boolean isInDevice = attributes.deviceMemory() != null;
+        if ((segment != null) == isInDevice) {
+            throw new RdmaException(Errno.EINVAL, REGISTER, (isInDevice ? "both" : "neither")
+                    + " a segment and device memory are set; a region lies in one of them");
+        }
+        Long iova = attributes.iova();
+        if (segment == null) {
+            return registerInDevice(attributes);
+        }
+        return iova == null
+                ? register(segment, attributes.access())
+                : register(segment, iova, attributes.access());
+    }
+
+    private MemoryRegion registerInDevice(MemoryRegionInitAttributes attributes)
+            throws RdmaException {
+        if (!(attributes.deviceMemory() instanceof SoftDeviceMemory memory)
+                || !memory.context().equals(context)) {
+            throw new RdmaException(Errno.EINVAL, REGISTER,
+                    "the device memory is of another device context");
+        }
+        Set<AccessFlag> access = attributes.access();
+        if (!access.contains(AccessFlag.ZERO_BASED) || attributes.iova() != null) {
+            throw new RdmaException(Errno.EINVAL, REGISTER,
+                    "device memory has no address: its regions are ZERO_BASED");
+        }
+        MemorySegment stretch = memory.slice(REGISTER, attributes.deviceOffset(),
+                attributes.deviceLength());
+        if (stretch.byteSize() == 0) {
+            throw new RdmaException(Errno.EINVAL, REGISTER, "the stretch has no bytes");
+        }
+        MemoryChecks.check(REGISTER, stretch, access);
+        return register(stretch, 0, access, memory);
+    }
+
+    private MemoryRegion register(MemorySegment segment, long address, Set<AccessFlag> access,
+            @Nullable SoftDeviceMemory deviceMemory) throws RdmaException {
+        return nic().driver().call(nowNs -> {
+            checkOpen();
+            nic().totals().requireRoom("memory region", Limits.REGIONS, "max_mr");
+            if (deviceMemory != null) {
+                deviceMemory.checkOpen();
+            }
+            SoftMemoryRegion region = new SoftMemoryRegion(this,
+                    new RegisteredMemory(nic().newKey(), root(), segment, address,
+                            AccessFlag.bits(access)),
+                    access, deviceMemory);
+            count("memory region");
+            if (deviceMemory != null) {
+                deviceMemory.children().add("memory region");
+            }
+            return region;
+        });
     }
 
     @Override
     public MemoryRegion registerNull() throws RdmaException {
-        throw RdmaException.unsupported("register memory", "not yet");
+        return nic().driver().call(nowNs -> {
+            checkOpen();
+            nic().totals().requireRoom("memory region", Limits.REGIONS, "max_mr");
+            SoftMemoryRegion region = new SoftMemoryRegion(this,
+                    RegisteredMemory.nothing(nic().newKey(), root()),
+                    Set.of(AccessFlag.LOCAL_WRITE), null);
+            count("memory region");
+            return region;
+        });
+    }
+
+    private void count(String kind) {
+        nic().totals().add(kind);
+        children.add(kind);
     }
 
     @Override
     public void advise(MemoryAdvice advice, boolean isFlushed, List<ScatterGatherElement> elements)
             throws RdmaException {
-        throw RdmaException.unsupported("advise on memory", "not yet");
+        checkOpen();
+        MemoryReference place = new MemoryReference();
+        DomainMemory memory = memoryOf(0);
+        for (ScatterGatherElement element : elements) {
+            if (!(nic().memory()
+                    .find(KeyedMemory.id(element.lkey())) instanceof RegisteredMemory region)
+                    || region.key() != element.lkey() || !region.domain().equals(root())) {
+                throw new RdmaException(Errno.ENOENT, ADVISE, String.format(
+                        "0x%08x is the key of no region of this domain", element.lkey()));
+            }
+            if (!region.covers(element.address(), element.length())) {
+                throw new RdmaException(Errno.EFAULT, ADVISE, String.format(
+                        "0x%x and %d bytes are not inside the region", element.address(),
+                        element.length()));
+            }
+            boolean isWrite = advice == MemoryAdvice.PREFETCH_WRITE;
+            if (element.length() > 0 && !memory.local(element.lkey(), element.address(),
+                    element.length(), isWrite, place)) {
+                throw new RdmaException(Errno.EINVAL, ADVISE,
+                        "the region lacks LOCAL_WRITE, or its memory is gone");
+            }
+            if (advice != MemoryAdvice.PREFETCH_NO_FAULT && element.length() > 0) {
+                bringIn(place.segment().asSlice(place.offset(), element.length()));
+            }
+        }
+    }
+
+    private static void bringIn(MemorySegment memory) {
+        if (memory.isMapped()) {
+            memory.load();
+        }
     }
 
     @Override
-    public ProtectionDomain createParentDomain(@Nullable ThreadDomain threadDomain,
-            @Nullable BufferAllocator allocator) throws RdmaException {
-        throw RdmaException.unsupported("create parent domain", "not yet");
+    public MemoryWindow allocateMemoryWindow(MemoryWindowType type) throws RdmaException {
+        return nic().driver().call(nowNs -> {
+            checkOpen();
+            nic().totals().requireRoom("memory window", Limits.WINDOWS, "max_mw");
+            SoftMemoryWindow window = new SoftMemoryWindow(this, type);
+            count("memory window");
+            return window;
+        });
+    }
+
+    // ---------------------------------------------------------------- queues and paths
+
+    @Override
+    public ProtectionDomain createParentDomain(@Nullable ThreadDomain wantedThreadDomain,
+            @Nullable BufferAllocator wantedAllocator) throws RdmaException {
+        SoftThreadDomain thread = own(wantedThreadDomain);
+        return nic().driver().call(nowNs -> {
+            checkOpen();
+            if (thread != null) {
+                thread.checkOpen();
+                thread.children().add("parent domain");
+            }
+            children.add("parent domain");
+            return new SoftProtectionDomain(context, this, thread, wantedAllocator);
+        });
+    }
+
+    private @Nullable SoftThreadDomain own(@Nullable ThreadDomain wanted) throws RdmaException {
+        if (wanted == null) {
+            return null;
+        }
+        if (wanted instanceof SoftThreadDomain own && own.context().equals(context)) {
+            return own;
+        }
+        throw new RdmaException(Errno.EINVAL, "create parent domain",
+                "the thread domain is of another device context");
     }
 
     @Override
     public QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
-        QueuePairPlan plan = QueuePairPlan.of(context, attributes);
         return nic().driver().call(nowNs -> {
             checkOpen();
-            context.totals().addWithin("queue pair", Limits.QUEUE_PAIRS, "max_qp");
-            children.add("queue pair");
-            return new SoftQueuePair(this, plan);
+            QueuePairPlan plan = QueuePairPlan.of(this, attributes);
+            nic().totals().requireRoom("queue pair", Limits.QUEUE_PAIRS, "max_qp");
+            SoftQueuePair queuePair = Limits.allocate("create queue pair",
+                    () -> new SoftQueuePair(this, plan));
+            count("queue pair");
+            return queuePair;
         });
     }
 
     @Override
     public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueAttributes attributes,
             @Nullable Object userContext) throws RdmaException {
-        throw RdmaException.unsupported("create shared receive queue",
-                "this device has none; give each queue pair receives of its own");
+        String operation = "create shared receive queue";
+        Limits.checkRange(operation, "maxRequests", attributes.maxRequests(), 1,
+                Limits.SHARED_REQUESTS);
+        Limits.checkRange(operation, "maxElements", attributes.maxElements(), 0, Limits.ELEMENTS);
+        Limits.checkRange(operation, "limit", attributes.limit(), 0, attributes.maxRequests());
+        return nic().driver().call(nowNs -> {
+            checkOpen();
+            nic().totals().requireRoom("shared receive queue", Limits.SHARED_QUEUES, "max_srq");
+            SoftSharedReceiveQueue queue = Limits.allocate(operation,
+                    () -> new SoftSharedReceiveQueue(this, attributes, userContext));
+            count("shared receive queue");
+            return queue;
+        });
     }
 
     @Override
     public AddressHandle createAddressHandle(AddressHandleAttributes attributes)
             throws RdmaException {
-        throw RdmaException.unsupported("create address handle",
-                "this device has no datagram queue pairs; use RC");
-    }
-
-    @Override
-    public MemoryWindow allocateMemoryWindow(MemoryWindowType type) throws RdmaException {
-        throw RdmaException.unsupported("allocate memory window",
-                "this device has none; register a region for what the peer may access");
+        ModifyChecks.checkPath("create address handle", nic().gids(), attributes);
+        return nic().driver().call(nowNs -> {
+            checkOpen();
+            nic().totals().requireRoom("address handle", Limits.ADDRESS_HANDLES, "max_ah");
+            SoftAddressHandle handle = new SoftAddressHandle(this, attributes);
+            count("address handle");
+            return handle;
+        });
     }
 
     @Override
@@ -141,8 +329,15 @@ final class SoftProtectionDomain implements ProtectionDomain {
             if (!isClosed) {
                 children.requireNone("close protection domain");
                 isClosed = true;
-                context.children().remove("protection domain");
-                context.totals().remove("protection domain");
+                if (shared != null) {
+                    shared.children.remove("parent domain");
+                    if (threadDomain != null) {
+                        threadDomain.children().remove("parent domain");
+                    }
+                } else {
+                    context.children().remove("protection domain");
+                    nic().totals().remove("protection domain");
+                }
             }
             return this;
         });

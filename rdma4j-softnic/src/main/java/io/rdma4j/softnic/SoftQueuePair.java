@@ -1,13 +1,17 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.protocol.queue.MemoryReference;
+import io.rdma4j.protocol.queue.QueuePairHost;
+import io.rdma4j.protocol.queue.QueuePairProtocol;
+import io.rdma4j.protocol.queue.ReceiveQueue;
 import io.rdma4j.protocol.queue.ReceiveRequest;
 import io.rdma4j.protocol.queue.SendRequest;
 import io.rdma4j.protocol.rc.RcQueuePair;
+import io.rdma4j.protocol.unreliable.UcQueuePair;
+import io.rdma4j.protocol.unreliable.UdQueuePair;
 import io.rdma4j.protocol.wire.Opcode;
-import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
+import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.queue.ReceiveRing;
 import io.rdma4j.softnic.queue.SendRing;
 import io.rdma4j.spi.QueuePairTransitions;
@@ -21,6 +25,7 @@ import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
+import io.rdma4j.verbs.MemoryWindowType;
 import io.rdma4j.verbs.PostException;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
@@ -31,15 +36,17 @@ import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
-import io.rdma4j.verbs.ScatterGatherList;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
+import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * A queue pair: checks what applications ask, keeps its queues, leaves the protocol to the engine.
@@ -48,10 +55,14 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
     private final SoftProtectionDomain domain;
     private final QueuePairPlan plan;
     private final EngineDriver driver;
-    private final SendRing sendRing;
+    private final SendPosting posting;
     private final ReceiveRing receiveRing;
     private final EngineQueuePair engineSide;
-    private final MemoryReference inlineSource = new MemoryReference();
+    private final AsyncEventSource events;
+    private final @Nullable MemorySegment inlineMemory;
+    private final @Nullable SoftSendBatch batch;
+    private final int datagramLength;
+    private final Set<Gid> groups = new HashSet<>();
     private QueuePairAttributes known = new QueuePairAttributes();
     private volatile QueuePairState state = QueuePairState.RESET;
     private volatile boolean isClosed;
@@ -62,21 +73,64 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
         this.plan = plan;
         driver = domain.nic().driver();
         QueuePairCapabilities sizes = plan.capabilities();
-        sendRing = new SendRing(sizes.maxSendRequests(), sizes.maxSendElements(),
+        long inlineBytes = SendRing.inlineMemoryFor(sizes.maxSendRequests(),
                 sizes.maxInlineData());
+        inlineMemory = inlineBytes == 0 ? null : domain.allocate(inlineBytes);
+        SendRing sendRing = new SendRing(sizes.maxSendRequests(), sizes.maxSendElements(),
+                sizes.maxInlineData(), inlineMemory);
         receiveRing = new ReceiveRing(sizes.maxReceiveRequests(), sizes.maxReceiveElements());
-        engineSide = new EngineQueuePair(driver.engine(), driver.engine().newQueuePairNumber(),
-                Opcode.Service.RC, sendRing, receiveRing, plan.sendQueue().ring(),
-                plan.receiveQueue().ring(), this,
-                host -> new RcQueuePair(sendRing, receiveRing, domain.memory(), host));
+        int number = driver.engine().newQueuePairNumber();
+        DomainMemory memory = domain.memoryOf(number);
+        posting = new SendPosting(this, sendRing, memory, plan);
+        Set<SendOpcode> operations = plan.sendOperations();
+        batch = operations == null ? null : new SoftSendBatch(this, posting, operations);
+        datagramLength = domain.nic().device().activeMtu().bytes();
+        events = AsyncEventSource.of(domain.owner().asyncEvents(), this);
+        SoftSharedReceiveQueue shared = plan.sharedReceives();
+        ReceiveQueue receives = shared == null ? receiveRing : shared.view();
+        engineSide = new EngineQueuePair(driver.engine(), number, service(plan.type()), sendRing,
+                receives, plan.sendQueue().ring(), plan.receiveQueue().ring(), this,
+                host -> protocol(plan.type(), number, sendRing, receives, memory, host));
         driver.engine().attach(engineSide);
         plan.sendQueue().attach(engineSide);
         plan.receiveQueue().attach(engineSide);
+        if (shared != null) {
+            shared.attach(engineSide);
+        }
+    }
+
+    private static Opcode.Service service(QueuePairType type) {
+        return switch (type) {
+            case RC -> Opcode.Service.RC;
+            case UC -> Opcode.Service.UC;
+            case UD -> Opcode.Service.UD;
+            case RAW_PACKET, XRC_SEND, XRC_RECEIVE, DRIVER -> throw new IllegalArgumentException(
+                    type + " is not offered");
+        };
+    }
+
+    private static QueuePairProtocol protocol(QueuePairType type, int number, SendRing sends,
+            ReceiveQueue receives, DomainMemory memory, QueuePairHost host) {
+        return switch (service(type)) {
+            case RC -> new RcQueuePair(sends, receives, memory, host);
+            case UC -> new UcQueuePair(sends, receives, memory, host);
+            case UD -> new UdQueuePair(number, sends, receives, memory, host);
+            case CONGESTION -> throw new IllegalArgumentException("no queue pair has it");
+        };
     }
 
     @Override
     public ProtectionDomain protectionDomain() {
         return domain;
+    }
+
+    SoftProtectionDomain owner() {
+        return domain;
+    }
+
+    /** {@return the longest datagram, in bytes} */
+    int datagramLength() {
+        return datagramLength;
     }
 
     @Override
@@ -106,7 +160,7 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
 
     @Override
     public @Nullable SharedReceiveQueue sharedReceiveQueue() {
-        return null;
+        return plan.sharedReceives();
     }
 
     @Override
@@ -137,6 +191,7 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
             }
             if (next == QueuePairState.RESET) {
                 known = new QueuePairAttributes();
+                domain.nic().forgetBinds(this);
             } else {
                 known.merge(attributes);
             }
@@ -150,8 +205,7 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
     private void route(AddressHandleAttributes to) {
         Gid local = domain.nic().gids().get(to.sourceGidIndex());
         engineSide.connect(local, to.destination());
-        engineSide.protocol().route(new Path(local, to.destination(), to.trafficClass(),
-                to.flowLabel(), to.hopLimit()));
+        engineSide.protocol().route(domain.nic().path(to));
     }
 
     @Override
@@ -172,10 +226,10 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
 
     @Override
     public void onAsyncEvent(AsyncEventType type) {
-        domain.owner().asyncEvents().publish(SoftAsyncEvent.of(type, this));
+        events.publish(type);
     }
 
-    private void checkOpen() {
+    void checkOpen() {
         if (isClosed) {
             throw new IllegalStateException("the queue pair is closed");
         }
@@ -185,65 +239,36 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
 
     @Override
     public void postSend(SendWorkRequest request) throws RdmaException {
-        synchronized (sendRing) {
-            enqueue(request);
-        }
-        driver.ring(engineSide, EngineQueuePair.SEND_BELL);
+        posting.post(request, MemoryWindowType.TYPE_2);
+        ringSend();
     }
 
     @Override
     public void postSend(List<SendWorkRequest> requests) throws RdmaException {
-        int posted = 0;
         try {
-            synchronized (sendRing) {
-                for (; posted < requests.size(); posted++) {
-                    enqueue(requests.get(posted));
-                }
-            }
-        } catch (RdmaException refused) {
-            throw new PostException(refused, posted);
+            posting.post(requests);
         } finally {
-            if (posted > 0) {
-                driver.ring(engineSide, EngineQueuePair.SEND_BELL);
-            }
+            ringSend();
         }
     }
 
-    private void enqueue(SendWorkRequest request) throws RdmaException {
-        checkOpen();
-        PostChecks.check(request, state, capabilities());
-        SendRequest slot = sendRing.free();
-        if (slot == null) {
-            throw PostChecks.full(true, capabilities().maxSendRequests());
-        }
-        slot.assign(request, plan.signalAll());
-        if (request.has(SendFlag.INLINE)) {
-            enqueueInline(request, slot);
-        }
-        sendRing.post();
+    /** Tells the engine that sends were posted. */
+    void ringSend() {
+        driver.ring(engineSide, EngineQueuePair.SEND_BELL);
     }
 
-    private void enqueueInline(SendWorkRequest request, SendRequest slot) throws RdmaException {
-        slot.beginInline();
-        MemorySegment data = request.inlineData();
-        if (data != null) {
-            slot.appendInline(data, 0, data.byteSize());
-            return;
+    @Override
+    public ExtendedQueuePair extended() {
+        if (batch == null) {
+            throw new IllegalStateException("the queue pair was created without sendOperations,"
+                    + " which say what is posted piece by piece");
         }
-        ScatterGatherList elements = request.elements();
-        for (int i = 0; i < elements.count(); i++) {
-            long length = elements.length(i);
-            if (length == 0) {
-                continue;
-            }
-            if (!domain.memory().local(elements.lkey(i), elements.address(i), length, false,
-                    inlineSource)) {
-                throw new RdmaException(Errno.EFAULT, "post send", "element " + i
-                        + " of the inline data names no registered memory; give its bytes with"
-                        + " SendWorkRequest.inline instead");
-            }
-            slot.appendInline(inlineSource.segment(), inlineSource.offset(), length);
-        }
+        return batch;
+    }
+
+    /** {@return whether the calling thread is posting piece by piece} */
+    boolean isInBatch() {
+        return batch != null && batch.isInBatch();
     }
 
     @Override
@@ -274,6 +299,10 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
 
     private void enqueue(ReceiveWorkRequest request) throws RdmaException {
         checkOpen();
+        if (plan.sharedReceives() != null) {
+            throw new RdmaException(Errno.EINVAL, "post receive",
+                    "the queue pair draws from a shared receive queue: post there");
+        }
         PostChecks.check(request, state, capabilities());
         ReceiveRequest slot = receiveRing.free();
         if (slot == null) {
@@ -290,40 +319,112 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
         }
     }
 
-    // ---------------------------------------------------------------- what RC does not have
+    // ---------------------------------------------------------------- memory windows
 
     @Override
     public void bindMemoryWindow(MemoryWindow window, long requestId, MemoryWindowBind bind,
             boolean signaled) throws RdmaException {
-        throw RdmaException.unsupported("bind memory window", "this device has none");
+        String operation = "bind memory window";
+        if (!(window instanceof SoftMemoryWindow own) || own.type() != MemoryWindowType.TYPE_1) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    "only a window of type 1 of this device is bound here, not " + window.type());
+        }
+        if (!own.owner().root().equals(domain.root())
+                || !(bind.region() instanceof SoftMemoryRegion region)
+                || !region.owner().root().equals(domain.root())) {
+            throw new RdmaException(Errno.EPERM, operation,
+                    "window, region and queue pair are not of one protection domain");
+        }
+        own.checkOpen();
+        int newRkey = MemoryWindow.nextRkey(own.rkey());
+        posting.post(new SendWorkRequest().id(requestId).bind(own, newRkey, bind)
+                .set(SendFlag.SIGNALED, signaled), MemoryWindowType.TYPE_1);
+        own.announce(newRkey);
+        ringSend();
     }
 
     @Override
+    public WorkCompletionStatus carryOut(SendRequest request) {
+        if (request.opcode() == SendOpcode.LOCAL_INVALIDATE) {
+            return invalidate(request.invalidateRkey())
+                    ? WorkCompletionStatus.SUCCESS
+                    : WorkCompletionStatus.LOCAL_QP_OPERATION_ERROR;
+        }
+        MemoryWindowBind bind = request.windowBind();
+        return request.window() instanceof SoftMemoryWindow window && bind != null
+                ? window.bind(this, request.windowRkey(), bind)
+                : WorkCompletionStatus.MEMORY_WINDOW_BIND_ERROR;
+    }
+
+    @Override
+    public boolean invalidate(int rkey) {
+        SoftMemoryWindow window = domain.nic().window(rkey);
+        if (window == null || !window.isBoundTo(this, rkey)) {
+            return false;
+        }
+        window.invalidate();
+        return true;
+    }
+
+    // ---------------------------------------------------------------- multicast
+
+    @Override
     public void attachMulticast(Gid group) throws RdmaException {
-        throw new RdmaException(Errno.EINVAL, "attach to multicast group",
-                "only UD queue pairs can be attached, not " + type());
+        checkGroup("attach to multicast group", group);
+        driver.call(nowNs -> {
+            checkOpen();
+            if (groups.contains(group)) {
+                return this;
+            }
+            Limits.checkRange("attach to multicast group", "groups of one queue pair",
+                    groups.size() + 1L, 1, Limits.GROUP_MEMBERS);
+            domain.nic().join(group, engineSide, plan.isDeafToItself());
+            groups.add(group);
+            return this;
+        });
     }
 
     @Override
     public void detachMulticast(Gid group) throws RdmaException {
-        throw new RdmaException(Errno.EINVAL, "detach from multicast group",
-                "only UD queue pairs can be attached, not " + type());
+        String operation = "detach from multicast group";
+        checkGroup(operation, group);
+        driver.call(nowNs -> {
+            checkOpen();
+            if (!groups.remove(group)) {
+                throw new RdmaException(Errno.EINVAL, operation,
+                        "the queue pair is not attached to " + group.addressText());
+            }
+            domain.nic().leave(group, engineSide);
+            return this;
+        });
     }
 
-    @Override
-    public ExtendedQueuePair extended() {
-        throw new IllegalStateException("not yet");
+    private void checkGroup(String operation, Gid group) throws RdmaException {
+        if (type() != QueuePairType.UD) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    "only UD queue pairs can be attached, not " + type());
+        }
+        if (!group.isMulticast()) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    group.addressText() + " is no multicast address");
+        }
     }
+
+    // ---------------------------------------------------------------- what else it knows
 
     @Override
     public boolean isDataInOrder(SendOpcode opcode) {
+        // An IP network reorders, and packets of a WRITE are placed as they come.
         return false;
     }
 
     @Override
     public void enhancedConnectionOptions(EnhancedConnectionOptions options)
             throws RdmaException {
-        throw RdmaException.unsupported("set ECE", "not yet");
+        if (!options.equals(EnhancedConnectionOptions.NONE)) {
+            throw RdmaException.unsupported("set enhanced connection options",
+                    "this device has none to agree on");
+        }
     }
 
     @Override
@@ -336,14 +437,29 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
     @Override
     public void close() throws RdmaException {
         driver.call(nowNs -> {
-            if (!isClosed) {
-                isClosed = true;
-                driver.engine().detach(engineSide);
-                plan.sendQueue().detach(engineSide);
-                plan.receiveQueue().detach(engineSide);
-                domain.children().remove("queue pair");
-                domain.owner().totals().remove("queue pair");
+            if (isClosed) {
+                return this;
             }
+            if (!groups.isEmpty()) {
+                throw new RdmaException(Errno.EBUSY, "close queue pair", "it is attached to "
+                        + groups.size() + " multicast group(s); detach it first");
+            }
+            events.requireAcknowledged("close queue pair");
+            isClosed = true;
+            events.discard();
+            driver.engine().detach(engineSide);
+            domain.nic().forgetBinds(this);
+            plan.sendQueue().detach(engineSide);
+            plan.receiveQueue().detach(engineSide);
+            SoftSharedReceiveQueue shared = plan.sharedReceives();
+            if (shared != null) {
+                shared.detach(engineSide);
+            }
+            if (inlineMemory != null) {
+                domain.free(inlineMemory);
+            }
+            domain.children().remove("queue pair");
+            domain.nic().totals().remove("queue pair");
             return this;
         });
     }

@@ -1,9 +1,10 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.verbs.AccessFlag;
-import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionField;
 import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceLimit;
 import io.rdma4j.verbs.Errno;
@@ -11,7 +12,6 @@ import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.GidType;
 import io.rdma4j.verbs.MemoryRegion;
-import io.rdma4j.verbs.MemoryWindowType;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.PortState;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -22,6 +22,7 @@ import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueType;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -114,18 +115,17 @@ class ObjectsTest {
     @Test
     void whatTheDeviceDoesNotOfferIsRefusedAsUnsupported() {
         assertRefused(
-                () -> domain.createSharedReceiveQueue(new SharedReceiveQueueAttributes(1, 1, 0),
-                        null),
-                Errno.EOPNOTSUPP, "shared receive queue");
+                () -> domain.createSharedReceiveQueue(SharedReceiveQueueType.XRC,
+                        new SharedReceiveQueueAttributes(1, 1, 0), null),
+                Errno.EOPNOTSUPP, "BASIC", "XRC");
         assertRefused(
-                () -> domain.createAddressHandle(AddressHandleAttributes.to(Gid.ZERO, 1)),
-                Errno.EOPNOTSUPP, "address handle");
-        assertRefused(() -> domain.allocateMemoryWindow(MemoryWindowType.TYPE_1),
-                Errno.EOPNOTSUPP, "memory window");
-        assertRefused(() -> domain.register(Arena.ofAuto().allocate(8), AccessFlag.ZERO_BASED),
-                Errno.EOPNOTSUPP, "ZERO_BASED");
-        assertRefused(() -> createQueuePair(new QueuePairInitAttributes().type(QueuePairType.UD)),
-                Errno.EOPNOTSUPP, "UD");
+                () -> context.createCompletionQueue(
+                        new CompletionQueueInitAttributes().fields(CompletionField.VLAN)),
+                Errno.EOPNOTSUPP, "VLAN");
+        assertRefused(
+                () -> createQueuePair(
+                        new QueuePairInitAttributes().type(QueuePairType.RAW_PACKET)),
+                Errno.EOPNOTSUPP, "RC, UC and UD", "RAW_PACKET");
     }
 
     // ---------------------------------------------------------------- memory

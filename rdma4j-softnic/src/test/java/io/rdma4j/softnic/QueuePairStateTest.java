@@ -219,9 +219,7 @@ class QueuePairStateTest {
     }
 
     @ParameterizedTest
-    @EnumSource(value = SendOpcode.class, names = {"LOCAL_INVALIDATE", "BIND_MEMORY_WINDOW",
-        "SEND_WITH_INVALIDATE", "TSO", "DRIVER1", "FLUSH", "ATOMIC_WRITE",
-        "ATOMIC_COMPARE_AND_SWAP", "ATOMIC_FETCH_AND_ADD"})
+    @EnumSource(value = SendOpcode.class, names = {"TSO", "DRIVER1"})
     void operationsThisDeviceDoesNotOfferAreRefused(SendOpcode opcode) {
         assertRefused(() -> pair.a.queuePair.postSend(new SendWorkRequest().opcode(opcode)),
                 Errno.EOPNOTSUPP, opcode.name());
@@ -332,7 +330,7 @@ class QueuePairStateTest {
 
     @Test
     void parentsCannotBeClosedBeforeTheirChildren() throws Exception {
-        assertRefused(() -> pair.a.completionQueue.close(), Errno.EBUSY, "2 queue pair");
+        assertRefused(() -> pair.a.completionQueue.close(), Errno.EBUSY, "1 queue pair");
         assertRefused(() -> pair.a.node.domain.close(), Errno.EBUSY, "1 memory region",
                 "1 queue pair");
         assertRefused(() -> pair.a.node.context.close(), Errno.EBUSY, "1 completion queue",

@@ -24,4 +24,12 @@ public interface Memory {
      * @return whether it is allowed
      */
     boolean remote(int rkey, long address, long length, AccessFlag needed, MemoryReference target);
+
+    /**
+     * Checks an access by the peer to all that a key stands for.
+     *
+     * @param target where that starts, if allowed
+     * @return its bytes, or -1 if it is not allowed
+     */
+    long remoteWhole(int rkey, AccessFlag needed, MemoryReference target);
 }

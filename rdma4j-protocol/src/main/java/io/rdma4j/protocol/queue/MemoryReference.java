@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.queue;
 
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -18,6 +19,17 @@ public final class MemoryReference {
     public void point(MemorySegment newSegment, long newOffset) {
         segment = newSegment;
         offset = newOffset;
+    }
+
+    /** Points nowhere, so that no memory is kept alive. */
+    public void clear() {
+        segment = MemorySegment.NULL;
+        offset = 0;
+    }
+
+    /** {@return whether an eight-byte access is aligned} */
+    public boolean isAligned() {
+        return ((segment.address() + offset) & 7) == 0;
     }
 
     /** {@return the memory} */
@@ -40,6 +52,39 @@ public final class MemoryReference {
             MemorySegment.copy(source, sourceOffset, segment, offset, length);
             return true;
         } catch (IllegalStateException | InternalError memoryGone) {
+            return false;
+        }
+    }
+
+    /**
+     * Writes eight aligned bytes so that no reader sees them in part, in the byte order of this machine.
+     *
+     * @return false if the memory is gone
+     */
+    public boolean writeAtomically(long value) {
+        try {
+            ATOMIC.setVolatile(segment, offset, value);
+            return true;
+        } catch (IllegalStateException | InternalError memoryGone) {
+            return false;
+        }
+    }
+
+    /**
+     * Makes earlier writes visible to every observer, or persistent.
+     *
+     * @param length bytes from here
+     * @param isPersistent whether mapped memory is written to its file
+     * @return false if the memory is gone or cannot be written to its file
+     */
+    public boolean flush(long length, boolean isPersistent) {
+        try {
+            VarHandle.fullFence();
+            if (isPersistent && segment.isMapped()) {
+                segment.asSlice(offset, length).force();
+            }
+            return true;
+        } catch (IllegalStateException | UncheckedIOException | InternalError memoryGone) {
             return false;
         }
     }

@@ -25,6 +25,20 @@ public interface QueuePairHost {
     void receiveCompleted(ReceiveRequest request, WorkCompletionStatus status,
             WorkCompletionOpcode opcode, long byteLength, ReceiveDetails details);
 
+    /**
+     * Carries out a request that concerns this side alone: a bind or an invalidation.
+     *
+     * @return how it ended
+     */
+    WorkCompletionStatus carryOut(SendRequest request);
+
+    /**
+     * Invalidates a key as the peer asks.
+     *
+     * @return false if it is not a key that this queue pair's peer may invalidate
+     */
+    boolean invalidate(int rkey);
+
     /** The queue pair changed its state by itself. */
     void stateChanged(QueuePairState state);
 

@@ -6,6 +6,8 @@ public final class ReceiveDetails {
     private boolean hasImmediate;
     private boolean hasInvalidate;
     private int immediateOrRkey;
+    private boolean isDatagram;
+    private int sourceQueuePair;
 
     /** Creates details of nothing. */
     public ReceiveDetails() {}
@@ -16,6 +18,8 @@ public final class ReceiveDetails {
         hasImmediate = false;
         hasInvalidate = false;
         immediateOrRkey = 0;
+        isDatagram = false;
+        sourceQueuePair = 0;
         return this;
     }
 
@@ -37,6 +41,23 @@ public final class ReceiveDetails {
         hasInvalidate = true;
         immediateOrRkey = rkey;
         return this;
+    }
+
+    /** It was a datagram with a global route header, from that queue pair. */
+    public ReceiveDetails datagram(int fromQueuePair) {
+        isDatagram = true;
+        sourceQueuePair = fromQueuePair;
+        return this;
+    }
+
+    /** {@return whether it was a datagram, with a global route header before its payload} */
+    public boolean isDatagram() {
+        return isDatagram;
+    }
+
+    /** {@return the queue pair a datagram comes from} */
+    public int sourceQueuePair() {
+        return sourceQueuePair;
     }
 
     /** {@return whether the peer solicits an event} */

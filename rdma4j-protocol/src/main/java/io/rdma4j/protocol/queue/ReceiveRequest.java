@@ -27,6 +27,11 @@ public final class ReceiveRequest {
         id = from.id;
     }
 
+    /** Forgets what it points to, so that no memory is kept alive by a request that is over. */
+    public void release() {
+        piece.clear();
+    }
+
     /** {@return the caller's number} */
     public long id() {
         return id;

@@ -13,6 +13,6 @@ public interface SendQueue {
     /** Frees the slot of the oldest request. */
     void retire();
 
-    /** Frees the slots of all requests. */
-    void clear();
+    /** Frees the slots of all requests posted so far. {@return the index behind the last of them} */
+    long clear();
 }

@@ -1,6 +1,9 @@
 package io.rdma4j.protocol.queue;
 
 import io.rdma4j.protocol.wire.OutgoingPacket;
+import io.rdma4j.protocol.wire.Path;
+import io.rdma4j.verbs.MemoryWindow;
+import io.rdma4j.verbs.MemoryWindowBind;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -12,6 +15,9 @@ import java.lang.foreign.MemorySegment;
  * A slot of a send queue: what was posted, and how far the protocol has come with it.
  */
 public final class SendRequest {
+    /** Where the selectivity of a FLUSH stands in its header. Source: IBTA annex A19. */
+    private static final int SELECTIVITY_SHIFT = 4;
+
     private final ElementList elements;
     private final @Nullable MemorySegment inlineBuffer;
     private final MemoryReference piece = new MemoryReference();
@@ -27,7 +33,16 @@ public final class SendRequest {
     private int rkey;
     private long compareAdd;
     private long swap;
+    private long flushLength;
+    private int flushBits;
+    private Path path = Path.NONE;
+    private int remoteQueuePair;
+    private int remoteQkey;
+    private @Nullable MemoryWindow window;
+    private @Nullable MemoryWindowBind windowBind;
+    private int windowRkey;
 
+    private boolean isCarriedOut;
     private long firstPsn;
     private long endPsn;
     private long messageNumber;
@@ -57,11 +72,37 @@ public final class SendRequest {
         rkey = from.rkey();
         compareAdd = from.compareAdd();
         swap = from.swap();
+        flushLength = from.flushLength();
+        flushBits = from.flushPlacement() | from.flushSelectivity().code() << SELECTIVITY_SHIFT;
+        remoteQueuePair = from.remoteQueuePair();
+        remoteQkey = from.remoteQkey();
+        window = from.window();
+        windowBind = from.windowBind();
+        windowRkey = from.windowRkey();
+        isCarriedOut = false;
+    }
+
+    /** Says which path a datagram takes. */
+    public void route(Path newPath) {
+        path = newPath;
+    }
+
+    /** Forgets what it points to, so that nothing is kept alive by a request that is over. */
+    public void release() {
+        piece.clear();
+        window = null;
+        windowBind = null;
     }
 
     /** Makes inline data the payload instead of the elements; {@link #appendInline} gives it. */
     public void beginInline() {
         length = 0;
+        isInline = true;
+    }
+
+    /** The payload is inline data that was gathered before {@link #assign}. */
+    public void inlined(long byteCount) {
+        length = byteCount;
         isInline = true;
     }
 
@@ -190,6 +231,61 @@ public final class SendRequest {
         return swap;
     }
 
+    /** {@return the bytes a FLUSH covers} */
+    public long flushLength() {
+        return flushLength;
+    }
+
+    /** {@return placement and selectivity of a FLUSH, as its header has them} */
+    public int flushBits() {
+        return flushBits;
+    }
+
+    /** {@return the path of a datagram} */
+    public Path path() {
+        return path;
+    }
+
+    /** {@return the queue pair a datagram goes to} */
+    public int remoteQueuePair() {
+        return remoteQueuePair;
+    }
+
+    /** {@return the Q_Key of a datagram} */
+    public int remoteQkey() {
+        return remoteQkey;
+    }
+
+    /** {@return the memory window to bind, or null} */
+    public @Nullable MemoryWindow window() {
+        return window;
+    }
+
+    /** {@return what the window shall cover, or null} */
+    public @Nullable MemoryWindowBind windowBind() {
+        return windowBind;
+    }
+
+    /** {@return the key the window shall have} */
+    public int windowRkey() {
+        return windowRkey;
+    }
+
+    /** {@return whether it concerns this side alone and takes no packet} */
+    public boolean isLocal() {
+        return opcode == SendOpcode.LOCAL_INVALIDATE || opcode == SendOpcode.BIND_MEMORY_WINDOW;
+    }
+
+    /** {@return whether a local operation has been carried out} */
+    public boolean isCarriedOut() {
+        return isCarriedOut;
+    }
+
+    /** A local operation has been carried out. */
+    public void carriedOut() {
+        isCarriedOut = true;
+    }
+
     /** {@return the first packet, once begun} */
     public long firstPsn() {
         return firstPsn;
@@ -220,13 +316,24 @@ public final class SendRequest {
         };
     }
 
-    /** {@return whether it completes only with a response that carries data} */
+    /** {@return whether it completes only with a response of its own, not by an acknowledgement} */
     public boolean awaitsResponse() {
         return switch (opcode) {
-            case RDMA_READ, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD -> true;
+            case RDMA_READ, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD, FLUSH, ATOMIC_WRITE ->
+                true;
+            case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE, SEND, SEND_WITH_IMMEDIATE, LOCAL_INVALIDATE,
+                    BIND_MEMORY_WINDOW, SEND_WITH_INVALIDATE, TSO, DRIVER1 ->
+                false;
+        };
+    }
+
+    /** {@return the bytes its completion reports: what came back} */
+    public long bytesReturned() {
+        return switch (opcode) {
+            case RDMA_READ, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD -> length;
             case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE, SEND, SEND_WITH_IMMEDIATE, LOCAL_INVALIDATE,
                     BIND_MEMORY_WINDOW, SEND_WITH_INVALIDATE, TSO, DRIVER1, FLUSH, ATOMIC_WRITE ->
-                false;
+                0;
         };
     }
 }

@@ -55,8 +55,10 @@ final class RcAttributes {
         if (from.isSet(QueuePairAttribute.RECEIVE_PSN)) {
             receivePsn = from.receivePsn();
         }
-        notifyDrained = from.isSet(QueuePairAttribute.ENABLE_SQD_ASYNC_NOTIFY)
-                && from.enableSqdAsyncNotify();
+        if (from.isSet(QueuePairAttribute.STATE)) {
+            notifyDrained = from.isSet(QueuePairAttribute.ENABLE_SQD_ASYNC_NOTIFY)
+                    && from.enableSqdAsyncNotify();
+        }
     }
 
     boolean allows(AccessFlag flag) {

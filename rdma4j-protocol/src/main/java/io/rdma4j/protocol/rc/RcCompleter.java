@@ -8,7 +8,6 @@ import io.rdma4j.protocol.wire.PacketView;
 import io.rdma4j.protocol.wire.Psn;
 import io.rdma4j.protocol.wire.Syndrome;
 import io.rdma4j.verbs.Counter;
-import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;
 
 import java.lang.foreign.MemorySegment;
@@ -105,14 +104,18 @@ final class RcCompleter {
         congestion.onAcknowledged(to - window.una);
         window.acknowledged(to);
         timer.onProgress(to, window.isIdle(), nowNs);
+        finish();
+    }
+
+    /** Finishes the oldest requests as far as they are acknowledged, or carried out. */
+    void finish() {
         while (window.oldest < window.begun) {
             SendRequest request = window.queue.request(window.oldest);
-            if (request.endPsn() > to) {
+            if (request.endPsn() > window.una || (request.isLocal() && !request.isCarriedOut())) {
                 break;
             }
             window.finishOldest(request);
-            host.sendCompleted(request, WorkCompletionStatus.SUCCESS,
-                    request.awaitsResponse() ? request.length() : 0);
+            host.sendCompleted(request, WorkCompletionStatus.SUCCESS, request.bytesReturned());
         }
         queuePair.onSendProgress();
     }
@@ -211,10 +214,15 @@ final class RcCompleter {
     }
 
     private void place(PacketView packet, long psn, SendRequest request, long nowNs) {
-        if (request.opcode() == SendOpcode.RDMA_READ) {
-            placeRead(packet, psn, request, nowNs);
-        } else {
-            placeAtomic(packet, psn, request, nowNs);
+        switch (request.opcode()) {
+            case RDMA_READ -> placeRead(packet, psn, request, nowNs);
+            case ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD ->
+                placeAtomic(packet, psn, request, nowNs);
+            case FLUSH, ATOMIC_WRITE -> placeNothing(packet, psn, nowNs);
+            case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, RDMA_WRITE,
+                    RDMA_WRITE_WITH_IMMEDIATE, LOCAL_INVALIDATE, BIND_MEMORY_WINDOW, TSO,
+                    DRIVER1 ->
+                throw new IllegalArgumentException(request.opcode() + " awaits no response");
         }
     }
 
@@ -242,6 +250,15 @@ final class RcCompleter {
         atomicResult.set(ValueLayout.JAVA_LONG, 0, packet.originalValue());
         if (!request.scatter(0, atomicResult, 0, Long.BYTES, memory)) {
             failUnlessOver(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
+            return;
+        }
+        advance(psn + 1, nowNs);
+    }
+
+    /** A FLUSH or an atomic write is answered by a READ response without payload. IBTA annex A19. */
+    private void placeNothing(PacketView packet, long psn, long nowNs) {
+        if (packet.opcode() != Opcode.RC_READ_RESPONSE_ONLY || packet.payloadLength() != 0) {
+            failUnlessOver(WorkCompletionStatus.BAD_RESPONSE_ERROR);
             return;
         }
         advance(psn + 1, nowNs);

@@ -39,6 +39,7 @@ public final class RcQueuePair implements QueuePairProtocol {
     private QueuePairState state = QueuePairState.RESET;
     private boolean isDrainPending;
     private boolean isCommunicationReported;
+    private boolean isLastReceiveReported;
     private boolean isResponderTurn;
 
     /** Creates one in state RESET over the host's queues and memory. */
@@ -72,16 +73,23 @@ public final class RcQueuePair implements QueuePairProtocol {
                 discardReceives();
                 isDrainPending = false;
                 isCommunicationReported = false;
+                isLastReceiveReported = false;
             }
             case RTR -> responder.reset();
             case RTS -> {
                 if (previous == QueuePairState.RTR) {
                     window.reset(attributes.sendPsn, attributes.maxReadAtomic);
                     requester.reset();
+                } else {
+                    isDrainPending = false;
                 }
             }
             case SQD -> {
-                isDrainPending = previous == QueuePairState.RTS;
+                if (previous == QueuePairState.RTS) {
+                    isDrainPending = attributes.notifyDrained;
+                }
+                window.reads.resize(attributes.maxReadAtomic);
+                responder.resize();
                 onSendProgress();
             }
             case ERR -> {
@@ -154,7 +162,9 @@ public final class RcQueuePair implements QueuePairProtocol {
 
     @Override
     public boolean wantsReceiveBell() {
-        return state == QueuePairState.ERR || responder.isReceiverNotReady();
+        return state == QueuePairState.ERR
+                ? !receiveQueue.isShared()
+                : responder.isReceiverNotReady();
     }
 
     @Override
@@ -214,12 +224,20 @@ public final class RcQueuePair implements QueuePairProtocol {
 
     /** The oldest unfinished request ends with an error, and the queue pair with it. */
     void failOldest(WorkCompletionStatus status) {
+        boolean isFailing = state != QueuePairState.ERR;
+        if (isFailing) {
+            state = QueuePairState.ERR;
+            // Whoever sees the failed completion sees the state as well.
+            host.stateChanged(QueuePairState.ERR);
+        }
         if (window.oldest < window.begun) {
             SendRequest request = window.queue.request(window.oldest);
             window.finishOldest(request);
             host.sendCompleted(request, status, 0);
         }
-        fail();
+        if (isFailing) {
+            flush();
+        }
     }
 
     /** A request that failed on this side ends once everything before it is acknowledged. */
@@ -237,21 +255,25 @@ public final class RcQueuePair implements QueuePairProtocol {
         fail();
     }
 
+    /** A request that takes no packet was carried out; it is done if everything before it is. */
+    void onLocalOperation() {
+        completer.finish();
+    }
+
     /** The send queue came forward; in SQD it may be drained now. */
     void onSendProgress() {
         if (isDrainPending && window.oldest == window.begun) {
             isDrainPending = false;
-            if (attributes.notifyDrained) {
-                host.asyncEvent(AsyncEventType.SEND_QUEUE_DRAINED);
-            }
+            host.asyncEvent(AsyncEventType.SEND_QUEUE_DRAINED);
         }
     }
 
     private void fail() {
         if (state != QueuePairState.ERR) {
             state = QueuePairState.ERR;
-            flush();
+            // Whoever sees the failed completion sees the state as well.
             host.stateChanged(QueuePairState.ERR);
+            flush();
         }
     }
 
@@ -260,6 +282,9 @@ public final class RcQueuePair implements QueuePairProtocol {
         responder.reset();
         if (unfinished != null) {
             receiveQueue.release(unfinished);
+        }
+        if (receiveQueue.isShared()) {
+            return;
         }
         for (@Nullable
         ReceiveRequest next = receiveQueue.take(); next != null; next = receiveQueue.take()) {
@@ -278,6 +303,14 @@ public final class RcQueuePair implements QueuePairProtocol {
             SendRequest request = window.queue.request(window.oldest);
             window.finishOldest(request);
             host.sendCompleted(request, WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0);
+        }
+        if (receiveQueue.isShared()) {
+            // The others go on drawing from it. IBTA 10.2.9.4.
+            if (!isLastReceiveReported) {
+                isLastReceiveReported = true;
+                host.asyncEvent(AsyncEventType.QP_LAST_WQE_REACHED);
+            }
+            return;
         }
         for (@Nullable
         ReceiveRequest next = receiveQueue.take(); next != null; next = receiveQueue.take()) {

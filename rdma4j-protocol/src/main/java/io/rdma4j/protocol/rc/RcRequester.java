@@ -83,6 +83,10 @@ final class RcRequester {
 
     /** {@return whether a request failed locally and everything before it is acknowledged} */
     boolean isLocalFailureDue() {
+        if (localFailure != null && window.una > localFailurePsn) {
+            // Sent before it failed, and arrived: there was nothing to send again.
+            localFailure = null;
+        }
         return localFailure != null && window.una == localFailurePsn;
     }
 
@@ -91,27 +95,49 @@ final class RcRequester {
     }
 
     boolean pollTransmit(OutgoingPacket out, long nowNs) {
-        if (!queuePair.isAlive() || timer.isWaitingForReceiver()
-                || window.inFlight() >= congestion.packets()
-                || window.cursor == window.queue.end()) {
-            return false;
+        while (queuePair.isAlive() && !timer.isWaitingForReceiver()
+                && window.inFlight() < congestion.packets()
+                && window.cursor < window.queue.end()) {
+            SendRequest request = window.queue.request(window.cursor);
+            if (window.cursor == window.begun && !begin(request)) {
+                return false;
+            }
+            if (localFailure != null && window.next == localFailurePsn) {
+                return false;
+            }
+            if (!request.isLocal()) {
+                return pollPacket(request, out, nowNs);
+            }
+            carryOut(request);
         }
-        SendRequest request = window.queue.request(window.cursor);
-        if (window.cursor == window.begun && !begin(request)) {
-            return false;
-        }
-        if (localFailure != null && window.next == localFailurePsn) {
-            return false;
-        }
+        return false;
+    }
+
+    private boolean pollPacket(SendRequest request, OutgoingPacket out, long nowNs) {
         return switch (request.opcode()) {
             case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, RDMA_WRITE,
                     RDMA_WRITE_WITH_IMMEDIATE ->
                 pollMessage(request, out, nowNs);
             case RDMA_READ -> pollRead(request, out, nowNs);
-            case ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD -> pollAtomic(request, out, nowNs);
-            case LOCAL_INVALIDATE, BIND_MEMORY_WINDOW, TSO, DRIVER1, FLUSH, ATOMIC_WRITE ->
+            case ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD, FLUSH, ATOMIC_WRITE ->
+                pollOneResponse(request, out, nowNs);
+            case LOCAL_INVALIDATE, BIND_MEMORY_WINDOW, TSO, DRIVER1 ->
                 failLocally(WorkCompletionStatus.LOCAL_QP_OPERATION_ERROR);
         };
+    }
+
+    /** Binds or invalidates, once, when everything before has been sent at least once. */
+    private void carryOut(SendRequest request) {
+        if (!request.isCarriedOut()) {
+            WorkCompletionStatus status = host.carryOut(request);
+            if (status != WorkCompletionStatus.SUCCESS) {
+                failLocally(status);
+                return;
+            }
+            request.carriedOut();
+        }
+        window.sent(0, request);
+        queuePair.onLocalOperation();
     }
 
     private boolean begin(SendRequest request) {
@@ -119,8 +145,11 @@ final class RcRequester {
         if (queuePair.state() == QueuePairState.SQD || localFailure != null || isHeldByFence) {
             return false;
         }
-        boolean isOnePacket = request.awaitsResponse() && request.opcode() != SendOpcode.RDMA_READ;
-        window.begin(request, isOnePacket ? 1 : attributes.packets(request.length()));
+        if (request.isLocal()) {
+            window.begin(request, 0);
+            return true;
+        }
+        window.begin(request, attributes.packets(request.length()));
         host.count(Counter.RDMA_SENDS);
         return true;
     }
@@ -185,21 +214,44 @@ final class RcRequester {
         return true;
     }
 
-    private boolean pollAtomic(SendRequest request, OutgoingPacket out, long nowNs) {
-        if (!window.isRetransmission()) {
-            if (window.reads.isFull()) {
-                return window.reads.capacity() == 0
-                        && failLocally(WorkCompletionStatus.LOCAL_QP_OPERATION_ERROR);
-            }
-            window.reads.add(window.next, window.next + 1);
+    /** One packet that a response of one packet answers; it takes a place among the READs. */
+    private boolean pollOneResponse(SendRequest request, OutgoingPacket out, long nowNs) {
+        boolean isNew = !window.isRetransmission();
+        if (isNew && window.reads.isFull()) {
+            return window.reads.capacity() == 0
+                    && failLocally(WorkCompletionStatus.LOCAL_QP_OPERATION_ERROR);
         }
-        if (request.opcode() == SendOpcode.ATOMIC_COMPARE_AND_SWAP) {
-            begin(out, Opcode.RC_COMPARE_SWAP, window.next, true, false);
-            out.atomic(request.remoteAddress(), request.rkey(), request.swap(),
-                    request.compareAdd());
-        } else {
-            begin(out, Opcode.RC_FETCH_ADD, window.next, true, false);
-            out.atomic(request.remoteAddress(), request.rkey(), request.compareAdd(), 0);
+        long psn = window.next;
+        switch (request.opcode()) {
+            case ATOMIC_COMPARE_AND_SWAP -> {
+                begin(out, Opcode.RC_COMPARE_SWAP, psn, true, false);
+                out.atomic(request.remoteAddress(), request.rkey(), request.swap(),
+                        request.compareAdd());
+            }
+            case ATOMIC_FETCH_AND_ADD -> {
+                begin(out, Opcode.RC_FETCH_ADD, psn, true, false);
+                out.atomic(request.remoteAddress(), request.rkey(), request.compareAdd(), 0);
+            }
+            case FLUSH -> {
+                begin(out, Opcode.RC_FLUSH, psn, true, false);
+                out.flush(request.flushBits()).rdma(request.remoteAddress(), request.rkey(),
+                        request.flushLength());
+            }
+            case ATOMIC_WRITE -> {
+                begin(out, Opcode.RC_ATOMIC_WRITE, psn, true, false);
+                out.rdma(request.remoteAddress(), request.rkey(), request.length());
+                if (!request.gather(0, (int) request.length(), memory, out)) {
+                    return failLocally(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
+                }
+            }
+            case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, RDMA_WRITE,
+                    RDMA_WRITE_WITH_IMMEDIATE, RDMA_READ, LOCAL_INVALIDATE, BIND_MEMORY_WINDOW, TSO,
+                    DRIVER1 ->
+                throw new IllegalArgumentException(
+                        request.opcode() + " has no response of one packet");
+        }
+        if (isNew) {
+            window.reads.add(psn, psn + 1);
         }
         sent(request, 1, true, nowNs);
         return true;

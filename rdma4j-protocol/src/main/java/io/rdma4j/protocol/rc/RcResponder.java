@@ -14,9 +14,13 @@ import io.rdma4j.protocol.wire.Syndrome;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.FlushPlacement;
+import io.rdma4j.verbs.FlushSelectivity;
 import io.rdma4j.verbs.WorkCompletionOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.ValueLayout;
 
 /**
  * Carries out the peer's requests, each once and in order, and answers them.
@@ -26,6 +30,10 @@ import org.jspecify.annotations.Nullable;
 final class RcResponder {
     /** The longest message. Source: IBTA 9.7.1 and 9.4.3. */
     static final long MAX_MESSAGE = 1L << 31;
+
+    private static final int FLUSH_PLACEMENTS = FlushPlacement.GLOBAL.bit()
+            | FlushPlacement.PERSISTENT.bit();
+    private static final int FLUSH_SELECTIVITY_SHIFT = 4;
 
     private enum Message {
         NONE, SEND, WRITE
@@ -79,6 +87,11 @@ final class RcResponder {
         isReceiverNotReady = false;
         highestAhead = 0;
         responses.reset(attributes.maxDestinationReadAtomic);
+    }
+
+    /** How many READs and atomics the peer may have under way was changed. */
+    void resize() {
+        responses.grow(attributes.maxDestinationReadAtomic);
     }
 
     /** The queue pair failed: a negative answer is still sent, behind the answers before it. */
@@ -141,6 +154,10 @@ final class RcResponder {
     private void onExpected(PacketView packet) {
         isNakSent = false;
         isReceiverNotReady = false;
+        if (pendingNak == Syndrome.NAK_PSN_SEQUENCE_ERROR) {
+            // What was missing has come before the peer was told.
+            pendingNak = 0;
+        }
         Opcode opcode = packet.opcode();
         if (!isInSequence(opcode) || !hasRightLength(packet)) {
             refuse(Syndrome.NAK_INVALID_REQUEST);
@@ -151,7 +168,8 @@ final class RcResponder {
             case WRITE -> onWrite(packet);
             case READ_REQUEST -> onRead(packet);
             case COMPARE_SWAP, FETCH_ADD -> onAtomic(packet);
-            case FLUSH, ATOMIC_WRITE -> refuse(Syndrome.NAK_INVALID_REQUEST);
+            case FLUSH -> onFlush(packet);
+            case ATOMIC_WRITE -> onAtomicWrite(packet);
             case READ_RESPONSE, ACKNOWLEDGE, ATOMIC_ACKNOWLEDGE, CONGESTION_NOTIFICATION ->
                 throw new IllegalArgumentException(opcode + " is no request");
         }
@@ -179,10 +197,6 @@ final class RcResponder {
 
     private void onSend(PacketView packet) {
         Opcode opcode = packet.opcode();
-        if (opcode.hasInvalidate()) {
-            refuse(Syndrome.NAK_INVALID_REQUEST);
-            return;
-        }
         if (opcode.isStart() && !takeReceive()) {
             return;
         }
@@ -200,6 +214,11 @@ final class RcResponder {
         if (!into.scatter(received, packet.memory(), packet.payloadStart(), length, memory)) {
             failReceive(into, WorkCompletionStatus.LOCAL_PROTECTION_ERROR,
                     Syndrome.NAK_REMOTE_OPERATIONAL_ERROR);
+            return;
+        }
+        if (opcode.hasInvalidate() && !host.invalidate(packet.invalidateRkey())) {
+            failReceive(into, WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR,
+                    Syndrome.NAK_REMOTE_ACCESS_ERROR);
             return;
         }
         received += length;
@@ -292,6 +311,8 @@ final class RcResponder {
         details.clear().solicited(packet.isSolicited());
         if (packet.opcode().hasImmediate()) {
             details.immediate(packet.immediate());
+        } else if (packet.opcode().hasInvalidate()) {
+            details.invalidated(packet.invalidateRkey());
         }
         host.count(Counter.RDMA_RECVS);
         host.receiveCompleted(finished, WorkCompletionStatus.SUCCESS, opcode, length, details);
@@ -342,7 +363,7 @@ final class RcResponder {
 
     private void fillRead(ResponseQueue.Response response, PacketView packet, long psn,
             long packets) {
-        response.isAtomic = false;
+        response.kind = ResponseQueue.Kind.READ;
         response.firstPsn = psn;
         response.nextPsn = psn;
         response.endPsn = psn + packets;
@@ -353,16 +374,8 @@ final class RcResponder {
     }
 
     private void onAtomic(PacketView packet) {
-        if (!hasRoomForOriginal() || (packet.atomicAddress() & 7) != 0) {
-            refuse(Syndrome.NAK_INVALID_REQUEST);
-            return;
-        }
-        if (!isAllowed(AccessFlag.REMOTE_ATOMIC, packet.atomicRkey(), packet.atomicAddress(),
-                Long.BYTES)) {
-            refuse(Syndrome.NAK_REMOTE_ACCESS_ERROR);
-            return;
-        }
-        if (responses.isFull()) {
+        if (!isAtomicAllowed(AccessFlag.REMOTE_ATOMIC, packet.atomicRkey(),
+                packet.atomicAddress())) {
             return;
         }
         long original;
@@ -376,13 +389,100 @@ final class RcResponder {
         }
         messages++;
         responses.keepAtomic(expected, original);
-        fillAtomic(responses.add(false), expected, original);
+        fillOne(responses.add(false), ResponseQueue.Kind.ATOMIC, expected, original);
+        answered(packet);
+    }
+
+    /** {@return whether an access of 8 aligned bytes can be carried out now; if not it is answered} */
+    private boolean isAtomicAllowed(AccessFlag needed, int rkey, long address) {
+        if (!hasRoomForOriginal() || (address & 7) != 0) {
+            refuse(Syndrome.NAK_INVALID_REQUEST);
+            return false;
+        }
+        if (!isAllowed(needed, rkey, address, Long.BYTES)) {
+            refuse(Syndrome.NAK_REMOTE_ACCESS_ERROR);
+            return false;
+        }
+        if (!target.isAligned()) {
+            // The region's first byte has an address of the owner's choice, and lies elsewhere.
+            refuse(Syndrome.NAK_INVALID_REQUEST);
+            return false;
+        }
+        // Repeated requests may fill the queue: then this one is repeated too, when it times out.
+        return !responses.isFull();
+    }
+
+    /** A request of one packet was carried out, and its response queued. */
+    private void answered(PacketView packet) {
         executed(packet, 1);
+        // The response acknowledges everything before it. IBTA 9.7.5.1.2.
         isAcknowledgePending = false;
     }
 
-    private void fillAtomic(ResponseQueue.Response response, long psn, long original) {
-        response.isAtomic = true;
+    private void onAtomicWrite(PacketView packet) {
+        if (packet.dmaLength() != Long.BYTES || packet.payloadLength() != Long.BYTES) {
+            refuse(Syndrome.NAK_INVALID_REQUEST);
+            return;
+        }
+        if (!isAtomicAllowed(AccessFlag.REMOTE_WRITE, packet.rkey(), packet.remoteAddress())) {
+            return;
+        }
+        if (!target.writeAtomically(packet.memory().get(ValueLayout.JAVA_LONG_UNALIGNED,
+                packet.payloadStart()))) {
+            refuse(Syndrome.NAK_REMOTE_ACCESS_ERROR);
+            return;
+        }
+        messages++;
+        fillOne(responses.add(false), ResponseQueue.Kind.DONE, expected, 0);
+        answered(packet);
+    }
+
+    private void onFlush(PacketView packet) {
+        int placement = packet.flush() & FLUSH_PLACEMENTS;
+        int selectivity = packet.flush() >>> FLUSH_SELECTIVITY_SHIFT & 3;
+        if (!hasRoomForOriginal() || placement == 0
+                || selectivity > FlushSelectivity.MEMORY_REGION.code()) {
+            refuse(Syndrome.NAK_INVALID_REQUEST);
+            return;
+        }
+        boolean isGlobal = (placement & FlushPlacement.GLOBAL.bit()) != 0;
+        boolean isPersistent = (placement & FlushPlacement.PERSISTENT.bit()) != 0;
+        boolean isWhole = selectivity == FlushSelectivity.MEMORY_REGION.code();
+        long length = isGlobal ? flushable(packet, AccessFlag.FLUSH_GLOBAL, isWhole) : 0;
+        if (isPersistent && length >= 0) {
+            length = flushable(packet, AccessFlag.FLUSH_PERSISTENT, isWhole);
+        }
+        if (length < 0) {
+            refuse(Syndrome.NAK_REMOTE_ACCESS_ERROR);
+            return;
+        }
+        if (responses.isFull()) {
+            return;
+        }
+        if (length > 0 && !target.flush(length, isPersistent)) {
+            refuse(Syndrome.NAK_REMOTE_OPERATIONAL_ERROR);
+            return;
+        }
+        messages++;
+        fillOne(responses.add(false), ResponseQueue.Kind.DONE, expected, 0);
+        answered(packet);
+    }
+
+    /** {@return the bytes that may be flushed, -1 if that is not allowed} */
+    private long flushable(PacketView packet, AccessFlag needed, boolean isWhole) {
+        if (isWhole) {
+            return attributes.allows(needed)
+                    ? memory.remoteWhole(packet.rkey(), needed, target)
+                    : -1;
+        }
+        return isAllowed(needed, packet.rkey(), packet.remoteAddress(), packet.dmaLength())
+                ? packet.dmaLength()
+                : -1;
+    }
+
+    private void fillOne(ResponseQueue.Response response, ResponseQueue.Kind kind, long psn,
+            long original) {
+        response.kind = kind;
         response.firstPsn = psn;
         response.nextPsn = psn;
         response.endPsn = psn + 1;
@@ -397,7 +497,8 @@ final class RcResponder {
         switch (packet.opcode().kind()) {
             case READ_REQUEST -> repeatRead(packet, psn);
             case COMPARE_SWAP, FETCH_ADD -> repeatAtomic(psn);
-            case SEND, WRITE, FLUSH, ATOMIC_WRITE -> isAcknowledgePending = true;
+            case FLUSH, ATOMIC_WRITE -> repeatDone(psn);
+            case SEND, WRITE -> isAcknowledgePending = true;
             case READ_RESPONSE, ACKNOWLEDGE, ATOMIC_ACKNOWLEDGE, CONGESTION_NOTIFICATION ->
                 throw new IllegalArgumentException(packet.opcode() + " is no request");
         }
@@ -410,18 +511,35 @@ final class RcResponder {
             return;
         }
         if (!isAllowed(AccessFlag.REMOTE_READ, packet.rkey(), packet.remoteAddress(), length)) {
-            // It was allowed once, so the region is gone since: the peer gets no answer for data
-            // it has had its chance to read, but an error.
-            refuse(Syndrome.NAK_REMOTE_ACCESS_ERROR, psn, AsyncEventType.QP_ACCESS_ERROR);
+            refuseRepeated(psn);
             return;
         }
         fillRead(responses.add(true), packet, psn, packets);
     }
 
+    /**
+     * The peer asks again for what it was allowed to read, and no longer is. Perhaps it has long had the
+     * answer and this is an old copy of its request, so only the peer can tell whether it matters: it is
+     * refused, but the connection stays.
+     */
+    private void refuseRepeated(long psn) {
+        if (pendingNak == 0) {
+            nak(Syndrome.NAK_REMOTE_ACCESS_ERROR, psn);
+        }
+    }
+
     private void repeatAtomic(long psn) {
         int kept = responses.findAtomic(psn);
         if (kept >= 0 && !responses.isFull() && !responses.isPending(psn)) {
-            fillAtomic(responses.add(true), psn, responses.atomicValue(kept));
+            fillOne(responses.add(true), ResponseQueue.Kind.ATOMIC, psn,
+                    responses.atomicValue(kept));
+        }
+    }
+
+    /** What was done once is not done again, only answered again. */
+    private void repeatDone(long psn) {
+        if (!responses.isFull() && !responses.isPending(psn)) {
+            fillOne(responses.add(true), ResponseQueue.Kind.DONE, psn, 0);
         }
     }
 
@@ -467,20 +585,37 @@ final class RcResponder {
 
     private boolean pollResponse(OutgoingPacket out) {
         ResponseQueue.Response response = responses.head();
-        if (response.isAtomic) {
-            responses.removeHead();
-            begin(out, Opcode.RC_ATOMIC_ACKNOWLEDGE, response.firstPsn)
-                    .acknowledgement(syndrome(), response.messageNumber)
-                    .atomicAcknowledgement(response.value);
-            return true;
-        }
+        return switch (response.kind) {
+            case READ -> pollRead(response, out);
+            case ATOMIC -> {
+                responses.removeHead();
+                begin(out, Opcode.RC_ATOMIC_ACKNOWLEDGE, response.firstPsn)
+                        .acknowledgement(syndrome(), response.messageNumber)
+                        .atomicAcknowledgement(response.value);
+                yield true;
+            }
+            case DONE -> {
+                responses.removeHead();
+                begin(out, Opcode.RC_READ_RESPONSE_ONLY, response.firstPsn)
+                        .acknowledgement(syndrome(), response.messageNumber);
+                yield true;
+            }
+        };
+    }
+
+    private boolean pollRead(ResponseQueue.Response response, OutgoingPacket out) {
         long psn = response.nextPsn;
         long offset = (psn - response.firstPsn) * attributes.mtu;
         int length = (int) Math.min(attributes.mtu, response.length - offset);
         if (length > 0 && !memory.remote(response.rkey, response.address + offset, length,
                 AccessFlag.REMOTE_READ, target)) {
-            responses.clear();
-            refuse(Syndrome.NAK_REMOTE_ACCESS_ERROR, psn, AsyncEventType.QP_ACCESS_ERROR);
+            if (response.isReplay) {
+                responses.removeHead();
+                refuseRepeated(psn);
+            } else {
+                responses.clear();
+                refuse(Syndrome.NAK_REMOTE_ACCESS_ERROR, psn, AsyncEventType.QP_ACCESS_ERROR);
+            }
             return pollTransmit(out);
         }
         boolean isFirst = psn == response.firstPsn;

@@ -13,6 +13,7 @@ final class ReadChunks {
     private long[] ends = {};
     private int head;
     private int count;
+    private int limit;
 
     /** Forgets all and sets how many there may be. */
     void reset(int capacity) {
@@ -22,6 +23,23 @@ final class ReadChunks {
         }
         head = 0;
         count = 0;
+        limit = capacity;
+    }
+
+    /** Changes how many there may be; what is on the wire stays. */
+    void resize(int capacity) {
+        int room = Math.max(capacity, count);
+        long[] newStarts = new long[room];
+        long[] newEnds = new long[room];
+        for (int i = 0; i < count; i++) {
+            int at = (head + i) % starts.length;
+            newStarts[i] = starts[at];
+            newEnds[i] = ends[at];
+        }
+        starts = newStarts;
+        ends = newEnds;
+        head = 0;
+        limit = capacity;
     }
 
     boolean isEmpty() {
@@ -29,11 +47,11 @@ final class ReadChunks {
     }
 
     boolean isFull() {
-        return count == starts.length;
+        return count >= limit;
     }
 
     int capacity() {
-        return starts.length;
+        return limit;
     }
 
     void add(long start, long end) {

@@ -2,6 +2,8 @@ package io.rdma4j.protocol.rc;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.Arrays;
+
 /**
  * READ and atomic responses that are still to be sent, in order, and the results of atomics that may be
  * asked for again.
@@ -10,9 +12,19 @@ import org.jspecify.annotations.Nullable;
  * (IBTA 9.7.5.1.1, 9.4.5).
  */
 final class ResponseQueue {
+    /** What a response consists of. */
+    enum Kind {
+        /** Memory, packet by packet. */
+        READ,
+        /** The value before an atomic operation. */
+        ATOMIC,
+        /** Nothing but that a FLUSH or an atomic write is done. */
+        DONE
+    }
+
     /** One response: a READ has an address, an atomic a value. */
     static final class Response {
-        boolean isAtomic;
+        Kind kind = Kind.READ;
         boolean isReplay;
         long firstPsn;
         long endPsn;
@@ -24,7 +36,7 @@ final class ResponseQueue {
         long value;
     }
 
-    private @Nullable Response[] ring = new Response[2];
+    private @Nullable Response[] ring = {};
     private int head;
     private int count;
     private int originals;
@@ -45,6 +57,25 @@ final class ResponseQueue {
         count = 0;
         originals = 0;
         atomicCount = 0;
+    }
+
+    /** Makes room for more original requests; what waits and what is kept stays. */
+    void grow(int capacity) {
+        int slots = 2 * capacity;
+        if (slots > ring.length) {
+            @Nullable
+            Response[] larger = new Response[slots];
+            for (int i = 0; i < count; i++) {
+                larger[i] = ring[(head + i) % ring.length];
+            }
+            ring = larger;
+            head = 0;
+        }
+        if (capacity > atomicPsns.length) {
+            atomicCount = Math.min(atomicCount, atomicPsns.length);
+            atomicPsns = Arrays.copyOf(atomicPsns, capacity);
+            atomicValues = Arrays.copyOf(atomicValues, capacity);
+        }
     }
 
     boolean isEmpty() {

@@ -34,11 +34,10 @@ final class SendWindow {
 
     /** Starts anew with a first PSN; requests posted before are gone. */
     void reset(long firstPsn, int maxReadAtomic) {
-        queue.clear();
         una = firstPsn;
         next = firstPsn;
         max = firstPsn;
-        oldest = queue.end();
+        oldest = queue.clear();
         cursor = oldest;
         begun = oldest;
         messages = 0;

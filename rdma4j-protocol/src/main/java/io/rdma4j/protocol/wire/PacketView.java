@@ -1,6 +1,7 @@
 package io.rdma4j.protocol.wire;
 
 import io.rdma4j.protocol.wire.Opcode.Header;
+import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
@@ -21,6 +22,8 @@ public final class PacketView {
     private int length;
     private Opcode opcode = Opcode.RC_ACKNOWLEDGE;
     private int payloadLength;
+    private Gid source = Gid.ZERO;
+    private Gid destination = Gid.ZERO;
 
     /** Creates a view of nothing. */
     public PacketView() {}
@@ -58,6 +61,22 @@ public final class PacketView {
         opcode = found;
         payloadLength = payload;
         return null;
+    }
+
+    /** Says where the packet came from and went to; for the one who received it. */
+    public void travelled(Gid from, Gid to) {
+        source = from;
+        destination = to;
+    }
+
+    /** {@return where it came from} */
+    public Gid source() {
+        return source;
+    }
+
+    /** {@return where it went to: a local address or a multicast group} */
+    public Gid destination() {
+        return destination;
     }
 
     /** {@return the memory the packet is in} */

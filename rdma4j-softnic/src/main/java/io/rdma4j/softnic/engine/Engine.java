@@ -18,7 +18,9 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.Arena;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
@@ -36,6 +38,8 @@ public final class Engine implements PacketHandler {
     private static final int SEND_BUDGET = 256;
     private static final int BURST = 16;
     private static final int FULL_MEMBER = 0x8000;
+    /** Where datagrams to a group go. Source: IBTA 9.2. */
+    private static final int MULTICAST_QUEUE_PAIR = 0xff_ffff;
 
     private final Rim rim;
     private final IdTable<EngineQueuePair> queuePairs;
@@ -47,6 +51,8 @@ public final class Engine implements PacketHandler {
     private final PacketView packet = new PacketView();
     private final OutgoingPacket outgoing;
     private final List<CompletionRing> overrun = new ArrayList<>();
+    private final List<CompletionRing> moderated = new ArrayList<>();
+    private final Map<Gid, List<MulticastMember>> groups = new HashMap<>();
     private boolean isPortFull;
     private long nowNs;
 
@@ -74,11 +80,17 @@ public final class Engine implements PacketHandler {
         return rim;
     }
 
+    private record MulticastMember(EngineQueuePair queuePair, boolean isDeafToItself) {}
+
     // ---------------------------------------------------------------- queue pairs
 
     /** {@return a number for a new queue pair} Numbers below 16 are for management, as in Linux. */
     public int newQueuePairNumber() {
-        return queuePairs.newId(16);
+        int number;
+        do {
+            number = queuePairs.newId(16);
+        } while (number == MULTICAST_QUEUE_PAIR);
+        return number;
     }
 
     /** {@return how many queue pairs there are} */
@@ -98,19 +110,64 @@ public final class Engine implements PacketHandler {
         deadlines.update(queuePair, DeadlineHeap.NEVER);
     }
 
+    /** {@return all queue pairs} */
+    public List<EngineQueuePair> queuePairs() {
+        List<EngineQueuePair> all = new ArrayList<>(queuePairs.size());
+        queuePairs.forEach(all::add);
+        return all;
+    }
+
+    /**
+     * Makes a queue pair a member of a multicast group.
+     *
+     * @param isDeafToItself whether its own datagrams are kept from it
+     * @return whether the group had no member before
+     */
+    public boolean join(Gid group, EngineQueuePair queuePair, boolean isDeafToItself) {
+        List<MulticastMember> members = groups.computeIfAbsent(group, g -> new ArrayList<>());
+        members.add(new MulticastMember(queuePair, isDeafToItself));
+        return members.size() == 1;
+    }
+
+    /** Ends a membership. {@return whether the group has no member left} */
+    public boolean leave(Gid group, EngineQueuePair queuePair) {
+        List<MulticastMember> members = groups.get(group);
+        if (members == null) {
+            return false;
+        }
+        members.removeIf(member -> member.queuePair.equals(queuePair));
+        if (members.isEmpty()) {
+            groups.remove(group);
+            return true;
+        }
+        return false;
+    }
+
     /** A queue pair's protocol was called: it may have packets to send and another deadline. */
     public void touched(EngineQueuePair queuePair) {
         if (queuePair.isDetached) {
             return;
         }
-        queuePair.settle(nowNs);
-        deadlines.update(queuePair, queuePair.protocol().deadlineNs());
+        settle(queuePair);
         if (!queuePair.isActive) {
             queuePair.isActive = true;
             active.add(queuePair);
         }
+    }
+
+    /** Sees to what a call of a queue pair's protocol has changed besides packets. */
+    private void settle(EngineQueuePair queuePair) {
+        queuePair.settle(nowNs);
+        deadlines.update(queuePair, queuePair.protocol().deadlineNs());
         while (!overrun.isEmpty()) {
             onOverrun.accept(overrun.removeLast());
+        }
+    }
+
+    /** A completion queue has put a notification off. */
+    public void onModerated(CompletionRing ring) {
+        if (!moderated.contains(ring)) {
+            moderated.add(ring);
         }
     }
 
@@ -120,7 +177,7 @@ public final class Engine implements PacketHandler {
     }
 
     /** {@return the time of the round or task under way} */
-    long timeNs() {
+    public long timeNs() {
         return nowNs;
     }
 
@@ -137,11 +194,15 @@ public final class Engine implements PacketHandler {
         if (queuePair.isDetached) {
             return;
         }
-        if ((bells & EngineQueuePair.SEND_BELL) != 0) {
-            queuePair.protocol().onSendPosted(newNowNs);
-        }
-        if ((bells & EngineQueuePair.RECEIVE_BELL) != 0) {
-            queuePair.protocol().onReceivePosted(newNowNs);
+        try {
+            if ((bells & EngineQueuePair.SEND_BELL) != 0) {
+                queuePair.protocol().onSendPosted(newNowNs);
+            }
+            if ((bells & EngineQueuePair.RECEIVE_BELL) != 0) {
+                queuePair.protocol().onReceivePosted(newNowNs);
+            }
+        } catch (RuntimeException defect) {
+            contain(queuePair, defect);
         }
         touched(queuePair);
     }
@@ -169,7 +230,16 @@ public final class Engine implements PacketHandler {
             }
             touched(due);
         }
-        management.onTime(newNowNs);
+        try {
+            management.onTime(newNowNs);
+        } catch (RuntimeException defect) {
+            contain(defect);
+        }
+        for (int i = moderated.size() - 1; i >= 0; i--) {
+            if (moderated.get(i).notifyIfDue(newNowNs)) {
+                moderated.remove(i);
+            }
+        }
         boolean moreToSend = transmit(newNowNs);
         return more || moreToSend;
     }
@@ -217,11 +287,11 @@ public final class Engine implements PacketHandler {
         }
         queuePair.isActive = false;
         if (!queuePair.isDetached) {
-            deadlines.update(queuePair, queuePair.protocol().deadlineNs());
             if (hasMore) {
                 queuePair.isActive = true;
                 active.add(queuePair);
             }
+            settle(queuePair);
         }
         return sent;
     }
@@ -240,6 +310,12 @@ public final class Engine implements PacketHandler {
         LOG.log(System.Logger.Level.ERROR,
                 "queue pair " + queuePair.number() + " failed by a defect in its protocol", defect);
         queuePair.fail(nowNs);
+    }
+
+    /** A defect in the connection manager, or in who hears from it, must not harm the queue pairs. */
+    private static void contain(RuntimeException defect) {
+        LOG.log(System.Logger.Level.ERROR, "the connection manager failed to handle a message",
+                defect);
     }
 
     /** Sends the outgoing packet. {@return whether another may follow at once} */
@@ -279,6 +355,9 @@ public final class Engine implements PacketHandler {
     /** {@return when a round is due although nothing arrives, {@link Long#MAX_VALUE} for never} */
     public long deadlineNs() {
         long earliest = Math.min(deadlines.earliestNs(), management.deadlineNs());
+        for (int i = 0; i < moderated.size(); i++) {
+            earliest = Math.min(earliest, moderated.get(i).notificationDueNs());
+        }
         // A full socket says nothing when it has room again: look soon.
         return isPortFull ? Math.min(earliest, nowNs + 1_000_000) : earliest;
     }
@@ -295,6 +374,7 @@ public final class Engine implements PacketHandler {
             counters.add(Counter.DROPPED_MALFORMED, 1);
             return;
         }
+        packet.travelled(source, local);
         // Full and limited members of the default partition understand each other. IBTA 10.9.3.
         if ((packet.pkey() | FULL_MEMBER) != OutgoingPacket.DEFAULT_PKEY) {
             counters.add(Counter.DROPPED_BAD_PKEY, 1);
@@ -302,10 +382,11 @@ public final class Engine implements PacketHandler {
         }
         if (packet.destinationQueuePair() == ConnectionManager.QUEUE_PAIR) {
             countReceived(null, length);
-            Counter drop = management.onPacket(packet, local, source, nowNs);
-            if (drop != null) {
-                counters.add(drop, 1);
-            }
+            onManagement(local, source);
+            return;
+        }
+        if (local.isMulticast()) {
+            onMulticast(local, source, length);
             return;
         }
         EngineQueuePair queuePair = queuePairs.find(packet.destinationQueuePair());
@@ -317,6 +398,10 @@ public final class Engine implements PacketHandler {
             queuePair.count(Counter.DROPPED_WRONG_SOURCE);
             return;
         }
+        deliver(queuePair, length);
+    }
+
+    private void deliver(EngineQueuePair queuePair, int length) {
         countReceived(queuePair, length);
         try {
             queuePair.protocol().onPacket(packet, nowNs);
@@ -324,6 +409,35 @@ public final class Engine implements PacketHandler {
             contain(queuePair, defect);
         }
         touched(queuePair);
+    }
+
+    private void onManagement(Gid local, Gid source) {
+        try {
+            Counter drop = management.onPacket(packet, local, source, nowNs);
+            if (drop != null) {
+                counters.add(drop, 1);
+            }
+        } catch (RuntimeException defect) {
+            contain(defect);
+        }
+    }
+
+    /** A datagram for a group goes to each of its members. IBTA 10.5.2. */
+    private void onMulticast(Gid group, Gid source, int length) {
+        List<MulticastMember> members = groups.get(group);
+        if (members == null || packet.destinationQueuePair() != MULTICAST_QUEUE_PAIR
+                || packet.opcode().service() != Opcode.Service.UD) {
+            counters.add(Counter.DROPPED_UNKNOWN_QP, 1);
+            return;
+        }
+        for (int i = 0; i < members.size(); i++) {
+            MulticastMember member = members.get(i);
+            boolean isOwn = member.queuePair.number() == packet.sourceQueuePair()
+                    && rim.port(source) != null;
+            if (!isOwn || !member.isDeafToItself) {
+                deliver(member.queuePair, length);
+            }
+        }
     }
 
     private void countReceived(@Nullable EngineQueuePair queuePair, int length) {

@@ -23,6 +23,8 @@ import java.util.function.LongSupplier;
  * which looks at the bells again after it has let go.
  */
 public final class EngineDriver {
+    private static final System.Logger LOG = System.getLogger(EngineDriver.class.getName());
+
     /** Something to do as the owner. */
     @FunctionalInterface
     public interface Task<T> {
@@ -39,7 +41,9 @@ public final class EngineDriver {
 
     private final Engine engine;
     private final LongSupplier clock;
-    private final ReentrantLock owner = new ReentrantLock();
+    private final Runnable onFatal;
+    /** Fair, or under steady traffic the background thread would never let a waiting task in. */
+    private final ReentrantLock owner = new ReentrantLock(true);
     private final AtomicReference<@Nullable EngineQueuePair> rung = new AtomicReference<>();
     private final @Nullable Thread background;
     private volatile int waitingTasks;
@@ -51,10 +55,13 @@ public final class EngineDriver {
     /**
      * @param clock nanoseconds that never go back
      * @param name of the background thread; null for none, then somebody has to poll
+     * @param onFatal called by the background thread when it cannot go on
      */
-    public EngineDriver(Engine engine, LongSupplier clock, @Nullable String name) {
+    public EngineDriver(Engine engine, LongSupplier clock, @Nullable String name,
+            Runnable onFatal) {
         this.engine = engine;
         this.clock = clock;
+        this.onFatal = onFatal;
         long nowNs = clock.getAsLong();
         lastPollNs = nowNs - POLLING_NS;
         lastTrafficNs = nowNs;
@@ -68,6 +75,11 @@ public final class EngineDriver {
         if (background != null) {
             background.start();
         }
+    }
+
+    /** {@return the time} */
+    public long nowNs() {
+        return clock.getAsLong();
     }
 
     /** {@return the engine, for what needs no owner} */
@@ -145,15 +157,19 @@ public final class EngineDriver {
 
     /** A thread polls: runs one round if nobody else does. */
     public void poll() {
-        long nowNs = clock.getAsLong();
-        lastPollNs = nowNs;
         if (waitingTasks > 0 || !owner.tryLock()) {
+            lastPollNs = clock.getAsLong();
             Thread.onSpinWait();
             return;
         }
+        long nowNs;
         try {
+            nowNs = clock.getAsLong();
+            lastPollNs = nowNs;
             takeBells(nowNs);
             engine.round(nowNs);
+            // Seen by a background thread that is just about to sleep by what it knew before.
+            lastTrafficNs = nowNs;
         } finally {
             owner.unlock();
         }
@@ -196,26 +212,37 @@ public final class EngineDriver {
     // ---------------------------------------------------------------- in the background
 
     private void runInBackground() {
-        while (!isClosed) {
-            long nowNs = clock.getAsLong();
-            long polledAgo = nowNs - lastPollNs;
-            if (polledAgo < POLLING_NS) {
-                LockSupport.parkNanos(POLLING_NS - polledAgo);
-                continue;
+        try {
+            while (!isClosed) {
+                runOrStayAway();
             }
-            boolean more;
-            long deadlineNs;
-            owner.lock();
-            try {
-                takeBells(nowNs);
-                more = engine.round(nowNs);
-                deadlineNs = engine.deadlineNs();
-            } finally {
-                owner.unlock();
-            }
-            if (!more && rung.get() == null) {
-                sleep(nowNs, deadlineNs);
-            }
+        } catch (RuntimeException | Error fatal) {
+            LOG.log(System.Logger.Level.ERROR, "the device has failed and serves nobody any more",
+                    fatal);
+            onFatal.run();
+        }
+    }
+
+    private void runOrStayAway() {
+        long polledAgo = clock.getAsLong() - lastPollNs;
+        if (polledAgo < POLLING_NS) {
+            LockSupport.parkNanos(POLLING_NS - polledAgo);
+            return;
+        }
+        long nowNs;
+        boolean more;
+        long deadlineNs;
+        owner.lock();
+        try {
+            nowNs = clock.getAsLong();
+            takeBells(nowNs);
+            more = engine.round(nowNs);
+            deadlineNs = engine.deadlineNs();
+        } finally {
+            owner.unlock();
+        }
+        if (!more && rung.get() == null) {
+            sleep(nowNs, deadlineNs);
         }
     }
 

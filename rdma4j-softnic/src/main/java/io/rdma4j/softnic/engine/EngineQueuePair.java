@@ -36,6 +36,12 @@ public final class EngineQueuePair implements QueuePairHost {
 
         /** Something happened. */
         void onAsyncEvent(AsyncEventType type);
+
+        /** A bind or an invalidation is to be carried out. {@return how it ended} */
+        WorkCompletionStatus carryOut(SendRequest request);
+
+        /** The peer invalidates a key. {@return whether it may} */
+        boolean invalidate(int rkey);
     }
 
     /** Send requests were posted. */
@@ -115,9 +121,9 @@ public final class EngineQueuePair implements QueuePairHost {
         if (protocol.state() == QueuePairState.ERR || protocol.state() == QueuePairState.RESET) {
             return;
         }
+        listener.onState(QueuePairState.ERR);
         protocol.modify(new QueuePairAttributes().state(QueuePairState.ERR), QueuePairState.ERR,
                 nowNs);
-        listener.onState(QueuePairState.ERR);
         listener.onAsyncEvent(AsyncEventType.QP_FATAL);
     }
 
@@ -125,8 +131,10 @@ public final class EngineQueuePair implements QueuePairHost {
         return service;
     }
 
+    /** {@return whether it takes packets that travelled between two addresses} Datagrams come from anywhere. */
     boolean isFrom(Gid packetLocal, Gid packetPeer) {
-        return packetPeer.equals(peer) && packetLocal.equals(local);
+        return service == Opcode.Service.UD
+                || (packetPeer.equals(peer) && packetLocal.equals(local));
     }
 
     /** Rings a bell. {@return whether none was ringing, so that the engine has to be told} */
@@ -161,6 +169,7 @@ public final class EngineQueuePair implements QueuePairHost {
 
     @Override
     public void sendCompleted(SendRequest request, WorkCompletionStatus status, long byteLength) {
+        request.release();
         if (status == WorkCompletionStatus.SUCCESS && !request.isSignaled()) {
             sendQueue.retire();
             return;
@@ -168,13 +177,19 @@ public final class EngineQueuePair implements QueuePairHost {
         WorkCompletion completion = sendCompletions.free();
         if (completion == null) {
             sendQueue.retire();
-            engine.onOverrun(sendCompletions);
+            onOverrun(sendCompletions);
             return;
         }
         completion.fill(request.id(), status, request.opcode().completionOpcode(), number,
                 byteLength);
         sendQueue.retire();
-        sendCompletions.add(status != WorkCompletionStatus.SUCCESS);
+        sendCompletions.add(completion, status != WorkCompletionStatus.SUCCESS);
+    }
+
+    private void onOverrun(CompletionRing ring) {
+        if (!ring.isOverrunIgnored()) {
+            engine.onOverrun(ring);
+        }
     }
 
     @Override
@@ -183,7 +198,7 @@ public final class EngineQueuePair implements QueuePairHost {
         WorkCompletion completion = receiveCompletions.free();
         if (completion == null) {
             receiveQueue.release(request);
-            engine.onOverrun(receiveCompletions);
+            onOverrun(receiveCompletions);
             return;
         }
         completion.fill(request.id(), status, opcode, number, byteLength);
@@ -195,7 +210,21 @@ public final class EngineQueuePair implements QueuePairHost {
             completion.fillImmediate(WorkCompletionFlag.WITH_INVALIDATE,
                     details.immediateOrRkey());
         }
-        receiveCompletions.add(details.isSolicited() || status != WorkCompletionStatus.SUCCESS);
+        if (details.isDatagram()) {
+            completion.fillSource(details.sourceQueuePair(), WorkCompletionFlag.GRH.bit());
+        }
+        receiveCompletions.add(completion,
+                details.isSolicited() || status != WorkCompletionStatus.SUCCESS);
+    }
+
+    @Override
+    public WorkCompletionStatus carryOut(SendRequest request) {
+        return listener.carryOut(request);
+    }
+
+    @Override
+    public boolean invalidate(int rkey) {
+        return listener.invalidate(rkey);
     }
 
     @Override

@@ -4,31 +4,42 @@ import io.rdma4j.protocol.queue.Memory;
 import io.rdma4j.protocol.queue.MemoryReference;
 import io.rdma4j.verbs.AccessFlag;
 
-/** A device's registered memory as the queue pairs of one protection domain may see it. */
+/** A device's registered memory as one queue pair may see it. */
 public final class DomainMemory implements Memory {
-    private final IdTable<RegisteredMemory> regions;
+    private final IdTable<KeyedMemory> table;
     private final Object domain;
+    private final int queuePair;
 
-    /** @param domain the protection domain */
-    public DomainMemory(IdTable<RegisteredMemory> regions, Object domain) {
-        this.regions = regions;
+    /**
+     * @param domain the protection domain
+     * @param queuePair the queue pair's number
+     */
+    public DomainMemory(IdTable<KeyedMemory> table, Object domain, int queuePair) {
+        this.table = table;
         this.domain = domain;
+        this.queuePair = queuePair;
     }
 
     @Override
     public boolean local(int lkey, long address, long length, boolean isWrite,
             MemoryReference target) {
-        return allows(lkey, address, length, isWrite ? AccessFlag.LOCAL_WRITE.bit() : 0, target);
+        return table.find(KeyedMemory.id(lkey)) instanceof RegisteredMemory region
+                && region.allowsLocal(lkey, domain, address, length, isWrite, target);
     }
 
     @Override
     public boolean remote(int rkey, long address, long length, AccessFlag needed,
             MemoryReference target) {
-        return allows(rkey, address, length, needed.bit(), target);
+        KeyedMemory memory = table.find(KeyedMemory.id(rkey));
+        return memory != null && memory.allowsPeer(rkey, domain, queuePair, address, length,
+                needed.bit(), target);
     }
 
-    private boolean allows(int key, long address, long length, int needed, MemoryReference target) {
-        RegisteredMemory region = regions.find(RegisteredMemory.id(key));
-        return region != null && region.allows(key, domain, address, length, needed, target);
+    @Override
+    public long remoteWhole(int rkey, AccessFlag needed, MemoryReference target) {
+        KeyedMemory memory = table.find(KeyedMemory.id(rkey));
+        return memory == null
+                ? -1
+                : memory.allowsPeerWhole(rkey, domain, queuePair, needed.bit(), target);
     }
 }

@@ -1,21 +1,27 @@
 package io.rdma4j.softnic.memory;
 
 import io.rdma4j.protocol.queue.MemoryReference;
+import io.rdma4j.verbs.AccessFlag;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/**
- * A registered stretch of memory: what its key stands for.
- *
- * <p>A key is the identifier in the upper 24 bits and a tag in the lower 8, so that a stale key does not
- * match whoever has the identifier now.
- */
-public final class RegisteredMemory {
+/** A registered stretch of memory. Immutable: a changed registration takes its place under the same key. */
+public final class RegisteredMemory implements KeyedMemory {
+    /** Larger than any piece of a packet, so that one access fits. */
+    private static final int NOTHING = 1 << 16;
+
+    private static final class Nowhere {
+        static final MemorySegment ZEROS = Arena.global().allocate(NOTHING);
+        static final MemorySegment WASTE = Arena.global().allocate(NOTHING);
+    }
+
     private final int key;
     private final Object domain;
     private final MemorySegment segment;
     private final long address;
     private final int access;
+    private final boolean isNull;
 
     /**
      * @param key its key
@@ -25,21 +31,33 @@ public final class RegisteredMemory {
      */
     public RegisteredMemory(int key, Object domain, MemorySegment segment, long address,
             int access) {
+        this(key, domain, segment, address, access, false);
+    }
+
+    private RegisteredMemory(int key, Object domain, MemorySegment segment, long address,
+            int access, boolean isNull) {
         this.key = key;
         this.domain = domain;
         this.segment = segment;
         this.address = address;
         this.access = access;
+        this.isNull = isNull;
     }
 
-    /** {@return the identifier of a key} */
-    public static int id(int key) {
-        return key >>> 8;
+    /** {@return memory that takes everything, keeps nothing and holds zeros} */
+    public static RegisteredMemory nothing(int key, Object domain) {
+        return new RegisteredMemory(key, domain, MemorySegment.NULL, 0,
+                AccessFlag.LOCAL_WRITE.bit(), true);
     }
 
-    /** {@return its key} */
+    @Override
     public int key() {
         return key;
+    }
+
+    /** {@return the protection domain it belongs to} */
+    public Object domain() {
+        return domain;
     }
 
     /** {@return the memory} */
@@ -47,26 +65,61 @@ public final class RegisteredMemory {
         return segment;
     }
 
+    /** {@return the address of its first byte, as requests count} */
+    public long address() {
+        return address;
+    }
+
+    /** {@return verbs.h bits of what may be done} */
+    public int access() {
+        return access;
+    }
+
+    /** {@return whether a stretch lies inside} */
+    public boolean covers(long wantedAddress, long length) {
+        long size = segment.byteSize();
+        return length >= 0 && length <= size
+                && Long.compareUnsigned(wantedAddress - address, size - length) <= 0;
+    }
+
     /**
-     * Checks an access.
+     * Checks an access by a local request.
      *
-     * @param wantedKey the key that led here
-     * @param wantedDomain the protection domain it comes from
      * @param length at least 1
-     * @param needed verbs.h bits that must all be there
+     * @param isWrite whether data arrives there
      * @param target where the memory is, if allowed
      */
-    boolean allows(int wantedKey, Object wantedDomain, long wantedAddress, long length, int needed,
+    boolean allowsLocal(int wantedKey, Object wantedDomain, long wantedAddress, long length,
+            boolean isWrite, MemoryReference target) {
+        if (isNull && wantedKey == key && domain.equals(wantedDomain) && length <= NOTHING) {
+            target.point(isWrite ? Nowhere.WASTE : Nowhere.ZEROS, 0);
+            return true;
+        }
+        return allows(wantedKey, wantedDomain, wantedAddress, length,
+                isWrite ? AccessFlag.LOCAL_WRITE.bit() : 0, target);
+    }
+
+    @Override
+    public boolean allowsPeer(int wantedKey, Object wantedDomain, int queuePair, long wantedAddress,
+            long length, int needed, MemoryReference target) {
+        return allows(wantedKey, wantedDomain, wantedAddress, length, needed, target);
+    }
+
+    @Override
+    public long allowsPeerWhole(int wantedKey, Object wantedDomain, int queuePair, int needed,
             MemoryReference target) {
-        long size = segment.byteSize();
-        long offset = wantedAddress - address;
-        boolean isInside = length > 0 && length <= size
-                && Long.compareUnsigned(offset, size - length) <= 0;
+        return allows(wantedKey, wantedDomain, address, segment.byteSize(), needed, target)
+                ? segment.byteSize()
+                : -1;
+    }
+
+    private boolean allows(int wantedKey, Object wantedDomain, long wantedAddress, long length,
+            int needed, MemoryReference target) {
         if (wantedKey != key || !domain.equals(wantedDomain) || (access & needed) != needed
-                || !isInside || !segment.scope().isAlive()) {
+                || length <= 0 || !covers(wantedAddress, length) || !segment.scope().isAlive()) {
             return false;
         }
-        target.point(segment, offset);
+        target.point(segment, wantedAddress - address);
         return true;
     }
 }

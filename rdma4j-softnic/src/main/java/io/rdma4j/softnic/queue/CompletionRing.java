@@ -3,43 +3,102 @@ package io.rdma4j.softnic.queue;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 
 /**
  * A completion queue's entries. The engine adds; applications take under a lock of their own, so that
  * adding never waits.
  */
 public final class CompletionRing {
-    private enum Armed {
-        NO, SOLICITED, ANY
+    /** Hears of the ring in the thread that owns the engine. */
+    public interface Listener {
+        /** A completion arrived that was asked for. */
+        void onNotify();
+
+        /** A notification is put off; {@link #notificationDueNs} says until when at most. */
+        void onModerated(CompletionRing ring);
     }
 
+    /** Raw time stamps and the wall clock of completions. */
+    public interface Clock {
+        /** {@return the raw clock} */
+        long rawNs();
+
+        /** {@return nanoseconds since 1970} */
+        long wallclockNs();
+    }
+
+    private static final int NOT_ARMED = 0;
+    private static final int ARMED_FOR_SOLICITED = 1;
+    private static final int ARMED_FOR_ANY = 2;
+
     private final ReentrantLock takers = new ReentrantLock();
-    private final Runnable onNotify;
-    private final int capacity;
-    private final WorkCompletion[] slots;
+    private final AtomicInteger armed = new AtomicInteger(NOT_ARMED);
+    private final Listener listener;
+    private final LongSupplier time;
+    private final @Nullable Clock clock;
+    private final boolean isOverrunIgnored;
+    private int capacity;
+    private @Nullable WorkCompletion[] slots;
     private volatile long end;
     private volatile long taken;
-    private volatile Armed armed = Armed.NO;
     private volatile boolean isOverrun;
+
+    private int moderatedCount;
+    private long moderatedNs;
+    private int pendingCount;
+    private long notificationDueNs = Long.MAX_VALUE;
+
+    private long batchAt;
+    private boolean isInBatch;
 
     /**
      * @param capacity completions it can hold
-     * @param onNotify called by the engine when a completion arrives that was asked for
+     * @param time the engine's time
+     * @param clock gives completions their time stamps, null if they have none
+     * @param isOverrunIgnored whether completions without room are dropped without further ado
      */
-    public CompletionRing(int capacity, Runnable onNotify) {
+    public CompletionRing(int capacity, Listener listener, LongSupplier time,
+            @Nullable Clock clock, boolean isOverrunIgnored) {
         this.capacity = capacity;
-        this.onNotify = onNotify;
-        slots = WorkCompletion.array(Integer.highestOneBit(Math.max(1, capacity - 1)) * 2);
+        this.listener = listener;
+        this.time = time;
+        this.clock = clock;
+        this.isOverrunIgnored = isOverrunIgnored;
+        slots = new WorkCompletion[slotsFor(capacity)];
     }
+
+    private static int slotsFor(int capacity) {
+        return Integer.highestOneBit(Math.max(1, capacity - 1)) * 2;
+    }
+
+    /** {@return completions it can hold} */
+    public int capacity() {
+        return capacity;
+    }
+
+    // ---------------------------------------------------------------- for the engine's owner
 
     /** {@return the slot for the next completion; null if the ring is full, which it never forgets} */
     public @Nullable WorkCompletion free() {
         if (end - taken >= capacity) {
-            isOverrun = true;
+            isOverrun = !isOverrunIgnored;
             return null;
         }
-        return slots[index(end)];
+        int index = index(end);
+        WorkCompletion slot = slots[index];
+        if (slot == null) {
+            slot = new WorkCompletion();
+            slots[index] = slot;
+        }
+        return slot;
+    }
+
+    /** {@return whether a lack of room is nobody's failure} */
+    public boolean isOverrunIgnored() {
+        return isOverrunIgnored;
     }
 
     /**
@@ -47,26 +106,105 @@ public final class CompletionRing {
      *
      * @param isSolicited the peer asks to be noticed, or the work failed
      */
-    public void add(boolean isSolicited) {
+    public void add(WorkCompletion slot, boolean isSolicited) {
+        if (clock != null) {
+            slot.fillTime(clock.rawNs(), clock.wallclockNs());
+        }
         long next = end + 1;
         end = next;
-        Armed now = armed;
-        if (now == Armed.ANY || (now == Armed.SOLICITED && isSolicited)) {
-            armed = Armed.NO;
-            onNotify.run();
+        int now = armed.get();
+        if (now == ARMED_FOR_ANY || (now == ARMED_FOR_SOLICITED && isSolicited)) {
+            notifyOrWait();
         }
     }
 
+    private void notifyOrWait() {
+        pendingCount++;
+        if (pendingCount >= moderatedCount) {
+            announce();
+        } else if (pendingCount == 1) {
+            notificationDueNs = time.getAsLong() + moderatedNs;
+            listener.onModerated(this);
+        }
+    }
+
+    private void announce() {
+        pendingCount = 0;
+        notificationDueNs = Long.MAX_VALUE;
+        armed.set(NOT_ARMED);
+        listener.onNotify();
+    }
+
+    /** {@return until when a notification is put off, {@link Long#MAX_VALUE} if none is} */
+    public long notificationDueNs() {
+        return notificationDueNs;
+    }
+
+    /** Notifies if that was put off long enough. {@return whether nothing is put off any more} */
+    public boolean notifyIfDue(long nowNs) {
+        if (notificationDueNs <= nowNs) {
+            announce();
+        }
+        return notificationDueNs == Long.MAX_VALUE;
+    }
+
+    /**
+     * Puts notifications off.
+     *
+     * @param count until so many completions have arrived
+     * @param periodNs or so much time has passed
+     */
+    public void moderate(int count, long periodNs) {
+        moderatedCount = count;
+        moderatedNs = periodNs;
+        if (pendingCount > 0) {
+            announce();
+        }
+    }
+
+    /**
+     * Changes the capacity. Under {@link #lockTakers} as well.
+     *
+     * @return false if it holds more than that
+     */
+    public boolean resize(int newCapacity) {
+        if (end - taken > newCapacity) {
+            return false;
+        }
+        @Nullable
+        WorkCompletion[] newSlots = new WorkCompletion[slotsFor(newCapacity)];
+        for (long i = taken; i < end; i++) {
+            newSlots[(int) i & newSlots.length - 1] = slots[index(i)];
+        }
+        slots = newSlots;
+        capacity = newCapacity;
+        return true;
+    }
+
+    // ---------------------------------------------------------------- for applications
+
     /** Asks for a call when the next completion arrives. */
     public void arm(boolean solicitedOnly) {
-        if (armed != Armed.ANY) {
-            armed = solicitedOnly ? Armed.SOLICITED : Armed.ANY;
+        int wanted = solicitedOnly ? ARMED_FOR_SOLICITED : ARMED_FOR_ANY;
+        int now = armed.get();
+        while (now < wanted && !armed.compareAndSet(now, wanted)) {
+            now = armed.get();
         }
     }
 
     /** {@return whether a completion was lost for want of room} */
     public boolean isOverrun() {
         return isOverrun;
+    }
+
+    /** Keeps everybody from taking, until {@link #unlockTakers}. */
+    public void lockTakers() {
+        takers.lock();
+    }
+
+    /** Ends {@link #lockTakers}. */
+    public void unlockTakers() {
+        takers.unlock();
     }
 
     /** Takes the oldest completions. {@return how many} */
@@ -76,10 +214,11 @@ public final class CompletionRing {
         }
         takers.lock();
         try {
+            requireNoBatch();
             long from = taken;
             int count = (int) Math.min(end - from, into.length);
             for (int i = 0; i < count; i++) {
-                into[i].assign(slots[index(from + i)]);
+                into[i].assign(slot(from + i));
             }
             taken = from + count;
             return count;
@@ -95,16 +234,80 @@ public final class CompletionRing {
         }
         takers.lock();
         try {
+            requireNoBatch();
             long from = taken;
             if (from == end) {
                 return false;
             }
-            into.assign(slots[index(from)]);
+            into.assign(slot(from));
             taken = from + 1;
             return true;
         } finally {
             takers.unlock();
         }
+    }
+
+    // ---------------------------------------------------------------- batches
+
+    /** Begins to read in place. {@return whether there is a completion; if not, nothing has begun} */
+    public boolean startBatch() {
+        takers.lock();
+        if (isInBatch) {
+            takers.unlock();
+            throw new IllegalStateException("this thread has begun a batch already: end it first");
+        }
+        if (taken == end) {
+            takers.unlock();
+            return false;
+        }
+        isInBatch = true;
+        batchAt = taken;
+        return true;
+    }
+
+    /** Goes on to the next completion. {@return whether there is one} */
+    public boolean nextInBatch() {
+        requireBatch();
+        if (batchAt + 1 >= end) {
+            return false;
+        }
+        batchAt++;
+        return true;
+    }
+
+    /** {@return the completion that was reached} */
+    public WorkCompletion currentInBatch() {
+        requireBatch();
+        return slot(batchAt);
+    }
+
+    /** Frees what was read. */
+    public void endBatch() {
+        requireBatch();
+        taken = batchAt + 1;
+        isInBatch = false;
+        takers.unlock();
+    }
+
+    private void requireBatch() {
+        if (!takers.isHeldByCurrentThread() || !isInBatch) {
+            throw new IllegalStateException(
+                    "this thread has not begun a batch: start polling first");
+        }
+    }
+
+    private void requireNoBatch() {
+        if (isInBatch) {
+            throw new IllegalStateException("this thread is in a batch: end it first");
+        }
+    }
+
+    private WorkCompletion slot(long index) {
+        WorkCompletion slot = slots[index(index)];
+        if (slot == null) {
+            throw new IllegalStateException("completion " + index + " was not added");
+        }
+        return slot;
     }
 
     private int index(long index) {

@@ -53,6 +53,7 @@ public final class ReceiveRing implements ReceiveQueue {
 
     @Override
     public void release(ReceiveRequest request) {
+        request.release();
         long next = released + 1;
         released = next;
     }

@@ -4,11 +4,13 @@ import io.rdma4j.protocol.queue.SendQueue;
 import io.rdma4j.protocol.queue.SendRequest;
 import org.jspecify.annotations.Nullable;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A send queue. Applications post under the ring's own monitor; the engine reads and retires without it.
+ * A send queue. Applications post under {@link #lock}; the engine reads and retires without it.
+ *
+ * <p>A request is staged first, where the engine does not see it, and published alone or with others.
  */
 public final class SendRing implements SendQueue {
     private final @Nullable SendRequest[] slots;
@@ -16,6 +18,8 @@ public final class SendRing implements SendQueue {
     private final int maxElements;
     private final int maxInlineData;
     private final @Nullable MemorySegment inlineMemory;
+    private final ReentrantLock posters = new ReentrantLock();
+    private long staged;
     private volatile long end;
     private volatile long retired;
 
@@ -23,23 +27,47 @@ public final class SendRing implements SendQueue {
      * @param capacity requests that may be outstanding
      * @param maxElements scatter/gather elements of each
      * @param maxInlineData bytes of inline data of each
+     * @param inlineMemory {@link #inlineMemoryFor} bytes for inline data, null for none
      */
-    public SendRing(int capacity, int maxElements, int maxInlineData) {
+    public SendRing(int capacity, int maxElements, int maxInlineData,
+            @Nullable MemorySegment inlineMemory) {
         this.capacity = capacity;
         this.maxElements = maxElements;
         this.maxInlineData = maxInlineData;
-        slots = new SendRequest[Integer.highestOneBit(Math.max(1, capacity - 1)) * 2];
-        inlineMemory = maxInlineData == 0
-                ? null
-                : Arena.ofAuto().allocate((long) slots.length * maxInlineData, 64);
+        this.inlineMemory = inlineMemory;
+        slots = new SendRequest[slotsFor(capacity)];
     }
 
-    /** {@return the slot for the next request, null if the queue is full} Under the ring's monitor. */
+    private static int slotsFor(int capacity) {
+        return Integer.highestOneBit(Math.max(1, capacity - 1)) * 2;
+    }
+
+    /** {@return the bytes of native memory that inline data takes} */
+    public static long inlineMemoryFor(int capacity, int maxInlineData) {
+        return (long) slotsFor(capacity) * maxInlineData;
+    }
+
+    /** Waits for one's turn to post. */
+    public void lock() {
+        posters.lock();
+    }
+
+    /** Lets others post. */
+    public void unlock() {
+        posters.unlock();
+    }
+
+    /** {@return whether the calling thread holds the lock} */
+    public boolean isLocked() {
+        return posters.isHeldByCurrentThread();
+    }
+
+    /** {@return the slot for the next request, null if the queue is full} Under the lock. */
     public @Nullable SendRequest free() {
-        if (end - retired >= capacity) {
+        if (staged - retired >= capacity) {
             return null;
         }
-        int index = index(end);
+        int index = index(staged);
         SendRequest slot = slots[index];
         if (slot == null) {
             slot = new SendRequest(maxElements, inlineMemory == null
@@ -50,10 +78,19 @@ public final class SendRing implements SendQueue {
         return slot;
     }
 
-    /** Hands the slot that {@link #free} gave to the engine. Under the ring's monitor. */
-    public void post() {
-        long next = end + 1;
-        end = next;
+    /** Keeps the slot that {@link #free} gave. Under the lock. */
+    public void stage() {
+        staged++;
+    }
+
+    /** Hands what is staged to the engine. Under the lock. */
+    public void publish() {
+        end = staged;
+    }
+
+    /** Gives up what is staged. Under the lock. */
+    public void unstage() {
+        staged = end;
     }
 
     @Override
@@ -77,8 +114,10 @@ public final class SendRing implements SendQueue {
     }
 
     @Override
-    public void clear() {
-        retired = end;
+    public long clear() {
+        long posted = end;
+        retired = posted;
+        return posted;
     }
 
     private int index(long index) {

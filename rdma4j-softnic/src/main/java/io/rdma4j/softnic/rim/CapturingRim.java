@@ -67,6 +67,19 @@ public final class CapturingRim implements Rim {
     }
 
     @Override
+    public PacketPort join(Gid group) throws RdmaException {
+        PacketPort port = new CapturingPort(rim.join(group), writer);
+        ports.add(port);
+        return port;
+    }
+
+    @Override
+    public void leave(Gid group) {
+        ports.removeIf(port -> port.local().equals(group));
+        rim.leave(group);
+    }
+
+    @Override
     public void await(long timeoutNs) {
         writer.flushIfOld();
         rim.await(timeoutNs);

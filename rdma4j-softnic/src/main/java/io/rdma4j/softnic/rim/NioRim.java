@@ -14,6 +14,7 @@ import java.net.BindException;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.nio.channels.DatagramChannel;
@@ -27,11 +28,16 @@ public final class NioRim implements Rim {
     private static final int WANTED_SOCKET_BUFFER = 4 << 20;
 
     private final Arena arena = Arena.ofAuto();
+    private final NetworkInterface networkInterface;
     private final Selector selector;
     private final List<PacketPort> ports = new CopyOnWriteArrayList<>();
 
-    /** @throws RdmaException ENOMEM if the system gives no more file descriptors */
-    public NioRim() throws RdmaException {
+    /**
+     * @param networkInterface the interface that the device is on
+     * @throws RdmaException ENOMEM if the system gives no more file descriptors
+     */
+    public NioRim(NetworkInterface networkInterface) throws RdmaException {
+        this.networkInterface = networkInterface;
         try {
             selector = Selector.open();
         } catch (IOException e) {
@@ -69,15 +75,53 @@ public final class NioRim implements Rim {
                 // Without fragments Linux sends Identification 0, which the ICRC counts on.
                 channel.setOption(ExtendedSocketOptions.IP_DONTFRAGMENT, true);
             }
+            channel.setOption(StandardSocketOptions.IP_MULTICAST_IF, networkInterface);
             channel.bind(new InetSocketAddress(local, Path.UDP_PORT));
-            channel.register(selector, SelectionKey.OP_READ);
-            selector.wakeup();
-            NioPort port = new NioPort(channel, local, arena);
-            ports.add(port);
-            return port;
+            return add(channel, local);
         } catch (IOException e) {
             close(channel);
             throw refusal(local, e);
+        }
+    }
+
+    private PacketPort add(DatagramChannel channel, InetAddress local) throws IOException {
+        channel.register(selector, SelectionKey.OP_READ);
+        selector.wakeup();
+        NioPort port = new NioPort(channel, local, arena);
+        ports.add(port);
+        return port;
+    }
+
+    @Override
+    public PacketPort join(Gid group) throws RdmaException {
+        InetAddress address = group.address();
+        DatagramChannel channel = null;
+        try {
+            channel = DatagramChannel.open(address instanceof Inet4Address
+                    ? StandardProtocolFamily.INET
+                    : StandardProtocolFamily.INET6);
+            channel.configureBlocking(false);
+            channel.setOption(StandardSocketOptions.SO_RCVBUF, WANTED_SOCKET_BUFFER);
+            channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+            // Bound to the group itself, or it would hear every group that anybody here has joined.
+            channel.bind(new InetSocketAddress(address, Path.UDP_PORT));
+            channel.join(address, networkInterface);
+            return add(channel, address);
+        } catch (IOException | UnsupportedOperationException e) {
+            close(channel);
+            throw new RdmaException(Errno.EADDRNOTAVAIL, "join multicast group",
+                    networkInterface.getName() + " cannot join " + address.getHostAddress() + ": "
+                            + e.getMessage(),
+                    e);
+        }
+    }
+
+    @Override
+    public void leave(Gid group) {
+        PacketPort port = port(group);
+        if (port != null) {
+            ports.remove(port);
+            close(((NioPort) port).channel());
         }
     }
 

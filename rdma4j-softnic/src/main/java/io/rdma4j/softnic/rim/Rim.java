@@ -25,6 +25,16 @@ public interface Rim {
     PacketPort open(InetAddress local) throws RdmaException;
 
     /**
+     * Opens a port that receives what is sent to a multicast group. Other processes may do so too.
+     *
+     * @throws RdmaException EADDRNOTAVAIL if the interface cannot join it
+     */
+    PacketPort join(Gid group) throws RdmaException;
+
+    /** Closes the port of a group. */
+    void leave(Gid group);
+
+    /**
      * Waits until a datagram has arrived or can be sent, {@link #wake} is called, or time is up. May be
      * called while another thread uses the ports.
      */

@@ -28,7 +28,7 @@ public final class SimulatedNetwork {
 
     private final Random random;
     private final Arena arena = Arena.ofAuto();
-    private final Map<Gid, Port> ports = new HashMap<>();
+    private final Map<Gid, List<Port>> ports = new HashMap<>();
     private final PriorityQueue<Flight> flights = new PriorityQueue<>();
     private long nowNs;
     private long sequence;
@@ -97,8 +97,7 @@ public final class SimulatedNetwork {
         nowNs = Math.max(nowNs, timeNs);
         while (!flights.isEmpty() && flights.peek().atNs <= nowNs) {
             Flight arrived = flights.remove();
-            Port port = ports.get(arrived.destination);
-            if (port != null) {
+            for (Port port : ports.getOrDefault(arrived.destination, List.of())) {
                 port.arrived.add(arrived);
             }
         }
@@ -162,16 +161,42 @@ public final class SimulatedNetwork {
 
         @Override
         public @Nullable PacketPort port(Gid local) {
-            Port port = ports.get(local);
-            return port != null && mine.contains(port) ? port : null;
+            for (PacketPort port : mine) {
+                if (port.local().equals(local)) {
+                    return port;
+                }
+            }
+            return null;
         }
 
         @Override
         public PacketPort open(InetAddress local) {
-            Port port = new Port(Gid.of(local));
-            ports.put(port.local, port);
+            return add(Gid.of(local));
+        }
+
+        private PacketPort add(Gid local) {
+            Port port = new Port(local);
+            ports.computeIfAbsent(local, l -> new ArrayList<>()).add(port);
             mine.add(port);
             return port;
+        }
+
+        @Override
+        public PacketPort join(Gid group) {
+            return add(group);
+        }
+
+        @Override
+        public void leave(Gid group) {
+            PacketPort port = port(group);
+            if (port != null) {
+                close(port);
+                mine.remove(port);
+            }
+        }
+
+        private void close(PacketPort port) {
+            ports.getOrDefault(port.local(), new ArrayList<>()).remove(port);
         }
 
         @Override
@@ -184,7 +209,7 @@ public final class SimulatedNetwork {
 
         @Override
         public void close() {
-            mine.forEach(port -> ports.remove(port.local()));
+            mine.forEach(this::close);
         }
     }
 

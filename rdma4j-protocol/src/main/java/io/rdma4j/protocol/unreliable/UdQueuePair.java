@@ -1,0 +1,109 @@
+package io.rdma4j.protocol.unreliable;
+
+import io.rdma4j.protocol.queue.Memory;
+import io.rdma4j.protocol.queue.QueuePairHost;
+import io.rdma4j.protocol.queue.ReceiveDetails;
+import io.rdma4j.protocol.queue.ReceiveQueue;
+import io.rdma4j.protocol.queue.ReceiveRequest;
+import io.rdma4j.protocol.queue.SendQueue;
+import io.rdma4j.protocol.queue.SendRequest;
+import io.rdma4j.protocol.wire.GlobalRouteHeader;
+import io.rdma4j.protocol.wire.Opcode;
+import io.rdma4j.protocol.wire.OutgoingPacket;
+import io.rdma4j.protocol.wire.PacketView;
+import io.rdma4j.protocol.wire.Path;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.QueuePairAttribute;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.WorkCompletionOpcode;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A queue pair of the unreliable datagram service: one packet a message, to anybody who knows the Q_Key.
+ *
+ * <p>Source: IBTA 9.8.3, 10.2.5 for Q_Keys.
+ */
+public final class UdQueuePair extends UnreliableQueuePair {
+    /** Only privileged users may send it; in a request this bit asks for the queue pair's own Q_Key. */
+    private static final int PRIVILEGED_QKEY = 1 << 31;
+
+    private final int number;
+    private final MemorySegment header = MemorySegment
+            .ofArray(new long[GlobalRouteHeader.LENGTH / Long.BYTES]);
+    private final ReceiveDetails details = new ReceiveDetails();
+    private int qkey;
+
+    /**
+     * Creates one in state RESET over the host's queues and memory.
+     *
+     * @param number its number
+     */
+    public UdQueuePair(int number, SendQueue sendQueue, ReceiveQueue receiveQueue, Memory memory,
+            QueuePairHost host) {
+        super(sendQueue, receiveQueue, memory, host);
+        this.number = number;
+    }
+
+    @Override
+    public void route(Path path) {
+        throw new IllegalArgumentException("each datagram has a path of its own");
+    }
+
+    @Override
+    void apply(QueuePairAttributes from) {
+        if (from.isSet(QueuePairAttribute.QKEY)) {
+            qkey = from.qkey();
+        }
+    }
+
+    @Override
+    void startReceiving() {
+        // Every packet is a message.
+    }
+
+    @Override
+    boolean build(SendRequest request, long from, int payload, long psn, OutgoingPacket out) {
+        boolean hasImmediate = request.opcode() == SendOpcode.SEND_WITH_IMMEDIATE;
+        out.begin(hasImmediate ? Opcode.UD_SEND_ONLY_IMMEDIATE : Opcode.UD_SEND_ONLY,
+                request.path(), request.remoteQueuePair(), psn, false, request.isSolicited());
+        out.datagram(
+                (request.remoteQkey() & PRIVILEGED_QKEY) != 0 ? qkey : request.remoteQkey(),
+                number);
+        if (hasImmediate) {
+            out.immediate(request.immediate());
+        }
+        return request.gather(from, payload, memory, out);
+    }
+
+    @Override
+    void receive(PacketView packet) {
+        if (packet.qkey() != qkey) {
+            host.count(Counter.DROPPED_BAD_QKEY);
+            return;
+        }
+        ReceiveRequest into = takeReceive();
+        if (into == null) {
+            return;
+        }
+        int length = packet.payloadLength();
+        if (GlobalRouteHeader.LENGTH + length > into.capacity()) {
+            host.count(Counter.DROPPED_MESSAGE);
+            return;
+        }
+        GlobalRouteHeader.write(packet, header);
+        if (!into.scatter(0, header, 0, GlobalRouteHeader.LENGTH, memory)
+                || !into.scatter(GlobalRouteHeader.LENGTH, packet.memory(), packet.payloadStart(),
+                        length, memory)) {
+            failReceive(into);
+            return;
+        }
+        details.clear().solicited(packet.isSolicited()).datagram(packet.sourceQueuePair());
+        if (packet.opcode().hasImmediate()) {
+            details.immediate(packet.immediate());
+        }
+        finishReceive(into, WorkCompletionOpcode.RECEIVE, GlobalRouteHeader.LENGTH + length,
+                details);
+    }
+}

@@ -1,0 +1,38 @@
+package io.rdma4j.softnic.memory;
+
+import io.rdma4j.protocol.queue.MemoryReference;
+
+/**
+ * What a key stands for. A key is the identifier in the upper 24 bits and a tag in the lower 8, so that a
+ * stale key does not match whoever has the identifier now.
+ */
+public sealed interface KeyedMemory permits RegisteredMemory, WindowMemory {
+    /** {@return its key} */
+    int key();
+
+    /** {@return the identifier of a key} */
+    static int id(int key) {
+        return key >>> 8;
+    }
+
+    /**
+     * Checks an access by the peer.
+     *
+     * @param wantedKey the key that led here
+     * @param domain the protection domain of the queue pair
+     * @param queuePair the number of the queue pair
+     * @param length at least 1
+     * @param needed verbs.h bits that must all be there
+     * @param target where the memory is, if allowed
+     */
+    boolean allowsPeer(int wantedKey, Object domain, int queuePair, long address, long length,
+            int needed, MemoryReference target);
+
+    /**
+     * Checks an access by the peer to all of it.
+     *
+     * @return its bytes, or -1 if it is not allowed
+     */
+    long allowsPeerWhole(int wantedKey, Object domain, int queuePair, int needed,
+            MemoryReference target);
+}

@@ -1,0 +1,80 @@
+package io.rdma4j.softnic.memory;
+
+import io.rdma4j.protocol.queue.MemoryReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the key of a memory window stands for: a stretch of a region, seen by the peer only. Immutable:
+ * binding and invalidating put another one in its place.
+ */
+public final class WindowMemory implements KeyedMemory {
+    /** Any queue pair of the protection domain may be the peer's. */
+    public static final int ANY_QUEUE_PAIR = 0;
+
+    private final int key;
+    private final Object domain;
+    private final int queuePair;
+    private final @Nullable RegisteredMemory region;
+    private final long offset;
+    private final long address;
+    private final long length;
+    private final int access;
+
+    private WindowMemory(int key, Object domain, int queuePair, @Nullable RegisteredMemory region,
+            long offset, long address, long length, int access) {
+        this.key = key;
+        this.domain = domain;
+        this.queuePair = queuePair;
+        this.region = region;
+        this.offset = offset;
+        this.address = address;
+        this.length = length;
+        this.access = access;
+    }
+
+    /** {@return a window to nothing} */
+    public static WindowMemory unbound(int key, Object domain) {
+        return new WindowMemory(key, domain, ANY_QUEUE_PAIR, null, 0, 0, 0, 0);
+    }
+
+    /**
+     * {@return a window to a stretch of a region, which covers it}
+     *
+     * @param queuePair the only queue pair whose peer may use it, or {@link #ANY_QUEUE_PAIR}
+     * @param start the stretch's address, as the region counts
+     * @param address the stretch's address, as the peer counts
+     */
+    public static WindowMemory bound(int key, Object domain, int queuePair,
+            RegisteredMemory region, long start, long address, long length, int access) {
+        return new WindowMemory(key, domain, queuePair, region, start - region.address(), address,
+                length, access);
+    }
+
+    @Override
+    public int key() {
+        return key;
+    }
+
+    @Override
+    public boolean allowsPeer(int wantedKey, Object wantedDomain, int wantedQueuePair,
+            long wantedAddress, long wantedLength, int needed, MemoryReference target) {
+        RegisteredMemory under = region;
+        boolean isInside = wantedLength > 0 && wantedLength <= length
+                && Long.compareUnsigned(wantedAddress - address, length - wantedLength) <= 0;
+        if (under == null || wantedKey != key || !domain.equals(wantedDomain) || !isInside
+                || (queuePair != ANY_QUEUE_PAIR && queuePair != wantedQueuePair)
+                || (access & needed) != needed || !under.segment().scope().isAlive()) {
+            return false;
+        }
+        target.point(under.segment(), offset + (wantedAddress - address));
+        return true;
+    }
+
+    @Override
+    public long allowsPeerWhole(int wantedKey, Object wantedDomain, int wantedQueuePair, int needed,
+            MemoryReference target) {
+        return allowsPeer(wantedKey, wantedDomain, wantedQueuePair, address, length, needed, target)
+                ? length
+                : -1;
+    }
+}

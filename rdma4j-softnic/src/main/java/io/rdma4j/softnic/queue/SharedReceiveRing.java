@@ -1,0 +1,166 @@
+package io.rdma4j.softnic.queue;
+
+import io.rdma4j.protocol.queue.ReceiveQueue;
+import io.rdma4j.protocol.queue.ReceiveRequest;
+import io.rdma4j.verbs.ReceiveWorkRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A shared receive queue's requests. Applications post under the ring's monitor; the engine takes without it.
+ *
+ * <p>What a queue pair takes is copied into a slot of its own ({@link #view}), so that requests may end in any
+ * order.
+ */
+public final class SharedReceiveRing {
+    private final int maxElements;
+    private final Runnable onLimit;
+    private @Nullable ReceiveRequest[] slots;
+    private int capacity;
+    private volatile long end;
+    private volatile long taken;
+    private volatile int limit;
+    private volatile boolean isStarved;
+
+    /**
+     * @param capacity requests that may be outstanding
+     * @param maxElements scatter/gather elements of each
+     * @param onLimit called by the engine when fewer requests are left than the armed limit
+     */
+    public SharedReceiveRing(int capacity, int maxElements, Runnable onLimit) {
+        this.capacity = capacity;
+        this.maxElements = maxElements;
+        this.onLimit = onLimit;
+        slots = new ReceiveRequest[slotsFor(capacity)];
+    }
+
+    private static int slotsFor(int capacity) {
+        return Integer.highestOneBit(Math.max(1, capacity - 1)) * 2;
+    }
+
+    /** {@return requests that may be outstanding} */
+    public synchronized int capacity() {
+        return capacity;
+    }
+
+    /** {@return the limit that is armed, 0 if none is} */
+    public int limit() {
+        return limit;
+    }
+
+    /** {@return requests that can be taken} */
+    public int available() {
+        return (int) (end - taken);
+    }
+
+    /** Posts a request. {@return false if the queue is full} */
+    public synchronized boolean post(ReceiveWorkRequest request) {
+        if (end - taken >= capacity) {
+            return false;
+        }
+        int index = index(end);
+        ReceiveRequest slot = slots[index];
+        if (slot == null) {
+            slot = new ReceiveRequest(maxElements);
+            slots[index] = slot;
+        }
+        slot.assign(request);
+        long next = end + 1;
+        end = next;
+        return true;
+    }
+
+    /** {@return whether a queue pair found the queue empty since the last call} */
+    public boolean takeStarved() {
+        if (!isStarved) {
+            return false;
+        }
+        isStarved = false;
+        return true;
+    }
+
+    // ---------------------------------------------------------------- for the engine's owner
+
+    /** Asks for one call when fewer requests are left than a limit; 0 takes that back. */
+    public void arm(int newLimit) {
+        limit = newLimit;
+        checkLimit();
+    }
+
+    /**
+     * Changes the capacity.
+     *
+     * @return false if more requests than that are outstanding
+     */
+    public synchronized boolean resize(int newCapacity) {
+        if (end - taken > newCapacity) {
+            return false;
+        }
+        @Nullable
+        ReceiveRequest[] newSlots = new ReceiveRequest[slotsFor(newCapacity)];
+        for (long i = taken; i < end; i++) {
+            newSlots[(int) i & newSlots.length - 1] = slots[index(i)];
+        }
+        slots = newSlots;
+        capacity = newCapacity;
+        return true;
+    }
+
+    private boolean take(ReceiveRequest into) {
+        if (taken == end) {
+            isStarved = true;
+            // A request posted at this moment did not see that it is waited for.
+            if (taken == end) {
+                return false;
+            }
+        }
+        ReceiveRequest oldest = slots[index(taken)];
+        if (oldest == null) {
+            throw new IllegalStateException("request " + taken + " was not posted");
+        }
+        into.assign(oldest);
+        long next = taken + 1;
+        taken = next;
+        checkLimit();
+        return true;
+    }
+
+    private void checkLimit() {
+        if (limit > 0 && available() < limit) {
+            limit = 0;
+            onLimit.run();
+        }
+    }
+
+    /** {@return the queue as one queue pair sees it, which holds at most one request at a time} */
+    public ReceiveQueue view() {
+        return new View();
+    }
+
+    private final class View implements ReceiveQueue {
+        private final ReceiveRequest held = new ReceiveRequest(maxElements);
+
+        @Override
+        public @Nullable ReceiveRequest take() {
+            return SharedReceiveRing.this.take(held) ? held : null;
+        }
+
+        @Override
+        public void release(ReceiveRequest request) {
+            request.release();
+        }
+
+        @Override
+        public int available() {
+            return SharedReceiveRing.this.available();
+        }
+
+        @Override
+        public boolean isShared() {
+            return true;
+        }
+    }
+
+    private int index(long index) {
+        return (int) index & slots.length - 1;
+    }
+}
