@@ -11,12 +11,17 @@ import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.SharedReceiveQueue;
+import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import io.rdma4j.verbs.WorkCompletion;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -39,18 +44,21 @@ final class Pair {
     static final long SECOND = 1_000_000_000L;
 
     final Simulation simulation = new Simulation(42);
-    final Side a = new Side(simulation.a);
-    final Side b = new Side(simulation.b);
+    final Side a;
+    final Side b;
 
     /** How a test wants its pair. */
     static final class Settings {
+        QueuePairType type = QueuePairType.RC;
+        boolean hasSharedReceives;
         Mtu mtu = Mtu.MTU_1024;
         int timeout = 14;
         int retryCount = 7;
         int rnrRetry = 7;
         int minRnrTimer = 12;
         int readAtomic = 4;
-        AccessFlag[] access = {AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE};
+        AccessFlag[] access = {AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE,
+            AccessFlag.REMOTE_ATOMIC, AccessFlag.FLUSH_GLOBAL, AccessFlag.FLUSH_PERSISTENT};
     }
 
     Pair() throws Exception {
@@ -58,7 +66,16 @@ final class Pair {
     }
 
     Pair(Settings settings) throws Exception {
+        a = new Side(simulation.a, settings);
+        b = new Side(simulation.b, settings);
         connect(settings);
+    }
+
+    /** {@return a pair of a transport service, everything else as usual} */
+    static Pair of(QueuePairType type) throws Exception {
+        Settings settings = new Settings();
+        settings.type = type;
+        return new Pair(settings);
     }
 
     void connect(Settings settings) throws RdmaException {
@@ -90,27 +107,90 @@ final class Pair {
         final Simulation.Node node;
         final CompletionQueue completionQueue;
         final QueuePair queuePair;
+        final @Nullable SharedReceiveQueue sharedReceives;
         final MemorySegment memory = Arena.ofAuto().allocate(MEMORY, 64);
         final MemoryRegion region;
         final List<WorkCompletion> completions = new ArrayList<>();
 
         Side(Simulation.Node node) throws RdmaException {
-            this(node, node.context.createCompletionQueue(4 * DEPTH));
+            this(node, new Settings());
+        }
+
+        Side(Simulation.Node node, Settings settings) throws RdmaException {
+            this(node, node.context.createCompletionQueue(4 * DEPTH), settings);
         }
 
         Side(Simulation.Node node, CompletionQueue completionQueue) throws RdmaException {
+            this(node, completionQueue, new Settings());
+        }
+
+        Side(Simulation.Node node, CompletionQueue completionQueue, Settings settings)
+                throws RdmaException {
+            this(node, completionQueue, settings.hasSharedReceives
+                    ? node.domain.createSharedReceiveQueue(
+                            new SharedReceiveQueueAttributes(DEPTH, 2, 0), null)
+                    : null, settings.type);
+        }
+
+        private Side(Simulation.Node node, CompletionQueue completionQueue,
+                @Nullable SharedReceiveQueue sharedReceives, QueuePairType type)
+                throws RdmaException {
+            this(node, completionQueue, sharedReceives, node.domain.createQueuePair(
+                    new QueuePairInitAttributes().type(type).completionQueue(completionQueue)
+                            .sharedReceiveQueue(sharedReceives)
+                            .capabilities(QueuePairCapabilities.ofDepth(DEPTH, DEPTH)
+                                    .withElements(2, 2).withInlineData(32))));
+        }
+
+        /** Uses a queue pair that was made already. */
+        Side(Simulation.Node node, CompletionQueue completionQueue, QueuePair queuePair)
+                throws RdmaException {
+            this(node, completionQueue, null, queuePair);
+        }
+
+        private Side(Simulation.Node node, CompletionQueue completionQueue,
+                @Nullable SharedReceiveQueue sharedReceives, QueuePair queuePair)
+                throws RdmaException {
             this.node = node;
             this.completionQueue = completionQueue;
-            queuePair = node.queuePair(completionQueue, QueuePairCapabilities.ofDepth(DEPTH, DEPTH)
-                    .withElements(2, 2).withInlineData(32));
+            this.sharedReceives = sharedReceives;
+            this.queuePair = queuePair;
             region = node.domain.register(memory, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ,
-                    AccessFlag.REMOTE_WRITE);
+                    AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_ATOMIC, AccessFlag.MW_BIND,
+                    AccessFlag.FLUSH_GLOBAL);
             byte[] bytes = new byte[MEMORY / 2];
             new Random(node.address.hashCode()).nextBytes(bytes);
             MemorySegment.copy(MemorySegment.ofArray(bytes), 0, memory, 0, bytes.length);
         }
 
         void connect(Side peer, Settings settings) throws RdmaException {
+            switch (settings.type) {
+                case UC -> connectUnreliably(peer, settings);
+                case UD -> beReady(0x1111_1111);
+                default -> connectReliably(peer, settings);
+            }
+        }
+
+        private void beReady(int qkey) throws RdmaException {
+            queuePair.modify(new QueuePairAttributes().state(QueuePairState.INIT).port(1)
+                    .pkeyIndex(0).qkey(qkey));
+            queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR));
+            queuePair.modify(
+                    new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(FIRST_PSN));
+        }
+
+        private void connectUnreliably(Side peer, Settings settings) throws RdmaException {
+            queuePair.modify(new QueuePairAttributes().state(QueuePairState.INIT).port(1)
+                    .pkeyIndex(0).accessFlags(Set.of(settings.access)));
+            queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR)
+                    .addressVector(AddressHandleAttributes.to(peer.node.nic.gids().get(1), 1))
+                    .pathMtu(settings.mtu).destinationQueuePair(peer.queuePair.number())
+                    .receivePsn(FIRST_PSN));
+            queuePair.modify(
+                    new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(FIRST_PSN));
+        }
+
+        private void connectReliably(Side peer, Settings settings) throws RdmaException {
             AccessFlag[] access = settings.access;
             queuePair.modify(new QueuePairAttributes().state(QueuePairState.INIT).port(1)
                     .pkeyIndex(0).accessFlags(Set.of(access)));
@@ -127,8 +207,13 @@ final class Pair {
 
         /** Posts a receive into the upper half of the memory. */
         void receive(long id, int length) throws RdmaException {
-            queuePair.postReceive(
-                    new ReceiveWorkRequest().id(id).add(region, MEMORY / 2, length));
+            ReceiveWorkRequest request = new ReceiveWorkRequest().id(id).add(region, MEMORY / 2,
+                    length);
+            if (sharedReceives != null) {
+                sharedReceives.post(request);
+            } else {
+                queuePair.postReceive(request);
+            }
         }
 
         /** Posts a signaled SEND from the start of the memory. */

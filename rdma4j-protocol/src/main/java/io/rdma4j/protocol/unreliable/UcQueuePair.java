@@ -52,7 +52,7 @@ public final class UcQueuePair extends UnreliableQueuePair {
     /** Creates one in state RESET over the host's queues and memory. */
     public UcQueuePair(SendQueue sendQueue, ReceiveQueue receiveQueue, Memory memory,
             QueuePairHost host) {
-        super(sendQueue, receiveQueue, memory, host);
+        super(sendQueue, receiveQueue, memory, host, 256);
     }
 
     @Override

@@ -42,7 +42,7 @@ public final class UdQueuePair extends UnreliableQueuePair {
      */
     public UdQueuePair(int number, SendQueue sendQueue, ReceiveQueue receiveQueue, Memory memory,
             QueuePairHost host) {
-        super(sendQueue, receiveQueue, memory, host);
+        super(sendQueue, receiveQueue, memory, host, Integer.MAX_VALUE);
         this.number = number;
     }
 

@@ -46,13 +46,15 @@ public abstract sealed class UnreliableQueuePair implements QueuePairProtocol
     private boolean isBegun;
     private boolean isSent;
     private long nextPsn;
-    private int mtu = 256;
+    private int mtu;
 
     /** The receive request of a message that is not complete, or that the last message did not use. */
     private @Nullable ReceiveRequest receive;
 
+    /** @param mtu the payload of a packet until the path MTU is set */
     UnreliableQueuePair(SendQueue sendQueue, ReceiveQueue receiveQueue, Memory memory,
-            QueuePairHost host) {
+            QueuePairHost host, int mtu) {
+        this.mtu = mtu;
         this.sendQueue = sendQueue;
         this.receiveQueue = receiveQueue;
         this.memory = memory;

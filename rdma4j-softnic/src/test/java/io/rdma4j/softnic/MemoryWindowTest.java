@@ -1,0 +1,269 @@
+package io.rdma4j.softnic;
+
+import io.rdma4j.protocol.wire.Opcode;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.MemoryWindow;
+import io.rdma4j.verbs.MemoryWindowBind;
+import io.rdma4j.verbs.MemoryWindowType;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.WorkCompletionFlag;
+import org.junit.jupiter.api.Test;
+
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** Memory windows: binding, what the peer may do, and all the ways to end that. */
+class MemoryWindowTest {
+    private static final int START = Pair.MEMORY / 2;
+    private static final int LENGTH = 4096;
+
+    private final Pair pair = new Pair();
+
+    MemoryWindowTest() throws Exception {}
+
+    private MemoryWindowBind stretch(AccessFlag... access) {
+        return new MemoryWindowBind(pair.b.region, pair.b.region.address() + START, LENGTH,
+                Set.of(access));
+    }
+
+    /** {@return a window of type 2 to the stretch, bound by b} */
+    private MemoryWindow bound() throws RdmaException {
+        MemoryWindow window = pair.b.node.domain.allocateMemoryWindow(MemoryWindowType.TYPE_2);
+        pair.b.queuePair.postSend(pair.b.request(100).bind(window,
+                MemoryWindow.nextRkey(window.rkey()), stretch(AccessFlag.REMOTE_WRITE)));
+        pair.settle();
+        pair.b.assertCompleted("100 SUCCESS");
+        return window;
+    }
+
+    private void write(long id, int rkey, long offset, int length) throws RdmaException {
+        pair.a.queuePair.postSend(pair.a.request(id).write(pair.b.region.address() + offset, rkey)
+                .add(pair.a.region, 0, length));
+        pair.settle();
+    }
+
+    @Test
+    void peerWritesThroughAWindow() throws Exception {
+        MemoryWindow window = bound();
+        write(1, window.rkey(), START, 3000);
+        pair.a.assertCompleted("1 SUCCESS");
+        assertThat(pair.b.hasPeersBytes(3000)).isTrue();
+    }
+
+    @Test
+    void windowEndsWhereItEnds() throws Exception {
+        MemoryWindow window = bound();
+        write(1, window.rkey(), START, LENGTH + 1);
+        pair.a.assertCompleted("1 REMOTE_ACCESS_ERROR");
+    }
+
+    @Test
+    void windowDoesNotBeginEarlier() throws Exception {
+        MemoryWindow window = bound();
+        write(1, window.rkey(), START - 1, 2);
+        pair.a.assertCompleted("1 REMOTE_ACCESS_ERROR");
+    }
+
+    @Test
+    void windowGivesOnlyTheRightsItWasBoundWith() throws Exception {
+        MemoryWindow window = bound();
+        pair.a.queuePair.postSend(pair.a.request(1)
+                .read(pair.b.region.address() + START, window.rkey()).add(pair.a.region, START, 8));
+        pair.settle();
+        pair.a.assertCompleted("1 REMOTE_ACCESS_ERROR");
+    }
+
+    @Test
+    void keyOfAWindowIsNotForLocalUse() throws Exception {
+        MemoryWindow window = bound();
+        pair.b.queuePair.postSend(pair.b.request(1).send()
+                .add(pair.b.region.address() + START, 8, window.rkey()));
+        pair.settle();
+        pair.b.assertCompleted("1 LOCAL_PROTECTION_ERROR");
+    }
+
+    @Test
+    void windowOfTypeTwoServesOnlyTheQueuePairThatBoundIt() throws Exception {
+        MemoryWindow window = bound();
+        Pair.Side otherA = pair.new Side(pair.simulation.a, new Pair.Settings());
+        Pair.Side otherB = pair.new Side(pair.simulation.b, new Pair.Settings());
+        otherA.connect(otherB, new Pair.Settings());
+        otherB.connect(otherA, new Pair.Settings());
+        otherA.queuePair.postSend(otherA.request(1)
+                .write(pair.b.region.address() + START, window.rkey()).add(otherA.region, 0, 8));
+        pair.settle();
+        otherA.takeCompletions();
+        otherA.assertCompleted("1 REMOTE_ACCESS_ERROR");
+    }
+
+    @Test
+    void boundWindowOfTypeTwoMustBeInvalidatedBeforeItIsBoundAnew() throws Exception {
+        MemoryWindow window = bound();
+        pair.b.queuePair.postSend(pair.b.request(1).bind(window,
+                MemoryWindow.nextRkey(window.rkey()), stretch(AccessFlag.REMOTE_WRITE)));
+        pair.settle();
+        pair.b.assertCompleted("1 MEMORY_WINDOW_BIND_ERROR");
+    }
+
+    @Test
+    void localInvalidationEndsAccessAndAllowsANewBind() throws Exception {
+        MemoryWindow window = bound();
+        int old = window.rkey();
+        pair.b.queuePair.postSend(pair.b.request(1).localInvalidate(old));
+        pair.b.queuePair.postSend(pair.b.request(2).bind(window, MemoryWindow.nextRkey(old),
+                stretch(AccessFlag.REMOTE_WRITE)));
+        pair.settle();
+        pair.b.assertCompleted("1 SUCCESS", "2 SUCCESS");
+        write(3, window.rkey(), START, 8);
+        write(4, old, START, 8);
+        pair.a.assertCompleted("3 SUCCESS", "4 REMOTE_ACCESS_ERROR");
+    }
+
+    @Test
+    void invalidatingTheKeyOfARegionFails() throws Exception {
+        pair.b.queuePair.postSend(pair.b.request(1).localInvalidate(pair.b.region.rkey()));
+        pair.settle();
+        pair.b.assertCompleted("1 LOCAL_QP_OPERATION_ERROR");
+    }
+
+    @Test
+    void peerInvalidatesWithAMessage() throws Exception {
+        MemoryWindow window = bound();
+        pair.b.receive(10, 100);
+        pair.a.queuePair.postSend(
+                pair.a.request(1).sendWithInvalidate(window.rkey()).add(pair.a.region, 0, 50));
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS");
+        assertThat(pair.b.completions).singleElement().satisfies(completion -> {
+            assertThat(completion.has(WorkCompletionFlag.WITH_INVALIDATE)).isTrue();
+            assertThat(completion.invalidatedRkey()).isEqualTo(window.rkey());
+            assertThat(completion.byteLength()).isEqualTo(50);
+        });
+        write(2, window.rkey(), START, 8);
+        pair.a.assertCompleted("2 REMOTE_ACCESS_ERROR");
+    }
+
+    @Test
+    void peerInvalidatesOnceThoughItsMessageIsRepeated() throws Exception {
+        MemoryWindow window = bound();
+        AtomicInteger lost = new AtomicInteger(1);
+        pair.simulation.network.loseIf(packet -> packet.opcode() == Opcode.RC_ACKNOWLEDGE
+                && lost.getAndDecrement() > 0);
+        pair.b.receive(10, 100);
+        pair.a.queuePair.postSend(
+                pair.a.request(1).sendWithInvalidate(window.rkey()).add(pair.a.region, 0, 50));
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS");
+        pair.b.assertCompleted("10 SUCCESS");
+    }
+
+    @Test
+    void peerThatInvalidatesAWrongKeyIsRefused() throws Exception {
+        pair.b.receive(10, 100);
+        pair.a.queuePair.postSend(pair.a.request(1).sendWithInvalidate(pair.b.region.rkey())
+                .add(pair.a.region, 0, 50));
+        pair.settle();
+        pair.a.assertCompleted("1 REMOTE_ACCESS_ERROR");
+        pair.b.assertCompleted("10 REMOTE_INVALID_REQUEST_ERROR");
+    }
+
+    @Test
+    void closingAWindowEndsAccess() throws Exception {
+        MemoryWindow window = bound();
+        int key = window.rkey();
+        window.close();
+        write(1, key, START, 8);
+        pair.a.assertCompleted("1 REMOTE_ACCESS_ERROR");
+    }
+
+    @Test
+    void resettingTheQueuePairEndsAccess() throws Exception {
+        MemoryWindow window = bound();
+        pair.b.queuePair.modify(new QueuePairAttributes().state(QueuePairState.RESET));
+        pair.b.region.close();
+        window.close();
+    }
+
+    @Test
+    void regionCannotBeClosedOrChangedWhileAWindowIsBoundToIt() throws Exception {
+        MemoryWindow window = bound();
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(pair.b.region::close)
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY))
+                .withMessageContaining("1 memory window");
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> pair.b.region.reregister(null, null, Set.of()))
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
+        window.close();
+        pair.b.region.close();
+    }
+
+    @Test
+    void windowOfTypeOneIsBoundReboundAndUnbound() throws Exception {
+        MemoryWindow window = pair.b.node.domain.allocateMemoryWindow(MemoryWindowType.TYPE_1);
+        pair.b.queuePair.bindMemoryWindow(window, 1, stretch(AccessFlag.REMOTE_WRITE), true);
+        pair.settle();
+        int first = window.rkey();
+        write(2, first, START, 8);
+        pair.b.queuePair.bindMemoryWindow(window, 3, stretch(AccessFlag.REMOTE_WRITE), true);
+        pair.settle();
+        assertThat(window.rkey()).isNotEqualTo(first);
+        write(4, window.rkey(), START, 8);
+        pair.b.queuePair.bindMemoryWindow(window, 5,
+                new MemoryWindowBind(pair.b.region, 0, 0, Set.of()), true);
+        pair.settle();
+        pair.b.assertCompleted("1 SUCCESS", "3 SUCCESS", "5 SUCCESS");
+        write(6, window.rkey(), START, 8);
+        pair.a.assertCompleted("2 SUCCESS", "4 SUCCESS", "6 REMOTE_ACCESS_ERROR");
+        pair.b.region.close();
+    }
+
+    @Test
+    void bindsThatCannotBeAreRefused() throws Exception {
+        MemoryWindow one = pair.b.node.domain.allocateMemoryWindow(MemoryWindowType.TYPE_1);
+        MemoryWindow two = pair.b.node.domain.allocateMemoryWindow(MemoryWindowType.TYPE_2);
+        MemoryWindow foreign = pair.b.node.context.allocateProtectionDomain()
+                .allocateMemoryWindow(MemoryWindowType.TYPE_1);
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> pair.b.queuePair.bindMemoryWindow(two, 1, stretch(), true))
+                .withMessageContaining("type 1");
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> pair.b.queuePair
+                        .postSend(new SendWorkRequest().bind(one, one.rkey(), stretch())))
+                .withMessageContaining("type 1");
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> pair.b.queuePair.bindMemoryWindow(foreign, 1, stretch(), true))
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EPERM));
+    }
+
+    @Test
+    void regionWithoutTheRightCannotBeBoundTo() throws Exception {
+        MemoryRegion plain = pair.b.node.domain.register(pair.b.memory, AccessFlag.LOCAL_WRITE);
+        MemoryWindow window = pair.b.node.domain.allocateMemoryWindow(MemoryWindowType.TYPE_2);
+        pair.b.queuePair.postSend(pair.b.request(1).bind(window, window.rkey(),
+                new MemoryWindowBind(plain, plain.address(), 8, Set.of())));
+        pair.settle();
+        pair.b.assertCompleted("1 MEMORY_WINDOW_BIND_ERROR");
+    }
+
+    @Test
+    void zeroBasedWindowCountsFromZero() throws Exception {
+        MemoryWindow window = pair.b.node.domain.allocateMemoryWindow(MemoryWindowType.TYPE_2);
+        pair.b.queuePair.postSend(pair.b.request(1).bind(window, window.rkey(),
+                stretch(AccessFlag.REMOTE_WRITE, AccessFlag.ZERO_BASED)));
+        pair.settle();
+        pair.b.assertCompleted("1 SUCCESS");
+        pair.a.queuePair.postSend(
+                pair.a.request(2).write(0, window.rkey()).add(pair.a.region, 0, LENGTH));
+        pair.settle();
+        pair.a.assertCompleted("2 SUCCESS");
+        assertThat(pair.b.hasPeersBytes(LENGTH)).isTrue();
+    }
+}
