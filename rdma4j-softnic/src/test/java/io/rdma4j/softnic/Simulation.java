@@ -76,7 +76,7 @@ final class Simulation {
             throws RdmaException {
         own.modify(new QueuePairAttributes().state(QueuePairState.INIT).port(1).pkeyIndex(0)
                 .accessFlags(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ,
-                        AccessFlag.REMOTE_ATOMIC));
+                        AccessFlag.REMOTE_ATOMIC, AccessFlag.FLUSH_GLOBAL));
         own.modify(new QueuePairAttributes().state(QueuePairState.RTR)
                 .addressVector(AddressHandleAttributes.to(peer.nic.gids().get(1), 1)).pathMtu(mtu)
                 .destinationQueuePair(other.number()).receivePsn(other.number() & 0xffffff)
