@@ -8,11 +8,12 @@ import java.nio.file.Path;
  * How a device is opened, beyond what C knows: with its packets recorded, or over a network made worse.
  *
  * <p>Contexts of one process share a device, so all of them share these options: a device that is open
- * already can be opened again without options, or with the same.
+ * already can be opened again without options, or with the same. What is not asked for here is left to the
+ * system properties {@code rdma4j.pcap=FILE} and {@code rdma4j.impair=}{@link Impairment#parse TEXT}.
  *
- * @param capture the file that all packets are recorded in, in the format that Wireshark opens; null
- *        records nothing
- * @param impairment what happens to the packets this device sends
+ * @param capture the file that all packets are recorded in, in the format that Wireshark opens: those that
+ *        really leave, after the impairment, and those that arrive intact; null asks for none
+ * @param impairment what happens to the packets this device sends; {@link Impairment#NONE} asks for nothing
  */
 public record DeviceOptions(@Nullable Path capture, Impairment impairment) {
     /** Nothing recorded, nothing impaired. */

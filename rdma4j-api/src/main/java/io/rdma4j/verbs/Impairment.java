@@ -1,7 +1,9 @@
 package io.rdma4j.verbs;
 
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.StringJoiner;
 
 /**
  * A bad network on demand: what happens to the packets a device sends, so that programs can be tested
@@ -12,14 +14,18 @@ import java.util.Locale;
  *
  * @param loss the share of packets that vanish
  * @param duplication the share of packets that arrive twice
- * @param corruption the share of packets that arrive with a bit flipped
- * @param reordering the share of packets that are held back, so that later ones overtake them
- * @param delay how late every packet arrives
- * @param jitter how much later than that it may arrive, evenly distributed
+ * @param corruption the share of packets that arrive with a bit flipped, which the receiver notices and drops
+ * @param reordering the share of packets that are held back for up to a millisecond, so that later ones
+ *        overtake them
+ * @param delay how late every packet is sent; waits end by the system's timers, so a millisecond more is
+ *        possible
+ * @param jitter how much later than that it may be sent, evenly distributed; packets keep their order
  * @param seed of the generator
  */
 public record Impairment(double loss, double duplication, double corruption, double reordering,
         Duration delay, Duration jitter, long seed) {
+    private static final Duration LONGEST = Duration.ofSeconds(60);
+
     /** A network as it is. */
     public static final Impairment NONE = new Impairment(0, 0, 0, 0, Duration.ZERO, Duration.ZERO,
             0);
@@ -27,15 +33,21 @@ public record Impairment(double loss, double duplication, double corruption, dou
     /**
      * Checks the values.
      *
-     * @throws IllegalArgumentException for a share that is not from 0 to 1, or a negative time
+     * @throws IllegalArgumentException for a share that is not from 0 to 1, or a time that is not from 0 to 60 seconds
      */
     public Impairment {
         checkShare("loss", loss);
         checkShare("duplication", duplication);
         checkShare("corruption", corruption);
         checkShare("reordering", reordering);
-        if (delay.isNegative() || jitter.isNegative()) {
-            throw new IllegalArgumentException("delay and jitter cannot be negative");
+        checkTime("delay", delay);
+        checkTime("jitter", jitter);
+    }
+
+    private static void checkTime(String name, Duration value) {
+        if (value.isNegative() || value.compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException(
+                    name + " must be from 0 to " + LONGEST.toSeconds() + " s, not " + value);
         }
     }
 
@@ -45,7 +57,7 @@ public record Impairment(double loss, double duplication, double corruption, dou
         }
     }
 
-    /** {@return whether anything happens to packets} */
+    /** {@return whether nothing happens to packets} */
     public boolean isNone() {
         return loss == 0 && duplication == 0 && corruption == 0 && reordering == 0
                 && delay.isZero() && jitter.isZero();
@@ -87,13 +99,16 @@ public record Impairment(double loss, double duplication, double corruption, dou
     }
 
     /**
-     * {@return the impairment that a text such as
-     * {@code loss=1%,delay=2ms,jitter=500us,reorder=5%,duplicate=1%,corrupt=0.1%,seed=7} asks for}
+     * {@return the impairment that a text asks for, such as {@code none} or
+     * {@code loss=1%,delay=2ms,jitter=500us,reorder=5%,duplicate=1%,corrupt=0.1%,seed=7}}
      *
      * @throws IllegalArgumentException naming what is wrong and what would be right
      */
     public static Impairment parse(String text) {
         Impairment result = NONE;
+        if (text.trim().equalsIgnoreCase("none")) {
+            return result;
+        }
         for (String part : text.split(",", -1)) {
             int equals = part.indexOf('=');
             String name = (equals < 0 ? part : part.substring(0, equals)).trim()
@@ -112,6 +127,35 @@ public record Impairment(double loss, double duplication, double corruption, dou
             };
         }
         return result;
+    }
+
+    /** {@return a text that {@link #parse} makes the same impairment of, {@code none} if nothing happens} */
+    @Override
+    public String toString() {
+        if (isNone()) {
+            return "none";
+        }
+        StringJoiner parts = new StringJoiner(",");
+        addShare(parts, "loss", loss);
+        addShare(parts, "duplicate", duplication);
+        addShare(parts, "corrupt", corruption);
+        addShare(parts, "reorder", reordering);
+        addTime(parts, "delay", delay);
+        addTime(parts, "jitter", jitter);
+        return parts.add("seed=" + seed).toString();
+    }
+
+    private static void addShare(StringJoiner parts, String name, double share) {
+        if (share != 0) {
+            parts.add(name + "=" + share);
+        }
+    }
+
+    private static void addTime(StringJoiner parts, String name, Duration time) {
+        if (!time.isZero()) {
+            BigDecimal microseconds = BigDecimal.valueOf(time.toNanos(), 3).stripTrailingZeros();
+            parts.add(name + "=" + microseconds.toPlainString() + "us");
+        }
     }
 
     private static double share(String name, String text) {

@@ -87,17 +87,17 @@ final class SoftDevice implements CmDevice {
 
     @Override
     public SoftDeviceContext open() throws RdmaException {
-        return SoftNic.open(this, null);
+        return SoftNic.open(this, null, DeviceOptions.DEFAULT);
     }
 
     @Override
     public SoftDeviceContext open(DeviceOptions options) throws RdmaException {
-        throw RdmaException.unsupported("open device", "no options yet");
+        return SoftNic.open(this, null, options);
     }
 
     @Override
     public SoftDeviceContext open(@Nullable InetAddress address) throws RdmaException {
-        return SoftNic.open(this, address);
+        return SoftNic.open(this, address, DeviceOptions.DEFAULT);
     }
 
     boolean isLoopback() {

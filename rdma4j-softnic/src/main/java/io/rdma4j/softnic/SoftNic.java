@@ -13,6 +13,7 @@ import io.rdma4j.softnic.rim.PacketPort;
 import io.rdma4j.softnic.rim.Rim;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.DeviceOptions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
@@ -55,6 +56,7 @@ final class SoftNic implements CompletionRing.Clock {
     private final Map<CompletionRing, SoftCompletionQueue> completionQueues = new HashMap<>();
     private final long wallclockOffsetNs = System.currentTimeMillis() * 1_000_000
             - System.nanoTime();
+    private DeviceOptions options = DeviceOptions.DEFAULT;
     private int contexts;
 
     /**
@@ -73,24 +75,29 @@ final class SoftNic implements CompletionRing.Clock {
                 clock, threadName, this::onFatal);
     }
 
-    private static SoftNic create(SoftDevice device) throws RdmaException {
-        SoftNicOptions options = SoftNicOptions.ofSystem();
-        return new SoftNic(device, options.newRim(device),
+    private static SoftNic create(SoftDevice device, DeviceOptions wanted) throws RdmaException {
+        SoftNicOptions options = SoftNicOptions.ofSystem().with(wanted);
+        SoftNic nic = new SoftNic(device, options.newRim(device),
                 options.patience(CmSettings.defaults(device.nodeGuid())), new SecureNumbers(),
                 System::nanoTime, "rdma4j-" + device.name());
+        nic.options = options.device();
+        return nic;
     }
 
     /** {@return a new context of a device, which is opened if no other context has done so} */
-    static SoftDeviceContext open(SoftDevice device, @Nullable InetAddress address)
-            throws RdmaException {
+    static SoftDeviceContext open(SoftDevice device, @Nullable InetAddress address,
+            DeviceOptions wanted) throws RdmaException {
         synchronized (OPEN) {
             SoftNic nic = OPEN.get(device.name());
             if (nic == null) {
-                nic = create(device);
+                nic = create(device, wanted);
                 nic.start(address);
                 OPEN.put(device.name(), nic);
-            } else if (address != null) {
-                nic.claim(address);
+            } else {
+                SoftNicOptions.requireSame(device.name(), nic.options, wanted);
+                if (address != null) {
+                    nic.claim(address);
+                }
             }
             nic.contexts++;
             SoftDeviceContext context = new SoftDeviceContext(nic);
@@ -117,7 +124,7 @@ final class SoftNic implements CompletionRing.Clock {
         }
     }
 
-    private void shutDown() {
+    void shutDown() {
         driver.run(connectionManager::closeAll);
         driver.close();
         rim.close();

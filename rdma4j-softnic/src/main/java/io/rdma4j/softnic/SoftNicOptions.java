@@ -2,29 +2,53 @@ package io.rdma4j.softnic;
 
 import io.rdma4j.protocol.cm.CmSettings;
 import io.rdma4j.softnic.rim.CapturingRim;
+import io.rdma4j.softnic.rim.ImpairedRim;
 import io.rdma4j.softnic.rim.NioRim;
 import io.rdma4j.softnic.rim.Rim;
+import io.rdma4j.verbs.DeviceOptions;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Impairment;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 
 /**
- * How a device is opened, from system properties.
+ * How a device is opened, from system properties and from what the application wants.
  *
- * @param capture {@code rdma4j.pcap}: the file that all packets are recorded in, or null
+ * @param device {@code rdma4j.pcap}, the file that all packets are recorded in; {@code rdma4j.impair}, what
+ *        happens to packets that are sent
  * @param responseTimeout {@code rdma4j.cm.responseTimeout}: the connection manager's wait for an answer,
  *        4.096 us times 2 to this power; null for the default
  * @param maxRetries {@code rdma4j.cm.maxRetries}: how often it asks again; null for the default
  */
-record SoftNicOptions(@Nullable Path capture, @Nullable Integer responseTimeout,
+record SoftNicOptions(DeviceOptions device, @Nullable Integer responseTimeout,
         @Nullable Integer maxRetries) {
+    private static final String OPERATION = "open device";
 
     static SoftNicOptions ofSystem() throws RdmaException {
-        String file = System.getProperty("rdma4j.pcap");
-        return new SoftNicOptions(file == null ? null : Path.of(file),
+        return new SoftNicOptions(new DeviceOptions(capture("rdma4j.pcap"),
+                impairment("rdma4j.impair")),
                 number("rdma4j.cm.responseTimeout", 31), number("rdma4j.cm.maxRetries", 15));
+    }
+
+    private static @Nullable Path capture(String property) throws RdmaException {
+        String text = System.getProperty(property);
+        try {
+            return text == null ? null : Path.of(text);
+        } catch (InvalidPathException e) {
+            throw new RdmaException(Errno.EINVAL, OPERATION, property + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static Impairment impairment(String property) throws RdmaException {
+        String text = System.getProperty(property);
+        try {
+            return text == null ? Impairment.NONE : Impairment.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new RdmaException(Errno.EINVAL, OPERATION, property + ": " + e.getMessage(), e);
+        }
     }
 
     private static @Nullable Integer number(String property, int highest) throws RdmaException {
@@ -34,17 +58,58 @@ record SoftNicOptions(@Nullable Path capture, @Nullable Integer responseTimeout,
         }
         try {
             int value = Integer.parseInt(text);
-            Limits.checkRange("open device", property, value, 0, highest);
+            Limits.checkRange(OPERATION, property, value, 0, highest);
             return value;
         } catch (NumberFormatException e) {
-            throw new RdmaException(Errno.EINVAL, "open device",
+            throw new RdmaException(Errno.EINVAL, OPERATION,
                     property + " must be a number, not '" + text + "'");
         }
     }
 
-    Rim newRim(SoftDevice device) throws RdmaException {
-        Rim rim = new NioRim(device.networkInterface());
-        return capture == null ? rim : CapturingRim.open(rim, capture);
+    /** {@return these options with what an application wants in their place} */
+    SoftNicOptions with(DeviceOptions wanted) {
+        return new SoftNicOptions(new DeviceOptions(
+                wanted.capture() == null ? device.capture() : wanted.capture(),
+                wanted.impairment().isNone() ? device.impairment() : wanted.impairment()),
+                responseTimeout, maxRetries);
+    }
+
+    /**
+     * Checks what is wanted of a device that is open already.
+     *
+     * @throws RdmaException EBUSY naming what differs
+     */
+    static void requireSame(String name, DeviceOptions present, DeviceOptions wanted)
+            throws RdmaException {
+        Path file = wanted.capture();
+        Path presentFile = present.capture();
+        if (file != null && (presentFile == null
+                || !file.toAbsolutePath().normalize()
+                        .equals(presentFile.toAbsolutePath().normalize()))) {
+            throw busy(name, "packets recorded in " + file, presentFile == null
+                    ? "none recorded"
+                    : "packets recorded in " + presentFile);
+        }
+        if (!wanted.impairment().isNone() && !wanted.impairment().equals(present.impairment())) {
+            throw busy(name, wanted.impairment().toString(),
+                    present.impairment().isNone() ? "no impairment"
+                            : present.impairment().toString());
+        }
+    }
+
+    private static RdmaException busy(String name, String wanted, String present) {
+        return new RdmaException(Errno.EBUSY, OPERATION, name + " is open in this process with "
+                + present + ", so it cannot be opened with " + wanted
+                + "; close its other contexts first, or ask for the same");
+    }
+
+    Rim newRim(SoftDevice on) throws RdmaException {
+        Rim rim = new NioRim(on.networkInterface());
+        Path file = device.capture();
+        if (file != null) {
+            rim = CapturingRim.open(rim, file);
+        }
+        return device.impairment().isNone() ? rim : new ImpairedRim(rim, device.impairment());
     }
 
     CmSettings patience(CmSettings defaults) {

@@ -254,6 +254,10 @@ public final class Engine implements PacketHandler {
         if (isPortFull && !flush()) {
             return false;
         }
+        isPortFull = !rim.pollDue(newNowNs);
+        if (isPortFull) {
+            return false;
+        }
         while (management.pollTransmit(outgoing)) {
             if (!send(null)) {
                 return false;
@@ -354,7 +358,8 @@ public final class Engine implements PacketHandler {
 
     /** {@return when a round is due although nothing arrives, {@link Long#MAX_VALUE} for never} */
     public long deadlineNs() {
-        long earliest = Math.min(deadlines.earliestNs(), management.deadlineNs());
+        long earliest = Math.min(rim.nextDueNs(),
+                Math.min(deadlines.earliestNs(), management.deadlineNs()));
         for (int i = 0; i < moderated.size(); i++) {
             earliest = Math.min(earliest, moderated.get(i).notificationDueNs());
         }

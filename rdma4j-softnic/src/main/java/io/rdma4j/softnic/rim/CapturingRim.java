@@ -17,7 +17,12 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import static io.rdma4j.protocol.wire.Path.UDP_PORT;
 
-/** A rim that records what passes through another one, in a file that Wireshark opens. */
+/**
+ * A rim that records what passes through another one, in a file that Wireshark opens.
+ *
+ * <p>It lies right above the sockets, so it records what really leaves: beneath an {@link ImpairedRim} lost
+ * packets are missing, doubled ones stand twice and damaged ones are damaged.
+ */
 public final class CapturingRim implements Rim {
     private final Rim rim;
     private final PcapWriter writer;
@@ -36,7 +41,7 @@ public final class CapturingRim implements Rim {
      */
     public static CapturingRim open(Rim rim, Path file) throws RdmaException {
         try {
-            return new CapturingRim(rim, PcapWriter.create(file));
+            return new CapturingRim(rim, PcapWriter.open(file));
         } catch (IOException e) {
             rim.close();
             throw new RdmaException(Errno.EACCES, "open device",
@@ -77,6 +82,16 @@ public final class CapturingRim implements Rim {
     public void leave(Gid group) {
         ports.removeIf(port -> port.local().equals(group));
         rim.leave(group);
+    }
+
+    @Override
+    public boolean pollDue(long nowNs) {
+        return rim.pollDue(nowNs);
+    }
+
+    @Override
+    public long nextDueNs() {
+        return rim.nextDueNs();
     }
 
     @Override
@@ -123,10 +138,14 @@ public final class CapturingRim implements Rim {
             } catch (IllegalStateException | InternalError memoryGone) {
                 return Sent.REFUSED;
             }
-            Sent sent = port.send(packet);
+            return send(datagram, packet.path().destination());
+        }
+
+        @Override
+        public Sent send(ByteBuffer datagram, Gid destination) {
+            Sent sent = port.send(datagram, destination);
             if (sent != Sent.REFUSED) {
-                writer.write(packet.path().source(), packet.path().destination(),
-                        UDP_PORT, 0, datagram);
+                writer.write(local(), destination, UDP_PORT, 0, datagram.duplicate().rewind());
             }
             return sent;
         }

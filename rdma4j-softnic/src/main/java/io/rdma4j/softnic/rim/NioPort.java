@@ -66,7 +66,12 @@ final class NioPort implements PacketPort {
             // The arena of the payload was closed, or the file it maps was cut short.
             return Sent.REFUSED;
         }
-        return send(datagram, target(packet.path().destination()));
+        return send(datagram, packet.path().destination());
+    }
+
+    @Override
+    public Sent send(ByteBuffer datagram, Gid destination) {
+        return send(datagram, target(destination));
     }
 
     private Sent send(ByteBuffer datagram, @Nullable InetSocketAddress target) {

@@ -3,6 +3,8 @@ package io.rdma4j.softnic.rim;
 import io.rdma4j.protocol.wire.OutgoingPacket;
 import io.rdma4j.verbs.Gid;
 
+import java.nio.ByteBuffer;
+
 /**
  * UDP port 4791 of one local address. One caller at a time; nothing waits, and sending and receiving
  * allocate nothing.
@@ -23,6 +25,13 @@ public interface PacketPort {
 
     /** Sends a packet whose path starts at this address. */
     Sent send(OutgoingPacket packet);
+
+    /**
+     * Sends the bytes of a datagram as they are, sealed or damaged on purpose.
+     *
+     * @param datagram from position 0 to limit; must not change while it is kept
+     */
+    Sent send(ByteBuffer datagram, Gid destination);
 
     /** Sends what is kept. {@return whether nothing is kept any more} */
     boolean flush();

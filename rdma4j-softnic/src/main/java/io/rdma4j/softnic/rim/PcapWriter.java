@@ -10,6 +10,8 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
  * Writes packets as a capture file, each behind the IP and UDP headers it travelled with.
@@ -25,18 +27,37 @@ final class PcapWriter implements Closeable {
     private static final int ROCE = io.rdma4j.protocol.wire.Path.UDP_PORT;
     private static final long OLD_NS = 100_000_000;
 
+    private static final Map<Path, PcapWriter> OPEN = new HashMap<>();
+
+    private final Path path;
     private final FileChannel file;
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(1 << 18)
             .order(ByteOrder.LITTLE_ENDIAN);
     private long lastFlushNs = System.nanoTime();
     private boolean hasFailed;
+    private int users;
 
-    private PcapWriter(FileChannel file) {
+    private PcapWriter(Path path, FileChannel file) {
+        this.path = path;
         this.file = file;
     }
 
-    static PcapWriter create(Path path) throws IOException {
-        PcapWriter writer = new PcapWriter(FileChannel.open(path, StandardOpenOption.CREATE,
+    /** {@return the writer of a file} Devices of this process that record in the same file share it. */
+    static PcapWriter open(Path path) throws IOException {
+        synchronized (OPEN) {
+            Path key = path.toAbsolutePath().normalize();
+            PcapWriter writer = OPEN.get(key);
+            if (writer == null) {
+                writer = create(key);
+                OPEN.put(key, writer);
+            }
+            writer.users++;
+            return writer;
+        }
+    }
+
+    private static PcapWriter create(Path path) throws IOException {
+        PcapWriter writer = new PcapWriter(path, FileChannel.open(path, StandardOpenOption.CREATE,
                 StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING));
         writer.buffer.putInt(MAGIC).putShort((short) 2).putShort((short) 4).putInt(0).putInt(0)
                 .putInt(SNAP_LENGTH).putInt(RAW_IP);
@@ -119,9 +140,18 @@ final class PcapWriter implements Closeable {
         lastFlushNs = System.nanoTime();
     }
 
+    /** The last user closes the file. */
     @Override
-    public synchronized void close() throws IOException {
-        flush();
-        file.close();
+    public void close() throws IOException {
+        synchronized (OPEN) {
+            if (--users > 0) {
+                return;
+            }
+            OPEN.remove(path);
+        }
+        synchronized (this) {
+            flush();
+            file.close();
+        }
     }
 }

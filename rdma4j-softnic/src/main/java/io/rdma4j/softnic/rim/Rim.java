@@ -35,6 +35,21 @@ public interface Rim {
     void leave(Gid group);
 
     /**
+     * Says what time it is, and sends what was held back until now. Packets sent from now on are sent at
+     * this time.
+     *
+     * @return whether all that was due is sent; if not, {@link PacketPort#flush} first
+     */
+    default boolean pollDue(long nowNs) {
+        return true;
+    }
+
+    /** {@return when {@link #pollDue} has something to send, {@link Long#MAX_VALUE} for never} */
+    default long nextDueNs() {
+        return Long.MAX_VALUE;
+    }
+
+    /**
      * Waits until a datagram has arrived or can be sent, {@link #wake} is called, or time is up. May be
      * called while another thread uses the ports.
      */

@@ -231,7 +231,12 @@ public final class SimulatedNetwork {
 
         @Override
         public Sent send(OutgoingPacket packet) {
-            carry(local, packet.path().destination(), sealer.seal(packet));
+            return send(sealer.seal(packet), packet.path().destination());
+        }
+
+        @Override
+        public Sent send(ByteBuffer datagram, Gid destination) {
+            carry(local, destination, datagram);
             return Sent.SENT;
         }
 

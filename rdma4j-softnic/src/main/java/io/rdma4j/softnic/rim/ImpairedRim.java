@@ -1,0 +1,207 @@
+package io.rdma4j.softnic.rim;
+
+import io.rdma4j.protocol.wire.OutgoingPacket;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Impairment;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * A rim that makes another one's network worse: what is sent through it is lost, doubled, damaged, delayed
+ * and overtaken as a seed says.
+ *
+ * <p>Nothing waits. A packet that is not sent at once lies in {@link HeldPackets} until {@link #pollDue}
+ * finds it due; when they are full, packets are lost, as in a router.
+ */
+public final class ImpairedRim implements Rim {
+    private final Rim rim;
+    private final Fates fates;
+    private final Arena arena = Arena.ofAuto();
+    private final HeldPackets held = new HeldPackets(arena);
+    private final List<PacketPort> ports = new CopyOnWriteArrayList<>();
+    private volatile long nowNs;
+    private volatile long nextDueNs = Long.MAX_VALUE;
+    private volatile long asleepUntilNs = Long.MIN_VALUE;
+
+    /**
+     * @param rim what carries the packets that are left
+     */
+    public ImpairedRim(Rim rim, Impairment impairment) {
+        this.rim = rim;
+        fates = new Fates(impairment);
+    }
+
+    @Override
+    public List<PacketPort> ports() {
+        return ports;
+    }
+
+    @Override
+    public @Nullable PacketPort port(Gid local) {
+        for (int i = 0; i < ports.size(); i++) {
+            if (ports.get(i).local().equals(local)) {
+                return ports.get(i);
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public PacketPort open(InetAddress local) throws RdmaException {
+        PacketPort port = new ImpairedPort(rim.open(local));
+        ports.add(port);
+        return port;
+    }
+
+    @Override
+    public PacketPort join(Gid group) throws RdmaException {
+        // A port of a group only receives; what is sent to the group is sent from an address.
+        PacketPort port = rim.join(group);
+        ports.add(port);
+        return port;
+    }
+
+    @Override
+    public void leave(Gid group) {
+        ports.removeIf(port -> port.local().equals(group));
+        rim.leave(group);
+    }
+
+    @Override
+    public boolean pollDue(long newNowNs) {
+        nowNs = newNowNs;
+        boolean isAllSent = rim.pollDue(newNowNs) && sendDue();
+        nextDueNs = held.earliestNs();
+        return isAllSent;
+    }
+
+    @Override
+    public long nextDueNs() {
+        return Math.min(nextDueNs, rim.nextDueNs());
+    }
+
+    /** A packet held back while this waits ends the wait in time. */
+    @Override
+    public void await(long timeoutNs) {
+        long untilNs = timeoutNs == Long.MAX_VALUE ? timeoutNs : nowNs + timeoutNs;
+        // Announced before looking: whoever holds a packet after that sees it and wakes us.
+        asleepUntilNs = untilNs;
+        long dueNs = nextDueNs;
+        rim.await(dueNs < untilNs ? Math.max(0, dueNs - nowNs) : timeoutNs);
+        asleepUntilNs = Long.MIN_VALUE;
+    }
+
+    @Override
+    public void wake() {
+        rim.wake();
+    }
+
+    /** What is under way arrives although its sender has gone. */
+    @Override
+    public void close() {
+        nowNs = Long.MAX_VALUE - 1;
+        sendDue();
+        rim.close();
+    }
+
+    /** {@return whether nothing is left that is due} */
+    private boolean sendDue() {
+        long timeNs = nowNs;
+        while (held.earliestNs() <= timeNs) {
+            HeldPackets.Packet packet = held.removeEarliest();
+            if (packet.port().send(packet.bytes(), packet.destination()) == PacketPort.Sent.KEPT) {
+                held.keep(packet);
+                return false;
+            }
+            held.free(packet);
+        }
+        return true;
+    }
+
+    private void tellWhenDue() {
+        nextDueNs = held.earliestNs();
+        if (nextDueNs < asleepUntilNs) {
+            rim.wake();
+        }
+    }
+
+    private final class ImpairedPort implements PacketPort {
+        private final PacketPort port;
+        private final PacketSealer sealer = new PacketSealer(arena);
+        private long queuedUntilNs = Long.MIN_VALUE;
+
+        ImpairedPort(PacketPort port) {
+            this.port = port;
+        }
+
+        @Override
+        public Gid local() {
+            return port.local();
+        }
+
+        @Override
+        public Sent send(OutgoingPacket packet) {
+            fates.next();
+            if (fates.isLost()) {
+                return Sent.SENT;
+            }
+            if (fates.isHarmless()) {
+                return port.send(packet);
+            }
+            ByteBuffer datagram;
+            try {
+                datagram = sealer.seal(packet);
+            } catch (IllegalStateException | InternalError memoryGone) {
+                return Sent.REFUSED;
+            }
+            return hold(datagram, packet.path().destination());
+        }
+
+        @Override
+        public Sent send(ByteBuffer datagram, Gid destination) {
+            fates.next();
+            if (fates.isLost()) {
+                return Sent.SENT;
+            }
+            return fates.isHarmless()
+                    ? port.send(datagram, destination)
+                    : hold(datagram.rewind(), destination);
+        }
+
+        private Sent hold(ByteBuffer datagram, Gid destination) {
+            // Late packets queue behind each other; only those that are held back are overtaken.
+            queuedUntilNs = Math.max(queuedUntilNs, nowNs + fates.travelNs());
+            long dueNs = queuedUntilNs + fates.holdNs();
+            ByteBuffer copy = held.add(port, destination, datagram, dueNs);
+            if (copy != null && fates.isDamaged()) {
+                fates.damage(copy, sealer, port.local(), destination);
+            }
+            if (fates.isDoubled()) {
+                held.add(port, destination, datagram.rewind(), dueNs);
+            }
+            boolean isAllSent = sendDue();
+            tellWhenDue();
+            return isAllSent ? Sent.SENT : Sent.KEPT;
+        }
+
+        @Override
+        public boolean flush() {
+            if (!port.flush()) {
+                return false;
+            }
+            held.freeKept(port);
+            return true;
+        }
+
+        @Override
+        public int receive(PacketHandler handler, int budget) {
+            return port.receive(handler, budget);
+        }
+    }
+}
