@@ -3,7 +3,10 @@ module io.rdma4j.softnic {
     requires static transitive org.jspecify;
     requires transitive io.rdma4j.api;
     requires io.rdma4j.protocol;
+    requires java.management;
     requires jdk.net;
+
+    exports io.rdma4j.softnic.jmx;
 
     provides io.rdma4j.spi.RdmaProvider with io.rdma4j.softnic.SoftProvider;
 }

@@ -25,6 +25,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
@@ -56,7 +58,9 @@ final class SoftNic implements CompletionRing.Clock {
     private final Map<CompletionRing, SoftCompletionQueue> completionQueues = new HashMap<>();
     private final long wallclockOffsetNs = System.currentTimeMillis() * 1_000_000
             - System.nanoTime();
+    private final Set<SoftQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
     private DeviceOptions options = DeviceOptions.DEFAULT;
+    private @Nullable DeviceBean bean;
     private int contexts;
 
     /**
@@ -93,6 +97,7 @@ final class SoftNic implements CompletionRing.Clock {
                 nic = create(device, wanted);
                 nic.start(address);
                 OPEN.put(device.name(), nic);
+                nic.bean = DeviceBean.show(nic);
             } else {
                 SoftNicOptions.requireSame(device.name(), nic.options, wanted);
                 if (address != null) {
@@ -112,6 +117,9 @@ final class SoftNic implements CompletionRing.Clock {
         synchronized (OPEN) {
             if (--contexts == 0) {
                 OPEN.remove(device.name());
+                if (bean != null) {
+                    bean.hide();
+                }
                 shutDown();
             }
         }
@@ -270,6 +278,23 @@ final class SoftNic implements CompletionRing.Clock {
 
     ConnectionManager connectionManager() {
         return connectionManager;
+    }
+
+    /** {@return how it was opened} */
+    DeviceOptions options() {
+        return options;
+    }
+
+    /** {@return how many contexts share it} */
+    int contexts() {
+        synchronized (OPEN) {
+            return contexts;
+        }
+    }
+
+    /** {@return the queue pairs there are, for any thread} */
+    Set<SoftQueuePair> queuePairs() {
+        return queuePairs;
     }
 
     IdTable<KeyedMemory> memory() {

@@ -9,6 +9,7 @@ import io.rdma4j.protocol.rc.RcQueuePair;
 import io.rdma4j.protocol.unreliable.UcQueuePair;
 import io.rdma4j.protocol.unreliable.UdQueuePair;
 import io.rdma4j.protocol.wire.Opcode;
+import io.rdma4j.softnic.engine.Counters;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.memory.DomainMemory;
@@ -66,6 +67,8 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
     private QueuePairAttributes known = new QueuePairAttributes();
     private volatile QueuePairState state = QueuePairState.RESET;
     private volatile boolean isClosed;
+    private volatile @Nullable Gid peer;
+    private volatile int peerNumber;
 
     /** For the engine's owner. */
     SoftQueuePair(SoftProtectionDomain domain, QueuePairPlan plan) {
@@ -92,6 +95,7 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
                 receives, plan.sendQueue().ring(), plan.receiveQueue().ring(), this,
                 host -> protocol(plan.type(), number, sendRing, receives, memory, host));
         driver.engine().attach(engineSide);
+        domain.nic().queuePairs().add(this);
         plan.sendQueue().attach(engineSide);
         plan.receiveQueue().attach(engineSide);
         if (shared != null) {
@@ -178,6 +182,11 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
         return engineSide.counters().value(counter);
     }
 
+    /** {@return all its counters} Any thread may read them. */
+    Counters counters() {
+        return engineSide.counters();
+    }
+
     // ---------------------------------------------------------------- state
 
     @Override
@@ -195,11 +204,33 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
             } else {
                 known.merge(attributes);
             }
+            noticePeer();
             engineSide.protocol().modify(attributes, next, nowNs);
             state = engineSide.protocol().state();
             driver.engine().touched(engineSide);
             return this;
         });
+    }
+
+    /** What {@code known} says of the peer, for any thread. */
+    private void noticePeer() {
+        peer = known.isSet(QueuePairAttribute.ADDRESS_VECTOR)
+                ? known.addressVector().destination()
+                : null;
+        peerNumber = known.isSet(QueuePairAttribute.DESTINATION_QUEUE_PAIR)
+                ? known.destinationQueuePair()
+                : 0;
+    }
+
+    /** {@return the peer's address, null without one} Any thread may ask. */
+    @Nullable
+    Gid peer() {
+        return peer;
+    }
+
+    /** {@return the number of the peer's queue pair, 0 without one} Any thread may ask. */
+    int peerNumber() {
+        return peerNumber;
     }
 
     private void route(AddressHandleAttributes to) {
@@ -448,6 +479,7 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
             isClosed = true;
             events.discard();
             driver.engine().detach(engineSide);
+            domain.nic().queuePairs().remove(this);
             domain.nic().forgetBinds(this);
             plan.sendQueue().detach(engineSide);
             plan.receiveQueue().detach(engineSide);
