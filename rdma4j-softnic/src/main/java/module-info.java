@@ -4,6 +4,7 @@ module io.rdma4j.softnic {
     requires transitive io.rdma4j.api;
     requires io.rdma4j.protocol;
     requires java.management;
+    requires jdk.jfr;
     requires jdk.net;
 
     exports io.rdma4j.softnic.jmx;

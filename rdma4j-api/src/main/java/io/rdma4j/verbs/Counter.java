@@ -66,6 +66,13 @@ public enum Counter {
     /** Management datagrams dropped: not a message of the connection manager, or of no connection. */
     DROPPED_BAD_MAD;
 
+    private final boolean isDrop = name().startsWith("DROPPED_");
+
+    /** {@return whether it says why something that arrived was dropped} */
+    public boolean isDrop() {
+        return isDrop;
+    }
+
     /** {@return the name as Linux writes it} */
     public String text() {
         return name().toLowerCase(Locale.ROOT);

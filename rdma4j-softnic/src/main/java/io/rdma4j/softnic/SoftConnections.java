@@ -7,6 +7,7 @@ import io.rdma4j.protocol.cm.CmCall;
 import io.rdma4j.protocol.cm.CmConversation;
 import io.rdma4j.protocol.cm.CmPeer;
 import io.rdma4j.protocol.cm.CmService;
+import io.rdma4j.softnic.jfr.FlightEvents;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectCall;
@@ -31,12 +32,15 @@ final class SoftConnections {
                 .call(nowNs -> nic.connectionManager().listen(space, port,
                         address == null ? null : Gid.of(address), backlog,
                         (conversation, sourcePort, parameters) -> {
-                            Connection connection = new Connection(nic, conversation);
                             CmPeer peer = conversation.peer();
-                            return connection.eventsFor(handler.onRequest(connection,
-                                    new InetSocketAddress(peer.local().address(), port),
-                                    new InetSocketAddress(peer.remote().address(), sourcePort),
-                                    parameters));
+                            InetSocketAddress local = new InetSocketAddress(
+                                    peer.local().address(), port);
+                            InetSocketAddress remote = new InetSocketAddress(
+                                    peer.remote().address(), sourcePort);
+                            Connection connection = new Connection(nic, conversation, local,
+                                    remote);
+                            return connection.eventsFor(
+                                    handler.onRequest(connection, local, remote, parameters));
                         }));
         return () -> nic.driver().run(nowNs -> service.close());
     }
@@ -48,7 +52,9 @@ final class SoftConnections {
                     "this device connects in port space TCP, not " + call.space());
         }
         return nic.driver().call(nowNs -> {
-            Connection connection = new Connection(nic, null);
+            Connection connection = new Connection(nic, null, call.source(),
+                    call.destination());
+            connection.queuePair = call.queuePairNumber();
             CmPeer peer = new CmPeer(Gid.of(call.source().getAddress()),
                     Gid.of(call.destination().getAddress()));
             connection.conversation = nic.connectionManager()
@@ -62,11 +68,21 @@ final class SoftConnections {
 
     private static final class Connection implements CmConnection {
         private final SoftNic nic;
+        private final InetSocketAddress local;
+        private final InetSocketAddress remote;
         private @Nullable CmConversation conversation;
+        private int queuePair;
 
-        Connection(SoftNic nic, @Nullable CmConversation conversation) {
+        Connection(SoftNic nic, @Nullable CmConversation conversation, InetSocketAddress local,
+                InetSocketAddress remote) {
             this.nic = nic;
             this.conversation = conversation;
+            this.local = local;
+            this.remote = remote;
+        }
+
+        private void record(FlightEvents.Outcome outcome, int reason) {
+            FlightEvents.connection(outcome, local, remote, queuePair, reason);
         }
 
         private CmConversation conversation() {
@@ -88,6 +104,7 @@ final class SoftConnections {
         public void accept(ConnectionParameters parameters, int queuePairNumber)
                 throws RdmaException {
             nic.driver().call(nowNs -> {
+                queuePair = queuePairNumber;
                 conversation().accept(parameters, queuePairNumber, nowNs);
                 return this;
             });
@@ -97,6 +114,7 @@ final class SoftConnections {
         public void establish() throws RdmaException {
             nic.driver().call(nowNs -> {
                 conversation().establish();
+                record(FlightEvents.Outcome.ESTABLISHED, 0);
                 return this;
             });
         }
@@ -105,6 +123,7 @@ final class SoftConnections {
         public void reject(byte[] privateData) throws RdmaException {
             nic.driver().call(nowNs -> {
                 conversation().reject(RejectReason.CONSUMER_DEFINED, privateData);
+                record(FlightEvents.Outcome.REJECTED, RejectReason.CONSUMER_DEFINED.code());
                 return this;
             });
         }
@@ -131,21 +150,25 @@ final class SoftConnections {
 
                 @Override
                 public void onEstablished() {
+                    record(FlightEvents.Outcome.ESTABLISHED, 0);
                     handler.onEstablished();
                 }
 
                 @Override
                 public void onRejected(int reason, byte[] privateData) {
+                    record(FlightEvents.Outcome.REJECTED, reason);
                     handler.onRejected(reason, privateData);
                 }
 
                 @Override
                 public void onUnreachable(Errno reason) {
+                    record(FlightEvents.Outcome.UNREACHABLE, 0);
                     handler.onUnreachable(reason);
                 }
 
                 @Override
                 public void onDisconnected() {
+                    record(FlightEvents.Outcome.DISCONNECTED, 0);
                     handler.onDisconnected();
                 }
 

@@ -6,6 +6,7 @@ import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
+import io.rdma4j.softnic.jfr.FlightEvents;
 import io.rdma4j.softnic.memory.IdTable;
 import io.rdma4j.softnic.memory.KeyedMemory;
 import io.rdma4j.softnic.queue.CompletionRing;
@@ -96,6 +97,9 @@ final class SoftNic implements CompletionRing.Clock {
             if (nic == null) {
                 nic = create(device, wanted);
                 nic.start(address);
+                if (OPEN.isEmpty()) {
+                    FlightEvents.prepare();
+                }
                 OPEN.put(device.name(), nic);
                 nic.bean = DeviceBean.show(nic);
             } else {
@@ -117,6 +121,9 @@ final class SoftNic implements CompletionRing.Clock {
         synchronized (OPEN) {
             if (--contexts == 0) {
                 OPEN.remove(device.name());
+                if (OPEN.isEmpty()) {
+                    FlightEvents.forget();
+                }
                 if (bean != null) {
                     bean.hide();
                 }

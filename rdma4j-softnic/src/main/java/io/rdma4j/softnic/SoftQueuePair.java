@@ -207,6 +207,7 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
             noticePeer();
             engineSide.protocol().modify(attributes, next, nowNs);
             state = engineSide.protocol().state();
+            engineSide.moved(state, "MODIFY");
             driver.engine().touched(engineSide);
             return this;
         });

@@ -145,7 +145,8 @@ class DeviceBeanTest {
 
     @Test
     void sameDeviceOfAnotherClassLoaderStandsBesideTheFirst() throws Exception {
-        URL[] classPath = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator, -1))
+        URL[] classPath = Stream
+                .of(System.getProperty("java.class.path").split(File.pathSeparator, -1))
                 .map(entry -> {
                     try {
                         return Path.of(entry).toUri().toURL();

@@ -61,7 +61,8 @@ class ImpairmentTest {
         End(String name, Impairment impairment) throws Exception {
             SoftDevice device = new SoftDevice(
                     NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()));
-            nic = new SoftNic(device, new ImpairedRim(new NioRim(device.networkInterface()), impairment),
+            nic = new SoftNic(device,
+                    new ImpairedRim(new NioRim(device.networkInterface()), impairment),
                     CmSettings.defaults(1), new SecureNumbers(), System::nanoTime, name);
             nic.start(null);
             context = new SoftDeviceContext(nic);

@@ -45,6 +45,9 @@ public interface QueuePairHost {
     /** Something happened that no completion reports. */
     void asyncEvent(AsyncEventType type);
 
+    /** Packets from this PSN on are sent again. */
+    void retransmits(int psn, RetransmissionCause cause);
+
     /** Something happened that is counted. */
     void count(Counter counter);
 }

@@ -2,6 +2,7 @@ package io.rdma4j.protocol.rc;
 
 import io.rdma4j.protocol.queue.Memory;
 import io.rdma4j.protocol.queue.QueuePairHost;
+import io.rdma4j.protocol.queue.RetransmissionCause;
 import io.rdma4j.protocol.queue.SendRequest;
 import io.rdma4j.protocol.wire.Opcode;
 import io.rdma4j.protocol.wire.PacketView;
@@ -92,7 +93,7 @@ final class RcCompleter {
         }
         advance(through, nowNs);
         if (isResponseMissing && queuePair.isAlive()) {
-            queuePair.onLoss(nowNs);
+            queuePair.onLoss(RetransmissionCause.GAP, nowNs);
         }
     }
 
@@ -166,7 +167,7 @@ final class RcCompleter {
         switch (syndrome) {
             case Syndrome.NAK_PSN_SEQUENCE_ERROR -> {
                 host.count(Counter.RCVD_SEQ_ERR);
-                queuePair.onLoss(nowNs);
+                queuePair.onLoss(RetransmissionCause.SEQUENCE_NAK, nowNs);
             }
             case Syndrome.NAK_INVALID_REQUEST ->
                 queuePair.failOldest(WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR);

@@ -6,6 +6,7 @@ import io.rdma4j.protocol.queue.QueuePairProtocol;
 import io.rdma4j.protocol.queue.ReceiveDetails;
 import io.rdma4j.protocol.queue.ReceiveQueue;
 import io.rdma4j.protocol.queue.ReceiveRequest;
+import io.rdma4j.protocol.queue.RetransmissionCause;
 import io.rdma4j.protocol.queue.SendQueue;
 import io.rdma4j.protocol.queue.SendRequest;
 import io.rdma4j.protocol.wire.OutgoingPacket;
@@ -191,10 +192,9 @@ public final class RcQueuePair implements QueuePairProtocol {
         if (timer.isReceiverWaitOver(nowNs)) {
             timer.endReceiverWait();
         } else if (timer.isTimeoutDue(nowNs)) {
-            retry(nowNs);
+            retry(RetransmissionCause.TIMEOUT, nowNs);
         } else if (timer.isEarlyDue(nowNs)) {
-            host.count(Counter.COMPLETER_RETRY_ERR);
-            requester.goBack(nowNs);
+            sendAgain(RetransmissionCause.EARLY, nowNs);
         }
     }
 
@@ -205,21 +205,26 @@ public final class RcQueuePair implements QueuePairProtocol {
     }
 
     /** The peer's answers show that a packet or an answer was lost. */
-    void onLoss(long nowNs) {
+    void onLoss(RetransmissionCause sign, long nowNs) {
         if (window.next > window.una && timer.isNewLoss(window.una, nowNs)) {
-            retry(nowNs);
+            retry(sign, nowNs);
         }
     }
 
     /** Sends again, or gives up after the last retry. */
-    private void retry(long nowNs) {
-        host.count(Counter.COMPLETER_RETRY_ERR);
+    private void retry(RetransmissionCause cause, long nowNs) {
         if (timer.takeRetry()) {
-            requester.goBack(nowNs);
+            sendAgain(cause, nowNs);
         } else {
             host.count(Counter.RETRY_EXCEEDED_ERR);
             failOldest(WorkCompletionStatus.RETRY_EXCEEDED_ERROR);
         }
+    }
+
+    private void sendAgain(RetransmissionCause cause, long nowNs) {
+        host.count(Counter.COMPLETER_RETRY_ERR);
+        host.retransmits(Psn.wrap(window.una), cause);
+        requester.goBack(nowNs);
     }
 
     /** The oldest unfinished request ends with an error, and the queue pair with it. */

@@ -5,6 +5,7 @@ import io.rdma4j.protocol.wire.DropReason;
 import io.rdma4j.protocol.wire.Opcode;
 import io.rdma4j.protocol.wire.OutgoingPacket;
 import io.rdma4j.protocol.wire.PacketView;
+import io.rdma4j.softnic.jfr.FlightEvents;
 import io.rdma4j.softnic.memory.IdTable;
 import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.softnic.rim.PacketHandler;
@@ -54,6 +55,7 @@ public final class Engine implements PacketHandler {
     private final List<CompletionRing> moderated = new ArrayList<>();
     private final Map<Gid, List<MulticastMember>> groups = new HashMap<>();
     private boolean isPortFull;
+    private Gid packetSource = Gid.ZERO;
     private long nowNs;
 
     /**
@@ -179,6 +181,11 @@ public final class Engine implements PacketHandler {
     /** {@return the time of the round or task under way} */
     public long timeNs() {
         return nowNs;
+    }
+
+    /** {@return where the last packet came from} */
+    Gid packetSource() {
+        return packetSource;
     }
 
     void onOverrun(CompletionRing ring) {
@@ -373,16 +380,17 @@ public final class Engine implements PacketHandler {
     public void onDatagram(ReceivedDatagram datagram) {
         Gid local = datagram.local();
         Gid source = datagram.source();
+        packetSource = source;
         int length = datagram.length();
         DropReason reason = packet.wrap(datagram.memory(), datagram.offset(), length);
         if (reason != null) {
-            counters.add(Counter.DROPPED_MALFORMED, 1);
+            drop(Counter.DROPPED_MALFORMED, source);
             return;
         }
         packet.travelled(source, local);
         // Full and limited members of the default partition understand each other. IBTA 10.9.3.
         if ((packet.pkey() | FULL_MEMBER) != OutgoingPacket.DEFAULT_PKEY) {
-            counters.add(Counter.DROPPED_BAD_PKEY, 1);
+            drop(Counter.DROPPED_BAD_PKEY, source);
             return;
         }
         if (packet.destinationQueuePair() == ConnectionManager.QUEUE_PAIR) {
@@ -396,7 +404,7 @@ public final class Engine implements PacketHandler {
         }
         EngineQueuePair queuePair = queuePairs.find(packet.destinationQueuePair());
         if (queuePair == null || queuePair.service() != packet.opcode().service()) {
-            counters.add(Counter.DROPPED_UNKNOWN_QP, 1);
+            drop(Counter.DROPPED_UNKNOWN_QP, source);
             return;
         }
         if (!queuePair.isFrom(local, source)) {
@@ -420,7 +428,7 @@ public final class Engine implements PacketHandler {
         try {
             Counter drop = management.onPacket(packet, local, source, nowNs);
             if (drop != null) {
-                counters.add(drop, 1);
+                drop(drop, source);
             }
         } catch (RuntimeException defect) {
             contain(defect);
@@ -432,7 +440,7 @@ public final class Engine implements PacketHandler {
         List<MulticastMember> members = groups.get(group);
         if (members == null || packet.destinationQueuePair() != MULTICAST_QUEUE_PAIR
                 || packet.opcode().service() != Opcode.Service.UD) {
-            counters.add(Counter.DROPPED_UNKNOWN_QP, 1);
+            drop(Counter.DROPPED_UNKNOWN_QP, source);
             return;
         }
         for (int i = 0; i < members.size(); i++) {
@@ -445,15 +453,21 @@ public final class Engine implements PacketHandler {
         }
     }
 
+    /** What arrived is for nobody. */
+    private void drop(Counter reason, Gid source) {
+        counters.add(reason, 1);
+        FlightEvents.drop(reason, source, 0);
+    }
+
     private void countReceived(@Nullable EngineQueuePair queuePair, int length) {
         count(queuePair, Counter.RCVD_PKTS, 1);
         count(queuePair, Counter.RCVD_BYTES, length);
     }
 
     @Override
-    public void onDamaged(int length) {
-        counters.add(length < Opcode.BTH_LENGTH + PacketView.ICRC_LENGTH
+    public void onDamaged(Gid source, int length) {
+        drop(length < Opcode.BTH_LENGTH + PacketView.ICRC_LENGTH
                 ? Counter.DROPPED_MALFORMED
-                : Counter.DROPPED_BAD_ICRC, 1);
+                : Counter.DROPPED_BAD_ICRC, source);
     }
 }

@@ -5,9 +5,11 @@ import io.rdma4j.protocol.queue.QueuePairProtocol;
 import io.rdma4j.protocol.queue.ReceiveDetails;
 import io.rdma4j.protocol.queue.ReceiveQueue;
 import io.rdma4j.protocol.queue.ReceiveRequest;
+import io.rdma4j.protocol.queue.RetransmissionCause;
 import io.rdma4j.protocol.queue.SendQueue;
 import io.rdma4j.protocol.queue.SendRequest;
 import io.rdma4j.protocol.wire.Opcode;
+import io.rdma4j.softnic.jfr.FlightEvents;
 import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Counter;
@@ -61,6 +63,11 @@ public final class EngineQueuePair implements QueuePairHost {
     private final Counters counters = new Counters();
     private @Nullable Gid local;
     private @Nullable Gid peer;
+    private QueuePairState lastState = QueuePairState.RESET;
+    /** What is known of a failure in the call of the protocol under way. */
+    private @Nullable Enum<?> failure;
+    /** A state that the protocol went to, as long as the reason is not known. */
+    private @Nullable QueuePairState unexplained;
 
     private final AtomicInteger bells = new AtomicInteger();
     private volatile boolean wantsReceiveBell = true;
@@ -124,7 +131,34 @@ public final class EngineQueuePair implements QueuePairHost {
         listener.onState(QueuePairState.ERR);
         protocol.modify(new QueuePairAttributes().state(QueuePairState.ERR), QueuePairState.ERR,
                 nowNs);
+        moved(QueuePairState.ERR, AsyncEventType.QP_FATAL.name());
         listener.onAsyncEvent(AsyncEventType.QP_FATAL);
+    }
+
+    /** The state was changed; the cause is a word for who looks at it later. */
+    public void moved(QueuePairState state, String cause) {
+        if (state != lastState) {
+            FlightEvents.queuePairState(number, lastState, state, cause);
+            lastState = state;
+        }
+        unexplained = null;
+        failure = null;
+    }
+
+    /** A failure shows by a status or an event, which comes shortly before the state or right behind it. */
+    private void noticeFailure(@Nullable Enum<?> what) {
+        failure = what;
+        QueuePairState state = unexplained;
+        if (state != null) {
+            moved(state, what == null ? "UNKNOWN" : what.name());
+        }
+    }
+
+    private void noticeStatus(WorkCompletionStatus status) {
+        if (status != WorkCompletionStatus.SUCCESS
+                && status != WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
+            noticeFailure(status);
+        }
     }
 
     Opcode.Service service() {
@@ -155,6 +189,10 @@ public final class EngineQueuePair implements QueuePairHost {
 
     /** The protocol was called: it may want, or no longer want, to hear of receive requests. */
     void settle(long nowNs) {
+        if (unexplained != null || failure != null) {
+            noticeFailure(failure);
+            failure = null;
+        }
         boolean wants = protocol.wantsReceiveBell();
         if (wants && !wantsReceiveBell) {
             // A request may have been posted just before it was wanted.
@@ -170,6 +208,7 @@ public final class EngineQueuePair implements QueuePairHost {
     @Override
     public void sendCompleted(SendRequest request, WorkCompletionStatus status, long byteLength) {
         request.release();
+        noticeStatus(status);
         if (status == WorkCompletionStatus.SUCCESS && !request.isSignaled()) {
             sendQueue.retire();
             return;
@@ -195,6 +234,7 @@ public final class EngineQueuePair implements QueuePairHost {
     @Override
     public void receiveCompleted(ReceiveRequest request, WorkCompletionStatus status,
             WorkCompletionOpcode opcode, long byteLength, ReceiveDetails details) {
+        noticeStatus(status);
         WorkCompletion completion = receiveCompletions.free();
         if (completion == null) {
             receiveQueue.release(request);
@@ -229,17 +269,34 @@ public final class EngineQueuePair implements QueuePairHost {
 
     @Override
     public void stateChanged(QueuePairState state) {
+        unexplained = state;
+        if (failure != null) {
+            noticeFailure(failure);
+        }
         listener.onState(state);
     }
 
     @Override
     public void asyncEvent(AsyncEventType type) {
+        if (type == AsyncEventType.QP_ACCESS_ERROR || type == AsyncEventType.QP_REQUEST_ERROR) {
+            noticeFailure(type);
+        }
         listener.onAsyncEvent(type);
+    }
+
+    @Override
+    public void retransmits(int psn, RetransmissionCause cause) {
+        FlightEvents.retransmission(number, psn, cause);
     }
 
     @Override
     public void count(Counter counter) {
         count(counter, 1);
+        if (counter.isDrop()) {
+            FlightEvents.drop(counter, engine.packetSource(), number);
+        } else if (counter == Counter.SEND_RNR_ERR || counter == Counter.RCVD_RNR_ERR) {
+            FlightEvents.receiverNotReady(number, counter == Counter.SEND_RNR_ERR);
+        }
     }
 
     void count(Counter counter, long amount) {

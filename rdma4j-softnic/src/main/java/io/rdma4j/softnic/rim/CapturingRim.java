@@ -167,8 +167,8 @@ public final class CapturingRim implements Rim {
                 }
 
                 @Override
-                public void onDamaged(int length) {
-                    handler.onDamaged(length);
+                public void onDamaged(Gid source, int length) {
+                    handler.onDamaged(source, length);
                 }
             }, budget);
         }

@@ -122,7 +122,7 @@ final class NioPort implements PacketPort {
             int identification = sealer.identify(receivedForCheck, received, length, peer, local,
                     source.getPort());
             if (identification < 0) {
-                handler.onDamaged(length);
+                handler.onDamaged(peer, length);
             } else {
                 handler.onDatagram(datagram.fill(local, peer, source.getPort(), identification,
                         received, 0, length));

@@ -80,7 +80,7 @@ class ImpairedRimTest {
         }
 
         @Override
-        public void onDamaged(int length) {
+        public void onDamaged(Gid source, int length) {
             damaged++;
         }
     }

@@ -256,7 +256,7 @@ public final class SimulatedNetwork {
                 int identification = sealer.identify(received.asByteBuffer(), received, length,
                         flight.source, local, UDP_PORT);
                 if (identification < 0) {
-                    handler.onDamaged(length);
+                    handler.onDamaged(flight.source, length);
                 } else {
                     handler.onDatagram(datagram.fill(local, flight.source, UDP_PORT, identification,
                             received, 0, length));

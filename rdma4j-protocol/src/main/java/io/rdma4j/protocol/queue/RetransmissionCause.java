@@ -1,0 +1,13 @@
+package io.rdma4j.protocol.queue;
+
+/** Why packets are sent again. */
+public enum RetransmissionCause {
+    /** No answer within the time-out of the queue pair; costs a retry. */
+    TIMEOUT,
+    /** No answer within what the round trips so far let expect; costs no retry. */
+    EARLY,
+    /** The peer said that it misses a packet. */
+    SEQUENCE_NAK,
+    /** An answer shows that an earlier one was lost. */
+    GAP
+}
