@@ -5,68 +5,86 @@ import java.util.Locale;
 /**
  * Something a device counts, for itself and for each queue pair.
  *
- * <p>The first names are those of Linux ({@code rdma statistic}, {@code hw_counters}); the others say in
- * one word why a received datagram was dropped.
+ * <p>Up to {@link #RDMA_RECVS} names and meanings are those of Linux ({@code rdma statistic},
+ * {@code hw_counters} of {@code rdma_rxe}), but for {@link #ACK_DEFERRED}, which there counts answers that wait
+ * for a task of the kernel. The last say in one word why something that arrived was dropped.
  */
 public enum Counter {
     /** Packets sent. */
-    SENT_PKTS,
-    /** Packets received and found to be for somebody. */
-    RCVD_PKTS,
-    /** Requests received again, which were already carried out. */
-    DUPLICATE_REQUEST,
-    /** Requests received ahead of one that is missing. */
-    OUT_OF_SEQ_REQUEST,
+    SENT_PKTS("packets sent"),
+    /** Packets received, intact and for a queue pair of this device. */
+    RCVD_PKTS("packets received, intact and for a queue pair of this device"),
+    /** Request packets received again, or too late. */
+    DUPLICATE_REQUEST("request packets received again, or too late"),
+    /** Gaps among request packets: one came ahead of another that is missing. */
+    OUT_OF_SEQ_REQUEST("gaps among request packets: one came ahead of another that is missing"),
     /** Receiver-not-ready answers received: the peer had no receive posted. */
-    RCVD_RNR_ERR,
-    /** Receiver-not-ready answers sent: this side had no receive posted. */
-    SEND_RNR_ERR,
-    /** Sequence error answers received: the peer misses a packet. */
-    RCVD_SEQ_ERR,
-    /** Acknowledgements put off because READ responses go first. */
-    ACK_DEFERRED,
-    /** Requests given up because the peer did not acknowledge. */
-    RETRY_EXCEEDED_ERR,
-    /** Requests given up because the peer had no receive posted. */
-    RETRY_RNR_EXCEEDED_ERR,
-    /** Retries after a time-out or a gap in the responses. */
-    COMPLETER_RETRY_ERR,
-    /** Packets the network stack refused to send. */
-    SEND_ERR,
+    RCVD_RNR_ERR("receiver-not-ready answers received: the peer had no receive posted"),
+    /** Receiver-not-ready answers given: this side had no receive posted. */
+    SEND_RNR_ERR("receiver-not-ready answers given: this side had no receive posted"),
+    /** Sequence errors told by the peer: it misses a packet. */
+    RCVD_SEQ_ERR("sequence errors told by the peer: it misses a packet"),
+    /** Acknowledgements that had to wait for READ or atomic responses before them. */
+    ACK_DEFERRED("acknowledgements that had to wait for READ or atomic responses before them"),
+    /** Requests given up because the peer did not acknowledge in spite of all retries. */
+    RETRY_EXCEEDED_ERR(
+            "requests given up because the peer did not acknowledge in spite of all retries"),
+    /** Requests given up because the peer had no receive posted in spite of all retries. */
+    RETRY_RNR_EXCEEDED_ERR(
+            "requests given up because the peer had no receive posted in spite of all retries"),
+    /** Times this side went back to send again: after a time-out, a sequence error or a gap in the responses. */
+    COMPLETER_RETRY_ERR(
+            "times this side went back to send again: after a time-out, a sequence error or a gap in the responses"),
+    /** Packets that the network stack refused to send. */
+    SEND_ERR("packets that the network stack refused to send"),
     /** Times the port went down. */
-    LINK_DOWNED,
-    /** Messages sent. */
-    RDMA_SENDS,
-    /** Messages received. */
-    RDMA_RECVS,
-    /** Bytes sent, headers of this transport included. */
-    SENT_BYTES,
-    /** Bytes received, headers of this transport included. */
-    RCVD_BYTES,
-    /** Packets sent again. */
-    RETRANSMITTED_PKTS,
+    LINK_DOWNED("times the port went down"),
+    /** SENDs of every kind that completed with success. */
+    RDMA_SENDS("SENDs of every kind that completed with success"),
+    /** Receive requests that completed with success. */
+    RDMA_RECVS("receive requests that completed with success"),
+    /** Bytes sent: the payload of UDP, with the headers of this transport. */
+    SENT_BYTES("bytes sent: the payload of UDP, with the headers of this transport"),
+    /** Bytes received: the payload of UDP, with the headers of this transport. */
+    RCVD_BYTES("bytes received: the payload of UDP, with the headers of this transport"),
+    /** Request packets sent again. */
+    RETRANSMITTED_PKTS("request packets sent again"),
     /** Datagrams dropped: not a packet. */
-    DROPPED_MALFORMED,
+    DROPPED_MALFORMED("datagrams dropped: not a packet"),
     /** Datagrams dropped: the invariant CRC is wrong. */
-    DROPPED_BAD_ICRC,
+    DROPPED_BAD_ICRC("datagrams dropped: the invariant CRC is wrong"),
     /** Packets dropped: no queue pair of that number, or not of that transport service. */
-    DROPPED_UNKNOWN_QP,
+    DROPPED_UNKNOWN_QP(
+            "packets dropped: no queue pair of that number, or not of that transport service"),
     /** Packets dropped: the queue pair is not ready to receive. */
-    DROPPED_NOT_READY,
+    DROPPED_NOT_READY("packets dropped: the queue pair is not ready to receive"),
     /** Packets dropped: they come from another address than the queue pair's peer. */
-    DROPPED_WRONG_SOURCE,
+    DROPPED_WRONG_SOURCE(
+            "packets dropped: they come from another address than the queue pair's peer"),
     /** Packets dropped: wrong P_Key. */
-    DROPPED_BAD_PKEY,
+    DROPPED_BAD_PKEY("packets dropped: wrong P_Key"),
     /** Packets dropped: wrong Q_Key. */
-    DROPPED_BAD_QKEY,
+    DROPPED_BAD_QKEY("packets dropped: wrong Q_Key"),
     /** Messages dropped by an unreliable queue pair: a packet or a receive is missing, or it does not fit. */
-    DROPPED_MESSAGE,
+    DROPPED_MESSAGE(
+            "messages dropped by an unreliable queue pair: a packet or a receive is missing, or it does not fit"),
     /** Acknowledgements dropped: they acknowledge nothing that is outstanding. */
-    DROPPED_GHOST_ACK,
+    DROPPED_GHOST_ACK("acknowledgements dropped: they acknowledge nothing that is outstanding"),
     /** Management datagrams dropped: not a message of the connection manager, or of no connection. */
-    DROPPED_BAD_MAD;
+    DROPPED_BAD_MAD(
+            "management datagrams dropped: not a message of the connection manager, or of no connection");
 
+    private final String description;
     private final boolean isDrop = name().startsWith("DROPPED_");
+
+    Counter(String description) {
+        this.description = description;
+    }
+
+    /** {@return what it counts, in one line} */
+    public String description() {
+        return description;
+    }
 
     /** {@return whether it says why something that arrived was dropped} */
     public boolean isDrop() {

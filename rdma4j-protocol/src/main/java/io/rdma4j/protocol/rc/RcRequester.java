@@ -150,7 +150,6 @@ final class RcRequester {
             return true;
         }
         window.begin(request, attributes.packets(request.length()));
-        host.count(Counter.RDMA_SENDS);
         return true;
     }
 

@@ -59,6 +59,7 @@ final class RcResponder {
     private int writeRkey;
 
     private boolean isAcknowledgePending;
+    private boolean isDeferralCounted;
     /** The syndrome of a negative answer that is still to be sent, 0 for none. */
     private int pendingNak;
     private long nakPsn;
@@ -142,9 +143,9 @@ final class RcResponder {
 
     /** A packet is missing. The peer is told once, and again when a later round shows it lost anew. */
     private void onAhead(long psn) {
-        host.count(Counter.OUT_OF_SEQ_REQUEST);
         boolean isLostAgain = psn <= highestAhead && !isReceiverNotReady;
         if (!isNakSent || isLostAgain) {
+            host.count(Counter.OUT_OF_SEQ_REQUEST);
             isNakSent = true;
             nak(Syndrome.NAK_PSN_SEQUENCE_ERROR, expected);
         }
@@ -314,7 +315,6 @@ final class RcResponder {
         } else if (packet.opcode().hasInvalidate()) {
             details.invalidated(packet.invalidateRkey());
         }
-        host.count(Counter.RDMA_RECVS);
         host.receiveCompleted(finished, WorkCompletionStatus.SUCCESS, opcode, length, details);
     }
 
@@ -565,9 +565,10 @@ final class RcResponder {
 
     boolean pollTransmit(OutgoingPacket out) {
         if (!responses.isEmpty()) {
-            if (isAcknowledgePending) {
+            if (isAcknowledgePending && !isDeferralCounted) {
                 host.count(Counter.ACK_DEFERRED);
             }
+            isDeferralCounted = isAcknowledgePending;
             return pollResponse(out);
         }
         if (pendingNak != 0) {
@@ -577,6 +578,7 @@ final class RcResponder {
         }
         if (isAcknowledgePending) {
             isAcknowledgePending = false;
+            isDeferralCounted = false;
             begin(out, Opcode.RC_ACKNOWLEDGE, expected - 1).acknowledgement(syndrome(), messages);
             return true;
         }

@@ -228,10 +228,7 @@ public abstract sealed class UnreliableQueuePair implements QueuePairProtocol
             failSend(request, WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
             return false;
         }
-        if (!isBegun) {
-            isBegun = true;
-            host.count(Counter.RDMA_SENDS);
-        }
+        isBegun = true;
         nextPsn++;
         offset += payload;
         isSent = offset == request.length();
@@ -294,7 +291,6 @@ public abstract sealed class UnreliableQueuePair implements QueuePairProtocol
     final void finishReceive(ReceiveRequest finished, WorkCompletionOpcode opcode, long length,
             ReceiveDetails details) {
         receive = null;
-        host.count(Counter.RDMA_RECVS);
         host.receiveCompleted(finished, WorkCompletionStatus.SUCCESS, opcode, length, details);
     }
 

@@ -209,6 +209,10 @@ public final class EngineQueuePair implements QueuePairHost {
     public void sendCompleted(SendRequest request, WorkCompletionStatus status, long byteLength) {
         request.release();
         noticeStatus(status);
+        if (status == WorkCompletionStatus.SUCCESS
+                && request.opcode().completionOpcode() == WorkCompletionOpcode.SEND) {
+            count(Counter.RDMA_SENDS, 1);
+        }
         if (status == WorkCompletionStatus.SUCCESS && !request.isSignaled()) {
             sendQueue.retire();
             return;
@@ -235,6 +239,9 @@ public final class EngineQueuePair implements QueuePairHost {
     public void receiveCompleted(ReceiveRequest request, WorkCompletionStatus status,
             WorkCompletionOpcode opcode, long byteLength, ReceiveDetails details) {
         noticeStatus(status);
+        if (status == WorkCompletionStatus.SUCCESS) {
+            count(Counter.RDMA_RECVS, 1);
+        }
         WorkCompletion completion = receiveCompletions.free();
         if (completion == null) {
             receiveQueue.release(request);

@@ -1,0 +1,297 @@
+package io.rdma4j.softnic;
+
+import io.rdma4j.protocol.cm.ConnectionManager;
+import io.rdma4j.protocol.wire.Icrc;
+import io.rdma4j.protocol.wire.Layouts;
+import io.rdma4j.protocol.wire.Opcode;
+import io.rdma4j.protocol.wire.OutgoingPacket;
+import io.rdma4j.protocol.wire.PacketView;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendWorkRequest;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.function.Predicate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Each counter counts what it says, as often as it happens: for the queue pair if it belongs to one, and
+ * for the device.
+ */
+class CounterTest {
+    private final Pair.Settings settings = new Pair.Settings();
+    private Pair pair = new Pair(settings);
+
+    CounterTest() throws Exception {}
+
+    /** The port going down is for the system to say, so it is not made to happen here. */
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "LINK_DOWNED")
+    void counterCountsWhatItSays(Counter counter) throws Exception {
+        switch (counter) {
+            case SENT_PKTS -> {
+                writeThreePackets();
+                assertCounted(pair.a, counter, 3);
+                assertCounted(pair.b, counter, 1);
+            }
+            case RCVD_PKTS -> {
+                writeThreePackets();
+                assertCounted(pair.b, counter, 3);
+                assertCounted(pair.a, counter, 1);
+            }
+            case SENT_BYTES -> {
+                writeThreePackets();
+                assertCounted(pair.a, counter, 2500 + 3 * (12 + 4) + 16);
+            }
+            case RCVD_BYTES -> {
+                writeThreePackets();
+                assertCounted(pair.b, counter, 2500 + 3 * (12 + 4) + 16);
+            }
+            case DUPLICATE_REQUEST -> {
+                lose(1, packet -> packet.opcode().isResponse());
+                pair.a.write(1, 100);
+                pair.settle();
+                assertCounted(pair.b, counter, 1);
+            }
+            case OUT_OF_SEQ_REQUEST -> {
+                // Four packets come ahead of the lost one; the peer is told once.
+                lose(1, packet -> packet.opcode() == Opcode.RC_WRITE_FIRST);
+                pair.a.write(1, 5000);
+                pair.settle();
+                assertCounted(pair.b, counter, 1);
+            }
+            case RCVD_SEQ_ERR -> {
+                lose(1, packet -> packet.opcode() == Opcode.RC_WRITE_FIRST);
+                pair.a.write(1, 5000);
+                pair.settle();
+                assertCounted(pair.a, counter, 1);
+            }
+            case RETRANSMITTED_PKTS -> {
+                lose(1, packet -> packet.opcode() == Opcode.RC_WRITE_FIRST);
+                pair.a.write(1, 5000);
+                pair.settle();
+                assertCounted(pair.a, counter, 5);
+            }
+            case COMPLETER_RETRY_ERR -> {
+                lose(2, packet -> packet.opcode() == Opcode.RC_WRITE_ONLY);
+                pair.a.write(1, 100);
+                pair.settle();
+                assertCounted(pair.a, counter, 2);
+            }
+            case RCVD_RNR_ERR -> {
+                exceedReceiverNotReady();
+                assertCounted(pair.a, counter, 3);
+            }
+            case SEND_RNR_ERR -> {
+                exceedReceiverNotReady();
+                assertCounted(pair.b, counter, 3);
+            }
+            case RETRY_RNR_EXCEEDED_ERR -> {
+                exceedReceiverNotReady();
+                assertCounted(pair.a, counter, 1);
+            }
+            case RETRY_EXCEEDED_ERR -> {
+                pair.simulation.network.loseIf(packet -> true);
+                pair.a.write(1, 100);
+                pair.settle();
+                assertCounted(pair.a, counter, 1);
+            }
+            case ACK_DEFERRED -> {
+                pair.a.read(1, 5000);
+                pair.a.write(2, 100);
+                pair.settle();
+                assertCounted(pair.b, counter, 1);
+            }
+            case SEND_ERR -> {
+                pair.a.node.nic.engine().rim().leave(pair.a.node.nic.gids().get(1));
+                pair.a.write(1, 100);
+                assertCounted(pair.a, counter, 1);
+                assertCounted(pair.a, Counter.SENT_PKTS, 0);
+            }
+            case RDMA_SENDS -> {
+                exchange();
+                assertCounted(pair.a, counter, 2);
+            }
+            case RDMA_RECVS -> {
+                exchange();
+                assertCounted(pair.b, counter, 3);
+            }
+            case DROPPED_NOT_READY -> {
+                pair.b.queuePair
+                        .modify(new QueuePairAttributes().state(QueuePairState.ERR));
+                writeThreePackets(1);
+                assertCounted(pair.b, counter, 3);
+            }
+            case DROPPED_WRONG_SOURCE -> {
+                Gid stranger = Gid.of(InetAddress.ofLiteral("127.0.0.66"));
+                arrive(stranger, sealed(forged(Opcode.RC_ACKNOWLEDGE).acknowledgement(0x1f, 0),
+                        stranger));
+                assertCounted(pair.b, counter, 1);
+            }
+            case DROPPED_GHOST_ACK -> {
+                arrive(sealed(forged(Opcode.RC_ACKNOWLEDGE).acknowledgement(0x1f, 0)));
+                assertCounted(pair.b, counter, 1);
+            }
+            case DROPPED_MALFORMED -> {
+                arrive(new byte[5]);
+                assertCounted(counter);
+            }
+            case DROPPED_BAD_ICRC -> {
+                byte[] bytes = sealed(forged(Opcode.RC_ACKNOWLEDGE).acknowledgement(0x1f, 0));
+                bytes[10] ^= 1;
+                arrive(bytes);
+                assertCounted(counter);
+            }
+            case DROPPED_UNKNOWN_QP -> {
+                arrive(sealed(forged(Opcode.UC_SEND_ONLY)));
+                assertCounted(counter);
+            }
+            case DROPPED_BAD_PKEY -> {
+                OutgoingPacket packet = forged(Opcode.RC_ACKNOWLEDGE).acknowledgement(0x1f, 0);
+                packet.header().set(Layouts.U16, 2, (short) 0x1234);
+                arrive(sealed(packet));
+                assertCounted(counter);
+            }
+            case DROPPED_BAD_QKEY -> {
+                arrive(sealed(management(0x1111_1111)));
+                assertCounted(counter);
+            }
+            case DROPPED_BAD_MAD -> {
+                arrive(sealed(management(ConnectionManager.QKEY)));
+                assertCounted(counter);
+            }
+            case DROPPED_MESSAGE -> assertUnreliableMessageIsDropped();
+            case LINK_DOWNED -> throw new IllegalArgumentException("not tested here");
+        }
+    }
+
+    /** An unreliable connection whose receiver has no receive posted. */
+    private void assertUnreliableMessageIsDropped() throws Exception {
+        QueuePair from = unreliable(pair.a);
+        QueuePair to = unreliable(pair.b);
+        connect(from, to, pair.b);
+        connect(to, from, pair.a);
+        from.postSend(new SendWorkRequest().send().add(pair.a.region, 0, 100));
+        pair.settle();
+        assertThat(to.counter(Counter.DROPPED_MESSAGE)).isOne();
+        assertThat(pair.b.node.context.counter(Counter.DROPPED_MESSAGE)).isOne();
+    }
+
+    private static QueuePair unreliable(Pair.Side side) throws Exception {
+        return side.node.domain.createQueuePair(new QueuePairInitAttributes()
+                .type(QueuePairType.UC).completionQueue(side.completionQueue));
+    }
+
+    private static void connect(QueuePair own, QueuePair other, Pair.Side peer) throws Exception {
+        own.modify(new QueuePairAttributes().state(QueuePairState.INIT).port(1).pkeyIndex(0)
+                .accessFlags(AccessFlag.REMOTE_WRITE));
+        own.modify(new QueuePairAttributes().state(QueuePairState.RTR)
+                .addressVector(AddressHandleAttributes.to(peer.node.nic.gids().get(1), 1))
+                .pathMtu(Mtu.MTU_1024).destinationQueuePair(other.number()).receivePsn(3));
+        own.modify(new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(3));
+    }
+
+    private void writeThreePackets() throws Exception {
+        pair.a.write(1, 2500);
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS");
+    }
+
+    /** The first go of a write that fails. */
+    private void writeThreePackets(int goes) throws Exception {
+        pair.a.write(1, 2500);
+        pair.run(goes * 1_000_000L);
+    }
+
+    private void exceedReceiverNotReady() throws Exception {
+        settings.rnrRetry = 2;
+        pair = new Pair(settings);
+        pair.a.send(1, 100);
+        pair.settle();
+        pair.a.assertCompleted("1 RNR_RETRY_EXCEEDED_ERROR");
+    }
+
+    /** Two SENDs, of which one is unsignaled, a WRITE, a WRITE with immediate and a READ. */
+    private void exchange() throws Exception {
+        for (int i = 0; i < 3; i++) {
+            pair.b.receive(i, 100);
+        }
+        pair.a.send(1, 100);
+        pair.a.queuePair.postSend(pair.a.request(2).send().add(pair.a.region, 0, 10)
+                .set(SendFlag.SIGNALED, false));
+        pair.a.write(3, 100);
+        pair.a.queuePair.postSend(pair.a.request(4)
+                .writeWithImmediate(pair.b.region.address(), pair.b.region.rkey(), 7));
+        pair.a.read(5, 100);
+        pair.settle();
+    }
+
+    /** Loses the first packets that fit. */
+    private void lose(int count, Predicate<PacketView> rule) {
+        int[] left = {count};
+        pair.simulation.network.loseIf(packet -> rule.test(packet) && left[0]-- > 0);
+    }
+
+    private OutgoingPacket forged(Opcode opcode) {
+        return pair.a.forge(opcode, Pair.FIRST_PSN + 5);
+    }
+
+    private OutgoingPacket management(int qkey) {
+        OutgoingPacket packet = new OutgoingPacket(
+                MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]))
+                .begin(Opcode.UD_SEND_ONLY, pair.a.pathToPeer(), ConnectionManager.QUEUE_PAIR, 0,
+                        false, false)
+                .datagram(qkey, ConnectionManager.QUEUE_PAIR);
+        packet.addPayload(pair.a.memory, 0, ConnectionManager.MESSAGE_LENGTH);
+        return packet;
+    }
+
+    private byte[] sealed(OutgoingPacket packet) {
+        return sealed(packet, packet.path().source());
+    }
+
+    private static byte[] sealed(OutgoingPacket packet, Gid source) {
+        byte[] bytes = new byte[packet.totalLength()];
+        MemorySegment memory = MemorySegment.ofArray(bytes);
+        int length = packet.copyTo(memory, 0);
+        memory.set(Layouts.U32_LITTLE, length, new Icrc().compute(source,
+                packet.path().destination(), 4791, 4791, 0, ByteBuffer.wrap(bytes), 0, length));
+        return bytes;
+    }
+
+    private void arrive(byte[] bytes) {
+        arrive(pair.a.node.nic.gids().get(1), bytes);
+    }
+
+    private void arrive(Gid source, byte[] bytes) {
+        pair.simulation.network.inject(source, pair.b.node.nic.gids().get(1),
+                Arrays.copyOf(bytes, bytes.length));
+        pair.settle();
+    }
+
+    private static void assertCounted(Pair.Side side, Counter counter, long count) {
+        assertThat(side.queuePair.counter(counter)).isEqualTo(count);
+        assertThat(side.node.context.counter(counter)).isEqualTo(count);
+    }
+
+    /** Asserts that something that is of no queue pair was counted once. */
+    private void assertCounted(Counter counter) {
+        assertThat(pair.b.node.context.counter(counter)).isOne();
+        assertThat(pair.b.queuePair.counter(counter)).isZero();
+    }
+}
