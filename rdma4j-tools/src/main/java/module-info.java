@@ -5,7 +5,11 @@ module io.rdma4j.tools {
     requires io.rdma4j.examples;
     requires io.rdma4j.softnic;
     requires info.picocli;
+    requires java.management;
+    requires java.management.rmi;
+    requires jdk.attach;
 
     opens io.rdma4j.tools to info.picocli;
     opens io.rdma4j.tools.demo to info.picocli;
+    opens io.rdma4j.tools.stat to info.picocli;
 }

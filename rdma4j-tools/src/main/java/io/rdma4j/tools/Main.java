@@ -2,6 +2,7 @@ package io.rdma4j.tools;
 
 import io.rdma4j.tools.demo.Demo;
 import io.rdma4j.tools.demo.DemoSide;
+import io.rdma4j.tools.stat.Stat;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IExecutionExceptionHandler;
@@ -18,7 +19,7 @@ import picocli.CommandLine.Spec;
         exitCodeList = {"0:success", "1:something failed; standard error says what",
             "2:wrong options or arguments"},
         subcommands = {Demo.class, DemoSide.class, Server.class, Client.class, Rping.class,
-            IbvDevices.class, IbvDevinfo.class})
+            IbvDevices.class, IbvDevinfo.class, Stat.class})
 public final class Main implements Runnable {
     @Option(names = {"-h", "--help"}, usageHelp = true, scope = ScopeType.INHERIT,
             description = "Show this help and exit.")

@@ -1,0 +1,16 @@
+package io.rdma4j.tools.stat;
+
+import java.util.Map;
+
+/**
+ * What one look at a queue pair shows.
+ *
+ * @param number its number
+ * @param type its transport service
+ * @param state its state
+ * @param peerAddress empty without a peer
+ * @param peerNumber the number of the peer's queue pair, 0 without one
+ * @param counters by name, in the order they are shown
+ */
+record QueuePairReading(int number, String type, String state, String peerAddress, int peerNumber,
+        Map<String, Long> counters) {}

@@ -1,0 +1,128 @@
+package io.rdma4j.tools.stat;
+
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+
+import javax.management.JMException;
+
+/** Shows the counters of devices that other processes have open. */
+@Command(name = "stat",
+        description = "Show the counters of rdma4j devices that are open in running JVMs of"
+                + " this user, under the names Linux uses.")
+public final class Stat implements Callable<Integer> {
+    private static final int NONE_FOUND = 1;
+
+    @Parameters(index = "0", arity = "0..1", paramLabel = "PID",
+            description = "Show this process only (default: all).")
+    private @Nullable Long pid;
+
+    @Option(names = "-d", paramLabel = "DEV",
+            description = "Show this device only (default: all).")
+    private @Nullable String device;
+
+    @Option(names = "--qp", description = "Show each queue pair, too.")
+    private boolean withPairs;
+
+    @Option(names = "-a", description = "Show counters that are zero, too.")
+    private boolean withZeros;
+
+    @Option(names = "--json",
+            description = "Print a JSON array of devices, with all counters, on one line.")
+    private boolean isJson;
+
+    @Option(names = "--watch", paramLabel = "SECONDS",
+            description = "Show them again every so often, with what was added, until the processes"
+                    + " that were found first have ended.")
+    private @Nullable Double watchSeconds;
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    private Stat() {}
+
+    @Override
+    public Integer call() throws Exception {
+        Double seconds = watchSeconds;
+        if (seconds != null && !(seconds >= 0.01 && seconds <= 86_400)) {
+            throw new ParameterException(spec.commandLine(),
+                    "--watch takes from 0.01 to 86400 seconds, not " + seconds);
+        }
+        List<WatchedProcess> processes = new ArrayList<>(
+                pid == null ? WatchedProcess.all() : List.of(WatchedProcess.of(pid)));
+        try {
+            return show(processes, seconds);
+        } finally {
+            for (WatchedProcess process : processes) {
+                close(process);
+            }
+        }
+    }
+
+    private int show(List<WatchedProcess> processes, @Nullable Double seconds)
+            throws IOException, InterruptedException {
+        PrintWriter out = spec.commandLine().getOut();
+        StatText text = new StatText(out, withZeros, withPairs);
+        StatJson json = new StatJson(out, withPairs);
+        List<ProcessReading> readings = read(processes);
+        if (readings.isEmpty()) {
+            spec.commandLine().getErr().printf("stat: no running JVM of this user has %s open%n",
+                    device == null ? "an rdma4j device" : device);
+            return NONE_FOUND;
+        }
+        while (!readings.isEmpty()) {
+            if (isJson) {
+                json.print(readings);
+            } else {
+                text.print(readings);
+            }
+            if (seconds == null) {
+                return 0;
+            }
+            Thread.sleep((long) (seconds * 1000));
+            readings = read(processes);
+        }
+        return 0;
+    }
+
+    /** {@return what the processes have open; those that have ended are removed} */
+    private List<ProcessReading> read(List<WatchedProcess> processes) {
+        List<ProcessReading> readings = new ArrayList<>();
+        for (WatchedProcess process : List.copyOf(processes)) {
+            try {
+                ProcessReading reading = process.read(device);
+                if (!reading.devices().isEmpty()) {
+                    readings.add(reading);
+                }
+            } catch (IOException ended) {
+                processes.remove(process);
+                close(process);
+            } catch (JMException e) {
+                spec.commandLine().getErr().printf(
+                        "stat: process %d is of another version of rdma4j: %s%n", process.pid(),
+                        e.getMessage());
+                processes.remove(process);
+                close(process);
+            }
+        }
+        return readings;
+    }
+
+    private static void close(WatchedProcess process) {
+        try {
+            process.close();
+        } catch (IOException gone) {
+            // It has ended before us.
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package io.rdma4j.tools.stat;
+
+import java.io.PrintWriter;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Prints readings for people: counters that are not zero, and what was added since the last time. */
+final class StatText {
+    private final PrintWriter out;
+    private final boolean withZeros;
+    private final boolean withPairs;
+    private final Map<String, Long> previous = new HashMap<>();
+    private boolean isFirst = true;
+
+    StatText(PrintWriter out, boolean withZeros, boolean withPairs) {
+        this.out = out;
+        this.withZeros = withZeros;
+        this.withPairs = withPairs;
+    }
+
+    void print(Iterable<ProcessReading> processes) {
+        for (ProcessReading process : processes) {
+            out.printf("process %d (%s)%n", process.pid(), process.program());
+            for (DeviceReading device : process.devices()) {
+                print(process.pid() + "/" + device.name(), device);
+            }
+        }
+        out.flush();
+        isFirst = false;
+    }
+
+    private void print(String key, DeviceReading device) {
+        out.printf("  %s: %s; %s, %s%s%s%n", device.name(), String.join(", ", device.gids()),
+                count(device.contexts(), "context"),
+                count(device.queuePairs().size(), "queue pair"),
+                device.capture().isEmpty() ? "" : "; recorded in " + device.capture(),
+                device.impairment().equals("none") ? "" : "; impaired: " + device.impairment());
+        print("    ", key, device.counters());
+        if (withPairs) {
+            for (QueuePairReading pair : device.queuePairs()) {
+                out.printf("    queue pair 0x%06x %s %s%s%n", pair.number(), pair.type(),
+                        pair.state(), pair.peerAddress().isEmpty() ? ""
+                                : String.format(", peer %s 0x%06x", pair.peerAddress(),
+                                        pair.peerNumber()));
+                print("      ", key + "/" + pair.number(), pair.counters());
+            }
+        }
+    }
+
+    private static String count(int count, String what) {
+        return count + " " + what + (count == 1 ? "" : "s");
+    }
+
+    private void print(String indent, String key, Map<String, Long> counters) {
+        boolean isAnyShown = false;
+        for (Map.Entry<String, Long> counter : counters.entrySet()) {
+            long value = counter.getValue();
+            Long before = previous.put(key + "/" + counter.getKey(), value);
+            if (value != 0 || withZeros) {
+                long added = before == null ? value : value - before;
+                out.printf("%s%-24s %14d%s%n", indent, counter.getKey(), value,
+                        isFirst || added == 0 ? "" : "  +" + added);
+                isAnyShown = true;
+            }
+        }
+        if (!isAnyShown) {
+            out.printf("%sall counters are zero%n", indent);
+        }
+    }
+}

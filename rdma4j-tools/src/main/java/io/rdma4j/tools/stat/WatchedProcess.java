@@ -1,0 +1,201 @@
+package io.rdma4j.tools.stat;
+
+import com.sun.tools.attach.AttachNotSupportedException;
+import com.sun.tools.attach.VirtualMachine;
+import com.sun.tools.attach.VirtualMachineDescriptor;
+import io.rdma4j.verbs.Counter;
+import org.jspecify.annotations.Nullable;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import javax.management.Attribute;
+import javax.management.InstanceNotFoundException;
+import javax.management.JMException;
+import javax.management.MBeanServerConnection;
+import javax.management.ObjectName;
+import javax.management.openmbean.CompositeData;
+import javax.management.openmbean.TabularData;
+import javax.management.remote.JMXConnector;
+import javax.management.remote.JMXConnectorFactory;
+import javax.management.remote.JMXServiceURL;
+
+/**
+ * Another JVM of this user that has devices open, connected to by JMX.
+ *
+ * <p>A JVM tells by a system property whether it has devices; in others nothing is started.
+ */
+final class WatchedProcess implements Closeable {
+    private static final String DEVICES = "rdma4j.devices";
+
+    private final long pid;
+    private final String program;
+    private final JMXConnector connector;
+
+    private WatchedProcess(long pid, String program, JMXConnector connector) {
+        this.pid = pid;
+        this.program = program;
+        this.connector = connector;
+    }
+
+    /** {@return the JVMs that have devices open} Those that do not let themselves be asked are left out. */
+    static List<WatchedProcess> all() {
+        List<WatchedProcess> found = new ArrayList<>();
+        String own = String.valueOf(ProcessHandle.current().pid());
+        for (VirtualMachineDescriptor each : VirtualMachine.list()) {
+            if (!each.id().equals(own)) {
+                try {
+                    WatchedProcess process = open(each.id(), each.displayName());
+                    if (process != null) {
+                        found.add(process);
+                    }
+                } catch (IOException | AttachNotSupportedException notForUs) {
+                    // Ended meanwhile, still starting, or closed to others.
+                }
+            }
+        }
+        found.sort(Comparator.comparingLong(process -> process.pid));
+        return found;
+    }
+
+    /**
+     * {@return one JVM}
+     *
+     * @throws IOException if there is no such JVM, or it has no device open
+     */
+    static WatchedProcess of(long pid) throws IOException {
+        String id = String.valueOf(pid);
+        String program = VirtualMachine.list().stream().filter(each -> each.id().equals(id))
+                .map(VirtualMachineDescriptor::displayName).findFirst().orElse("");
+        WatchedProcess process;
+        try {
+            process = open(id, program);
+        } catch (IOException | AttachNotSupportedException e) {
+            throw new IOException("process " + pid + " is no running JVM that this user may ask",
+                    e);
+        }
+        if (process == null) {
+            throw new IOException("process " + pid + " has no rdma4j device open");
+        }
+        return process;
+    }
+
+    // The address comes from a process of this user, which the system lets attach to nobody else's.
+    @SuppressWarnings("BanJNDI")
+    private static @Nullable WatchedProcess open(String id, String commandLine)
+            throws IOException, AttachNotSupportedException {
+        VirtualMachine machine = VirtualMachine.attach(id);
+        try {
+            if (machine.getSystemProperties().getProperty(DEVICES) == null) {
+                return null;
+            }
+            JMXServiceURL address = new JMXServiceURL(machine.startLocalManagementAgent());
+            return new WatchedProcess(Long.parseLong(id), commandLine.split(" ", 2)[0],
+                    JMXConnectorFactory.connect(address));
+        } finally {
+            machine.detach();
+        }
+    }
+
+    long pid() {
+        return pid;
+    }
+
+    /**
+     * {@return what it has open now}
+     *
+     * @param only the device wanted, null for all
+     * @throws IOException if it has ended
+     * @throws JMException if it shows something else than expected
+     */
+    ProcessReading read(@Nullable String only) throws IOException, JMException {
+        List<DeviceReading> devices = new ArrayList<>();
+        MBeanServerConnection server = connector.getMBeanServerConnection();
+        for (ObjectName name : server.queryNames(new ObjectName("io.rdma4j:type=Device,*"),
+                null)) {
+            DeviceReading device = read(server, name);
+            if (device != null && (only == null || only.equals(device.name()))) {
+                devices.add(device);
+            }
+        }
+        devices.sort(Comparator.comparing(DeviceReading::name));
+        return new ProcessReading(pid, program, devices);
+    }
+
+    /** {@return a device, null if it was closed meanwhile} */
+    private static @Nullable DeviceReading read(MBeanServerConnection server, ObjectName name)
+            throws JMException, IOException {
+        Map<String, Object> values = new TreeMap<>();
+        try {
+            for (Attribute each : server.getAttributes(name, new String[]{"Name", "Gids",
+                "Contexts", "Capture", "Impairment", "Counters", "QueuePairs"}).asList()) {
+                values.put(each.getName(), each.getValue());
+            }
+        } catch (InstanceNotFoundException closed) {
+            return null;
+        }
+        List<QueuePairReading> pairs = new ArrayList<>();
+        for (CompositeData pair : value(values, "QueuePairs", CompositeData[].class)) {
+            pairs.add(new QueuePairReading(value(pair, "number", Integer.class),
+                    value(pair, "type", String.class), value(pair, "state", String.class),
+                    value(pair, "peerAddress", String.class),
+                    value(pair, "peerNumber", Integer.class),
+                    counters(value(pair, "counters", TabularData.class))));
+        }
+        return new DeviceReading(value(values, "Name", String.class),
+                Arrays.asList(value(values, "Gids", String[].class)),
+                value(values, "Contexts", Integer.class), value(values, "Capture", String.class),
+                value(values, "Impairment", String.class),
+                counters(value(values, "Counters", TabularData.class)), pairs);
+    }
+
+    private static <T> T value(Map<String, Object> values, String name, Class<T> type)
+            throws JMException {
+        Object value = values.get(name);
+        if (!type.isInstance(value)) {
+            throw new JMException("no attribute " + name);
+        }
+        return type.cast(value);
+    }
+
+    private static <T> T value(CompositeData values, String name, Class<T> type)
+            throws JMException {
+        Object value = values.containsKey(name) ? values.get(name) : null;
+        if (!type.isInstance(value)) {
+            throw new JMException("no item " + name);
+        }
+        return type.cast(value);
+    }
+
+    /** {@return counters in the order of the API, then those of another version by name} */
+    private static Map<String, Long> counters(TabularData table) throws JMException {
+        Map<String, Long> byName = new TreeMap<>();
+        Collection<?> rows = table.values();
+        for (Object row : rows) {
+            CompositeData entry = (CompositeData) row;
+            byName.put(value(entry, "key", String.class), value(entry, "value", Long.class));
+        }
+        Map<String, Long> ordered = new LinkedHashMap<>();
+        for (Counter counter : Counter.values()) {
+            Long value = byName.remove(counter.text());
+            if (value != null) {
+                ordered.put(counter.text(), value);
+            }
+        }
+        ordered.putAll(byName);
+        return ordered;
+    }
+
+    @Override
+    public void close() throws IOException {
+        connector.close();
+    }
+}
