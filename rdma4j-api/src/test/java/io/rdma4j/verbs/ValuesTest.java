@@ -58,7 +58,10 @@ class ValuesTest {
         assertThat(status.explanation()).startsWith(status.meaning()).endsWith(".");
         if (status != WorkCompletionStatus.SUCCESS) {
             assertThat(status.usualCause()).isNotBlank();
-            assertThat(status.lookAt()).isNotBlank();
+            assertThat(status.usualCause()).endsWith(".");
+            assertThat(status.lookAt()).isNotBlank().doesNotEndWith(".").hasSizeGreaterThan(20);
+            assertThat(status.explanation()).doesNotContain("\n")
+                    .matches("[A-Z].*\\. Usual cause: [A-Z].*\\. Look at: [a-z].*\\.");
         }
     }
 
