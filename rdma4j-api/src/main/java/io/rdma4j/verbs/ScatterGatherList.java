@@ -46,11 +46,16 @@ public final class ScatterGatherList {
     /**
      * Appends an element.
      *
-     * @throws IllegalArgumentException if the length is negative
+     * @throws IllegalArgumentException if the length is negative, or all lengths together exceed
+     *         {@link Long#MAX_VALUE}; nothing is appended
      */
     public void add(long address, long length, int lkey) {
         if (length < 0) {
             throw new IllegalArgumentException("an element cannot have " + length + " bytes");
+        }
+        if (length > Long.MAX_VALUE - totalLength) {
+            throw new IllegalArgumentException("an element of " + length + " bytes after "
+                    + totalLength + " bytes makes more than " + Long.MAX_VALUE + " together");
         }
         if (count == addresses.length) {
             addresses = Arrays.copyOf(addresses, 2 * count);
