@@ -55,7 +55,12 @@ public final class EventQueue<T> {
         }
     }
 
-    /** {@return the next event, or null if none comes in time} */
+    /**
+     * {@return the next event, or null if none comes in time}
+     *
+     * @param timeout how long to wait; zero or less to look only
+     * @throws RdmaException EINTR when interrupted, EBADF when closed
+     */
     public @Nullable T poll(Duration timeout) throws RdmaException {
         return await(nanos(timeout));
     }

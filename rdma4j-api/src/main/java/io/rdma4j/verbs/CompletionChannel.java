@@ -35,7 +35,13 @@ public final class CompletionChannel implements AutoCloseable {
         return events.take();
     }
 
-    /** {@return the completion queue of the next event, or null if none comes in time} */
+    /**
+     * {@return the completion queue of the next event, or null if none comes in time} The event must be
+     * acknowledged at that queue.
+     *
+     * @param timeout how long to wait; zero or less to look only
+     * @throws RdmaException EINTR when interrupted, EBADF when the channel is closed
+     */
     public @Nullable CompletionQueue pollEvent(Duration timeout) throws RdmaException {
         return events.poll(timeout);
     }

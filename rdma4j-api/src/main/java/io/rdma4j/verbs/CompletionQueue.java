@@ -32,10 +32,11 @@ public interface CompletionQueue extends AutoCloseable {
      * @param completions filled from its start
      * @return how many were filled
      * @throws RdmaException EIO when the queue has overrun and all it held has been taken
+     * @throws IllegalStateException if the queue is closed
      */
     int poll(WorkCompletion[] completions) throws RdmaException;
 
-    /** Takes one completion. {@return whether there was one} */
+    /** Takes one completion. {@return whether there was one} Errors as above. */
     boolean poll(WorkCompletion completion) throws RdmaException;
 
     /**
@@ -43,16 +44,27 @@ public interface CompletionQueue extends AutoCloseable {
      * {@code ibv_req_notify_cq}. Poll once more afterwards: what arrived before does not count.
      *
      * @param solicitedOnly only for a completion the peer marked, or a failure
+     * @throws RdmaException EINVAL if the queue was created without a channel
+     * @throws IllegalStateException if the queue is closed
      */
     void requestNotification(boolean solicitedOnly) throws RdmaException;
 
-    /** Acknowledges events taken from the channel. C: {@code ibv_ack_cq_events}. */
+    /**
+     * Acknowledges events taken from the channel. C: {@code ibv_ack_cq_events}. Whoever takes an event owes
+     * its acknowledgement; it may be given for several at once, by any thread, before or after polling.
+     *
+     * @param count how many
+     * @throws IllegalArgumentException if it is negative, or more than are not acknowledged
+     */
     void acknowledgeEvents(int count);
 
     /**
      * Changes the capacity, keeping what it holds. C: {@code ibv_resize_cq}.
      *
-     * @throws RdmaException EINVAL if the capacity is out of range or less than what the queue holds now
+     * @param capacity entries, at least 1 and at most {@link DeviceLimit#MAX_CQE}
+     * @throws RdmaException EINVAL if the capacity is out of range or less than what the queue holds now,
+     *         EOPNOTSUPP if the device cannot; nothing is changed
+     * @throws IllegalStateException if the queue is closed
      */
     void resize(int capacity) throws RdmaException;
 

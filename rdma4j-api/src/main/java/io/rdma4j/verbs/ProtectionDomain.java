@@ -16,16 +16,24 @@ public interface ProtectionDomain extends AutoCloseable {
     DeviceContext context();
 
     /**
-     * Registers memory. C: {@code ibv_reg_mr}.
+     * Registers memory. C: {@code ibv_reg_mr}. The region keeps the segment reachable; its bytes stay the
+     * caller's, and closing its arena ends access as closing the region does.
      *
      * @param segment native or mapped memory of any size, of a shared, automatic or global arena
      * @param access what may be done; reading by the local side is always allowed
-     * @throws RdmaException EINVAL for a heap segment, a confined arena, a read-only segment with
-     *         write access, or remote writing without local writing
+     * @throws RdmaException EINVAL for a heap segment, a segment without bytes, a confined or closed arena,
+     *         a read-only segment with write access, or remote writing without local writing; EOPNOTSUPP
+     *         naming rights the device does not offer; ENOMEM naming the limit when it has no room for
+     *         another region
+     * @throws IllegalStateException if the domain is closed
      */
     MemoryRegion register(MemorySegment segment, Set<AccessFlag> access) throws RdmaException;
 
-    /** As above. */
+    /**
+     * As above.
+     *
+     * @throws IllegalArgumentException if a right is named twice
+     */
     default MemoryRegion register(MemorySegment segment, AccessFlag... access)
             throws RdmaException {
         return register(segment, Set.of(access));
@@ -35,6 +43,7 @@ public interface ProtectionDomain extends AutoCloseable {
      * Registers memory under an address of the caller's choice. C: {@code ibv_reg_mr_iova}.
      *
      * @param iova the address of the first byte, as work requests and peers shall count
+     * @throws RdmaException as above
      */
     MemoryRegion register(MemorySegment segment, long iova, Set<AccessFlag> access)
             throws RdmaException;

@@ -48,7 +48,13 @@ public interface QueuePair extends AutoCloseable {
      */
     void modify(QueuePairAttributes attributes) throws RdmaException;
 
-    /** {@return its attributes, all set that it knows} C: {@code ibv_query_qp}. */
+    /**
+     * {@return its attributes, all set that it knows} C: {@code ibv_query_qp}. The object is a copy and the
+     * caller's.
+     *
+     * @throws RdmaException if the device has failed
+     * @throws IllegalStateException if the queue pair is closed
+     */
     QueuePairAttributes query() throws RdmaException;
 
     /** {@return how often something happened on this queue pair} */
