@@ -1,5 +1,8 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.cm.CmId;
+import io.rdma4j.cm.EventChannel;
+import io.rdma4j.cm.PortSpace;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionField;
@@ -15,14 +18,20 @@ import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.PortState;
 import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import io.rdma4j.verbs.SharedReceiveQueueType;
+import io.rdma4j.verbs.WorkCompletion;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -37,6 +46,11 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -252,5 +266,105 @@ class ObjectsTest {
         assertRefused(channel::awaitEvent, Errno.EINTR, "interrupted");
         assertThat(Thread.interrupted()).isTrue();
         channel.close();
+    }
+
+    // ---------------------------------------------------------------- use after close
+
+    private static void assertClosed(String what, ThrowingCallable... calls) {
+        assertThat(calls).allSatisfy(call -> assertThatIllegalStateException().isThrownBy(call)
+                .withMessage("the " + what + " is closed"));
+    }
+
+    @Test
+    void closedCompletionQueueRefusesEveryUse() throws RdmaException {
+        CompletionChannel channel = CompletionChannel.create();
+        CompletionQueue queue = context.createCompletionQueue(4, channel);
+        queue.close();
+        queue.close();
+        assertClosed("completion queue", () -> queue.poll(new WorkCompletion()),
+                () -> queue.poll(new WorkCompletion[]{new WorkCompletion()}),
+                () -> queue.requestNotification(true));
+        assertThat(channel.pollEvent(Duration.ZERO)).isNull();
+        channel.close();
+    }
+
+    @Test
+    void closedDomainRefusesEveryUse() throws RdmaException {
+        ProtectionDomain closed = context.allocateProtectionDomain();
+        closed.close();
+        closed.close();
+        MemorySegment memory = Arena.ofAuto().allocate(8);
+        try (CompletionQueue queue = context.createCompletionQueue(1)) {
+            assertClosed("protection domain", () -> closed.register(memory),
+                    () -> closed.register(memory, 0x1000, Set.of()),
+                    () -> closed.createQueuePair(
+                            new QueuePairInitAttributes().completionQueue(queue)));
+        }
+    }
+
+    @Test
+    void closedContextRefusesEveryUseThoughTheDeviceStaysOpen() throws RdmaException {
+        DeviceContext closed = context.device().open();
+        closed.close();
+        assertClosed("device context", closed::queryDevice, () -> closed.queryPort(1),
+                () -> closed.queryGid(1, 0), () -> closed.queryPkey(1, 0),
+                closed::allocateProtectionDomain, () -> closed.createCompletionQueue(1));
+        assertRefused(closed::awaitAsyncEvent, Errno.EBADF, "closed");
+    }
+
+    @Test
+    void closedQueuePairRefusesEveryUse() throws RdmaException {
+        try (CompletionQueue queue = context.createCompletionQueue(1)) {
+            QueuePair closed = domain
+                    .createQueuePair(new QueuePairInitAttributes().completionQueue(queue));
+            closed.close();
+            closed.close();
+            assertClosed("queue pair", closed::query, () -> closed.modify(
+                    new QueuePairAttributes().state(QueuePairState.ERR)),
+                    () -> closed.postSend(new SendWorkRequest().send()),
+                    () -> closed.postReceive(new ReceiveWorkRequest()));
+        }
+    }
+
+    @Test
+    void closedChannelsRefuseEveryUse() throws RdmaException {
+        CompletionChannel completions = CompletionChannel.create();
+        completions.close();
+        completions.close();
+        assertRefused(completions::awaitEvent, Errno.EBADF, "closed");
+        assertRefused(() -> completions.pollEvent(Duration.ZERO), Errno.EBADF, "closed");
+        assertRefused(() -> context.createCompletionQueue(1, completions), Errno.EBADF, "closed");
+        EventChannel events = EventChannel.create();
+        events.close();
+        events.close();
+        assertRefused(events::awaitEvent, Errno.EBADF, "closed");
+        assertRefused(() -> events.pollEvent(Duration.ZERO), Errno.EBADF, "closed");
+        assertRefused(() -> CmId.create(events, PortSpace.TCP), Errno.EBADF, "closed");
+    }
+
+    @Test
+    void closingAChannelWakesWhoWaitsInIt() throws Exception {
+        CompletionChannel completions = CompletionChannel.create();
+        assertWoken(completions::awaitEvent, completions);
+        EventChannel events = EventChannel.create();
+        assertWoken(events::awaitEvent, events);
+    }
+
+    private static void assertWoken(Callable<?> wait, AutoCloseable channel) throws Exception {
+        CompletableFuture<Object> waiter = new CompletableFuture<>();
+        Thread thread = Thread.ofPlatform().start(() -> {
+            try {
+                waiter.complete(wait.call());
+            } catch (Exception e) {
+                waiter.completeExceptionally(e);
+            }
+        });
+        while (thread.getState() != Thread.State.WAITING
+                && thread.getState() != Thread.State.TIMED_WAITING) {
+            Thread.onSpinWait();
+        }
+        channel.close();
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(() -> waiter.get(30, TimeUnit.SECONDS)).withMessageContaining("EBADF");
     }
 }
