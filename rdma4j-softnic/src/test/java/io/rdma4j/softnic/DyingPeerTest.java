@@ -61,7 +61,7 @@ class DyingPeerTest {
                         id.postReceive(i, region, 0, DyingPeer.LENGTH);
                         assertThat(id.awaitReceiveCompletion().isSuccess()).isTrue();
                     }
-                    // One more may be under way when the peer ends, half of it in our memory.
+                    // One more may be under way when the peer ends; RcErrorTest cuts one in half for sure.
                     id.postReceive(4, region, 0, DyingPeer.LENGTH);
                     end.accept(process);
                     assertThat(process.waitFor(LONG)).isTrue();

@@ -23,15 +23,18 @@ class HostileTrafficTest {
     private static final Gid STRANGER = Gid.of(InetAddress.ofLiteral("127.0.0.66"));
 
     private final Pair pair;
+    private final Bystander bystander;
     private final MemorySegment before;
 
     HostileTrafficTest() throws Exception {
         pair = new Pair();
+        bystander = new Bystander(pair, 1);
         before = MemorySegment.ofArray(new byte[Pair.MEMORY]).copyFrom(pair.b.memory);
     }
 
     @AfterEach
-    void connectionAndMemoryAreUnharmed() throws Exception {
+    void connectionsAndMemoryAreUnharmed() throws Exception {
+        bystander.assertUnharmed();
         assertThat(pair.b.memory.mismatch(before)).isEqualTo(-1);
         pair.a.write(1, 5000);
         pair.settle();
@@ -39,7 +42,9 @@ class HostileTrafficTest {
         assertThat(pair.b.hasPeersBytes(5000)).isTrue();
     }
 
+    /** The bytes arrive while another connection is busy. */
     private void receive(byte[] bytes) {
+        bystander.want(1);
         pair.simulation.network.inject(pair.a.node.nic.gids().get(1),
                 pair.b.node.nic.gids().get(1), bytes);
         pair.settle();

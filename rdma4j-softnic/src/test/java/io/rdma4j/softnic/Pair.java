@@ -46,6 +46,7 @@ final class Pair {
     final Simulation simulation = new Simulation(42);
     final Side a;
     final Side b;
+    private @Nullable Bystander bystander;
 
     /** How a test wants its pair. */
     static final class Settings {
@@ -83,6 +84,11 @@ final class Pair {
         b.connect(a, settings);
     }
 
+    /** Has another connection exchange whenever this one works. */
+    void accompany(Bystander other) {
+        bystander = other;
+    }
+
     /** Lets both sides work until nothing is left to do, or ten minutes have passed. */
     void settle() {
         run(600 * SECOND);
@@ -98,8 +104,20 @@ final class Pair {
             } catch (RdmaException overrun) {
                 // The test looks itself.
             }
+            actBystander();
             return simulation.isQuiet();
         }, limitNs);
+    }
+
+    private void actBystander() {
+        Bystander other = bystander;
+        try {
+            if (other != null) {
+                other.act();
+            }
+        } catch (RdmaException e) {
+            throw new AssertionError("the other connection was harmed", e);
+        }
     }
 
     /** One end. */

@@ -1,6 +1,7 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.protocol.wire.Opcode;
+import io.rdma4j.protocol.wire.PacketView;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
@@ -15,6 +16,9 @@ import org.junit.jupiter.api.Test;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -24,17 +28,26 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class RcErrorTest {
     private final Pair pair;
+    private final Bystander bystander;
     private final MemorySegment untouched;
 
     RcErrorTest() throws Exception {
         pair = new Pair();
+        bystander = new Bystander(pair, 20);
         untouched = MemorySegment.ofArray(new byte[Pair.MEMORY]).copyFrom(pair.b.memory);
     }
 
-    /** The device serves another pair as if nothing had happened. */
+    /** Loses packets of the pair; those of the other connection arrive. */
+    private void loseIf(Predicate<PacketView> rule) {
+        pair.simulation.network.loseIf(packet -> !bystander.owns(packet.destinationQueuePair())
+                && rule.test(packet));
+    }
+
+    /** Neither a connection that was busy all the while notices, nor one that is made afterwards. */
     @AfterEach
-    void anotherPairOnTheSameDevicesWorks() throws Exception {
+    void otherPairsOnTheSameDevicesWork() throws Exception {
         pair.simulation.network.loseIf(null);
+        bystander.assertUnharmed();
         Pair.Side otherA = pair.new Side(pair.simulation.a);
         Pair.Side otherB = pair.new Side(pair.simulation.b);
         otherA.connect(otherB, new Pair.Settings());
@@ -124,9 +137,11 @@ class RcErrorTest {
         Pair.Settings settings = new Pair.Settings();
         settings.access = new AccessFlag[]{AccessFlag.REMOTE_READ};
         Pair guarded = new Pair(settings);
+        Bystander other = new Bystander(guarded, 20);
         guarded.a.write(1, 100);
         guarded.settle();
         guarded.a.assertCompleted("1 REMOTE_ACCESS_ERROR");
+        other.assertUnharmed();
     }
 
     @Test
@@ -150,7 +165,7 @@ class RcErrorTest {
 
     @Test
     void regionClosedInTheMiddleOfAWriteEndsItThere() throws Exception {
-        pair.simulation.network.loseIf(packet -> packet.opcode() == Opcode.RC_WRITE_LAST);
+        loseIf(packet -> packet.opcode() == Opcode.RC_WRITE_LAST);
         pair.a.write(1, 30000);
         pair.run(1_000_000);
         pair.simulation.network.loseIf(null);
@@ -161,12 +176,37 @@ class RcErrorTest {
 
     @Test
     void regionClosedInTheMiddleOfAReadEndsItThere() throws Exception {
-        pair.simulation.network.loseIf(packet -> packet.opcode() == Opcode.RC_READ_RESPONSE_LAST);
+        loseIf(packet -> packet.opcode() == Opcode.RC_READ_RESPONSE_LAST);
         pair.a.read(1, 30000);
         pair.run(1_000_000);
         pair.b.region.close();
         pair.settle();
         pair.a.assertCompleted("1 REMOTE_ACCESS_ERROR");
+    }
+
+    @Test
+    void peerThatDiesInTheMiddleOfAMessageLeavesItsFirstHalf() throws Exception {
+        int half = 10 * 1024;
+        int mtu = 1024;
+        List<Opcode> arrived = new ArrayList<>();
+        loseIf(packet -> packet.destinationQueuePair() == pair.a.queuePair.number()
+                || arrived.size() == half / mtu || !arrived.add(packet.opcode()));
+        pair.b.receive(7, 2 * half);
+        pair.a.send(1, 2 * half);
+        pair.run(Pair.SECOND / 100);
+        assertThat(arrived).startsWith(Opcode.RC_SEND_FIRST).endsWith(Opcode.RC_SEND_MIDDLE);
+        // Nobody can tell a peer that is dead from one that is slow: the receive stays posted.
+        pair.b.assertCompleted();
+        assertThat(pair.b.queuePair.state()).isEqualTo(QueuePairState.RTS);
+        assertThat(pair.b.hasPeersBytes(half)).isTrue();
+        assertThat(pair.b.memory.asSlice(Pair.MEMORY / 2 + half, half)
+                .mismatch(untouched.asSlice(Pair.MEMORY / 2 + half, half))).isEqualTo(-1);
+
+        // Whoever sends to it notices, and the half message is flushed.
+        pair.b.send(8, 100);
+        pair.settle();
+        pair.b.assertCompleted("8 RETRY_EXCEEDED_ERROR", "7 WORK_REQUEST_FLUSHED");
+        pair.a.assertCompleted("1 RETRY_EXCEEDED_ERROR");
     }
 
     @Test
@@ -254,7 +294,7 @@ class RcErrorTest {
     @Test
     void moreReadsAtOnceThanAgreedAreAnInvalidRequest() throws Exception {
         // The sender keeps to its own limit; a peer that does not is refused.
-        pair.simulation.network.loseIf(packet -> packet.opcode().isResponse());
+        loseIf(packet -> packet.opcode().isResponse());
         for (int i = 0; i < 6; i++) {
             pair.simulation.network.inject(pair.a.forge(Opcode.RC_READ_REQUEST,
                     Pair.FIRST_PSN + i).rdma(pair.b.region.address(), pair.b.region.rkey(), 100));
