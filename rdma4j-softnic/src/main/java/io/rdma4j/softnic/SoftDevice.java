@@ -97,7 +97,7 @@ final class SoftDevice implements CmDevice {
 
     @Override
     public SoftDeviceContext open(@Nullable InetAddress address) throws RdmaException {
-        return SoftNic.open(this, address, DeviceOptions.DEFAULT);
+        return SoftNic.openAndHold(this, address);
     }
 
     boolean isLoopback() {

@@ -56,6 +56,8 @@ final class SoftNic implements CompletionRing.Clock {
     private long deviceMemoryLeft = Limits.DEVICE_MEMORY;
     private final IntSupplier random;
     private final List<Gid> gids = new CopyOnWriteArrayList<>();
+    /** Addresses that another process held when this was opened; guarded by this. */
+    private final List<InetAddress> wanting = new ArrayList<>();
     private final Map<CompletionRing, SoftCompletionQueue> completionQueues = new HashMap<>();
     private final long wallclockOffsetNs = System.currentTimeMillis() * 1_000_000
             - System.nanoTime();
@@ -89,7 +91,23 @@ final class SoftNic implements CompletionRing.Clock {
         return nic;
     }
 
-    /** {@return a new context of a device, which is opened if no other context has done so} */
+    /** {@return a new context of a device, to use it: all its addresses are held} */
+    static SoftDeviceContext openAndHold(SoftDevice device, @Nullable InetAddress address)
+            throws RdmaException {
+        SoftDeviceContext context = open(device, address, DeviceOptions.DEFAULT);
+        try {
+            context.nic().hold();
+            return context;
+        } catch (RdmaException e) {
+            context.close();
+            throw e;
+        }
+    }
+
+    /**
+     * {@return a new context of a device, which is opened if no other context has done so} To describe a
+     * device its addresses need not be held: what another process has is claimed by {@link #hold}.
+     */
     static SoftDeviceContext open(SoftDevice device, @Nullable InetAddress address,
             DeviceOptions wanted) throws RdmaException {
         synchronized (OPEN) {
@@ -153,7 +171,9 @@ final class SoftNic implements CompletionRing.Clock {
                 openLoopback(address);
             } else {
                 openAll();
-                requireHeld(address);
+                if (wanting.isEmpty()) {
+                    requireHeld(address);
+                }
             }
         } catch (RdmaException e) {
             rim.close();
@@ -162,7 +182,7 @@ final class SoftNic implements CompletionRing.Clock {
         driver.start();
     }
 
-    private void openAll() throws RdmaException {
+    private synchronized void openAll() throws RdmaException {
         for (InetAddress address : device.addresses()) {
             if (gids.isEmpty() && !address.isLinkLocalAddress()) {
                 gids.add(Gid.ZERO);
@@ -170,15 +190,33 @@ final class SoftNic implements CompletionRing.Clock {
             try {
                 gids.add(rim.open(address).local());
             } catch (RdmaException e) {
-                // An IPv6 address that the system is still trying out cannot be used yet.
-                if (e.errno() != Errno.EADDRNOTAVAIL) {
+                if (e.errno() == Errno.EADDRINUSE) {
+                    gids.add(Gid.of(address));
+                    wanting.add(address);
+                } else if (e.errno() != Errno.EADDRNOTAVAIL) {
                     throw e;
                 }
+                // An IPv6 address that the system is still trying out cannot be used yet.
             }
         }
-        if (rim.ports().isEmpty()) {
+        if (rim.ports().isEmpty() && wanting.isEmpty()) {
             throw new RdmaException(Errno.EADDRNOTAVAIL, "open device",
                     device.name() + " has no address that can be used");
+        }
+    }
+
+    /**
+     * Holds all addresses, for real use of the device.
+     *
+     * @throws RdmaException EADDRINUSE while another process has one of them
+     */
+    synchronized void hold() throws RdmaException {
+        while (!wanting.isEmpty()) {
+            rim.open(wanting.getFirst());
+            wanting.removeFirst();
+            driver.run(nowNs -> {
+                // The engine looks at its ports anew.
+            });
         }
     }
 
@@ -239,6 +277,7 @@ final class SoftNic implements CompletionRing.Clock {
         if (rim.port(Gid.of(address)) != null) {
             return;
         }
+        hold();
         if (!device.isLoopback() || !device.hosts(address)) {
             requireHeld(address);
         }

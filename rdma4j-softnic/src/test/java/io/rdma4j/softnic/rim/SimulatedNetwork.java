@@ -2,7 +2,9 @@ package io.rdma4j.softnic.rim;
 
 import io.rdma4j.protocol.wire.OutgoingPacket;
 import io.rdma4j.protocol.wire.PacketView;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
@@ -170,7 +172,11 @@ public final class SimulatedNetwork {
         }
 
         @Override
-        public PacketPort open(InetAddress local) {
+        public PacketPort open(InetAddress local) throws RdmaException {
+            if (!ports.getOrDefault(Gid.of(local), List.of()).isEmpty()) {
+                throw new RdmaException(Errno.EADDRINUSE, "open device",
+                        local.getHostAddress() + " is taken");
+            }
             return add(Gid.of(local));
         }
 

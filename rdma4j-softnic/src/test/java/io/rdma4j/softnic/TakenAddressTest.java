@@ -1,0 +1,86 @@
+package io.rdma4j.softnic;
+
+import io.rdma4j.protocol.cm.CmSettings;
+import io.rdma4j.softnic.rim.Rim;
+import io.rdma4j.softnic.rim.SimulatedNetwork;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.PortState;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.RdmaException;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.util.List;
+import java.util.Random;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+/** A device whose addresses another process holds, which is so for interfaces other than loopback. */
+class TakenAddressTest {
+    private final SimulatedNetwork network = new SimulatedNetwork(1);
+    private final Rim other = network.rim();
+    private final SoftDevice device;
+    private final InetAddress address;
+    private final SoftDeviceContext context;
+
+    TakenAddressTest() throws Exception {
+        List<NetworkInterface> interfaces = NetworkInterface.networkInterfaces()
+                .filter(TakenAddressTest::isOfANetwork).toList();
+        assumeThat(interfaces).as("an interface that is up, beside loopback").isNotEmpty();
+        device = new SoftDevice(interfaces.getFirst());
+        address = device.addresses().getLast();
+        other.open(address);
+        SoftNic nic = new SoftNic(device, network.rim(), CmSettings.defaults(1),
+                new Random(1)::nextInt,
+                network::nowNs, null);
+        nic.start(null);
+        context = new SoftDeviceContext(nic);
+    }
+
+    private static boolean isOfANetwork(NetworkInterface candidate) {
+        SoftDevice device = new SoftDevice(candidate);
+        return device.isUp() && !device.isLoopback()
+                && device.addresses().stream().anyMatch(each -> !each.isLinkLocalAddress());
+    }
+
+    private static void assertTaken(ThrowingCallable call) {
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(call)
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EADDRINUSE))
+                .withMessageContaining("is taken");
+    }
+
+    @Test
+    void itCanBeDescribed() throws RdmaException {
+        assertThat(context.queryDevice().physicalPortCount()).isOne();
+        assertThat(context.queryPort(1).state()).isEqualTo(PortState.ACTIVE);
+        assertThat(context.queryGidTable())
+                .anyMatch(entry -> entry.gid().address().equals(address));
+    }
+
+    @Test
+    void itCannotBeUsed() throws RdmaException {
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        CompletionQueue queue = context.createCompletionQueue(1);
+        assertTaken(() -> domain
+                .createQueuePair(new QueuePairInitAttributes().completionQueue(queue)));
+        assertTaken(() -> context.claim(address));
+        queue.close();
+        domain.close();
+    }
+
+    @Test
+    void itCanBeUsedOnceTheOtherHasEnded() throws RdmaException {
+        other.close();
+        try (ProtectionDomain domain = context.allocateProtectionDomain();
+                CompletionQueue queue = context.createCompletionQueue(1)) {
+            domain.createQueuePair(new QueuePairInitAttributes().completionQueue(queue)).close();
+        }
+        context.claim(address);
+    }
+}
