@@ -12,7 +12,10 @@ import io.rdma4j.verbs.RdmaException;
 import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * The active side of the classic pair: connects, sends one message and receives one, disconnects.
@@ -31,6 +34,8 @@ import java.util.concurrent.CountDownLatch;
  */
 public final class BasicClient {
     private static final Duration TIMEOUT = Duration.ofMillis(500);
+    /** A server that was killed says nothing, and nothing of ours may be under way that would notice. */
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private BasicClient() {}
 
@@ -46,7 +51,7 @@ public final class BasicClient {
     /**
      * Runs the exchange once.
      *
-     * @throws RdmaException when the connection cannot be made
+     * @throws RdmaException when the connection cannot be made, or ends before a message went each way
      */
     public static void run(InetSocketAddress server, PrintStream out) throws RdmaException {
         try (EventChannel events = EventChannel.create();
@@ -54,22 +59,67 @@ public final class BasicClient {
             id.resolveAddress(server, TIMEOUT);
             expect(events, CmEventType.ADDR_RESOLVED);
             out.println("address resolved.");
-            CountDownLatch finished = new CountDownLatch(1);
-            try (BasicConnection connection = new BasicConnection(id, "active/client", out,
-                    finished::countDown)) {
+            try (BasicConnection connection = new BasicConnection(id, "active/client", out)) {
                 id.resolveRoute(TIMEOUT);
                 expect(events, CmEventType.ROUTE_RESOLVED);
                 out.println("route resolved.");
                 id.connect(new ConnectionParameters());
                 expect(events, CmEventType.ESTABLISHED);
-                connection.send();
-                finished.await();
-                id.disconnect();
-                expect(events, CmEventType.DISCONNECTED);
-                out.println("disconnected.");
+                try (Watch watch = new Watch(events)) {
+                    connection.send();
+                    await(connection.exchange(), "exchange messages");
+                    id.disconnect();
+                    await(watch.end, "disconnect");
+                    out.println("disconnected.");
+                }
+            }
+        }
+    }
+
+    /**
+     * Hears of the connection's end while the client waits for completions. A server that leaves early does
+     * not end the work that is posted here: disconnecting this side too does, which flushes it.
+     */
+    private static final class Watch implements AutoCloseable {
+        final CompletableFuture<Void> end = new CompletableFuture<>();
+        private final Thread thread;
+
+        Watch(EventChannel events) {
+            thread = Thread.ofVirtual().start(() -> {
+                try (CmEvent event = events.awaitEvent()) {
+                    event.id().disconnect();
+                    end.complete(null);
+                } catch (RdmaException e) {
+                    end.completeExceptionally(e);
+                }
+            });
+        }
+
+        @Override
+        public void close() throws RdmaException {
+            thread.interrupt();
+            try {
+                thread.join();
             } catch (InterruptedException e) {
                 throw RdmaException.interrupted("run client");
             }
+        }
+    }
+
+    private static void await(CompletableFuture<Void> outcome, String operation)
+            throws RdmaException {
+        try {
+            outcome.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            throw RdmaException.interrupted(operation);
+        } catch (TimeoutException e) {
+            throw new RdmaException(Errno.ETIMEDOUT, operation,
+                    "the server has not answered for " + PATIENCE.toSeconds() + " s", e);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RdmaException cause) {
+                throw cause;
+            }
+            throw new IllegalStateException(e);
         }
     }
 

@@ -4,6 +4,7 @@ import io.rdma4j.cm.CmId;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
@@ -20,6 +21,7 @@ import io.rdma4j.verbs.WorkCompletionStatus;
 import java.io.PrintStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * What the basic client and server have in common: the objects one connection needs, and a thread that
@@ -49,19 +51,14 @@ final class BasicConnection implements AutoCloseable {
     private final QueuePair queuePair;
     private final MemoryRegion sentRegion;
     private final MemoryRegion receivedRegion;
-    private final Runnable onFinished;
+    private final CompletableFuture<Void> exchange = new CompletableFuture<>();
     private final Thread poller;
-    private int finished;
+    private int succeeded;
 
-    /**
-     * @param id has its device: an address is resolved, or a request has come
-     * @param onFinished called when a message went each way
-     */
-    BasicConnection(CmId id, String ownSide, PrintStream out, Runnable onFinished)
-            throws RdmaException {
+    /** @param id has its device: an address is resolved, or a request has come */
+    BasicConnection(CmId id, String ownSide, PrintStream out) throws RdmaException {
         this.ownSide = ownSide;
         this.out = out;
-        this.onFinished = onFinished;
         domain = id.context().allocateProtectionDomain();
         completions = id.context().createCompletionQueue(10, channel);
         completions.requestNotification(false);
@@ -82,6 +79,14 @@ final class BasicConnection implements AutoCloseable {
                 .set(SendFlag.SIGNALED));
     }
 
+    /**
+     * {@return what completes when a message went each way, or exceptionally, with an RdmaException, when
+     * that cannot happen any more}
+     */
+    CompletableFuture<Void> exchange() {
+        return exchange;
+    }
+
     private void awaitCompletions() {
         WorkCompletion completion = new WorkCompletion();
         try {
@@ -92,48 +97,55 @@ final class BasicConnection implements AutoCloseable {
                 queue.acknowledgeEvents(1);
                 queue.requestNotification(false);
                 while (queue.poll(completion)) {
-                    if (!onCompletion(completion)) {
+                    onCompletion(completion);
+                    if (exchange.isDone()) {
                         return;
                     }
                 }
             }
         } catch (RdmaException e) {
-            out.println("waiting for completions failed: " + e.getMessage());
+            // Interrupted by close: nobody waits any more.
+            if (e.errno() != Errno.EINTR) {
+                exchange.completeExceptionally(e);
+            }
         }
     }
 
-    /** {@return whether more may come} */
-    private boolean onCompletion(WorkCompletion completion) {
+    /** One failure fails the queue pair, and flushes whatever else is posted. */
+    private void onCompletion(WorkCompletion completion) {
         if (!completion.isSuccess()) {
-            // The end of the connection flushes what is still posted.
-            if (completion.status() != WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
-                out.println("work failed: " + completion);
-            }
-            return false;
+            exchange.completeExceptionally(failure(completion));
+            return;
         }
         if (completion.opcode() == WorkCompletionOpcode.RECEIVE) {
             out.println("received message: " + received.getString(0));
         } else {
             out.println("send completed successfully.");
         }
-        finished++;
-        if (finished == 2) {
-            onFinished.run();
-            return false;
+        succeeded++;
+        if (succeeded == 2) {
+            exchange.complete(null);
         }
-        return true;
     }
 
-    /** Children first, then what they were made from. The id owns its queue pair. */
+    private static RdmaException failure(WorkCompletion completion) {
+        return completion.status() == WorkCompletionStatus.WORK_REQUEST_FLUSHED
+                ? new RdmaException(Errno.ECONNRESET, "exchange messages",
+                        "the connection ended before a message had gone each way")
+                : new RdmaException(Errno.EIO, "exchange messages",
+                        completion.status() + ": " + completion.status().explanation());
+    }
+
+    /** Children first, then what they were made from. */
     @Override
     public void close() throws RdmaException {
-        queuePair.close();
         poller.interrupt();
         try {
             poller.join();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        queuePair.close();
         completions.close();
         channel.close();
         sentRegion.close();

@@ -10,6 +10,7 @@ import io.rdma4j.verbs.RdmaException;
 import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
@@ -27,6 +28,8 @@ import java.util.function.Consumer;
  *
  * Each event must be acknowledged; closing it, here by {@code try}, does that. An id with an event that is
  * not acknowledged cannot be closed, so the end of a connection waits until the event is.
+ *
+ * <p>What goes wrong with one connection is said and ends that connection; the server goes on.
  */
 public final class BasicServer {
     private final PrintStream out;
@@ -46,7 +49,7 @@ public final class BasicServer {
      * Serves a number of connections.
      *
      * @param address where to listen; port 0 for any
-     * @param connectionCount how many connections to serve before it ends
+     * @param connectionCount how many accepted connections to see the end of before it ends
      * @param onListening hears of the listener when clients can come
      */
     public static void run(InetSocketAddress address, int connectionCount, PrintStream out,
@@ -58,17 +61,28 @@ public final class BasicServer {
             out.println("listening on port " + listener.sourcePort() + ".");
             onListening.accept(listener);
             BasicServer server = new BasicServer(out);
-            int ended = 0;
-            while (ended < connectionCount) {
-                CmEvent event = events.awaitEvent();
-                boolean hasEnded;
-                try (event) {
-                    hasEnded = server.onEvent(event);
-                }
-                if (hasEnded) {
-                    server.end(event.id());
-                    ended++;
-                }
+            try {
+                server.serve(events, connectionCount);
+            } finally {
+                server.endAll();
+            }
+        }
+    }
+
+    private void serve(EventChannel events, int connectionCount) throws RdmaException {
+        int ended = 0;
+        while (ended < connectionCount) {
+            CmEvent event = events.awaitEvent();
+            boolean hasEnded;
+            try (event) {
+                hasEnded = onEvent(event);
+            } catch (RdmaException e) {
+                // A client that has gone away meanwhile, for instance.
+                out.println("connection failed: " + e.getMessage());
+                hasEnded = true;
+            }
+            if (hasEnded && end(event.id())) {
+                ended++;
             }
         }
     }
@@ -78,9 +92,7 @@ public final class BasicServer {
         switch (event.type()) {
             case CONNECT_REQUEST -> {
                 out.println("received connection request.");
-                connections.put(event.id(),
-                        new BasicConnection(event.id(), "passive/server", out, () -> {}));
-                event.id().accept(new ConnectionParameters());
+                accept(event.id());
             }
             case ESTABLISHED -> connection(event.id()).send();
             case DISCONNECTED -> {
@@ -98,6 +110,31 @@ public final class BasicServer {
         };
     }
 
+    private void accept(CmId id) throws RdmaException {
+        BasicConnection connection = new BasicConnection(id, "passive/server", out);
+        try {
+            id.accept(new ConnectionParameters());
+        } catch (RdmaException e) {
+            connection.close();
+            throw e;
+        }
+        connections.put(id, connection);
+        connection.exchange().exceptionally(failure -> {
+            onFailure(id, failure);
+            return null;
+        });
+    }
+
+    /** Disconnecting brings DISCONNECTED, at the latest when the peer has not answered. */
+    private void onFailure(CmId id, Throwable failure) {
+        out.println(failure.getMessage());
+        try {
+            id.disconnect();
+        } catch (RdmaException e) {
+            out.println(e.getMessage());
+        }
+    }
+
     private BasicConnection connection(CmId id) {
         BasicConnection connection = connections.get(id);
         if (connection == null) {
@@ -106,11 +143,19 @@ public final class BasicServer {
         return connection;
     }
 
-    private void end(CmId id) throws RdmaException {
+    /** {@return whether it was a connection, and not a request that was never accepted} */
+    private boolean end(CmId id) throws RdmaException {
         BasicConnection connection = connections.remove(id);
         if (connection != null) {
             connection.close();
         }
         id.close();
+        return connection != null;
+    }
+
+    private void endAll() throws RdmaException {
+        for (CmId id : List.copyOf(connections.keySet())) {
+            end(id);
+        }
     }
 }

@@ -30,6 +30,8 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Locale;
 import java.util.function.IntConsumer;
 
 /**
@@ -60,6 +62,7 @@ public final class ByHand {
     private static final int MESSAGE = 64;
     private static final int ROUNDS = 1000;
     private static final int PORT = 1;
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private ByHand() {}
 
@@ -81,11 +84,17 @@ public final class ByHand {
     /** Waits for one client on a TCP port (0 for any). */
     public static void serve(String device, int tcpPort, PrintStream out, IntConsumer onListening)
             throws IOException {
+        serve(device, tcpPort, out, onListening, PATIENCE);
+    }
+
+    /** As above with a peer that may be silent for some time. */
+    static void serve(String device, int tcpPort, PrintStream out, IntConsumer onListening,
+            Duration patience) throws IOException {
         try (ServerSocket listener = new ServerSocket(tcpPort)) {
             out.println("waiting on TCP port " + listener.getLocalPort() + ".");
             onListening.accept(listener.getLocalPort());
             try (Socket socket = listener.accept()) {
-                run(device, socket, false, out);
+                run(device, socket, false, out, patience);
             }
         }
     }
@@ -94,7 +103,7 @@ public final class ByHand {
     public static void connect(String device, InetAddress server, int tcpPort, PrintStream out)
             throws IOException {
         try (Socket socket = new Socket(server, tcpPort)) {
-            run(device, socket, true, out);
+            run(device, socket, true, out, PATIENCE);
         }
     }
 
@@ -112,12 +121,13 @@ public final class ByHand {
 
         @Override
         public String toString() {
-            return String.format("QPN 0x%06x, PSN 0x%06x, GID %s", queuePair, psn, gid);
+            return String.format(Locale.ROOT, "QPN 0x%06x, PSN 0x%06x, GID %s", queuePair, psn,
+                    gid);
         }
     }
 
-    private static void run(String deviceName, Socket socket, boolean isClient, PrintStream out)
-            throws IOException {
+    private static void run(String deviceName, Socket socket, boolean isClient, PrintStream out,
+            Duration patience) throws IOException {
         try (Arena arena = Arena.ofShared();
                 DeviceContext context = RdmaDevices.find(deviceName).open();
                 ProtectionDomain domain = context.allocateProtectionDomain();
@@ -147,9 +157,10 @@ public final class ByHand {
             awaitPeer(to, from);
 
             long startNs = System.nanoTime();
-            game.play(isClient);
+            game.play(isClient, patience);
             double microseconds = (System.nanoTime() - startNs) / 1e3;
-            out.printf("%d round trips of %d bytes in %.0f us: %.2f us each%n", ROUNDS, MESSAGE,
+            out.printf(Locale.ROOT, "%d round trips of %d bytes in %.0f us: %.2f us each%n", ROUNDS,
+                    MESSAGE,
                     microseconds, microseconds / ROUNDS);
             // Neither side may close its queue pair while the other still waits for an answer.
             awaitPeer(to, from);
@@ -209,13 +220,23 @@ public final class ByHand {
             queuePair.postReceive(receive);
         }
 
-        void play(boolean isClient) throws RdmaException {
+        /**
+         * A peer that dies while nothing of ours is under way goes unnoticed by the queue pair: only a
+         * message that stays away tells.
+         */
+        void play(boolean isClient, Duration patience) throws RdmaException {
             if (isClient) {
                 queuePair.postSend(send);
             }
+            long lastNs = System.nanoTime();
             while (sent < ROUNDS || received < ROUNDS) {
                 if (completions.poll(completion)) {
                     onCompletion(isClient);
+                    lastNs = System.nanoTime();
+                } else if (System.nanoTime() - lastNs > patience.toNanos()) {
+                    throw new RdmaException(Errno.ETIMEDOUT, "play ping-pong",
+                            "the peer has sent nothing for " + patience.toMillis()
+                                    + " ms; it may have died");
                 }
             }
         }

@@ -1,8 +1,15 @@
 package io.rdma4j.examples;
 
 import io.rdma4j.cm.CmId;
+import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.EventChannel;
+import io.rdma4j.cm.PortSpace;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendFlag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -10,15 +17,22 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -92,6 +106,101 @@ class ExamplesTest {
         });
     }
 
+    /** A server that is none of ours: it accepts, and then does what a test says. */
+    private static void serveOnce(Consumer<CmId> onListening, int receiveBytes, Connected then)
+            throws Exception {
+        try (CmId listener = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
+            listener.bindAddress(ANY_PORT);
+            listener.listen(1);
+            onListening.accept(listener);
+            try (CmId id = listener.awaitRequest()) {
+                id.createQueuePair(null, new QueuePairInitAttributes());
+                try (MemoryRegion region = id.registerMessages(arena.allocate(receiveBytes))) {
+                    id.postReceive(1, region, 0, receiveBytes);
+                    id.accept(new ConnectionParameters());
+                    then.run(id);
+                    id.closeQueuePair();
+                }
+            }
+        }
+    }
+
+    private interface Connected {
+        void run(CmId id) throws Exception;
+    }
+
+    @Test
+    void basicClientFailsWhenItsMessageIsRefused() throws Exception {
+        run(ready -> serveOnce(ready, 16, CmId::awaitReceiveCompletion),
+                address -> assertThatExceptionOfType(RdmaException.class)
+                        .isThrownBy(() -> BasicClient.run(address, client.stream))
+                        .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EIO))
+                        .withMessageContaining("REMOTE_INVALID_REQUEST_ERROR"));
+    }
+
+    @Test
+    void basicClientFailsWhenTheServerDisconnectsEarly() throws Exception {
+        run(ready -> serveOnce(ready, 1024, id -> {
+            // The client's message has come; it waits for one that is never sent.
+            id.awaitReceiveCompletion();
+            id.disconnect();
+        }), address -> assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> BasicClient.run(address, client.stream))
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.ECONNRESET))
+                .withMessageContaining("ended before a message had gone each way"));
+    }
+
+    @Test
+    void basicServerGoesOnAfterAClientThatDidNotWait() throws Exception {
+        run(ready -> BasicServer.run(ANY_PORT, 1, server.stream, listener -> {
+            try {
+                withdrawRequest(listener.localAddress());
+            } catch (RdmaException e) {
+                throw new IllegalStateException(e);
+            }
+            ready.accept(listener);
+        }), address -> BasicClient.run(address, client.stream));
+        assertThat(server.lines()).filteredOn(line -> line.startsWith("connection failed: accept"))
+                .hasSize(1);
+        assertThat(server.lines()).endsWith("peer disconnected.");
+    }
+
+    /** Asks for a connection and takes that back before the server has looked. */
+    private static void withdrawRequest(InetSocketAddress address) throws RdmaException {
+        try (EventChannel events = EventChannel.create();
+                CmId impatient = CmId.create(events, PortSpace.TCP)) {
+            impatient.resolveAddress(address, Duration.ofSeconds(2));
+            events.awaitEvent().close();
+            impatient.resolveRoute(Duration.ofSeconds(2));
+            events.awaitEvent().close();
+            impatient.connect(new ConnectionParameters());
+        }
+        // Packets arrive in order: with the answer to a later one, the earlier ones have been dealt with.
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> BasicClient.run(
+                new InetSocketAddress(address.getAddress(), 1), new Output().stream));
+    }
+
+    @Test
+    void basicServerGoesOnAfterAnExchangeThatFailed() throws Exception {
+        run(ready -> BasicServer.run(ANY_PORT, 2, server.stream, ready), address -> {
+            try (CmId id = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
+                id.resolveAddress(address, Duration.ofSeconds(2));
+                id.resolveRoute(Duration.ofSeconds(2));
+                id.createQueuePair(null, new QueuePairInitAttributes());
+                try (MemoryRegion region = id.registerMessages(arena.allocate(2000))) {
+                    id.connect(new ConnectionParameters());
+                    id.postSend(1, region, 0, 2000, SendFlag.SIGNALED);
+                    assertThat(id.awaitSendCompletion().isSuccess()).isFalse();
+                    id.closeQueuePair();
+                }
+            }
+            BasicClient.run(address, client.stream);
+        });
+        assertThat(server.lines()).contains("peer disconnected.")
+                .anyMatch(line -> line.contains("LOCAL_LENGTH_ERROR"));
+        assertThat(client.lines()).contains("disconnected.");
+    }
+
     @ParameterizedTest
     @EnumSource
     void readWriteShowsEachTheMemoryOfTheOther(ReadWrite.Mode mode) throws Exception {
@@ -121,6 +230,29 @@ class ExamplesTest {
         run(ready -> FileTransfer.receive(ANY_PORT, received, server.stream, ready),
                 address -> FileTransfer.send(address, file, client.stream));
         assertThat(received.resolve("original.bin")).hasBinaryContent(bytes);
+    }
+
+    @Test
+    void connectionByHandEndsWhenThePeerFallsSilent() throws Exception {
+        CompletableFuture<Integer> port = new CompletableFuture<>();
+        CompletableFuture<Void> served = CompletableFuture.runAsync(() -> {
+            try {
+                ByHand.serve("roce_lo", 0, server.stream, port::complete, Duration.ofMillis(200));
+            } catch (IOException e) {
+                port.completeExceptionally(e);
+                throw new UncheckedIOException(e);
+            }
+        });
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(),
+                port.get(30, TimeUnit.SECONDS))) {
+            // A peer that is ready, and then never sends: number, sequence number, address, ready.
+            ByteBuffer peer = ByteBuffer.allocate(25).putInt(17).putInt(0)
+                    .put(Gid.of(InetAddress.ofLiteral("127.0.0.1")).bytes()).put((byte) '.');
+            socket.getOutputStream().write(peer.array());
+            assertThatExceptionOfType(ExecutionException.class)
+                    .isThrownBy(() -> served.get(30, TimeUnit.SECONDS))
+                    .withMessageContaining("the peer has sent nothing for 200 ms");
+        }
     }
 
     @Test
