@@ -1,5 +1,7 @@
 package io.rdma4j.verbs;
 
+import java.util.Locale;
+
 /**
  * How one posted request ended.
  *
@@ -203,10 +205,11 @@ public final class WorkCompletion {
     @Override
     public String toString() {
         if (!isSuccess()) {
-            return String.format("id=%d qp=0x%06x %s: %s", id, queuePairNumber, status,
+            return String.format(Locale.ROOT, "id=%d qp=0x%06x %s: %s", id, queuePairNumber, status,
                     status.explanation());
         }
-        return String.format("id=%d qp=0x%06x %s %s %d bytes", id, queuePairNumber, opcode, status,
+        return String.format(Locale.ROOT, "id=%d qp=0x%06x %s %s %d bytes", id, queuePairNumber,
+                opcode, status,
                 byteLength);
     }
 }
