@@ -13,7 +13,8 @@ final class Client implements Callable<Integer> {
     @Parameters(index = "0", paramLabel = "ADDR", description = "The server's address or name.")
     private String address = "";
 
-    @Parameters(index = "1", paramLabel = "PORT", description = "The server's port.")
+    @Parameters(index = "1", paramLabel = "PORT", converter = Numbers.PeerPort.class,
+            description = "The server's port.")
     private int port;
 
     @Override

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
@@ -29,7 +30,8 @@ final class IbvDevinfo implements Callable<Integer> {
     private @Nullable String deviceName;
 
     @Option(names = {"-i",
-        "--ib-port"}, paramLabel = "PORT", description = "Describe this port only (default: all).")
+        "--ib-port"}, paramLabel = "PORT", converter = Numbers.DevicePort.class,
+            description = "Describe this port only (default: all).")
     private int onlyPort;
 
     @Option(names = {"-l",
@@ -76,6 +78,10 @@ final class IbvDevinfo implements Callable<Integer> {
     private void describe(DeviceContext context, PrintWriter out) throws RdmaException {
         DeviceAttributes attributes = context.queryDevice();
         RdmaDevice device = context.device();
+        if (onlyPort > attributes.physicalPortCount()) {
+            throw new ParameterException(spec.commandLine(), device.name() + " has no port "
+                    + onlyPort + "; its ports are from 1 to " + attributes.physicalPortCount());
+        }
         out.printf("hca_id:\t%s%n", device.name());
         out.printf("\ttransport:\t\t\t%s (%d)%n", device.transport().text(),
                 device.transport().code());

@@ -60,6 +60,7 @@ final class Rping implements Callable<Integer> {
     private @Nullable String address;
 
     @Option(names = "-p", paramLabel = "PORT", defaultValue = "7174",
+            converter = Numbers.Port.class,
             description = "Port (default: ${DEFAULT-VALUE}).")
     private int port;
 
@@ -67,8 +68,8 @@ final class Rping implements Callable<Integer> {
             description = "Bytes of a ping (default: ${DEFAULT-VALUE}).")
     private int size;
 
-    @Option(names = "-C", paramLabel = "COUNT",
-            description = "Pings before the client ends (default: until it is stopped).")
+    @Option(names = "-C", paramLabel = "COUNT", converter = Numbers.Count.class,
+            description = "Pings before the client ends (default: 0, until it is stopped).")
     private int count;
 
     @Option(names = "-v", description = "Print the ping data.")
@@ -89,6 +90,10 @@ final class Rping implements Callable<Integer> {
         if (isServer == isClient) {
             throw new ParameterException(spec.commandLine(),
                     "either -s, to be the server, or -c, to be the client, is needed");
+        }
+        if (isClient && port == 0) {
+            throw new ParameterException(spec.commandLine(),
+                    "-p must be the server's port, from 1 to 65535, not 0");
         }
         if (isServer) {
             serve();

@@ -19,12 +19,12 @@ final class Server implements Callable<Integer> {
             description = "Address to listen on (default: every device's).")
     private @Nullable String address;
 
-    @Option(names = "-p", paramLabel = "PORT", defaultValue = "0",
+    @Option(names = "-p", paramLabel = "PORT", defaultValue = "0", converter = Numbers.Port.class,
             description = "Port to listen on (default: any).")
     private int port;
 
-    @Option(names = "-n", paramLabel = "COUNT", defaultValue = "0",
-            description = "End after that many connections (default: run until stopped).")
+    @Option(names = "-n", paramLabel = "COUNT", defaultValue = "0", converter = Numbers.Count.class,
+            description = "End after that many connections (default: 0, run until stopped).")
     private int count;
 
     @Override

@@ -71,6 +71,31 @@ class CommandLineTest {
         assertFails(2, new String[]{"PORT"}, "client", "127.0.0.1", "many");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"client 127.0.0.1 70000", "client 127.0.0.1 -1", "client 127.0.0.1 0",
+        "client 127.0.0.1 many", "server -p 70000", "server -p -1", "rping -s -p 99999",
+        "rping -c -p 99999", "rping -c -p 0"})
+    void portsOutOfRangeAreWrongArguments(String command) {
+        assertFails(2, new String[]{"to 65535"}, command.split(" ", -1));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"server -n -1", "rping -c -C -1", "server -n 3000000000"})
+    void countsOutOfRangeAreWrongArguments(String command) {
+        assertFails(2, new String[]{"from 0 to 2147483647"}, command.split(" ", -1));
+    }
+
+    @Test
+    void devicePortsThatDoNotExistAreWrongArguments() {
+        assertFails(2, new String[]{"roce_lo", "no port 5", "from 1 to 1"}, "ibv_devinfo", "-d",
+                "roce_lo", "-i", "5");
+        assertThat(out.toString()).isEmpty();
+        err.getBuffer().setLength(0);
+        assertFails(2, new String[]{"port", "'0'"}, "ibv_devinfo", "-i", "0");
+        assertThat(run("ibv_devinfo", "-d", "roce_lo", "-i", "1")).isZero();
+        assertThat(out.toString()).contains("\t\tport:\t1");
+    }
+
     @Test
     void failuresAreOneLineAndStatusOne() {
         assertFails(1, new String[]{"unknown host 'no.such.host.invalid'"}, "client",
