@@ -41,8 +41,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Every example runs, both sides, and says what it should. */
 class ExamplesTest {
-    private static final InetSocketAddress ANY_PORT = new InetSocketAddress(
-            InetAddress.getLoopbackAddress(), 0);
+    private static final InetSocketAddress ANY_PORT = new InetSocketAddress(ownLoopbackAddress(),
+            0);
 
     private final Output server = new Output();
     private final Output client = new Output();
@@ -54,6 +54,13 @@ class ExamplesTest {
         List<String> lines() {
             return bytes.toString(StandardCharsets.UTF_8).lines().toList();
         }
+    }
+
+    /** {@return a loopback address that no other build on this machine takes, made from the process id} */
+    private static InetAddress ownLoopbackAddress() {
+        long pid = ProcessHandle.current().pid();
+        return InetAddress.ofLiteral("127." + (1 + (pid >>> 14 & 0x7f)) + "."
+                + (pid >>> 7 & 0x7f) + "." + (1 + (pid & 0x7f)));
     }
 
     private interface Serving {

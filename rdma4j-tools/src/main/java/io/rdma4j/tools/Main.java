@@ -12,6 +12,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
+import java.util.Locale;
+
 /** The {@code rdma4j} command. */
 @Command(name = "rdma4j", version = "rdma4j 0.1.0",
         description = "RDMA for Java, with or without the NIC.", sortOptions = false,
@@ -39,6 +41,8 @@ public final class Main implements Runnable {
 
     /** Runs a command and exits with its status. */
     public static void main(String[] arguments) {
+        // Programs read this output as they read the originals': digits are ASCII in every locale.
+        Locale.setDefault(Locale.ROOT);
         System.exit(commandLine().execute(arguments));
     }
 

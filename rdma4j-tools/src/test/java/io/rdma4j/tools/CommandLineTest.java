@@ -22,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** The commands as users call them: output, one-line errors, exit statuses; pairs as two processes. */
 class CommandLineTest {
     private static final Duration LONG = Duration.ofSeconds(60);
+    private static final String ADDRESS = ownLoopbackAddress();
 
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
@@ -109,6 +110,13 @@ class CommandLineTest {
 
     // ---------------------------------------------------------------- two processes
 
+    /** {@return a loopback address that no other build on this machine takes, made from the process id} */
+    private static String ownLoopbackAddress() {
+        long pid = ProcessHandle.current().pid();
+        return "127." + (1 + (pid >>> 14 & 0x7f)) + "." + (pid >>> 7 & 0x7f) + "."
+                + (1 + (pid & 0x7f));
+    }
+
     @Test
     void demoShowsEveryStepOfTwoProcesses(@TempDir Path directory) throws Exception {
         Path capture = directory.resolve("demo.pcap");
@@ -139,9 +147,9 @@ class CommandLineTest {
 
     @Test
     void serverAndClientGreetEachOther() throws Exception {
-        try (Started server = new Started("server", "-a", "127.0.0.1", "-n", "1")) {
+        try (Started server = new Started("server", "-a", ADDRESS, "-n", "1")) {
             String port = server.lineWith("listening on port ").replaceAll("\\D", "");
-            try (Started client = new Started("client", "127.0.0.1", port)) {
+            try (Started client = new Started("client", ADDRESS, port)) {
                 assertThat(client.awaitEnd()).isZero();
                 assertThat(client.text()).contains("received message: message from passive/server"
                         + " side with pid " + server.pid());
@@ -153,15 +161,36 @@ class CommandLineTest {
 
     @Test
     void rpingChecksWhatComesBack() throws Exception {
-        try (Started server = new Started("rping", "-s", "-a", "127.0.0.1", "-p", "17174", "-S",
+        try (Started server = new Started("rping", "-s", "-a", ADDRESS, "-p", "17174", "-S",
                 "5000", "-v")) {
             server.lineWith("listening");
-            try (Started client = new Started("rping", "-c", "-a", "127.0.0.1", "-p", "17174", "-S",
+            try (Started client = new Started("rping", "-c", "-a", ADDRESS, "-p", "17174", "-S",
                     "5000", "-C", "10", "-V", "-v")) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
                 assertThat(client.text()).contains("ping data: rdma-ping-9: J");
             }
             assertThat(server.awaitEnd()).isZero();
+        }
+    }
+
+    @Test
+    void digitsAreTheSameInEveryLocale() throws Exception {
+        try (Started command = new Started(List.of("-Duser.language=ar", "-Duser.country=EG"),
+                "ibv_devinfo", "-d", "roce_lo", "-v")) {
+            assertThat(command.awaitEnd()).isZero();
+            assertThat(command.text()).contains("\tphys_port_cnt:\t\t\t1").isASCII();
+        }
+    }
+
+    @Test
+    void clientEndsWhenTheExchangeFails() throws Exception {
+        try (Started server = new Started("rping", "-s", "-a", ADDRESS, "-p", "17175", "-v")) {
+            server.lineWith("listening");
+            try (Started client = new Started("client", ADDRESS, "17175")) {
+                assertThat(client.awaitEnd()).isOne();
+                assertThat(client.lastLine())
+                        .startsWith("client: exchange messages: REMOTE_INVALID_REQUEST_ERROR");
+            }
         }
     }
 
@@ -180,9 +209,15 @@ class CommandLineTest {
         private final List<String> lines = new ArrayList<>();
 
         Started(String... arguments) throws IOException {
+            this(List.of(), arguments);
+        }
+
+        Started(List<String> options, String... arguments) throws IOException {
             List<String> command = new ArrayList<>(
-                    List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                            "-cp", System.getProperty("java.class.path"), Main.class.getName()));
+                    List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+            command.addAll(options);
+            command.addAll(List.of("-cp", System.getProperty("java.class.path"),
+                    Main.class.getName()));
             command.addAll(List.of(arguments));
             process = new ProcessBuilder(command).redirectErrorStream(true).start();
             reader = process.inputReader(StandardCharsets.UTF_8);
@@ -206,6 +241,10 @@ class CommandLineTest {
             reader.lines().forEach(lines::add);
             assertThat(process.waitFor(LONG)).isTrue();
             return process.exitValue();
+        }
+
+        String lastLine() {
+            return lines.getLast();
         }
 
         String text() {
