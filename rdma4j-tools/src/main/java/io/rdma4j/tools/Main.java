@@ -12,6 +12,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.NoSuchFileException;
 import java.util.Locale;
 
 /** The {@code rdma4j} command. */
@@ -71,9 +74,15 @@ public final class Main implements Runnable {
 
     /** {@return what happened in one line} */
     static String firstLine(Throwable e) {
-        String message = e.getMessage();
-        return message == null ? e.getClass().getSimpleName()
-                : message.lines().findFirst().orElse("");
+        String message = e.getMessage() == null ? "" : e.getMessage();
+        String line = message.lines().findFirst().orElse("");
+        return switch (e) {
+            // These have nothing but the file's name to say.
+            case NoSuchFileException missing -> line + ": no such file or directory";
+            case FileAlreadyExistsException present -> line + ": it exists already";
+            case AccessDeniedException denied -> line + ": permission denied";
+            default -> line.isEmpty() ? e.getClass().getSimpleName() : line;
+        };
     }
 
     @Override

@@ -8,6 +8,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.RandomAccessFile;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -15,7 +16,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -146,6 +149,85 @@ class CommandLineTest {
     }
 
     @Test
+    void demoLeavesTheFileItCarriesAlone(@TempDir Path directory) throws Exception {
+        Path file = Files.writeString(directory.resolve("precious"), "content");
+        Path link = Files.createSymbolicLink(directory.resolve("link"), file);
+        for (Path same : List.of(file, link, directory.resolve("../" + directory.getFileName()
+                + "/precious"))) {
+            assertFails(2, new String[]{"same file"}, "demo", file.toString(), "-o",
+                    same.toString());
+            err.getBuffer().setLength(0);
+            assertFails(2, new String[]{"same file"}, "demo", file.toString(), "--pcap",
+                    same.toString());
+            err.getBuffer().setLength(0);
+        }
+        assertThat(file).hasContent("content");
+    }
+
+    @Test
+    void demoChecksWhereItWritesBeforeItStarts(@TempDir Path directory) throws Exception {
+        Path file = Files.writeString(directory.resolve("file"), "content");
+        for (String option : List.of("--output", "--pcap")) {
+            assertFails(2, new String[]{option, "no directory '/no/dir'"}, "demo",
+                    file.toString(), option, "/no/dir/copy");
+            err.getBuffer().setLength(0);
+            assertFails(2, new String[]{option, "is a directory"}, "demo", file.toString(),
+                    option, directory.toString());
+            err.getBuffer().setLength(0);
+        }
+        assertFails(2, new String[]{"--output", "/dev/null", "no regular file"}, "demo",
+                file.toString(), "-o", "/dev/null");
+        err.getBuffer().setLength(0);
+        assertFails(2, new String[]{"same file"}, "demo", file.toString(), "-o",
+                directory.resolve("new").toString(), "--pcap",
+                directory.resolve("new").toString());
+        assertThat(out.toString()).isEmpty();
+    }
+
+    @Test
+    void demoReplacesAnOldCopyWhole(@TempDir Path directory) throws Exception {
+        Path file = Files.writeString(directory.resolve("file"), "new");
+        Path old = Files.writeString(directory.resolve("old"), "a longer content");
+        Path link = Files.createSymbolicLink(directory.resolve("link"), old);
+        assertThat(run("demo", file.toString(), "-o", link.toString())).as(err.toString())
+                .isZero();
+        assertThat(old).hasContent("new");
+        assertThat(link).isSymbolicLink();
+        assertThat(directory.toFile().list()).containsExactlyInAnyOrder("file", "old", "link");
+    }
+
+    @Test
+    void demoGivesTheUsersOptionsToItsProcessesAndSaysWhichFailed() throws Exception {
+        try (Started demo = Started.withEnvironment(
+                Map.of("RDMA4J_OPTS", " -Xshare:auto  -Drdma4j.cm.maxRetries=none "), "demo")) {
+            assertThat(demo.awaitEnd()).isOne();
+            assertThat(demo.text()).doesNotContain("demo-side").contains("maxRetries");
+            assertThat(demo.lastLine()).startsWith("demo: the server failed: ")
+                    .doesNotContain("the client failed");
+        }
+    }
+
+    @Test
+    void demoThatIsTerminatedTakesItsProcessesAndUnfinishedFilesAlong(@TempDir Path directory)
+            throws Exception {
+        Path file = directory.resolve("endless");
+        try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
+            sparse.setLength(1L << 38);
+        }
+        try (Started demo = new Started("demo", file.toString(), "-o",
+                directory.resolve("copy").toString())) {
+            demo.lineWith("% of");
+            List<ProcessHandle> sides = demo.process.descendants().toList();
+            assertThat(sides).hasSize(2);
+            demo.process.destroy();
+            for (ProcessHandle side : sides) {
+                side.onExit().get(LONG.toSeconds(), TimeUnit.SECONDS);
+            }
+        }
+        assertThat(directory.toFile().list()).containsExactly("endless");
+    }
+
+    @Test
     void serverAndClientGreetEachOther() throws Exception {
         try (Started server = new Started("server", "-a", ADDRESS, "-n", "1")) {
             String port = server.lineWith("listening on port ").replaceAll("\\D", "");
@@ -212,14 +294,26 @@ class CommandLineTest {
             this(List.of(), arguments);
         }
 
+        static Started withEnvironment(Map<String, String> environment, String... arguments)
+                throws IOException {
+            return new Started(List.of(), environment, arguments);
+        }
+
         Started(List<String> options, String... arguments) throws IOException {
+            this(options, Map.of(), arguments);
+        }
+
+        private Started(List<String> options, Map<String, String> environment,
+                String... arguments) throws IOException {
             List<String> command = new ArrayList<>(
                     List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
             command.addAll(options);
             command.addAll(List.of("-cp", System.getProperty("java.class.path"),
                     Main.class.getName()));
             command.addAll(List.of(arguments));
-            process = new ProcessBuilder(command).redirectErrorStream(true).start();
+            ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+            builder.environment().putAll(environment);
+            process = builder.start();
             reader = process.inputReader(StandardCharsets.UTF_8);
         }
 

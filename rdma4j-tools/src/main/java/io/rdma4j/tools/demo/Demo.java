@@ -4,7 +4,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -14,7 +13,6 @@ import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -29,6 +27,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /** Shows RDMA happen between two processes. */
 @Command(name = "demo", description = {
@@ -62,16 +62,7 @@ public final class Demo implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        if (file != null && !Files.isRegularFile(file)) {
-            throw new ParameterException(spec.commandLine(),
-                    "'" + file + "' is " + (Files.exists(file) ? "no regular file" : "not there"));
-        }
-        if (file != null && !Files.isReadable(file)) {
-            throw new ParameterException(spec.commandLine(), "'" + file + "' cannot be read");
-        }
-        if (output != null && file == null) {
-            throw new ParameterException(spec.commandLine(), "--output needs a FILE to store");
-        }
+        new FileArguments(spec.commandLine()).check(file, output, capture);
         PrintWriter out = spec.commandLine().getOut();
         boolean isTerminal = Optional.ofNullable(System.console()).map(Console::isTerminal)
                 .orElse(false);
@@ -85,16 +76,15 @@ public final class Demo implements Callable<Integer> {
                 timeline.finish();
                 return status == 0
                         ? summarize(out, System.nanoTime() - startNs)
-                        : fail(server, client);
+                        : fail(server.failedBefore(client) ? server : client);
             }
         }
     }
 
-    private int fail(Side server, Side client) {
+    /** Tells of the failure that came first; what the other side saw of it explains nothing. */
+    private int fail(Side failed) {
         PrintWriter err = spec.commandLine().getErr();
-        err.println("demo: " + (server.problem().isEmpty() ? "" : "the server failed: "
-                + server.problem() + " ")
-                + (client.problem().isEmpty() ? "" : "the client failed: " + client.problem()));
+        err.println("demo: " + failed.failure());
         err.flush();
         return 1;
     }
@@ -176,6 +166,8 @@ public final class Demo implements Callable<Integer> {
         private final Queue<String> problems = new ConcurrentLinkedQueue<>();
         private final Thread reader;
         private final Thread errorReader;
+        private final Thread atShutdown = new Thread(this::destroy, "rdma4j-end-side");
+        private final CompletableFuture<Long> endedNs;
 
         Side(boolean isServer, Timeline timeline, List<String> options, List<String> arguments)
                 throws IOException {
@@ -183,6 +175,7 @@ public final class Demo implements Callable<Integer> {
             this.timeline = timeline;
             List<String> command = new ArrayList<>();
             command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+            command.addAll(userOptions());
             command.addAll(options);
             command.addAll(List.of("-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"),
                     "io.rdma4j.tools.Main"));
@@ -192,8 +185,20 @@ public final class Demo implements Callable<Integer> {
                             ? "NUL"
                             : "/dev/null")))
                     .start();
+            endedNs = process.onExit().thenApply(end -> System.nanoTime());
+            Runtime.getRuntime().addShutdownHook(atShutdown);
             reader = Thread.ofVirtual().start(this::readReports);
             errorReader = Thread.ofVirtual().start(this::readErrors);
+        }
+
+        /** {@return the JVM options of the user, which the launcher gave to this process too} */
+        private static List<String> userOptions() {
+            return Stream.of(System.getenv().getOrDefault("RDMA4J_OPTS", "").split("\\s+", -1))
+                    .filter(Predicate.not(String::isEmpty)).toList();
+        }
+
+        private void destroy() {
+            process.destroy();
         }
 
         private void readReports() {
@@ -237,7 +242,8 @@ public final class Demo implements Callable<Integer> {
                 return listening.get(STEPS_TIMEOUT_SECONDS, TimeUnit.SECONDS);
             } catch (ExecutionException e) {
                 errorReader.join();
-                throw new IOException("the server failed: " + problem());
+                process.waitFor();
+                throw new IOException(failure());
             }
         }
 
@@ -256,12 +262,28 @@ public final class Demo implements Callable<Integer> {
             }
         }
 
-        String problem() {
-            return String.join(" ", problems);
+        boolean failedBefore(Side other) {
+            return hasFailed()
+                    && (!other.hasFailed() || endedNs.join() <= other.endedNs.join());
+        }
+
+        /** {@return why it failed, in one line} */
+        String failure() {
+            String own = "demo-side: ";
+            String said = problems.stream().filter(line -> line.startsWith(own)).findFirst()
+                    .map(line -> line.substring(own.length()))
+                    .orElseGet(() -> String.join(" ", problems));
+            return (isServer ? "the server" : "the client") + " failed: "
+                    + (said.isBlank() ? "it ended with status " + process.exitValue() : said);
         }
 
         @Override
         public void close() {
+            try {
+                Runtime.getRuntime().removeShutdownHook(atShutdown);
+            } catch (IllegalStateException shuttingDown) {
+                // Then it does the same.
+            }
             process.destroy();
             process.onExit().orTimeout(5, TimeUnit.SECONDS)
                     .exceptionally(late -> process.destroyForcibly()).join();

@@ -17,9 +17,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
 
 /** The server of the demo: offers memory, sees what arrives in it, tells a digest of it. */
@@ -90,10 +88,7 @@ final class DemoServer {
             throws IOException {
         MessageDigest digest = DemoSide.sha256();
         long total = 0;
-        try (FileChannel file = output == null
-                ? null
-                : FileChannel.open(output, StandardOpenOption.CREATE, StandardOpenOption.WRITE,
-                        StandardOpenOption.TRUNCATE_EXISTING)) {
+        try (StoredCopy copy = output == null ? null : new StoredCopy(output)) {
             for (long chunk = 0;; chunk++) {
                 WorkCompletion completion = link.awaitReceive();
                 int length = completion.immediate();
@@ -104,19 +99,22 @@ final class DemoServer {
                 ByteBuffer bytes = memory
                         .asSlice(chunk % DemoLink.SLOTS * DemoLink.CHUNK, length).asByteBuffer();
                 digest.update(bytes.duplicate());
-                while (file != null && bytes.hasRemaining()) {
-                    file.write(bytes);
+                if (copy != null) {
+                    copy.append(bytes);
                 }
                 total += length;
                 link.send(Message.TAKEN, chunk, 0, 0, "");
             }
+            Report.step("%,d bytes have arrived", total);
+            Received done = link.receive(Message.DONE);
+            String arrived = DemoSide.hex(digest);
+            boolean isSame = arrived.equals(done.text()) && total == done.number();
+            Report.check(isSame, "SHA-256 of what arrived equals that of the file: " + arrived);
+            if (copy != null && isSame) {
+                copy.complete();
+            }
+            link.send(Message.DONE, total, 0, 0, arrived);
         }
-        Report.step("%,d bytes have arrived", total);
-        Received done = link.receive(Message.DONE);
-        String arrived = DemoSide.hex(digest);
-        Report.check(arrived.equals(done.text()) && total == done.number(),
-                "SHA-256 of what arrived equals that of the file: " + arrived);
-        link.send(Message.DONE, total, 0, 0, arrived);
         Report.step("sent done message");
     }
 
