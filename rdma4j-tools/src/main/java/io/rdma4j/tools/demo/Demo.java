@@ -175,9 +175,13 @@ public final class Demo implements Callable<Integer> {
             this.timeline = timeline;
             List<String> command = new ArrayList<>();
             command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-            command.addAll(userOptions());
+            List<String> userOptions = userOptions();
+            command.addAll(userOptions);
+            if (userOptions.stream().noneMatch(option -> option.matches("-XX:\\+Use\\w+GC"))) {
+                command.add("-XX:+UseSerialGC");
+            }
             command.addAll(options);
-            command.addAll(List.of("-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"),
+            command.addAll(List.of("-cp", System.getProperty("java.class.path"),
                     "io.rdma4j.tools.Main"));
             command.addAll(arguments);
             process = new ProcessBuilder(command).redirectInput(ProcessBuilder.Redirect.from(
