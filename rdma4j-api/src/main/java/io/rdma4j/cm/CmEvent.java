@@ -14,18 +14,16 @@ public final class CmEvent implements AutoCloseable {
     private final CmEventType type;
     private final CmId id;
     private final @Nullable CmId listenId;
-    private final int status;
-    private final @Nullable ConnectionParameters parameters;
+    private final EventDetails details;
     private final AtomicBoolean acknowledged = new AtomicBoolean();
     private final Runnable onAcknowledged;
 
-    CmEvent(CmEventType type, CmId id, @Nullable CmId listenId, int status,
-            @Nullable ConnectionParameters parameters, Runnable onAcknowledged) {
+    CmEvent(CmEventType type, CmId id, @Nullable CmId listenId, EventDetails details,
+            Runnable onAcknowledged) {
         this.type = type;
         this.id = id;
         this.listenId = listenId;
-        this.status = status;
-        this.parameters = parameters;
+        this.details = details;
         this.onAcknowledged = onAcknowledged;
     }
 
@@ -45,24 +43,50 @@ public final class CmEvent implements AutoCloseable {
     }
 
     /**
-     * {@return 0; the peer's reason (IBTA table 108) for {@link CmEventType#REJECTED}; a negative errno for
-     * another failure}
+     * {@return 0; the peer's reason (IBTA table 108) for {@link CmEventType#REJECTED}; the peer's SIDR
+     * status (table 117) for {@link CmEventType#UNREACHABLE} of a datagram service that said no; what
+     * {@link CmId#writeEvent} was given for {@link CmEventType#USER}; a negative errno for another failure}
      */
     public int status() {
-        return status;
+        return details.status();
     }
 
-    /** {@return what the peer asked for or granted, for a request, a response and establishment} */
+    /**
+     * {@return what the peer asked for or granted, for a request, a response and establishment of a
+     * connection} C: {@code param.conn}.
+     */
     public @Nullable ConnectionParameters parameters() {
-        return parameters;
+        return details.connection();
+    }
+
+    /**
+     * {@return where to send, for establishment of a datagram service and for a multicast group that was
+     * joined} C: {@code param.ud}.
+     */
+    public @Nullable DatagramParameters datagram() {
+        return details.datagram();
     }
 
     /**
      * {@return the bytes the peer's application sent along} The wire pads them with zeros to a fixed
-     * length: 56 bytes for a request, 196 for a reply, 148 for a rejection; empty if there are none.
+     * length: for a connection 56 bytes for a request, 196 for a reply, 148 for a rejection; for a datagram
+     * service 180 and 136; empty if there are none.
      */
     public byte[] privateData() {
-        return parameters == null ? new byte[0] : parameters.privateData();
+        return details.privateData();
+    }
+
+    /** {@return the number given to {@link CmId#writeEvent}} C: {@code param.arg}. */
+    public long argument() {
+        return details.argument();
+    }
+
+    /**
+     * {@return the object given to {@link CmId#joinMulticast}, or null} C: {@code param.ud.private_data} of
+     * a multicast event.
+     */
+    public @Nullable Object joinContext() {
+        return details.joinContext();
     }
 
     /** Says that the event has been dealt with. Idempotent. C: {@code rdma_ack_cm_event}. */
@@ -81,14 +105,20 @@ public final class CmEvent implements AutoCloseable {
     /** {@return the failure as one phrase, such as {@code rejected (8: invalid service ID)}} */
     public String description() {
         return switch (type) {
-            case REJECTED -> "rejected (" + status + ": " + RejectReason.text(status) + ")";
-            case UNREACHABLE -> "the peer did not answer in time";
-            default -> type.text() + (status == 0 ? "" : ", error " + -status);
+            case REJECTED -> "rejected (" + status() + ": " + RejectReason.text(status()) + ")";
+            case UNREACHABLE -> status() > 0
+                    ? "the service said no (" + status() + ": " + SidrStatus.text(status()) + ")"
+                    : "the peer did not answer in time";
+            case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST,
+                    CONNECT_RESPONSE, CONNECT_ERROR, ESTABLISHED, DISCONNECTED, DEVICE_REMOVAL,
+                    MULTICAST_JOIN, MULTICAST_ERROR, ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED,
+                    ADDRINFO_ERROR, USER, INTERNAL ->
+                type.text() + (status() == 0 ? "" : ", error " + -status());
         };
     }
 
     @Override
     public String toString() {
-        return type.text() + (status == 0 ? "" : ", status " + status);
+        return type.text() + (status() == 0 ? "" : ", status " + status());
     }
 }

@@ -20,7 +20,7 @@ public enum CmEventType {
     CONNECT_RESPONSE,
     /** The connection failed while it was set up. */
     CONNECT_ERROR,
-    /** The peer does not answer. */
+    /** The peer does not answer, or a datagram service said no. */
     UNREACHABLE,
     /** The peer said no. */
     REJECTED,
@@ -28,13 +28,13 @@ public enum CmEventType {
     ESTABLISHED,
     /** The connection has ended. */
     DISCONNECTED,
-    /** The device is gone. */
+    /** The device is gone; the id can only be closed. */
     DEVICE_REMOVAL,
     /** A multicast group was joined. */
     MULTICAST_JOIN,
     /** It could not be joined. */
     MULTICAST_ERROR,
-    /** The local address changed. */
+    /** The local address changed or went; a hint to connect anew. */
     ADDR_CHANGE,
     /** The queue pair may be reused. */
     TIMEWAIT_EXIT,
@@ -44,7 +44,7 @@ public enum CmEventType {
     ADDRINFO_ERROR,
     /** Another thread posted an event of its own. */
     USER,
-    /** An event of the provider's own. */
+    /** An event of the provider's own; an application never sees it, in C as here. */
     INTERNAL;
 
     /** {@return the name {@code rdma_event_str} gives} */

@@ -1,28 +1,34 @@
 package io.rdma4j.cm;
 
 import io.rdma4j.spi.CmConnection;
-import io.rdma4j.spi.ConnectCall;
+import io.rdma4j.spi.ListenCall;
+import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.EnhancedConnectionOptions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SharedReceiveQueue;
+import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueType;
 import org.jspecify.annotations.Nullable;
 
+import java.net.Inet4Address;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * One end of a connection, or a listener: what a socket is to TCP.
+ * One end of a connection, a listener, or one end of a datagram service: what a socket is to TCP and UDP.
  *
  * <p>C: {@code struct rdma_cm_id}. An id made with an {@link EventChannel} is asynchronous: each step
  * returns at once and its outcome arrives as an event. An id made without is synchronous: each step
@@ -34,68 +40,110 @@ import java.util.concurrent.atomic.AtomicReference;
  * passive: bindAddress → listen → (request) createQueuePair → accept → … → disconnect → close
  * </pre>
  *
+ * <p>In {@link PortSpace#UDP} the same steps look up a datagram service: ESTABLISHED on the active side
+ * tells where to send ({@link CmEvent#datagram}), the passive side is done once it has accepted, and there
+ * is nothing to disconnect. {@link #joinMulticast} needs an address only.
+ *
  * <p>Thread safe; steps of one id from several threads at once are refused by its state. Source: Linux
  * man pages rdma_cm(7) and rdma_create_id(3).
  */
 public final class CmId implements CmOperations, AutoCloseable {
-    /** Private data a request over {@link PortSpace#TCP} can carry, in bytes. */
+    /** Private data a connection request can carry, in bytes. */
     public static final int MAX_CONNECT_PRIVATE_DATA = 56;
-    /** Private data an acceptance can carry, in bytes. */
+    /** Private data an acceptance of a connection can carry, in bytes. */
     public static final int MAX_ACCEPT_PRIVATE_DATA = 196;
-    /** Private data a rejection can carry, in bytes. */
+    /** Private data a rejection of a connection can carry, in bytes. */
     public static final int MAX_REJECT_PRIVATE_DATA = 148;
+    /** Private data the look-up of a datagram service can carry, in bytes. */
+    public static final int MAX_DATAGRAM_CONNECT_PRIVATE_DATA = 180;
+    /** Private data the answer of a datagram service can carry, in bytes. */
+    public static final int MAX_DATAGRAM_REPLY_PRIVATE_DATA = 136;
 
-    private enum State {
-        IDLE, BOUND, ADDRESS_RESOLVED, ROUTE_RESOLVED, LISTENING, REQUESTED, CONNECTING, ACCEPTING, CONNECTED, ENDED, CLOSED
-    }
+    private static final Duration ENDPOINT_TIMEOUT = Duration.ofSeconds(2);
 
-    private final EventChannel channel;
-    private final boolean isSynchronous;
+    final IdProgress progress = new IdProgress();
+    final IdOptions options = new IdOptions();
+    final IdEvents events;
+    final IdAddresses addresses = new IdAddresses(this);
+    final IdQueues queues = new IdQueues(this);
+    final IdLink link = new IdLink(this);
+    final IdGroups groups = new IdGroups(this);
     private final PortSpace space;
-    private final AtomicReference<State> state = new AtomicReference<>(State.IDLE);
-    private final AtomicInteger unacknowledged = new AtomicInteger();
-    private final IdListening listening;
-    private final Set<CmId> waitingRequests = ConcurrentHashMap.newKeySet();
-    private volatile @Nullable InetSocketAddress heldPort;
-    private volatile @Nullable InetSocketAddress local;
-    private volatile @Nullable InetSocketAddress peer;
-    private volatile @Nullable DeviceLease lease;
-    private volatile @Nullable CmConnection connection;
-    private volatile ConnectionParameters ownParameters = new ConnectionParameters();
-    private volatile @Nullable IdDataPath dataPath;
-    private volatile @Nullable CmEvent lastEvent;
+    private final QueuePairType type;
+    private final IdListening listening = new IdListening();
+    private final IdLookup lookup = new IdLookup(this);
+    /** Requests that nobody has taken; also the lock of its changes. */
+    private final Set<CmId> waitingRequests = new HashSet<>();
+    private volatile @Nullable IdRequestPlan requestPlan;
     private volatile @Nullable Object userContext;
     private volatile @Nullable CmId listener;
 
-    private CmId(EventChannel channel, boolean isSynchronous, PortSpace space)
+    private CmId(@Nullable EventChannel channel, PortSpace space, QueuePairType type)
             throws RdmaException {
-        this.channel = channel;
-        this.isSynchronous = isSynchronous;
+        space.check(type);
         this.space = space;
-        listening = new IdListening(space);
-        channel.attach();
+        this.type = type;
+        events = new IdEvents(this, channel);
     }
 
     /** {@return a new asynchronous id} C: {@code rdma_create_id}. */
     public static CmId create(EventChannel channel, PortSpace space) throws RdmaException {
-        return new CmId(channel, false, space);
+        return new CmId(channel, space, space.usualType());
     }
 
     /** {@return a new synchronous id} C: {@code rdma_create_id} without a channel. */
     public static CmId create(PortSpace space) throws RdmaException {
-        return new CmId(EventChannel.create(), true, space);
+        return new CmId(null, space, space.usualType());
+    }
+
+    /**
+     * {@return a new synchronous id that is ready to connect or to listen} An active one has its address
+     * and route resolved; a passive one is bound, and gives each request it hands out a queue pair. To use
+     * it asynchronously, {@link #migrate} it. C: {@code rdma_create_ep}; {@code rdma_destroy_ep} is
+     * {@link #close}.
+     *
+     * @param domain of the queue pairs, or null for the one the device's ids share
+     * @param attributes of the queue pairs, null for none; their type is that of the address information
+     */
+    public static CmId createEndpoint(AddressInfo info, @Nullable ProtectionDomain domain,
+            @Nullable QueuePairInitAttributes attributes) throws RdmaException {
+        CmId id = new CmId(null, info.portSpace(), info.queuePairType());
+        try {
+            IdRequestPlan plan = attributes == null
+                    ? null
+                    : IdRequestPlan.of(domain, attributes, info.queuePairType());
+            if (info.isPassive()) {
+                id.bindAddress(info.sourceToBind());
+                id.requestPlan = plan;
+            } else {
+                id.resolveAddress(info.source(), info.destinationToResolve(), ENDPOINT_TIMEOUT);
+                id.resolveRoute(ENDPOINT_TIMEOUT);
+                if (plan != null) {
+                    plan.createFor(id);
+                }
+            }
+            return id;
+        } catch (RdmaException | RuntimeException e) {
+            id.close();
+            throw e;
+        }
     }
 
     // ---------------------------------------------------------------- what it is
 
     /** {@return the channel its events arrive in; a synchronous id has one of its own} */
     public EventChannel channel() {
-        return channel;
+        return events.channel();
     }
 
     /** {@return its port space} */
     public PortSpace portSpace() {
         return space;
+    }
+
+    /** {@return the type of its queue pair} C: {@code id->qp_type}. */
+    public QueuePairType queuePairType() {
+        return type;
     }
 
     /** {@return the object attached by {@link #userContext(Object)}, or null} */
@@ -114,18 +162,29 @@ public final class CmId implements CmOperations, AutoCloseable {
      * @throws IllegalStateException before an address is bound or resolved, and for a wildcard listener
      */
     public DeviceContext context() {
-        return device().context();
+        return addresses.device().context();
     }
 
     @Override
     public ProtectionDomain protectionDomain() throws RdmaException {
-        IdDataPath path = dataPath;
-        return path != null ? path.queuePair.protectionDomain() : device().defaultDomain();
+        QueuePair queuePair = queues.queuePair();
+        return queuePair != null
+                ? queuePair.protectionDomain()
+                : addresses.device().defaultDomain();
     }
 
     @Override
     public QueuePair queuePair() {
-        return path().queuePair;
+        QueuePair queuePair = queues.queuePair();
+        if (queuePair == null) {
+            throw new IllegalStateException("the id has no queue pair: create one first");
+        }
+        return queuePair;
+    }
+
+    @Override
+    public @Nullable SharedReceiveQueue sharedReceiveQueue() {
+        return queues.shared();
     }
 
     /**
@@ -134,7 +193,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      * @throws IllegalStateException before an address is bound or resolved
      */
     public InetSocketAddress localAddress() {
-        return known(local, "local");
+        return addresses.local("local address");
     }
 
     /**
@@ -143,39 +202,114 @@ public final class CmId implements CmOperations, AutoCloseable {
      * @throws IllegalStateException before an address is resolved, and for a listener
      */
     public InetSocketAddress peerAddress() {
-        return known(peer, "peer");
-    }
-
-    private static InetSocketAddress known(@Nullable InetSocketAddress address, String which) {
-        if (address == null) {
-            throw new IllegalStateException("the id has no " + which + " address yet");
-        }
-        return address;
+        return addresses.peer("peer address");
     }
 
     /** {@return the local port, 0 before there is one} C: {@code rdma_get_src_port}. */
     public int sourcePort() {
-        InetSocketAddress address = local;
+        InetSocketAddress address = addresses.local();
         return address == null ? 0 : address.getPort();
     }
 
     /** {@return the peer's port, 0 before there is one} C: {@code rdma_get_dst_port}. */
     public int destinationPort() {
-        InetSocketAddress address = peer;
+        InetSocketAddress address = addresses.peer();
         return address == null ? 0 : address.getPort();
     }
 
     /** {@return the addresses and port a listener can be reached at, one an address of each device} */
     public List<InetSocketAddress> listenAddresses() {
-        InetSocketAddress bound = local;
-        return state.get() == State.LISTENING && bound != null
+        InetSocketAddress bound = addresses.local();
+        return progress.is(IdState.LISTENING) && bound != null
                 ? listening.addresses(bound)
                 : List.of();
     }
 
     /** {@return the event that ended the last step of a synchronous id, or null} C: {@code id->event}. */
     public @Nullable CmEvent event() {
-        return lastEvent;
+        return events.last();
+    }
+
+    // ---------------------------------------------------------------- options
+
+    /**
+     * Sets the IP type of service or traffic class of the packets, 0 to 255; before the route is resolved.
+     * The peer uses it too. C: {@code RDMA_OPTION_ID_TOS}.
+     */
+    public void typeOfService(int value) {
+        checkOption("type of service", value, 255);
+        options.typeOfService = value;
+    }
+
+    /**
+     * Lets the id share its port with others that say the same; before it is bound. Only one of them can
+     * listen. C: {@code RDMA_OPTION_ID_REUSEADDR}.
+     */
+    public void reuseAddress(boolean value) throws RdmaException {
+        requireUnbound("reuse address");
+        options.reuseAddress = value;
+    }
+
+    /**
+     * Makes the wildcard address stand for the addresses of its own IP version alone; before it is bound.
+     * Otherwise it stands for both. C: {@code RDMA_OPTION_ID_AFONLY}.
+     */
+    public void addressFamilyOnly(boolean value) throws RdmaException {
+        requireUnbound("serve one IP version only");
+        options.addressFamilyOnly = value;
+    }
+
+    /**
+     * Sets the acknowledgement time-out of the queue pair: 4.096 us times 2 to the power of 1 to 31, or 0
+     * for no end; before connecting or accepting. C: {@code RDMA_OPTION_ID_ACK_TIMEOUT}.
+     *
+     * @throws RdmaException EINVAL if the id's queue pair is not of a reliable type
+     */
+    public void acknowledgeTimeout(int exponent) throws RdmaException {
+        checkOption("acknowledgement time-out", exponent, 31);
+        if (type != QueuePairType.RC) {
+            throw new RdmaException(Errno.EINVAL, "set acknowledgement time-out",
+                    "a queue pair of type " + type + " waits for no acknowledgement");
+        }
+        options.acknowledgeTimeout = exponent;
+    }
+
+    private void checkOption(String name, int value, int maximum) {
+        progress.requireOpen();
+        if (value < 0 || value > maximum) {
+            throw new IllegalArgumentException(
+                    "the " + name + " must be from 0 to " + maximum + ", not " + value);
+        }
+    }
+
+    private void requireUnbound(String operation) throws RdmaException {
+        if (!progress.is(IdState.IDLE)) {
+            throw progress.wrong(operation);
+        }
+    }
+
+    /**
+     * Sets the options to offer the peer's device. C: {@code rdma_set_local_ece}.
+     *
+     * @throws RdmaException EOPNOTSUPP for any but {@link EnhancedConnectionOptions#NONE}, since they are
+     *         a vendor's and these devices are of none
+     */
+    public void localOptions(EnhancedConnectionOptions value) throws RdmaException {
+        progress.requireOpen();
+        if (!value.equals(EnhancedConnectionOptions.NONE)) {
+            throw RdmaException.unsupported("set local ECE", String.format(
+                    "the device has no options 0x%x of vendor 0x%06x; it has none at all",
+                    value.options(), value.vendorId()));
+        }
+    }
+
+    /**
+     * {@return the options the peer's device offers that this one has too: none} C:
+     * {@code rdma_get_remote_ece}.
+     */
+    public EnhancedConnectionOptions remoteOptions() {
+        progress.requireOpen();
+        return EnhancedConnectionOptions.NONE;
     }
 
     // ---------------------------------------------------------------- addresses and routes
@@ -189,28 +323,11 @@ public final class CmId implements CmOperations, AutoCloseable {
      */
     public void bindAddress(InetSocketAddress address) throws RdmaException {
         checkResolved(address, "bind address");
-        move(State.IDLE, State.BOUND, "bind address");
+        progress.move(IdState.IDLE, IdState.BOUND, "bind address");
         try {
-            bind(address);
+            addresses.bind(address);
         } catch (RdmaException | RuntimeException e) {
-            state.compareAndSet(State.BOUND, State.IDLE);
-            throw e;
-        }
-    }
-
-    private void bind(InetSocketAddress address) throws RdmaException {
-        DeviceLease taken = address.getAddress().isAnyLocalAddress()
-                ? null
-                : DeviceLease.forLocal(address.getAddress());
-        try {
-            InetSocketAddress held = PortTable.take(space, address);
-            heldPort = held;
-            local = held;
-            lease = taken;
-        } catch (RdmaException e) {
-            if (taken != null) {
-                taken.release();
-            }
+            progress.replace(IdState.BOUND, IdState.IDLE);
             throw e;
         }
     }
@@ -219,6 +336,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      * Finds device and local address for a destination; ends with ADDR_RESOLVED or ADDR_ERROR. C:
      * {@code rdma_resolve_addr}.
      *
+     * @param destination the peer's address, or a multicast address
      * @param timeout how long to try
      */
     public void resolveAddress(InetSocketAddress destination, Duration timeout)
@@ -234,56 +352,21 @@ public final class CmId implements CmOperations, AutoCloseable {
     public void resolveAddress(@Nullable InetSocketAddress source, InetSocketAddress destination,
             Duration timeout) throws RdmaException {
         checkResolved(destination, "resolve address");
-        if (timeout.isNegative()) {
-            throw new IllegalArgumentException("a time-out cannot be " + timeout);
-        }
+        checkTimeout(timeout);
         if (source != null) {
             bindAddress(source);
         }
-        State from = state.get();
-        if (from != State.BOUND) {
-            from = State.IDLE;
-        }
-        move(from, State.ADDRESS_RESOLVED, "resolve address");
+        IdState from = progress.is(IdState.BOUND) ? IdState.BOUND : IdState.IDLE;
+        progress.move(from, IdState.ADDRESS_RESOLVED, "resolve address");
         try {
-            resolve(destination);
-            publish(CmEventType.ADDR_RESOLVED, 0, null);
+            addresses.resolve(destination);
+            events.publish(CmEventType.ADDR_RESOLVED, EventDetails.NONE);
         } catch (RdmaException e) {
-            state.compareAndSet(State.ADDRESS_RESOLVED, from);
-            if (isSynchronous) {
-                throw e;
-            }
-            publish(CmEventType.ADDR_ERROR, -e.errno().number(), null);
+            progress.replace(IdState.ADDRESS_RESOLVED, from);
+            failed(CmEventType.ADDR_ERROR, e);
             return;
         }
-        complete("resolve address", CmEventType.ADDR_RESOLVED);
-    }
-
-    private void resolve(InetSocketAddress destination) throws RdmaException {
-        InetSocketAddress bound = local;
-        if (lease == null) {
-            DeviceLease.Towards towards = DeviceLease.towards(destination);
-            try {
-                InetSocketAddress source = new InetSocketAddress(towards.source(),
-                        bound == null ? 0 : bound.getPort());
-                if (heldPort == null) {
-                    source = PortTable.take(space, source);
-                    heldPort = source;
-                }
-                local = source;
-                lease = towards.lease();
-            } catch (RdmaException e) {
-                towards.lease().release();
-                throw e;
-            }
-        } else if (bound != null
-                && bound.getAddress().getClass() != destination.getAddress().getClass()) {
-            throw new RdmaException(Errno.EADDRNOTAVAIL, "resolve address",
-                    bound.getAddress().getHostAddress() + " and "
-                            + destination.getAddress().getHostAddress()
-                            + " are not of the same IP version");
-        }
-        peer = destination;
+        events.complete("resolve address", CmEventType.ADDR_RESOLVED);
     }
 
     /**
@@ -291,56 +374,111 @@ public final class CmId implements CmOperations, AutoCloseable {
      * {@code rdma_resolve_route}.
      */
     public void resolveRoute(Duration timeout) throws RdmaException {
-        if (timeout.isNegative()) {
-            throw new IllegalArgumentException("a time-out cannot be " + timeout);
+        checkTimeout(timeout);
+        progress.move(IdState.ADDRESS_RESOLVED, IdState.ROUTE_RESOLVED, "resolve route");
+        try {
+            addresses.checkRoute();
+            events.publish(CmEventType.ROUTE_RESOLVED, EventDetails.NONE);
+        } catch (RdmaException e) {
+            progress.replace(IdState.ROUTE_RESOLVED, IdState.ADDRESS_RESOLVED);
+            failed(CmEventType.ROUTE_ERROR, e);
+            return;
         }
-        move(State.ADDRESS_RESOLVED, State.ROUTE_RESOLVED, "resolve route");
-        publish(CmEventType.ROUTE_RESOLVED, 0, null);
-        complete("resolve route", CmEventType.ROUTE_RESOLVED);
+        events.complete("resolve route", CmEventType.ROUTE_RESOLVED);
+    }
+
+    /** A step failed: a synchronous id throws, an asynchronous one reports. */
+    private void failed(CmEventType type, RdmaException failure) throws RdmaException {
+        if (events.isSynchronous()) {
+            throw failure;
+        }
+        events.publish(type, EventDetails.failure(-failure.errno().number()));
+    }
+
+    /**
+     * Looks up a name and a service in the background; ends with ADDRINFO_RESOLVED or ADDRINFO_ERROR. C:
+     * {@code rdma_resolve_addrinfo}.
+     *
+     * @param node as for {@link AddressInfo#resolve}
+     * @param service as for {@link AddressInfo#resolve}
+     * @throws RdmaException EOPNOTSUPP for {@link AddressInfo.Flag#SA}
+     */
+    public void resolveAddressInfo(@Nullable String node, @Nullable String service,
+            AddressInfo.Hints hints) throws RdmaException {
+        progress.requireOpen();
+        lookup.start(node, service, hints);
+        events.complete("resolve address information", CmEventType.ADDRINFO_RESOLVED);
+    }
+
+    /**
+     * {@return what {@link #resolveAddressInfo} found, the best first} C: {@code rdma_query_addrinfo}.
+     *
+     * @throws RdmaException EINVAL before ADDRINFO_RESOLVED
+     */
+    public List<AddressInfo> queryAddressInfo() throws RdmaException {
+        progress.requireOpen();
+        return lookup.found();
     }
 
     // ---------------------------------------------------------------- queue pair
 
     /**
      * Creates the id's queue pair and makes it ready for receives; connecting and accepting bring it to
-     * RTS. C: {@code rdma_create_qp}.
+     * RTS. One of type UD is ready for sends as well. C: {@code rdma_create_qp},
+     * {@code rdma_create_qp_ex}.
      *
-     * @param domain a domain of the id's device, or null for the one its ids share
-     * @param attributes where it names no completion queue, one with a channel is made
+     * @param domain a domain of {@link #context}, or null for the one its ids share
+     * @param attributes where it names no completion queue, one with a channel is made; where it names no
+     *        shared receive queue, the id's own is used, if there is one
      */
     public QueuePair createQueuePair(@Nullable ProtectionDomain domain,
             QueuePairInitAttributes attributes) throws RdmaException {
-        DeviceLease device = device();
-        if (dataPath != null) {
-            throw new RdmaException(Errno.EINVAL, "create queue pair", "the id has one already");
-        }
-        if (domain != null && !domain.context().equals(device.context())) {
-            throw new RdmaException(Errno.EINVAL, "create queue pair",
-                    "the protection domain is of another device than the id");
-        }
-        IdDataPath created = IdDataPath.create(device.context(),
-                domain == null ? device.defaultDomain() : domain, attributes);
-        try {
-            created.queuePair.modify(new QueuePairAttributes()
-                    .state(QueuePairState.INIT).port(1).pkeyIndex(0).accessFlags(Set.of()));
-        } catch (RdmaException e) {
-            created.close();
-            throw e;
-        }
-        dataPath = created;
-        return created.queuePair;
+        return queues.create(domain, attributes);
     }
 
-    /** Closes the id's queue pair and what was made with it. C: {@code rdma_destroy_qp}. */
+    /**
+     * Closes the id's queue pair and what was made with it, and takes it out of multicast groups. C:
+     * {@code rdma_destroy_qp}.
+     */
     public void closeQueuePair() throws RdmaException {
-        IdDataPath path = dataPath;
-        if (path != null) {
-            path.close();
-            dataPath = null;
-        }
+        queues.closeQueuePair();
     }
 
-    // ---------------------------------------------------------------- listening and connecting
+    /**
+     * Creates a shared receive queue for the queue pairs of this id. C: {@code rdma_create_srq}.
+     *
+     * @param domain a domain of {@link #context}, or null for the one its ids share
+     */
+    public SharedReceiveQueue createSharedReceiveQueue(@Nullable ProtectionDomain domain,
+            SharedReceiveQueueAttributes attributes) throws RdmaException {
+        return queues.createShared(domain, SharedReceiveQueueType.BASIC, attributes, this);
+    }
+
+    /** As above, of a kind and with an object of the caller's. C: {@code rdma_create_srq_ex}. */
+    public SharedReceiveQueue createSharedReceiveQueue(@Nullable ProtectionDomain domain,
+            SharedReceiveQueueType kind, SharedReceiveQueueAttributes attributes,
+            @Nullable Object context) throws RdmaException {
+        return queues.createShared(domain, kind, attributes, context);
+    }
+
+    /** Closes the id's shared receive queue, after its queue pair. C: {@code rdma_destroy_srq}. */
+    public void closeSharedReceiveQueue() throws RdmaException {
+        queues.closeShared();
+    }
+
+    /**
+     * {@return the attributes that bring a queue pair of the application's own to a state, the state
+     * included} INIT at any time once there is an address; RTR and RTS after CONNECT_RESPONSE on the
+     * active side, after CONNECT_REQUEST on the passive side. C: {@code rdma_init_qp_attr}.
+     *
+     * @throws RdmaException EINVAL for another state, or before the peer's parameters are known
+     */
+    public QueuePairAttributes initQueuePairAttributes(QueuePairState target) throws RdmaException {
+        addresses.device();
+        return link.attributes(target);
+    }
+
+    // ---------------------------------------------------------------- listening
 
     /**
      * Waits for connection requests; each arrives as CONNECT_REQUEST with an id of its own, or for a
@@ -352,150 +490,251 @@ public final class CmId implements CmOperations, AutoCloseable {
         if (backlog < 1) {
             throw new IllegalArgumentException("a backlog must be at least 1, not " + backlog);
         }
-        if (state.get() == State.IDLE) {
+        if (progress.is(IdState.IDLE)) {
             bindAddress(new InetSocketAddress(0));
         }
-        move(State.BOUND, State.LISTENING, "listen");
+        progress.move(IdState.BOUND, IdState.LISTENING, "listen");
         try {
-            listening.start(known(local, "local"), lease, backlog, this::onRequest);
+            listening.start(addresses.lease(), listenCall(addresses.local("listen"), backlog),
+                    this::onRequest);
         } catch (RdmaException e) {
             listening.stop();
-            state.compareAndSet(State.LISTENING, State.BOUND);
+            progress.replace(IdState.LISTENING, IdState.BOUND);
             throw e;
         }
+    }
+
+    private ListenCall listenCall(InetSocketAddress bound, int backlog) {
+        InetAddress address = bound.getAddress();
+        StandardProtocolFamily family = address instanceof Inet4Address
+                ? StandardProtocolFamily.INET
+                : StandardProtocolFamily.INET6;
+        return new ListenCall(space, type, bound.getPort(),
+                address.isAnyLocalAddress() ? null : address,
+                options.addressFamilyOnly ? family : null, backlog);
     }
 
     /** Runs in the thread that drives the device. */
     private CmConnection.Handler onRequest(DeviceLease via, CmConnection request,
             InetSocketAddress to, InetSocketAddress from, ConnectionParameters parameters) {
-        CmId id;
-        try {
-            id = new CmId(isSynchronous ? EventChannel.create() : channel, isSynchronous, space);
-        } catch (RdmaException e) {
-            throw new IllegalStateException("a listening id keeps its channel open", e);
+        synchronized (waitingRequests) {
+            CmId id;
+            try {
+                id = new CmId(events.isSynchronous() ? null : events.channel(), space, type);
+            } catch (RdmaException e) {
+                throw new IllegalStateException("a listening id keeps its channel open", e);
+            }
+            id.userContext = userContext;
+            id.addresses.adopt(to, from, via);
+            id.link.adopt(request, parameters);
+            id.listener = this;
+            id.progress.begin(IdState.REQUESTED);
+            waitingRequests.add(id);
+            events.publishRequest(id, parameters);
+            return id.link;
         }
-        id.userContext = userContext;
-        id.local = to;
-        id.peer = from;
-        id.lease = via.share();
-        id.connection = request;
-        id.listener = this;
-        id.state.set(State.REQUESTED);
-        waitingRequests.add(id);
-        channel.publish(new CmEvent(CmEventType.CONNECT_REQUEST, id, this, 0, parameters,
-                id.unacknowledged::decrementAndGet));
-        return id.new ConnectionHandler();
     }
 
     /**
      * Waits for the next connection request of a synchronous listener. C: {@code rdma_get_request}.
      *
-     * @return a synchronous id; {@link #event} holds the request
+     * @return a synchronous id; {@link #event} holds the request; from a listener made by
+     *         {@link #createEndpoint} with attributes it has a queue pair
      */
     public CmId awaitRequest() throws RdmaException {
         checkSynchronousListener();
-        return taken(channel.awaitEvent());
+        return taken(channel().awaitEvent());
     }
 
     /** {@return the next connection request of a synchronous listener, or null if none comes in time} */
     public @Nullable CmId pollRequest(Duration timeout) throws RdmaException {
         checkSynchronousListener();
-        CmEvent event = channel.pollEvent(timeout);
+        CmEvent event = channel().pollEvent(timeout);
         return event == null ? null : taken(event);
     }
 
-    private static CmId taken(CmEvent event) {
-        event.id().lastEvent = event;
-        return event.id();
+    private CmId taken(CmEvent event) throws RdmaException {
+        if (event.type() != CmEventType.CONNECT_REQUEST) {
+            events.remember(event);
+            throw new RdmaException(
+                    event.type() == CmEventType.DEVICE_REMOVAL ? Errno.ENODEV : Errno.EINVAL,
+                    "await request", event.description());
+        }
+        CmId id = event.id();
+        id.events.remember(event);
+        IdRequestPlan plan = requestPlan;
+        if (plan != null) {
+            try {
+                plan.createFor(id);
+            } catch (RdmaException | RuntimeException e) {
+                id.close();
+                throw e;
+            }
+        }
+        return id;
     }
 
     private void checkSynchronousListener() throws RdmaException {
-        if (!isSynchronous || state.get() != State.LISTENING) {
+        if (!events.isSynchronous() || !progress.is(IdState.LISTENING)) {
             throw new RdmaException(Errno.EINVAL, "await request",
                     "only a synchronous id that listens hands out requests; this one is "
-                            + (isSynchronous ? "in state " + state.get() : "asynchronous"));
+                            + (events.isSynchronous()
+                                    ? "in state " + progress.now()
+                                    : "asynchronous"));
         }
     }
+
+    // ---------------------------------------------------------------- connecting
 
     /**
      * Asks the resolved destination for a connection; ends with ESTABLISHED, REJECTED, UNREACHABLE or
-     * CONNECT_ERROR, or without a queue pair of the id's own with CONNECT_RESPONSE. C:
-     * {@code rdma_connect}.
+     * CONNECT_ERROR, or without a queue pair of the id's own with CONNECT_RESPONSE. A datagram service is
+     * looked up: ESTABLISHED, or UNREACHABLE with a status above 0 if it said no. C: {@code rdma_connect}.
      */
     public void connect(ConnectionParameters parameters) throws RdmaException {
-        checkPrivateData(parameters.privateData(), MAX_CONNECT_PRIVATE_DATA, "connect");
-        move(State.ROUTE_RESOLVED, State.CONNECTING, "connect");
-        InetSocketAddress source = local;
-        InetSocketAddress destination = peer;
-        if (source == null || destination == null) {
-            throw new IllegalStateException("a resolved id has both addresses");
-        }
-        ownParameters = new ConnectionParameters(parameters);
-        try {
-            connection = device().context().connect(new ConnectCall(space, source, destination,
-                    ownParameters, queuePairNumber(parameters)), new ConnectionHandler());
-        } catch (RdmaException e) {
-            state.compareAndSet(State.CONNECTING, State.ROUTE_RESOLVED);
-            throw e;
-        }
-        complete("connect to " + display(destination),
-                dataPath == null ? CmEventType.CONNECT_RESPONSE : CmEventType.ESTABLISHED);
+        link.connect(parameters);
     }
 
     /**
-     * Accepts the request this id stands for; ends with ESTABLISHED, UNREACHABLE or CONNECT_ERROR. C:
-     * {@code rdma_accept}.
+     * Accepts the request this id stands for; ends with ESTABLISHED, UNREACHABLE or CONNECT_ERROR. For a
+     * datagram service that is all: no event follows. C: {@code rdma_accept}.
      */
     public void accept(ConnectionParameters parameters) throws RdmaException {
-        checkPrivateData(parameters.privateData(), MAX_ACCEPT_PRIVATE_DATA, "accept");
-        move(State.REQUESTED, State.ACCEPTING, "accept");
-        try {
-            CmConnection request = connection("accept");
-            ConnectionParameters own = new ConnectionParameters(parameters);
-            IdDataPath path = dataPath;
-            if (path != null) {
-                path.ready(request, own);
-            }
-            request.accept(own, queuePairNumber(parameters));
-        } catch (RdmaException e) {
-            state.compareAndSet(State.ACCEPTING, State.REQUESTED);
-            throw e;
-        }
-        complete("accept", CmEventType.ESTABLISHED);
+        link.accept(parameters);
     }
 
-    /** Rejects the request this id stands for, with bytes for the peer. C: {@code rdma_reject}. */
+    /** Accepts with what the peer asked for, and no private data. C: {@code rdma_accept} with NULL. */
+    public void accept() throws RdmaException {
+        link.accept(null);
+    }
+
+    /**
+     * Rejects the request this id stands for, or a CONNECT_RESPONSE, with bytes for the peer. C:
+     * {@code rdma_reject}.
+     */
     public void reject(byte[] privateData) throws RdmaException {
-        checkPrivateData(privateData, MAX_REJECT_PRIVATE_DATA, "reject");
-        if (state.get() != State.REQUESTED && state.get() != State.CONNECTING) {
-            throw wrongState("reject");
-        }
-        connection("reject").reject(privateData);
-        state.set(State.ENDED);
+        link.reject(RejectReason.CONSUMER_DEFINED, privateData);
     }
 
-    /** Confirms a CONNECT_RESPONSE once the queue pair is ready. C: {@code rdma_establish}. */
+    /**
+     * As {@link #reject}, because the peer's enhanced connection options do not fit. C:
+     * {@code rdma_reject_ece}.
+     */
+    public void rejectOptions(byte[] privateData) throws RdmaException {
+        link.reject(RejectReason.VENDOR_OPTION_NOT_SUPPORTED, privateData);
+    }
+
+    /**
+     * Confirms a CONNECT_RESPONSE once the application's own queue pair is ready. C:
+     * {@code rdma_establish}.
+     */
     public void establish() throws RdmaException {
-        move(State.CONNECTING, State.CONNECTED, "establish");
-        connection("establish").establish();
+        link.establish();
+    }
+
+    /**
+     * Says what happened to the queue pair: a first message arrived, so the connection stands although the
+     * peer's word for it may be lost; ESTABLISHED follows. C: {@code rdma_notify}.
+     *
+     * @param type {@link AsyncEventType#COMMUNICATION_ESTABLISHED}
+     * @throws RdmaException EISCONN if the connection is established already, which does no harm; EINVAL
+     *         for another event
+     */
+    public void notify(AsyncEventType type) throws RdmaException {
+        if (type != AsyncEventType.COMMUNICATION_ESTABLISHED) {
+            throw new RdmaException(Errno.EINVAL, "notify",
+                    "the connection manager wants to hear of COMMUNICATION_ESTABLISHED alone, not of "
+                            + type);
+        }
+        link.communicationEstablished();
     }
 
     /**
      * Ends the connection: the queue pair goes to the error state and both sides see DISCONNECTED. After
      * the peer has disconnected it only does the former. C: {@code rdma_disconnect}.
+     *
+     * @throws RdmaException EINVAL for a datagram service
      */
     public void disconnect() throws RdmaException {
-        State now = state.get();
-        if (now != State.CONNECTED && now != State.ACCEPTING && now != State.ENDED) {
-            throw wrongState("disconnect");
+        link.disconnect();
+    }
+
+    // ---------------------------------------------------------------- multicast
+
+    /**
+     * Joins a multicast group to send to it and to receive from it; ends with MULTICAST_JOIN, which tells
+     * where to send, or MULTICAST_ERROR. The id's queue pair, if it has one, is attached. C:
+     * {@code rdma_join_multicast}.
+     *
+     * @param group an IPv4 or IPv6 multicast address; the id must have an address of the same version
+     * @param context an object for {@link CmEvent#joinContext}
+     */
+    public void joinMulticast(InetAddress group, @Nullable Object context) throws RdmaException {
+        groups.join(group, MulticastMembership.FULL_MEMBER, context);
+    }
+
+    /** As above with a choice of what to do in the group. C: {@code rdma_join_multicast_ex}. */
+    public void joinMulticast(InetAddress group, MulticastMembership membership,
+            @Nullable Object context) throws RdmaException {
+        groups.join(group, membership, context);
+    }
+
+    /**
+     * Leaves a multicast group. C: {@code rdma_leave_multicast}.
+     *
+     * @throws RdmaException EADDRNOTAVAIL if the id has not joined it
+     */
+    public void leaveMulticast(InetAddress group) throws RdmaException {
+        groups.leave(group);
+    }
+
+    // ---------------------------------------------------------------- events
+
+    /**
+     * Sends the id's events to another channel from now on, those that wait included; a listener takes the
+     * requests along that nobody has taken. C: {@code rdma_migrate_id}, which waits for unacknowledged
+     * events; this does not wait.
+     *
+     * @param channel the channel, or null to make the id synchronous
+     * @throws RdmaException EBUSY while an event of this id was taken and not acknowledged, EINVAL if it
+     *         is synchronous and shall be
+     */
+    public void migrate(@Nullable EventChannel channel) throws RdmaException {
+        progress.requireOpen();
+        synchronized (waitingRequests) {
+            events.migrate(channel);
+            for (CmId waiting : waitingRequests) {
+                if (channel != null || !waiting.events.isSynchronous()) {
+                    waiting.events.migrate(channel);
+                }
+            }
         }
-        IdDataPath path = dataPath;
-        if (path != null) {
-            path.fail();
+    }
+
+    /**
+     * Puts an event of type USER into the id's channel, to wake a thread that waits there. C:
+     * {@code rdma_write_cm_event}.
+     *
+     * @param status for {@link CmEvent#status}
+     * @param argument for {@link CmEvent#argument}
+     */
+    public void writeEvent(int status, long argument) {
+        progress.requireOpen();
+        events.publish(CmEventType.USER, EventDetails.user(status, argument));
+    }
+
+    /** An event of this id was handed to the application. */
+    void onEventTaken(CmEvent event) {
+        events.onTaken();
+        CmId listening = event.listenId();
+        if (listening != null) {
+            listening.forget(this);
         }
-        if (now != State.ENDED) {
-            connection("disconnect").disconnect();
-            complete("disconnect", CmEventType.DISCONNECTED);
+    }
+
+    private void forget(CmId request) {
+        synchronized (waitingRequests) {
+            waitingRequests.remove(request);
         }
     }
 
@@ -503,241 +742,45 @@ public final class CmId implements CmOperations, AutoCloseable {
 
     /**
      * Frees the id with its queue pair: a listener stops, a request not answered is rejected, a connection
-     * is ended. Idempotent. C: {@code rdma_destroy_id}, which waits for unacknowledged events; this does
-     * not wait.
+     * is ended, groups are left. Idempotent. C: {@code rdma_destroy_id}, {@code rdma_destroy_ep}, which
+     * wait for unacknowledged events; this does not wait.
      *
      * @throws RdmaException EBUSY while an event of this id was taken and not acknowledged
      */
     @Override
     public void close() throws RdmaException {
-        CmEvent last = lastEvent;
+        CmEvent last = events.last();
         if (last != null) {
             last.acknowledge();
         }
-        if (unacknowledged.get() > 0) {
-            throw new RdmaException(Errno.EBUSY, "close id",
-                    unacknowledged.get()
-                            + " event(s) are not acknowledged; acknowledge them first");
-        }
-        if (state.getAndSet(State.CLOSED) == State.CLOSED) {
+        events.requireAcknowledged("close id");
+        if (!progress.close()) {
             return;
         }
         listening.stop();
-        for (CmId waiting : waitingRequests) {
+        for (CmId waiting : takeWaiting()) {
             waiting.close();
         }
         CmId parent = listener;
         if (parent != null) {
-            parent.waitingRequests.remove(this);
+            parent.forget(this);
         }
-        CmConnection open = connection;
-        if (open != null) {
-            open.close();
-        }
-        closeQueuePair();
-        InetSocketAddress held = heldPort;
-        if (held != null) {
-            PortTable.release(space, held);
-        }
-        DeviceLease device = lease;
-        if (device != null) {
-            device.release();
-        }
-        channel.detach(this);
-        if (isSynchronous) {
-            channel.close();
-        }
+        link.close();
+        queues.closeQueuePair();
+        queues.closeShared();
+        addresses.release();
+        events.close();
     }
 
-    // ---------------------------------------------------------------- events
-
-    /** Hears from the device, in the thread that drives it. */
-    private final class ConnectionHandler implements CmConnection.Handler {
-        @Override
-        public void onReply(CmConnection open, ConnectionParameters parameters) {
-            if (state.get() != State.CONNECTING) {
-                return;
-            }
-            IdDataPath path = dataPath;
-            if (path == null) {
-                publish(CmEventType.CONNECT_RESPONSE, 0, parameters);
-                return;
-            }
-            try {
-                path.ready(open, ownParameters);
-                open.establish();
-                state.compareAndSet(State.CONNECTING, State.CONNECTED);
-                publish(CmEventType.ESTABLISHED, 0, parameters);
-            } catch (RdmaException e) {
-                fail(CmEventType.CONNECT_ERROR, -e.errno().number(), null);
-            }
+    private List<CmId> takeWaiting() {
+        synchronized (waitingRequests) {
+            List<CmId> waiting = List.copyOf(waitingRequests);
+            waitingRequests.clear();
+            return waiting;
         }
-
-        @Override
-        public void onEstablished() {
-            state.compareAndSet(State.ACCEPTING, State.CONNECTED);
-            publish(CmEventType.ESTABLISHED, 0, null);
-        }
-
-        @Override
-        public void onRejected(int reason, byte[] privateData) {
-            fail(CmEventType.REJECTED, reason, new ConnectionParameters().privateData(privateData));
-        }
-
-        @Override
-        public void onUnreachable(Errno reason) {
-            fail(CmEventType.UNREACHABLE, -reason.number(), null);
-        }
-
-        @Override
-        public void onDisconnected() {
-            end();
-            if (isSynchronous) {
-                // Nobody listens for events, but a thread may wait for a completion.
-                failQueuePair();
-            }
-            publish(CmEventType.DISCONNECTED, 0, null);
-        }
-
-        @Override
-        public void onTimewaitExit() {
-            publish(CmEventType.TIMEWAIT_EXIT, 0, null);
-        }
-
-        private void fail(CmEventType type, int status, @Nullable ConnectionParameters details) {
-            end();
-            failQueuePair();
-            publish(type, status, details);
-        }
-
-        private void failQueuePair() {
-            IdDataPath path = dataPath;
-            if (path != null) {
-                try {
-                    path.fail();
-                } catch (RdmaException | IllegalStateException closing) {
-                    // The application closes the queue pair at this moment: nothing is left to fail.
-                }
-            }
-        }
-
-        private void end() {
-            state.getAndUpdate(now -> now == State.CLOSED ? now : State.ENDED);
-        }
-    }
-
-    private void publish(CmEventType type, int status, @Nullable ConnectionParameters parameters) {
-        if (state.get() != State.CLOSED) {
-            channel.publish(new CmEvent(type, this, null, status, parameters,
-                    unacknowledged::decrementAndGet));
-        }
-    }
-
-    /** An event of this id was handed to the application. */
-    void onEventTaken(CmEvent event) {
-        unacknowledged.incrementAndGet();
-        CmId listening = event.listenId();
-        if (listening != null) {
-            listening.waitingRequests.remove(this);
-        }
-    }
-
-    /** Waits for the outcome of a step if this id is synchronous. */
-    private void complete(String operation, CmEventType expected) throws RdmaException {
-        if (!isSynchronous) {
-            return;
-        }
-        CmEvent event = channel.awaitEvent();
-        while (event.type() == CmEventType.TIMEWAIT_EXIT && expected != event.type()) {
-            event.acknowledge();
-            event = channel.awaitEvent();
-        }
-        CmEvent previous = lastEvent;
-        if (previous != null) {
-            previous.acknowledge();
-        }
-        lastEvent = event;
-        if (event.type() != expected) {
-            throw new RdmaException(errno(event), operation, event.description());
-        }
-    }
-
-    private static Errno errno(CmEvent event) {
-        return switch (event.type()) {
-            case REJECTED -> Errno.ECONNREFUSED;
-            case UNREACHABLE -> Errno.ETIMEDOUT;
-            case DISCONNECTED -> Errno.ECONNRESET;
-            default -> Errno.EIO;
-        };
     }
 
     // ---------------------------------------------------------------- checks
-
-    private void move(State from, State to, String operation) throws RdmaException {
-        if (!state.compareAndSet(from, to)) {
-            throw wrongState(operation);
-        }
-    }
-
-    private RdmaException wrongState(String operation) {
-        State now = Objects.requireNonNull(state.get());
-        if (now == State.CLOSED) {
-            throw new IllegalStateException("the id is closed");
-        }
-        return new RdmaException(Errno.EINVAL, operation, switch (now) {
-            case IDLE -> "the id has no address yet: bind or resolve one first";
-            case BOUND -> "the id is bound; it can listen or resolve an address";
-            case ADDRESS_RESOLVED -> "the address is resolved; the route comes next";
-            case ROUTE_RESOLVED -> "the route is resolved; connecting comes next";
-            case LISTENING -> "the id listens; requests bring ids of their own";
-            case REQUESTED -> "the id stands for a request: accept or reject it";
-            case CONNECTING, ACCEPTING -> "the id is being connected";
-            case CONNECTED -> "the id is connected";
-            case ENDED -> "the connection has ended; make a new id";
-            case CLOSED -> "the id is closed";
-        });
-    }
-
-    private DeviceLease device() {
-        if (state.get() == State.CLOSED) {
-            throw new IllegalStateException("the id is closed");
-        }
-        DeviceLease device = lease;
-        if (device == null) {
-            throw new IllegalStateException(
-                    "the id has no device yet: bind it to one address or resolve one first");
-        }
-        return device;
-    }
-
-    private IdDataPath path() {
-        IdDataPath path = dataPath;
-        if (path == null) {
-            throw new IllegalStateException("the id has no queue pair: create one first");
-        }
-        return path;
-    }
-
-    private CmConnection connection(String operation) throws RdmaException {
-        CmConnection open = connection;
-        if (open == null) {
-            throw wrongState(operation);
-        }
-        return open;
-    }
-
-    private int queuePairNumber(ConnectionParameters parameters) {
-        IdDataPath path = dataPath;
-        return path == null ? parameters.queuePairNumber() : path.queuePair.number();
-    }
-
-    private static void checkPrivateData(byte[] data, int maximum, String operation)
-            throws RdmaException {
-        if (data.length > maximum) {
-            throw new RdmaException(Errno.EINVAL, operation, "private data has " + data.length
-                    + " bytes; at most " + maximum + " fit");
-        }
-    }
 
     private static void checkResolved(InetSocketAddress address, String operation)
             throws RdmaException {
@@ -747,7 +790,9 @@ public final class CmId implements CmOperations, AutoCloseable {
         }
     }
 
-    private static String display(InetSocketAddress address) {
-        return address.getAddress().getHostAddress() + " port " + address.getPort();
+    private static void checkTimeout(Duration timeout) {
+        if (timeout.isNegative()) {
+            throw new IllegalArgumentException("a time-out cannot be " + timeout);
+        }
     }
 }

@@ -1,16 +1,21 @@
 package io.rdma4j.cm;
 
 import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.ScatterGatherElement;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.WorkCompletion;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
 /**
  * Short forms for an id's queue pair: registering, posting and waiting in one line each.
@@ -25,6 +30,10 @@ public interface CmOperations {
      * @throws IllegalStateException if it has none
      */
     QueuePair queuePair();
+
+    /** {@return the shared receive queue created on the id, or null} C: {@code id->srq}. */
+    @Nullable
+    SharedReceiveQueue sharedReceiveQueue();
 
     /** {@return the queue pair's protection domain; before there is one, that of the id's device} */
     ProtectionDomain protectionDomain() throws RdmaException;
@@ -45,11 +54,32 @@ public interface CmOperations {
                 AccessFlag.REMOTE_WRITE);
     }
 
-    /** Posts a receive into a stretch of a region. C: {@code rdma_post_recv}. */
+    /**
+     * Posts a receive into a stretch of a region, to the id's shared receive queue if it has one. C:
+     * {@code rdma_post_recv}.
+     */
     default void postReceive(long requestId, MemoryRegion region, long offset, long length)
             throws RdmaException {
-        queuePair().postReceive(
-                new ReceiveWorkRequest().id(requestId).add(region, offset, length));
+        post(new ReceiveWorkRequest().id(requestId).add(region, offset, length));
+    }
+
+    /** Posts a receive into several stretches. C: {@code rdma_post_recvv}. */
+    default void postReceive(long requestId, List<ScatterGatherElement> elements)
+            throws RdmaException {
+        ReceiveWorkRequest request = new ReceiveWorkRequest().id(requestId);
+        for (ScatterGatherElement element : elements) {
+            request.add(element.address(), element.length(), element.lkey());
+        }
+        post(request);
+    }
+
+    private void post(ReceiveWorkRequest request) throws RdmaException {
+        SharedReceiveQueue shared = sharedReceiveQueue();
+        if (shared == null) {
+            queuePair().postReceive(request);
+        } else {
+            shared.post(request);
+        }
     }
 
     /** Posts a SEND of a stretch of a region. C: {@code rdma_post_send}. */
@@ -72,9 +102,56 @@ public interface CmOperations {
                 flags);
     }
 
+    /** Posts a SEND of several stretches. C: {@code rdma_post_sendv}. */
+    default void postSend(long requestId, List<ScatterGatherElement> elements, SendFlag... flags)
+            throws RdmaException {
+        post(new SendWorkRequest().send(), requestId, elements, flags);
+    }
+
+    /** Posts a READ into several stretches. C: {@code rdma_post_readv}. */
+    default void postRead(long requestId, List<ScatterGatherElement> elements, long remoteAddress,
+            int rkey, SendFlag... flags) throws RdmaException {
+        post(new SendWorkRequest().read(remoteAddress, rkey), requestId, elements, flags);
+    }
+
+    /** Posts a WRITE of several stretches. C: {@code rdma_post_writev}. */
+    default void postWrite(long requestId, List<ScatterGatherElement> elements, long remoteAddress,
+            int rkey, SendFlag... flags) throws RdmaException {
+        post(new SendWorkRequest().write(remoteAddress, rkey), requestId, elements, flags);
+    }
+
+    /**
+     * Posts a SEND of any memory, copied at once. C: {@code rdma_post_send} without a region and with
+     * {@code IBV_SEND_INLINE}.
+     */
+    default void postSend(long requestId, MemorySegment data, SendFlag... flags)
+            throws RdmaException {
+        post(new SendWorkRequest().send().id(requestId).inline(data), flags);
+    }
+
+    /**
+     * Posts a datagram to a queue pair of port space UDP, with the Q_Key
+     * {@link DatagramParameters#UDP_QKEY}. C: {@code rdma_post_ud_send}.
+     */
+    default void postDatagram(long requestId, MemoryRegion region, long offset, long length,
+            AddressHandle path, int remoteQueuePair, SendFlag... flags) throws RdmaException {
+        post(new SendWorkRequest().send().to(path, remoteQueuePair, DatagramParameters.UDP_QKEY),
+                requestId, region, offset, length, flags);
+    }
+
     private void post(SendWorkRequest request, long requestId, MemoryRegion region, long offset,
             long length, SendFlag... flags) throws RdmaException {
-        request.id(requestId).add(region, offset, length);
+        post(request.id(requestId).add(region, offset, length), flags);
+    }
+
+    private void post(SendWorkRequest request, long requestId, List<ScatterGatherElement> elements,
+            SendFlag... flags) throws RdmaException {
+        request.id(requestId);
+        elements.forEach(request::add);
+        post(request, flags);
+    }
+
+    private void post(SendWorkRequest request, SendFlag... flags) throws RdmaException {
         for (SendFlag flag : flags) {
             request.set(flag);
         }

@@ -14,10 +14,10 @@ import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
@@ -25,26 +25,57 @@ import java.util.stream.Collectors;
  * first and closed after the last.
  */
 final class DeviceLease {
-    private static final Map<String, Shared> OPEN = new HashMap<>();
+    private static final List<Shared> OPEN = new ArrayList<>();
 
     private final Shared shared;
+    private volatile @Nullable Holder holder;
     private boolean released;
 
     private DeviceLease(Shared shared) {
         this.shared = shared;
-        shared.leases.incrementAndGet();
+        shared.leases.add(this);
     }
 
-    private static final class Shared {
+    /** Hears what becomes of the device. Must not block. */
+    interface Holder {
+        /** As {@link CmContext.Watcher#onAddressChanged}. */
+        void onAddressChanged(InetAddress address);
+
+        /** As {@link CmContext.Watcher#onDeviceGone}. */
+        void onDeviceGone();
+    }
+
+    private static final class Shared implements CmContext.Watcher {
         final String name;
         final CmContext context;
         @Nullable
         ProtectionDomain defaultDomain;
-        final AtomicInteger leases = new AtomicInteger();
+        final Set<DeviceLease> leases = ConcurrentHashMap.newKeySet();
+        volatile boolean isGone;
 
         Shared(String name, CmContext context) {
             this.name = name;
             this.context = context;
+        }
+
+        @Override
+        public void onAddressChanged(InetAddress address) {
+            tell(holder -> holder.onAddressChanged(address));
+        }
+
+        @Override
+        public void onDeviceGone() {
+            isGone = true;
+            tell(Holder::onDeviceGone);
+        }
+
+        private void tell(Consumer<Holder> news) {
+            for (DeviceLease lease : leases) {
+                Holder hears = lease.holder;
+                if (hears != null) {
+                    news.accept(hears);
+                }
+            }
         }
     }
 
@@ -138,10 +169,16 @@ final class DeviceLease {
     private static DeviceLease open(CmDevice device, @Nullable InetAddress address)
             throws RdmaException {
         synchronized (OPEN) {
-            Shared shared = OPEN.get(device.name());
+            Shared shared = null;
+            for (Shared each : OPEN) {
+                if (each.name.equals(device.name()) && !each.isGone) {
+                    shared = each;
+                }
+            }
             if (shared == null) {
                 shared = new Shared(device.name(), device.open(address));
-                OPEN.put(shared.name, shared);
+                OPEN.add(shared);
+                shared.context.watch(shared);
             } else if (address != null) {
                 shared.context.claim(address);
             }
@@ -151,6 +188,12 @@ final class DeviceLease {
 
     CmContext context() {
         return shared.context;
+    }
+
+    /** Tells a holder from now on what becomes of the device. */
+    DeviceLease heldBy(Holder newHolder) {
+        holder = newHolder;
+        return this;
     }
 
     /**
@@ -180,14 +223,14 @@ final class DeviceLease {
                 return;
             }
             released = true;
-            shared.leases.decrementAndGet();
-            OPEN.values().removeIf(DeviceLease::closeIfIdle);
+            shared.leases.remove(this);
+            OPEN.removeIf(DeviceLease::closeIfIdle);
         }
     }
 
     /** An application may outlive its ids with objects of the context: then it stays open. */
     private static boolean closeIfIdle(Shared shared) {
-        if (shared.leases.get() > 0) {
+        if (!shared.leases.isEmpty()) {
             return false;
         }
         try {

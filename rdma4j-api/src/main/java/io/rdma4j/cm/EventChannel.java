@@ -71,12 +71,16 @@ public final class EventChannel implements AutoCloseable {
         ids++;
     }
 
-    synchronized void detach(CmId id) {
+    synchronized void detach() {
         ids--;
+    }
+
+    void drop(CmId id) {
         events.removeIf(event -> event.id() == id);
     }
 
-    void moveEvents(CmId id, EventChannel target) {
-        events.moveIf(event -> event.id() == id, target.events);
+    /** Takes over an id with its events that nobody has taken. */
+    void takeOver(CmId id, EventChannel from) {
+        from.events.moveIf(event -> event.id() == id || event.listenId() == id, events);
     }
 }

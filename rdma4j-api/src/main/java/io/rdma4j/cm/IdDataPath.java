@@ -1,6 +1,5 @@
 package io.rdma4j.cm;
 
-import io.rdma4j.spi.CmConnection;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
@@ -11,8 +10,11 @@ import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
+
+import java.util.Set;
 
 /** The queue pair of an id, with the completion queues and channels made for it. */
 final class IdDataPath {
@@ -44,17 +46,28 @@ final class IdDataPath {
                         wanted.capabilities().maxReceiveRequests());
                 receiveQueue = ownReceiveQueue;
             }
-            QueuePair queuePair = domain.createQueuePair(new QueuePairInitAttributes()
-                    .type(wanted.type()).capabilities(wanted.capabilities())
-                    .signalAll(wanted.signalAll()).userContext(wanted.userContext())
-                    .sharedReceiveQueue(wanted.sharedReceiveQueue()).sendCompletionQueue(sendQueue)
-                    .receiveCompletionQueue(receiveQueue));
+            QueuePair queuePair = domain.createQueuePair(
+                    copy(wanted).sendCompletionQueue(sendQueue)
+                            .receiveCompletionQueue(receiveQueue));
             return new IdDataPath(queuePair, ownSendQueue, ownReceiveQueue);
         } catch (RdmaException e) {
             close(ownSendQueue);
             close(ownReceiveQueue);
             throw e;
         }
+    }
+
+    /** {@return what is wanted, but for the completion queues} */
+    static QueuePairInitAttributes copy(QueuePairInitAttributes wanted) {
+        QueuePairInitAttributes copy = new QueuePairInitAttributes().type(wanted.type())
+                .capabilities(wanted.capabilities()).signalAll(wanted.signalAll())
+                .userContext(wanted.userContext()).sharedReceiveQueue(wanted.sharedReceiveQueue())
+                .blockSelfMulticastLoopback(wanted.blockSelfMulticastLoopback());
+        Set<SendOpcode> operations = wanted.sendOperations();
+        if (operations != null) {
+            copy.sendOperations(operations.toArray(SendOpcode[]::new));
+        }
+        return copy;
     }
 
     private static CompletionQueue completionQueue(DeviceContext context, int requests)
@@ -76,13 +89,6 @@ final class IdDataPath {
                 channel.close();
             }
         }
-    }
-
-    /** Brings the queue pair to RTS as the connection says. */
-    void ready(CmConnection connection, ConnectionParameters own) throws RdmaException {
-        queuePair.modify(connection.queuePairAttributes(QueuePairState.INIT, own));
-        queuePair.modify(connection.queuePairAttributes(QueuePairState.RTR, own));
-        queuePair.modify(connection.queuePairAttributes(QueuePairState.RTS, own));
     }
 
     /** Moves the queue pair to the error state, unless nothing was ever started on it. */

@@ -2,6 +2,7 @@ package io.rdma4j.cm;
 
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmListener;
+import io.rdma4j.spi.ListenCall;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -13,13 +14,8 @@ import java.util.List;
 
 /** The devices an id listens on: one, or for a wildcard address all that can be opened. */
 final class IdListening {
-    private final PortSpace space;
     private final List<CmListener> listeners = new ArrayList<>();
     private final List<DeviceLease> leases = new ArrayList<>();
-
-    IdListening(PortSpace space) {
-        this.space = space;
-    }
 
     /** Hears of a request, with the device it came by. */
     interface Handler {
@@ -32,8 +28,9 @@ final class IdListening {
      * Starts to listen; after a failure {@link #stop} undoes what has been done.
      *
      * @param single the device of the bound address, null for all devices
+     * @param call what is offered, on each device
      */
-    void start(InetSocketAddress bound, @Nullable DeviceLease single, int backlog, Handler handler)
+    void start(@Nullable DeviceLease single, ListenCall call, Handler handler)
             throws RdmaException {
         List<RdmaException> failures = new ArrayList<>();
         List<DeviceLease> taken = single == null
@@ -50,8 +47,7 @@ final class IdListening {
             throw none;
         }
         for (DeviceLease lease : taken) {
-            CmListener started = lease.context().listen(space, bound.getPort(),
-                    single == null ? null : bound.getAddress(), backlog,
+            CmListener started = lease.context().listen(call,
                     (request, to, from, parameters) -> handler.onRequest(lease, request, to, from,
                             parameters));
             synchronized (this) {

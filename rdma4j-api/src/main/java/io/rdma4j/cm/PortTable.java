@@ -19,10 +19,19 @@ final class PortTable {
 
     private PortTable() {}
 
-    private record Entry(PortSpace space, InetAddress address, int port) {
+    /** A port held; two holders may have equal entries if both allow it. */
+    private record Entry(PortSpace space, InetAddress address, int port, boolean isShared,
+            boolean isFamilyOnly) {
         boolean conflictsWith(Entry other) {
-            return space == other.space && port == other.port && (address.isAnyLocalAddress()
-                    || other.address.isAnyLocalAddress() || address.equals(other.address));
+            if (space != other.space || port != other.port || (isShared && other.isShared)) {
+                return false;
+            }
+            if (isFamilyOnly && other.isFamilyOnly
+                    && address.getClass() != other.address.getClass()) {
+                return false;
+            }
+            return address.isAnyLocalAddress() || other.address.isAnyLocalAddress()
+                    || address.equals(other.address);
         }
     }
 
@@ -30,17 +39,20 @@ final class PortTable {
      * Takes a port.
      *
      * @param wanted its port is 0 for any
+     * @param options whether others that say the same may share the port, and whether the other IP version
+     *        is left alone
      * @return the address with the port taken
      * @throws RdmaException EADDRINUSE if another id holds it
      */
-    static synchronized InetSocketAddress take(PortSpace space, InetSocketAddress wanted)
-            throws RdmaException {
+    static synchronized InetSocketAddress take(PortSpace space, InetSocketAddress wanted,
+            IdOptions options) throws RdmaException {
         InetAddress address = wanted.getAddress();
         if (wanted.getPort() != 0) {
-            Entry entry = new Entry(space, address, wanted.getPort());
+            Entry entry = new Entry(space, address, wanted.getPort(), options.reuseAddress,
+                    options.addressFamilyOnly);
             if (conflict(entry) != null) {
                 throw new RdmaException(Errno.EADDRINUSE, "bind address", "port " + wanted.getPort()
-                        + " is held by another id of this process; close that one or choose another port");
+                        + " is held by another id of this process; close that one, choose another port, or allow both to share it");
             }
             ENTRIES.add(entry);
             return wanted;
@@ -48,7 +60,8 @@ final class PortTable {
         int count = LAST_EPHEMERAL - FIRST_EPHEMERAL + 1;
         int start = ThreadLocalRandom.current().nextInt(count);
         for (int i = 0; i < count; i++) {
-            Entry entry = new Entry(space, address, FIRST_EPHEMERAL + (start + i) % count);
+            Entry entry = new Entry(space, address, FIRST_EPHEMERAL + (start + i) % count, false,
+                    options.addressFamilyOnly);
             if (conflict(entry) == null) {
                 ENTRIES.add(entry);
                 return new InetSocketAddress(address, entry.port);
@@ -60,7 +73,13 @@ final class PortTable {
 
     /** Gives a port back. */
     static synchronized void release(PortSpace space, InetSocketAddress taken) {
-        ENTRIES.remove(new Entry(space, taken.getAddress(), taken.getPort()));
+        for (Entry entry : ENTRIES) {
+            if (entry.space == space && entry.port == taken.getPort()
+                    && entry.address.equals(taken.getAddress())) {
+                ENTRIES.remove(entry);
+                return;
+            }
+        }
     }
 
     private static @Nullable Entry conflict(Entry entry) {

@@ -1,9 +1,7 @@
 package io.rdma4j.spi;
 
-import io.rdma4j.cm.PortSpace;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.RdmaException;
-import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
 import java.util.List;
@@ -29,13 +27,22 @@ public interface CmContext extends DeviceContext {
     /**
      * Listens for connection requests.
      *
-     * @param address one of {@link #addresses}, or null for all
-     * @param backlog requests that may wait unanswered; further ones are rejected
      * @throws RdmaException EADDRINUSE if somebody listens there already
      */
-    CmListener listen(PortSpace space, int port, @Nullable InetAddress address, int backlog,
-            CmListener.Handler handler) throws RdmaException;
+    CmListener listen(ListenCall call, CmListener.Handler handler) throws RdmaException;
 
-    /** Asks a listener for a connection; the answer comes to the handler. */
+    /** Asks a listener for a connection, or for a datagram service; the answer comes to the handler. */
     CmConnection connect(ConnectCall call, CmConnection.Handler handler) throws RdmaException;
+
+    /** Tells a watcher what becomes of the device, until the context is closed. */
+    void watch(Watcher watcher);
+
+    /** Hears what becomes of a device. Called by any thread; must not block. */
+    interface Watcher {
+        /** An address of the device went away or moved to another interface. */
+        void onAddressChanged(InetAddress address);
+
+        /** The device is gone: nothing can be sent or received any more. */
+        void onDeviceGone();
+    }
 }

@@ -1,40 +1,47 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.cm.ConnectionParameters;
-import io.rdma4j.cm.PortSpace;
 import io.rdma4j.cm.RejectReason;
 import io.rdma4j.protocol.cm.CmCall;
 import io.rdma4j.protocol.cm.CmConversation;
+import io.rdma4j.protocol.cm.CmOffer;
 import io.rdma4j.protocol.cm.CmPeer;
 import io.rdma4j.protocol.cm.CmService;
+import io.rdma4j.protocol.cm.IpVersions;
 import io.rdma4j.softnic.jfr.FlightEvents;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectCall;
+import io.rdma4j.spi.ListenCall;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
 
 /** The connection manager's listeners and connections, each call made as the engine's owner. */
 final class SoftConnections {
     private SoftConnections() {}
 
-    static CmListener listen(SoftNic nic, PortSpace space, int port,
-            @Nullable InetAddress address, int backlog, CmListener.Handler handler)
+    static CmListener listen(SoftNic nic, ListenCall call, CmListener.Handler handler)
             throws RdmaException {
+        CmOffer offer = new CmOffer(call.space(), call.type(), call.port(),
+                call.address() == null ? null : Gid.of(call.address()), versions(call.family()),
+                call.backlog());
+        if (call.type() == QueuePairType.UD) {
+            return SoftDatagramServices.listen(nic, offer, handler);
+        }
         CmService service = nic.driver()
-                .call(nowNs -> nic.connectionManager().listen(space, port,
-                        address == null ? null : Gid.of(address), backlog,
+                .call(nowNs -> nic.connectionManager().listen(offer,
                         (conversation, sourcePort, parameters) -> {
                             CmPeer peer = conversation.peer();
                             InetSocketAddress local = new InetSocketAddress(
-                                    peer.local().address(), port);
+                                    peer.local().address(), call.port());
                             InetSocketAddress remote = new InetSocketAddress(
                                     peer.remote().address(), sourcePort);
                             Connection connection = new Connection(nic, conversation, local,
@@ -45,23 +52,30 @@ final class SoftConnections {
         return () -> nic.driver().run(nowNs -> service.close());
     }
 
+    private static IpVersions versions(@Nullable StandardProtocolFamily family) {
+        if (family == null) {
+            return IpVersions.BOTH;
+        }
+        return family == StandardProtocolFamily.INET ? IpVersions.IPV4 : IpVersions.IPV6;
+    }
+
     static CmConnection connect(SoftNic nic, ConnectCall call, CmConnection.Handler handler)
             throws RdmaException {
-        if (call.space() != PortSpace.TCP) {
-            throw RdmaException.unsupported("connect",
-                    "this device connects in port space TCP, not " + call.space());
+        CmPeer peer = new CmPeer(Gid.of(call.source().getAddress()),
+                Gid.of(call.destination().getAddress()));
+        CmCall wanted = new CmCall(peer, call.space(), call.type(), call.source().getPort(),
+                call.destination().getPort(), call.parameters(), call.queuePairNumber(),
+                nic.device().activeMtu(), call.options().typeOfService(),
+                call.options().acknowledgeTimeout());
+        if (call.type() == QueuePairType.UD) {
+            return SoftDatagramServices.lookUp(nic, wanted, handler);
         }
         return nic.driver().call(nowNs -> {
             Connection connection = new Connection(nic, null, call.source(),
                     call.destination());
             connection.queuePair = call.queuePairNumber();
-            CmPeer peer = new CmPeer(Gid.of(call.source().getAddress()),
-                    Gid.of(call.destination().getAddress()));
-            connection.conversation = nic.connectionManager()
-                    .connect(new CmCall(peer, call.space(), call.source().getPort(),
-                            call.destination().getPort(), call.parameters(),
-                            call.queuePairNumber(), nic.device().activeMtu()),
-                            connection.eventsFor(handler), nowNs);
+            connection.conversation = nic.connectionManager().connect(wanted,
+                    connection.eventsFor(handler), nowNs);
             return connection;
         });
     }
@@ -120,10 +134,18 @@ final class SoftConnections {
         }
 
         @Override
-        public void reject(byte[] privateData) throws RdmaException {
+        public void communicationEstablished() throws RdmaException {
             nic.driver().call(nowNs -> {
-                conversation().reject(RejectReason.CONSUMER_DEFINED, privateData);
-                record(FlightEvents.Outcome.REJECTED, RejectReason.CONSUMER_DEFINED.code());
+                conversation().communicationEstablished();
+                return this;
+            });
+        }
+
+        @Override
+        public void reject(RejectReason reason, byte[] privateData) throws RdmaException {
+            nic.driver().call(nowNs -> {
+                conversation().reject(reason, privateData);
+                record(FlightEvents.Outcome.REJECTED, reason.code());
                 return this;
             });
         }

@@ -1,6 +1,5 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.cm.PortSpace;
 import io.rdma4j.protocol.wire.GlobalRouteHeader;
 import io.rdma4j.protocol.wire.OutgoingPacket;
 import io.rdma4j.spi.CmConnection;
@@ -8,6 +7,7 @@ import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectCall;
 import io.rdma4j.spi.EventQueue;
+import io.rdma4j.spi.ListenCall;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
@@ -44,6 +44,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /** An open device. */
 final class SoftDeviceContext implements CmContext {
@@ -55,6 +56,7 @@ final class SoftDeviceContext implements CmContext {
     private final LiveObjects children = new LiveObjects();
     private final EventQueue<AsyncEvent> asyncEvents = new EventQueue<>("await asynchronous event");
     private final AsyncEventSource portEvents = AsyncEventSource.ofPort(asyncEvents, PORT);
+    private final List<CmContext.Watcher> watchers = new CopyOnWriteArrayList<>();
     private volatile boolean isClosed;
 
     SoftDeviceContext(SoftNic nic) {
@@ -329,6 +331,7 @@ final class SoftDeviceContext implements CmContext {
         });
         if (isLast) {
             asyncEvents.close();
+            watchers.forEach(nic.watchers()::remove);
             nic.release(this);
         }
     }
@@ -346,10 +349,9 @@ final class SoftDeviceContext implements CmContext {
     }
 
     @Override
-    public CmListener listen(PortSpace space, int port, @Nullable InetAddress address, int backlog,
-            CmListener.Handler handler) throws RdmaException {
+    public CmListener listen(ListenCall call, CmListener.Handler handler) throws RdmaException {
         checkOpen();
-        return SoftConnections.listen(nic, space, port, address, backlog, handler);
+        return SoftConnections.listen(nic, call, handler);
     }
 
     @Override
@@ -357,5 +359,11 @@ final class SoftDeviceContext implements CmContext {
             throws RdmaException {
         checkOpen();
         return SoftConnections.connect(nic, call, handler);
+    }
+
+    @Override
+    public void watch(CmContext.Watcher watcher) {
+        watchers.add(watcher);
+        nic.watchers().add(watcher);
     }
 }

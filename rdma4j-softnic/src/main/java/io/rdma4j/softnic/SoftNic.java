@@ -64,6 +64,7 @@ final class SoftNic implements CompletionRing.Clock {
     private final Set<SoftQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
     private DeviceOptions options = DeviceOptions.DEFAULT;
     private @Nullable DeviceBean bean;
+    private final NicWatchers watchers = new NicWatchers();
     private int contexts;
 
     /**
@@ -425,6 +426,11 @@ final class SoftNic implements CompletionRing.Clock {
             }
         });
         openContexts.forEach(context -> context.onPortEvent(AsyncEventType.DEVICE_FATAL));
+    }
+
+    /** {@return who wants to hear of lost addresses and of the end of the device} */
+    NicWatchers watchers() {
+        return watchers;
     }
 
     /** {@return a key for new memory, with a tag of its own} For the engine's owner. */

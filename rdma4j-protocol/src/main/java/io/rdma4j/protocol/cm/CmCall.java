@@ -3,6 +3,8 @@ package io.rdma4j.protocol.cm;
 import io.rdma4j.cm.ConnectionParameters;
 import io.rdma4j.cm.PortSpace;
 import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.QueuePairType;
+import org.jspecify.annotations.Nullable;
 
 import java.nio.ByteBuffer;
 
@@ -11,22 +13,22 @@ import java.nio.ByteBuffer;
  *
  * @param peer the addresses
  * @param space the port space of both ports
+ * @param type RC or UC for a connection, UD for a datagram service
  * @param sourcePort the local port
  * @param destinationPort the listener's port
  * @param parameters what the application set
  * @param queuePairNumber the local queue pair
  * @param pathMtu the largest packet this side can send
+ * @param typeOfService the IP type of service or traffic class
+ * @param acknowledgeTimeout the acknowledgement time-out of the queue pairs, an exponent; null for the
+ *        manager's own
  */
-public record CmCall(CmPeer peer, PortSpace space, int sourcePort, int destinationPort,
-        ConnectionParameters parameters, int queuePairNumber, Mtu pathMtu) {
-
-    /** {@return the service that stands for a port} Source: IBTA annex A11.3. */
-    static long serviceId(PortSpace space, int port) {
-        return (long) space.code() << 16 | port;
-    }
+public record CmCall(CmPeer peer, PortSpace space, QueuePairType type, int sourcePort,
+        int destinationPort, ConnectionParameters parameters, int queuePairNumber, Mtu pathMtu,
+        int typeOfService, @Nullable Integer acknowledgeTimeout) {
 
     long serviceId() {
-        return serviceId(space, destinationPort);
+        return CmOffer.serviceId(space, destinationPort);
     }
 
     PrivateData privateData() {

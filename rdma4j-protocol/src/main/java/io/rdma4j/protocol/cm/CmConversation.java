@@ -15,6 +15,7 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +35,7 @@ import java.util.Set;
  * Source: IBTA 12.9.5 to 12.9.8. A disconnect request is confirmed at once; when the application hears
  * of it, the peer has already ended.
  */
-public final class CmConversation {
+public final class CmConversation implements CmTimer {
     /** Hears what becomes of a conversation. Calls come from within calls of the manager. */
     public interface Events {
         /** The peer accepted; {@link #establish} or {@link #reject} follows. */
@@ -65,7 +66,9 @@ public final class CmConversation {
     private final ConnectionManager manager;
     private final CmSettings settings;
     private final CmPeer peer;
+    private final QueuePairType type;
     private final int localId;
+    private final long order;
     private final boolean isActive;
     /** The PSN that the peer shall begin with, and the one it told this side to begin with. */
     private final int receivePsn;
@@ -79,6 +82,7 @@ public final class CmConversation {
     private int initiatorDepth;
     private int retryCount;
     private int rnrRetryCount;
+    private int typeOfService;
     private State state;
     private @Nullable Events events;
     private @Nullable CmService service;
@@ -86,19 +90,22 @@ public final class CmConversation {
     private int retriesLeft;
     private long deadlineNs = Long.MAX_VALUE;
 
-    private CmConversation(ConnectionManager manager, CmPeer peer, boolean isActive, State state) {
+    private CmConversation(ConnectionManager manager, CmPeer peer, QueuePairType type,
+            boolean isActive, State state) {
         this.manager = manager;
+        this.type = type;
         this.settings = manager.settings();
         this.peer = peer;
         this.isActive = isActive;
         this.state = state;
         localId = manager.newIdentifier();
+        order = manager.newOrder();
         receivePsn = manager.newPsn();
     }
 
     static CmConversation active(ConnectionManager manager, CmCall call, Events events,
             long nowNs) {
-        CmConversation conversation = new CmConversation(manager, call.peer(), true,
+        CmConversation conversation = new CmConversation(manager, call.peer(), call.type(), true,
                 State.REQUEST_SENT);
         conversation.events = events;
         conversation.call(call, nowNs);
@@ -107,8 +114,8 @@ public final class CmConversation {
 
     static CmConversation passive(ConnectionManager manager, CmPeer peer, CmService service,
             long transaction, Request request) {
-        CmConversation conversation = new CmConversation(manager, peer, false,
-                State.REQUEST_RECEIVED);
+        CmConversation conversation = new CmConversation(manager, peer, service.offer().type(),
+                false, State.REQUEST_RECEIVED);
         conversation.service = service;
         conversation.transaction = transaction;
         conversation.remoteId = request.senderId();
@@ -119,6 +126,7 @@ public final class CmConversation {
         conversation.initiatorDepth = request.responderResources();
         conversation.retryCount = request.retryCount();
         conversation.rnrRetryCount = request.rnrRetryCount();
+        conversation.typeOfService = request.primary().trafficClass();
         return conversation;
     }
 
@@ -132,11 +140,15 @@ public final class CmConversation {
         responderResources = Math.min(own.responderResources(), settings.maxReadAtomic());
         initiatorDepth = Math.min(own.initiatorDepth(), settings.maxReadAtomic());
         retryCount = own.retryCount();
-        PathRecord path = new PathRecord(0xffff, 0xffff, peer.local(), peer.remote(), 0, 0, 0, 64,
-                0, settings.ackTimeout() << 3);
+        typeOfService = call.typeOfService();
+        Integer chosen = call.acknowledgeTimeout();
+        int ackTimeout = chosen == null ? settings.ackTimeout() : chosen;
+        PathRecord path = new PathRecord(0xffff, 0xffff, peer.local(), peer.remote(), 0, 0,
+                typeOfService, 64, 0, ackTimeout << 3);
         send(new Request(localId, call.serviceId(), settings.nodeGuid(), 0, localQueuePair,
-                responderResources, initiatorDepth, settings.responseTimeout(), 0,
-                own.flowControl(), receivePsn, settings.responseTimeout(), retryCount, 0xffff,
+                responderResources, initiatorDepth, settings.responseTimeout(),
+                transportType(type), own.flowControl(), receivePsn, settings.responseTimeout(),
+                retryCount, 0xffff,
                 pathMtu, own.rnrRetryCount(), settings.maxRetries(), own.sharedReceiveQueue(), path,
                 PathRecord.NONE, call.privateData()), settings.maxRetries(), nowNs);
     }
@@ -220,26 +232,38 @@ public final class CmConversation {
             int gidIndex) throws RdmaException {
         if (state == State.REQUEST_RECEIVED) {
             negotiate(own);
+        } else if (state == State.REQUEST_SENT && target != QueuePairState.INIT) {
+            throw wrongState("initialize queue pair attributes");
         }
         QueuePairAttributes attributes = new QueuePairAttributes().state(target);
-        return switch (target) {
+        switch (target) {
             case INIT -> attributes.pkeyIndex(0).port(1).accessFlags(access());
-            case RTR -> attributes
-                    .addressVector(AddressHandleAttributes.to(peer.remote(), gidIndex))
-                    .pathMtu(CmSettings.mtu(pathMtu)).destinationQueuePair(remoteQueuePair)
-                    .receivePsn(receivePsn).maxDestinationReadAtomic(responderResources)
-                    .minRnrTimer(settings.minRnrTimer());
-            case RTS -> attributes.timeout(settings.ackTimeout()).retryCount(retryCount)
-                    .rnrRetry(rnrRetryCount).sendPsn(sendPsn).maxReadAtomic(initiatorDepth);
+            case RTR -> {
+                attributes.addressVector(AddressHandleAttributes.to(peer.remote(), gidIndex)
+                        .withTrafficClass(typeOfService)).pathMtu(CmSettings.mtu(pathMtu))
+                        .destinationQueuePair(remoteQueuePair).receivePsn(receivePsn);
+                if (type == QueuePairType.RC) {
+                    attributes.maxDestinationReadAtomic(responderResources)
+                            .minRnrTimer(settings.minRnrTimer());
+                }
+            }
+            case RTS -> {
+                attributes.sendPsn(sendPsn);
+                if (type == QueuePairType.RC) {
+                    attributes.timeout(settings.ackTimeout()).retryCount(retryCount)
+                            .rnrRetry(rnrRetryCount).maxReadAtomic(initiatorDepth);
+                }
+            }
             case RESET, SQD, SQE, ERR -> throw new RdmaException(Errno.EINVAL,
                     "initialize queue pair attributes",
                     "a connection brings a queue pair to INIT, RTR or RTS, not to " + target);
-        };
+        }
+        return attributes;
     }
 
     /** As the kernel: the peer may write, and read if it was granted resources to. */
     private Set<AccessFlag> access() {
-        return responderResources == 0
+        return responderResources == 0 || type != QueuePairType.RC
                 ? EnumSet.of(AccessFlag.REMOTE_WRITE)
                 : EnumSet.of(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ,
                         AccessFlag.REMOTE_ATOMIC);
@@ -259,7 +283,7 @@ public final class CmConversation {
     void onRepeatedRequest() {
         switch (state) {
             case REQUEST_RECEIVED -> manager.send(peer, transaction, new MessageReceipt(localId,
-                    remoteId, 0, settings.serviceTimeout(), NO_DATA));
+                    remoteId, MessageReceipt.OF_REQUEST, settings.serviceTimeout(), NO_DATA));
             case REPLY_SENT -> resend();
             case TIME_WAIT -> sendReject(RejectReason.STALE_CONNECTION, new byte[0]);
             case ESTABLISHED, DISCONNECT_SENT, CLOSED, REQUEST_SENT, REPLY_RECEIVED -> {
@@ -296,15 +320,29 @@ public final class CmConversation {
                     manager.send(peer, transaction, new ReadyToUse(localId, remoteId, NO_DATA));
                 }
             }
-            case REPLY_RECEIVED, REQUEST_RECEIVED, REPLY_SENT, DISCONNECT_SENT, TIME_WAIT,
-                    CLOSED -> {
+            case REPLY_RECEIVED -> manager.send(peer, transaction, new MessageReceipt(localId,
+                    remoteId, MessageReceipt.OF_REPLY, settings.serviceTimeout(), NO_DATA));
+            case REQUEST_RECEIVED, REPLY_SENT, DISCONNECT_SENT, TIME_WAIT, CLOSED -> {
                 // A late copy.
             }
         }
     }
 
-    /** A message or a packet of the connection shows that the peer is ready. */
-    public void onReadyToUse() {
+    /**
+     * A packet of the connection shows that the peer is ready, though its word for it may be lost.
+     *
+     * @throws RdmaException EISCONN if the connection is established already
+     */
+    public void communicationEstablished() throws RdmaException {
+        if (state == State.ESTABLISHED) {
+            throw new RdmaException(Errno.EISCONN, "notify",
+                    "the connection is established already");
+        }
+        require(State.REPLY_SENT, "notify");
+        onReadyToUse();
+    }
+
+    void onReadyToUse() {
         if (state == State.REPLY_SENT) {
             stopWaiting();
             state = State.ESTABLISHED;
@@ -340,7 +378,12 @@ public final class CmConversation {
     }
 
     void onMessageReceipt(MessageReceipt receipt, long nowNs) {
-        if (awaiting != null) {
+        boolean isExpected = switch (receipt.received()) {
+            case MessageReceipt.OF_REQUEST -> state == State.REQUEST_SENT;
+            case MessageReceipt.OF_REPLY -> state == State.REPLY_SENT;
+            default -> false;
+        };
+        if (isExpected) {
             waitUntil(nowNs + CmSettings.nanos(receipt.serviceTimeout())
                     + CmSettings.nanos(settings.responseTimeout()));
         }
@@ -376,8 +419,8 @@ public final class CmConversation {
         }
     }
 
-    /** The deadline has passed. */
-    void onDeadline(long nowNs) {
+    @Override
+    public void onDeadline(long nowNs) {
         if (state == State.TIME_WAIT) {
             Events hears = events;
             closed();
@@ -506,8 +549,19 @@ public final class CmConversation {
         return remoteQueuePair;
     }
 
-    long deadlineNs() {
+    @Override
+    public long deadlineNs() {
         return deadlineNs;
+    }
+
+    @Override
+    public long order() {
+        return order;
+    }
+
+    /** {@return the transport service of a request} Source: IBTA 12.6.5. */
+    static int transportType(QueuePairType type) {
+        return type == QueuePairType.UC ? 1 : 0;
     }
 
     boolean isActive() {

@@ -278,6 +278,8 @@ sealed interface CmMessage {
     record MessageReceipt(int senderId, int receiverId, int received, int serviceTimeout,
             PrivateData privateData) implements CmMessage {
         static final int ATTRIBUTE = 0x11;
+        static final int OF_REQUEST = 0;
+        static final int OF_REPLY = 1;
 
         @Override
         public int attribute() {

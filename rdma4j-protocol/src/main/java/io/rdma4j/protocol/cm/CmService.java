@@ -1,8 +1,6 @@
 package io.rdma4j.protocol.cm;
 
 import io.rdma4j.cm.ConnectionParameters;
-import io.rdma4j.verbs.Gid;
-import org.jspecify.annotations.Nullable;
 
 /** A service that connections can be asked of. */
 public final class CmService {
@@ -20,18 +18,13 @@ public final class CmService {
     }
 
     private final ConnectionManager manager;
-    private final long id;
-    private final @Nullable Gid address;
-    private final int backlog;
+    private final CmOffer offer;
     private final Handler handler;
     private int unanswered;
 
-    CmService(ConnectionManager manager, long id, @Nullable Gid address, int backlog,
-            Handler handler) {
+    CmService(ConnectionManager manager, CmOffer offer, Handler handler) {
         this.manager = manager;
-        this.id = id;
-        this.address = address;
-        this.backlog = backlog;
+        this.offer = offer;
         this.handler = handler;
     }
 
@@ -40,18 +33,13 @@ public final class CmService {
         manager.remove(this);
     }
 
-    boolean serves(long wantedId, Gid destination) {
-        return id == wantedId && (address == null || address.equals(destination));
-    }
-
-    boolean conflictsWith(long otherId, @Nullable Gid otherAddress) {
-        return id == otherId
-                && (address == null || otherAddress == null || address.equals(otherAddress));
+    CmOffer offer() {
+        return offer;
     }
 
     /** {@return whether one more request may wait} */
     boolean hasRoom() {
-        return unanswered < backlog;
+        return unanswered < offer.backlog();
     }
 
     CmConversation.Events onRequest(CmConversation conversation, int sourcePort,

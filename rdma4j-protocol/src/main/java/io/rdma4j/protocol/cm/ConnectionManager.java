@@ -1,7 +1,6 @@
 package io.rdma4j.protocol.cm;
 
 import io.rdma4j.cm.ConnectionParameters;
-import io.rdma4j.cm.PortSpace;
 import io.rdma4j.cm.RejectReason;
 import io.rdma4j.protocol.cm.CmMessage.DisconnectReply;
 import io.rdma4j.protocol.cm.CmMessage.DisconnectRequest;
@@ -13,7 +12,6 @@ import io.rdma4j.protocol.cm.CmMessage.Request;
 import io.rdma4j.protocol.cm.CmMessage.ServiceReply;
 import io.rdma4j.protocol.cm.CmMessage.ServiceRequest;
 import io.rdma4j.protocol.wire.Psn;
-import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.RdmaException;
@@ -46,19 +44,19 @@ public final class ConnectionManager {
 
     /** Answers that wait to be sent; beyond this the peer has to ask again. */
     private static final int MAX_OUTGOING = 4096;
-    private static final int RC = 0;
 
     private final CmSettings settings;
     private final IntSupplier random;
     private final Map<Integer, CmConversation> byLocalId = new HashMap<>();
     private final Map<RemoteKey, CmConversation> requestsByRemoteId = new HashMap<>();
     private final Map<RemoteKey, CmConversation> byRemoteQueuePair = new HashMap<>();
-    private final TreeSet<CmConversation> timers = new TreeSet<>(
-            Comparator.comparingLong(CmConversation::deadlineNs)
-                    .thenComparingInt(CmConversation::localId));
+    private final TreeSet<CmTimer> timers = new TreeSet<>(
+            Comparator.comparingLong(CmTimer::deadlineNs).thenComparingLong(CmTimer::order));
     private final List<CmService> services = new ArrayList<>();
     private final Queue<Outgoing> outgoing = new ArrayDeque<>();
+    private final DatagramServices datagrams = new DatagramServices(this);
     private int nextIdentifier;
+    private long nextOrder;
 
     private record RemoteKey(Gid address, int number) {}
 
@@ -77,24 +75,32 @@ public final class ConnectionManager {
     // ---------------------------------------------------------------- what applications do
 
     /**
-     * Offers a service.
+     * Offers connections.
      *
-     * @param address the address requests must come to, null for any
-     * @param backlog requests that may wait unanswered; further ones are rejected
-     * @throws RdmaException EADDRINUSE if it is offered already
+     * @throws RdmaException EADDRINUSE if they are offered already
      */
-    public CmService listen(PortSpace space, int port, @Nullable Gid address, int backlog,
-            CmService.Handler handler) throws RdmaException {
-        long id = CmCall.serviceId(space, port);
+    public CmService listen(CmOffer offer, CmService.Handler handler) throws RdmaException {
         for (CmService service : services) {
-            if (service.conflictsWith(id, address)) {
-                throw new RdmaException(Errno.EADDRINUSE, "listen",
-                        "port " + port + " has a listener already");
-            }
+            service.offer().requireNoConflict(offer);
         }
-        CmService service = new CmService(this, id, address, backlog, handler);
+        CmService service = new CmService(this, offer, handler);
         services.add(service);
         return service;
+    }
+
+    /**
+     * Offers a datagram service.
+     *
+     * @throws RdmaException EADDRINUSE if it is offered already
+     */
+    public DatagramService listenForLookups(CmOffer offer, DatagramService.Handler handler)
+            throws RdmaException {
+        return datagrams.listen(offer, handler);
+    }
+
+    /** Looks a datagram service up. */
+    public DatagramLookup lookUp(CmCall call, DatagramLookup.Events events, long nowNs) {
+        return datagrams.lookUp(call, events, nowNs);
     }
 
     /** Asks for a connection. */
@@ -109,6 +115,7 @@ public final class ConnectionManager {
         for (CmConversation conversation : List.copyOf(byLocalId.values())) {
             conversation.close(nowNs);
         }
+        datagrams.closeAll(nowNs);
     }
 
     // ---------------------------------------------------------------- what the wire does
@@ -158,13 +165,8 @@ public final class ConnectionManager {
                     conversation.onDisconnectReply(nowNs);
                 }
             }
-            case ServiceRequest request -> {
-                // Datagram services have no owner on this device: not answered, as nobody listens.
-                return false;
-            }
-            case ServiceReply reply -> {
-                return false;
-            }
+            case ServiceRequest request -> datagrams.onRequest(request, transaction, peer);
+            case ServiceReply reply -> datagrams.onReply(reply, peer);
         }
         return true;
     }
@@ -176,16 +178,9 @@ public final class ConnectionManager {
             repeated.onRepeatedRequest();
             return;
         }
-        RejectReason refusal = refusal(request, peer, nowNs);
         CmService service = service(request.serviceId(), peer.local());
         IpHeader ip = IpHeader.decode(request.privateData().bytes());
-        if (refusal == null && service == null) {
-            refusal = RejectReason.INVALID_SERVICE_ID;
-        } else if (refusal == null && ip == null) {
-            refusal = RejectReason.UNSUPPORTED;
-        } else if (refusal == null && service != null && !service.hasRoom()) {
-            refusal = RejectReason.NO_RESOURCES;
-        }
+        RejectReason refusal = refusal(request, service, ip, peer, nowNs);
         if (refusal != null || service == null || ip == null) {
             send(peer, transaction,
                     new Reject(0, request.senderId(), Reject.OF_REQUEST,
@@ -208,22 +203,32 @@ public final class ConnectionManager {
                         .queuePairNumber(request.queuePair())));
     }
 
-    private @Nullable RejectReason refusal(Request request, CmPeer peer, long nowNs) {
+    private @Nullable RejectReason refusal(Request request, @Nullable CmService service,
+            @Nullable IpHeader ip, CmPeer peer, long nowNs) {
         CmConversation stale = byRemoteQueuePair
                 .get(new RemoteKey(peer.remote(), request.queuePair()));
         if (stale != null) {
             stale.onStale(nowNs);
             return RejectReason.STALE_CONNECTION;
         }
-        if (request.transportType() != RC) {
+        if (Mtu.ofCode(request.pathMtu()) == null) {
+            return RejectReason.INVALID_MTU;
+        }
+        if (service == null) {
+            return RejectReason.INVALID_SERVICE_ID;
+        }
+        if (request.transportType() != CmConversation.transportType(service.offer().type())) {
             return RejectReason.INVALID_TRANSPORT_TYPE;
         }
-        return Mtu.ofCode(request.pathMtu()) == null ? RejectReason.INVALID_MTU : null;
+        if (ip == null) {
+            return RejectReason.UNSUPPORTED;
+        }
+        return service.hasRoom() ? null : RejectReason.NO_RESOURCES;
     }
 
     private @Nullable CmService service(long id, Gid destination) {
         for (CmService service : services) {
-            if (service.serves(id, destination)) {
+            if (service.offer().serves(id, destination)) {
                 return service;
             }
         }
@@ -299,8 +304,7 @@ public final class ConnectionManager {
     /** The deadline has passed. */
     public void onDeadline(long nowNs) {
         while (!timers.isEmpty() && timers.first().deadlineNs() <= nowNs) {
-            CmConversation due = timers.removeFirst();
-            due.onDeadline(nowNs);
+            timers.removeFirst().onDeadline(nowNs);
         }
     }
 
@@ -313,8 +317,14 @@ public final class ConnectionManager {
     int newIdentifier() {
         do {
             nextIdentifier++;
-        } while (nextIdentifier == 0 || byLocalId.containsKey(nextIdentifier));
+        } while (nextIdentifier == 0 || byLocalId.containsKey(nextIdentifier)
+                || datagrams.uses(nextIdentifier));
         return nextIdentifier;
+    }
+
+    /** {@return a number that decides between timers of equal deadline} */
+    long newOrder() {
+        return nextOrder++;
     }
 
     int newPsn() {
@@ -331,12 +341,12 @@ public final class ConnectionManager {
         }
     }
 
-    void schedule(CmConversation conversation) {
-        timers.add(conversation);
+    void schedule(CmTimer timer) {
+        timers.add(timer);
     }
 
-    void unschedule(CmConversation conversation) {
-        timers.remove(conversation);
+    void unschedule(CmTimer timer) {
+        timers.remove(timer);
     }
 
     /** The peer's identifier and queue pair are known. */
@@ -358,5 +368,10 @@ public final class ConnectionManager {
 
     void remove(CmService service) {
         services.remove(service);
+    }
+
+    /** {@return connections in any state, look-ups of others included} */
+    int conversationCount() {
+        return byLocalId.size() + datagrams.requestCount();
     }
 }

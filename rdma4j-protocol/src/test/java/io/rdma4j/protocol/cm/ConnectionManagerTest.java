@@ -8,6 +8,7 @@ import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -62,8 +63,7 @@ class ConnectionManagerTest {
 
         void connect(ConnectionParameters parameters) {
             own = parameters;
-            conversation = manager.connect(new CmCall(new CmPeer(CLIENT, SERVER), PortSpace.TCP,
-                    40000, PORT, parameters, nextQueuePair++, Mtu.MTU_4096), this, nowNs);
+            conversation = manager.connect(call(parameters, nextQueuePair++), this, nowNs);
         }
 
         @Override
@@ -117,8 +117,18 @@ class ConnectionManagerTest {
         }
     }
 
+    private static CmCall call(ConnectionParameters parameters, int queuePair) {
+        return new CmCall(new CmPeer(CLIENT, SERVER), PortSpace.TCP, QueuePairType.RC, 40000, PORT,
+                parameters, queuePair, Mtu.MTU_4096, 0, null);
+    }
+
+    private static CmOffer offer(@Nullable Gid address, int backlog) {
+        return new CmOffer(PortSpace.TCP, QueuePairType.RC, PORT, address, IpVersions.BOTH,
+                backlog);
+    }
+
     private CmService listen(int backlog) throws RdmaException {
-        return server.manager.listen(PortSpace.TCP, PORT, null, backlog, server);
+        return server.manager.listen(offer(null, backlog), server);
     }
 
     /** Carries messages and lets time pass until nothing happens any more. */
@@ -306,7 +316,7 @@ class ConnectionManagerTest {
 
     @Test
     void requestToAnotherAddressOfTheMachineIsRejected() throws Exception {
-        server.manager.listen(PortSpace.TCP, PORT, CLIENT, 1, server);
+        server.manager.listen(offer(CLIENT, 1), server);
         client.connect(new ConnectionParameters());
         run(1);
         assertThat(client.events).containsExactly("rejected 8");
@@ -360,8 +370,7 @@ class ConnectionManagerTest {
         // The client died without a word and its successor has the same queue pair number.
         ConnectionManager successor = new ConnectionManager(CmSettings.defaults(1),
                 random::nextInt);
-        successor.connect(new CmCall(new CmPeer(CLIENT, SERVER), PortSpace.TCP, 40001, PORT,
-                new ConnectionParameters(), 0x111111, Mtu.MTU_4096), client, nowNs);
+        successor.connect(call(new ConnectionParameters(), 0x111111), client, nowNs);
         ByteBuffer mad = ByteBuffer.allocate(ConnectionManager.MESSAGE_LENGTH);
         successor.pollTransmit(mad);
         server.manager.onMad(mad.flip(), new CmPeer(SERVER, CLIENT), nowNs);

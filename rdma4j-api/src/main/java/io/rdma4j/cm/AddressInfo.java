@@ -1,0 +1,247 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What a name and a service stand for: addresses, port space and type of queue pair.
+ *
+ * <p>C: {@code struct rdma_addrinfo}; the list takes the place of {@code ai_next} and of
+ * {@code rdma_freeaddrinfo}. Route and connection data ({@code ai_route}, {@code ai_connect}) exist on
+ * InfiniBand alone.
+ *
+ * @param isPassive whether it is for a listener ({@code RAI_PASSIVE})
+ * @param portSpace the port space
+ * @param queuePairType the type of queue pair
+ * @param source the local address, or null for whichever leads to the destination
+ * @param destination the peer's address, or null for a listener
+ */
+public record AddressInfo(boolean isPassive, PortSpace portSpace, QueuePairType queuePairType,
+        @Nullable InetSocketAddress source, @Nullable InetSocketAddress destination) {
+
+    /**
+     * How to resolve.
+     *
+     * <p>C: the {@code RAI_} flags.
+     */
+    public enum Flag {
+        /** The addresses are for a listener. C: {@code RAI_PASSIVE}. */
+        PASSIVE,
+        /** The node is an address in digits; no name is looked up. C: {@code RAI_NUMERICHOST}. */
+        NUMERIC_HOST,
+        /** No route is looked up; on RoCE none ever is. C: {@code RAI_NOROUTE}. */
+        NO_ROUTE,
+        /** The node is read as an address of the family given. C: {@code RAI_FAMILY}. */
+        FAMILY,
+        /** Asks the subnet administrator; on InfiniBand only, refused. C: {@code RAI_SA}. */
+        SA,
+        /** Asks the name service, as without. C: {@code RAI_DNS}. */
+        DNS
+    }
+
+    /**
+     * What is wanted.
+     *
+     * <p>C: the {@code hints} of {@code rdma_getaddrinfo}. A mutable object of the caller, copied when used.
+     */
+    public static final class Hints {
+        private final Set<Flag> flags = EnumSet.noneOf(Flag.class);
+        private @Nullable StandardProtocolFamily family;
+        private @Nullable PortSpace portSpace;
+        private @Nullable QueuePairType queuePairType;
+        private @Nullable InetSocketAddress source;
+        private @Nullable InetSocketAddress destination;
+
+        /** Creates hints that want a connection in port space TCP. */
+        public Hints() {}
+
+        /** Creates a copy. */
+        public Hints(Hints other) {
+            flags.addAll(other.flags);
+            family = other.family;
+            portSpace = other.portSpace;
+            queuePairType = other.queuePairType;
+            source = other.source;
+            destination = other.destination;
+        }
+
+        /** Adds flags ({@code ai_flags}). */
+        public Hints set(Flag first, Flag... more) {
+            flags.add(first);
+            flags.addAll(List.of(more));
+            return this;
+        }
+
+        /** Wants addresses of one IP version ({@code ai_family}). */
+        public Hints family(StandardProtocolFamily value) {
+            family = value;
+            return this;
+        }
+
+        /** Wants a port space ({@code ai_port_space}). */
+        public Hints portSpace(PortSpace value) {
+            portSpace = value;
+            return this;
+        }
+
+        /** Wants a type of queue pair ({@code ai_qp_type}). */
+        public Hints queuePairType(QueuePairType value) {
+            queuePairType = value;
+            return this;
+        }
+
+        /** Gives the local address ({@code ai_src_addr}). */
+        public Hints source(InetSocketAddress value) {
+            source = value;
+            return this;
+        }
+
+        /** Gives the peer's address, for use without a node ({@code ai_dst_addr}). */
+        public Hints destination(InetSocketAddress value) {
+            destination = value;
+            return this;
+        }
+
+        private boolean has(Flag flag) {
+            return flags.contains(flag);
+        }
+
+        private PortSpace space() {
+            PortSpace wanted = portSpace;
+            if (wanted != null) {
+                return wanted;
+            }
+            return queuePairType == QueuePairType.UD ? PortSpace.UDP : PortSpace.TCP;
+        }
+
+        private QueuePairType type() {
+            QueuePairType wanted = queuePairType;
+            return wanted == null ? space().usualType() : wanted;
+        }
+
+        void check() throws RdmaException {
+            if (has(Flag.SA)) {
+                throw RdmaException.unsupported(OPERATION,
+                        "only an InfiniBand fabric has a subnet administrator to ask; leave RAI_SA out");
+            }
+            if (has(Flag.FAMILY) && family == null) {
+                throw new RdmaException(Errno.EINVAL, OPERATION,
+                        "the flag FAMILY (RAI_FAMILY) needs a family");
+            }
+            space().check(type());
+        }
+    }
+
+    private static final String OPERATION = "resolve address information";
+
+    /** {@return what a node and a service stand for, wanting a connection in port space TCP} */
+    public static List<AddressInfo> resolve(@Nullable String node, @Nullable String service)
+            throws RdmaException {
+        return resolve(node, service, new Hints());
+    }
+
+    /**
+     * {@return what a node and a service stand for, at least one, the best first} Waits for the name
+     * service. C: {@code rdma_getaddrinfo}.
+     *
+     * @param node a name or an address; null for the wildcard address of a listener, otherwise for
+     *        loopback, or with no service either for the addresses in the hints
+     * @param service a port number or the name of a service; null for port 0
+     * @throws RdmaException EHOSTUNREACH for an unknown node or one without an address of the family,
+     *         ENOENT for an unknown service, EINVAL for hints that contradict each other, EOPNOTSUPP for
+     *         {@link Flag#SA}
+     */
+    public static List<AddressInfo> resolve(@Nullable String node, @Nullable String service,
+            Hints hints) throws RdmaException {
+        hints.check();
+        boolean isPassive = hints.has(Flag.PASSIVE);
+        if (node == null && service == null) {
+            return List.of(ofHints(hints, isPassive));
+        }
+        int port = service == null
+                ? 0
+                : ServiceNames.port(service, hints.type() == QueuePairType.UD ? "udp" : "tcp");
+        List<AddressInfo> found = new ArrayList<>();
+        for (InetAddress address : addresses(node, isPassive, hints)) {
+            InetSocketAddress resolved = new InetSocketAddress(address, port);
+            found.add(new AddressInfo(isPassive, hints.space(), hints.type(),
+                    isPassive ? resolved : hints.source, isPassive ? null : resolved));
+        }
+        if (found.isEmpty()) {
+            throw new RdmaException(Errno.EHOSTUNREACH, OPERATION,
+                    "'" + node + "' has no address of family " + hints.family);
+        }
+        return List.copyOf(found);
+    }
+
+    private static AddressInfo ofHints(Hints hints, boolean isPassive) throws RdmaException {
+        if ((isPassive ? hints.source : hints.destination) == null) {
+            throw new RdmaException(Errno.EINVAL, OPERATION,
+                    "a node, a service or an address in the hints is needed");
+        }
+        return new AddressInfo(isPassive, hints.space(), hints.type(), hints.source,
+                isPassive ? null : hints.destination);
+    }
+
+    private static List<InetAddress> addresses(@Nullable String node, boolean isPassive,
+            Hints hints) throws RdmaException {
+        boolean wantsIpv6 = hints.family == StandardProtocolFamily.INET6;
+        if (node == null) {
+            return List.of(InetAddress.ofLiteral(isPassive
+                    ? (wantsIpv6 ? "::" : "0.0.0.0")
+                    : (wantsIpv6 ? "::1" : "127.0.0.1")));
+        }
+        List<InetAddress> fitting = new ArrayList<>();
+        for (InetAddress address : lookUp(node, hints)) {
+            if (hints.family == null || (address instanceof Inet4Address) != wantsIpv6) {
+                fitting.add(address);
+            }
+        }
+        return fitting;
+    }
+
+    private static InetAddress[] lookUp(String node, Hints hints) throws RdmaException {
+        try {
+            return hints.has(Flag.NUMERIC_HOST)
+                    ? new InetAddress[]{InetAddress.ofLiteral(node)}
+                    : InetAddress.getAllByName(node);
+        } catch (IllegalArgumentException e) {
+            throw new RdmaException(Errno.EHOSTUNREACH, OPERATION, "'" + node
+                    + "' is no address in digits, as NUMERIC_HOST (RAI_NUMERICHOST) demands", e);
+        } catch (UnknownHostException e) {
+            throw new RdmaException(Errno.EHOSTUNREACH, OPERATION, "unknown host '" + node + "'",
+                    e);
+        }
+    }
+
+    /** {@return where a passive endpoint binds} */
+    InetSocketAddress sourceToBind() throws RdmaException {
+        return present(source, "source");
+    }
+
+    /** {@return where an active endpoint connects to} */
+    InetSocketAddress destinationToResolve() throws RdmaException {
+        return present(destination, "destination");
+    }
+
+    private static InetSocketAddress present(@Nullable InetSocketAddress address, String which)
+            throws RdmaException {
+        if (address == null) {
+            throw new RdmaException(Errno.EINVAL, "create endpoint",
+                    "the address information has no " + which + " address");
+        }
+        return address;
+    }
+}

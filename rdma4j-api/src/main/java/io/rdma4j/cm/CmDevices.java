@@ -1,0 +1,55 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The open devices that ids use, for applications that want to create objects before they have an id.
+ *
+ * <p>C: {@code rdma_get_devices}. The contexts are those that {@link CmId#context} returns; they stay
+ * open until this is closed. Thread safe.
+ */
+public final class CmDevices implements AutoCloseable {
+    private final List<DeviceLease> leases;
+
+    private CmDevices(List<DeviceLease> leases) {
+        this.leases = leases;
+    }
+
+    /**
+     * {@return all devices that can be opened}
+     *
+     * @throws RdmaException ENODEV if there is none, naming why
+     */
+    public static CmDevices open() throws RdmaException {
+        List<RdmaException> failures = new ArrayList<>();
+        List<DeviceLease> leases = DeviceLease.forAll(failures);
+        if (leases.isEmpty()) {
+            RdmaException none = new RdmaException(Errno.ENODEV, "open devices",
+                    "no RDMA device can be opened"
+                            + (failures.isEmpty() ? "" : ": " + failures.getFirst().getMessage()));
+            failures.forEach(none::addSuppressed);
+            throw none;
+        }
+        return new CmDevices(List.copyOf(leases));
+    }
+
+    /** {@return their contexts, by name of the device; not to be closed by the caller} */
+    public List<DeviceContext> contexts() {
+        List<DeviceContext> contexts = new ArrayList<>();
+        for (DeviceLease lease : leases) {
+            contexts.add(lease.context());
+        }
+        return List.copyOf(contexts);
+    }
+
+    /** Gives them back. Idempotent. C: {@code rdma_free_devices}. */
+    @Override
+    public void close() {
+        leases.forEach(DeviceLease::release);
+    }
+}

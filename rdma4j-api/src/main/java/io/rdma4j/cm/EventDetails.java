@@ -1,0 +1,43 @@
+package io.rdma4j.cm;
+
+import org.jspecify.annotations.Nullable;
+
+/** What an event tells beside its type. */
+record EventDetails(int status, @Nullable ConnectionParameters connection,
+        @Nullable DatagramParameters datagram, long argument, @Nullable Object joinContext) {
+    static final EventDetails NONE = new EventDetails(0, null, null, 0, null);
+
+    static EventDetails failure(int status) {
+        return new EventDetails(status, null, null, 0, null);
+    }
+
+    static EventDetails failure(int status, byte[] privateData) {
+        return new EventDetails(status, new ConnectionParameters().privateData(privateData), null,
+                0, null);
+    }
+
+    static EventDetails of(@Nullable ConnectionParameters connection) {
+        return new EventDetails(0, connection, null, 0, null);
+    }
+
+    static EventDetails of(DatagramParameters datagram) {
+        return new EventDetails(0, null, datagram, 0, null);
+    }
+
+    static EventDetails multicast(int status, @Nullable DatagramParameters group,
+            @Nullable Object joinContext) {
+        return new EventDetails(status, null, group, 0, joinContext);
+    }
+
+    static EventDetails user(int status, long argument) {
+        return new EventDetails(status, null, null, argument, null);
+    }
+
+    /** {@return the bytes of the peer's application} */
+    byte[] privateData() {
+        if (connection != null) {
+            return connection.privateData();
+        }
+        return datagram == null ? new byte[0] : datagram.privateData();
+    }
+}

@@ -1,0 +1,164 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Where the events of an id go, and for a synchronous id the waiting for them. */
+final class IdEvents {
+    private final CmId id;
+    private final AtomicInteger unacknowledged = new AtomicInteger();
+    private volatile EventChannel channel;
+    private volatile boolean isSynchronous;
+    private volatile @Nullable CmEvent last;
+
+    /** @param given the channel, or null for a synchronous id with one of its own */
+    IdEvents(CmId id, @Nullable EventChannel given) throws RdmaException {
+        this.id = id;
+        isSynchronous = given == null;
+        channel = given == null ? EventChannel.create() : given;
+        channel.attach();
+    }
+
+    EventChannel channel() {
+        return channel;
+    }
+
+    boolean isSynchronous() {
+        return isSynchronous;
+    }
+
+    /** {@return the event that ended the last step of a synchronous id} */
+    @Nullable
+    CmEvent last() {
+        return last;
+    }
+
+    // ---------------------------------------------------------------- publishing
+
+    /** Publishes an event of the id; may be called by the thread that drives the device. */
+    void publish(CmEventType type, EventDetails details) {
+        if (!id.progress.is(IdState.CLOSED)) {
+            publish(new CmEvent(type, id, null, details, unacknowledged::decrementAndGet));
+        }
+    }
+
+    /** Publishes the request that a new id stands for, where its listener's events go. */
+    void publishRequest(CmId request, ConnectionParameters parameters) {
+        publish(new CmEvent(CmEventType.CONNECT_REQUEST, request, id, EventDetails.of(parameters),
+                request.events.unacknowledged::decrementAndGet));
+    }
+
+    /** One lock with {@link #migrate}: no event goes to the old channel after the others have moved. */
+    private synchronized void publish(CmEvent event) {
+        channel.publish(event);
+    }
+
+    /** An event of this id was handed to the application. */
+    void onTaken() {
+        unacknowledged.incrementAndGet();
+    }
+
+    // ---------------------------------------------------------------- waiting
+
+    /** Waits for the outcome of a step if the id is synchronous. */
+    void complete(String operation, CmEventType expected) throws RdmaException {
+        if (!isSynchronous) {
+            return;
+        }
+        CmEvent event = channel.awaitEvent();
+        while (event.type() != expected && isNoOutcome(event.type())) {
+            event.acknowledge();
+            event = channel.awaitEvent();
+        }
+        remember(event);
+        if (event.type() != expected) {
+            throw new RdmaException(errno(event), operation, event.description());
+        }
+    }
+
+    private static boolean isNoOutcome(CmEventType type) {
+        return type == CmEventType.TIMEWAIT_EXIT || type == CmEventType.ADDR_CHANGE
+                || type == CmEventType.USER;
+    }
+
+    /** Keeps an event for {@link CmId#event}; the one before is done with. */
+    void remember(@Nullable CmEvent event) {
+        CmEvent previous = last;
+        if (previous != null) {
+            previous.acknowledge();
+        }
+        last = event;
+    }
+
+    private static Errno errno(CmEvent event) {
+        return switch (event.type()) {
+            case REJECTED -> Errno.ECONNREFUSED;
+            case UNREACHABLE -> event.status() > 0 ? Errno.ECONNREFUSED : Errno.ETIMEDOUT;
+            case DISCONNECTED -> Errno.ECONNRESET;
+            case DEVICE_REMOVAL -> Errno.ENODEV;
+            case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST,
+                    CONNECT_RESPONSE, CONNECT_ERROR, ESTABLISHED, MULTICAST_JOIN, MULTICAST_ERROR,
+                    ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED, ADDRINFO_ERROR, USER, INTERNAL ->
+                ofNumber(-event.status());
+        };
+    }
+
+    private static Errno ofNumber(int number) {
+        for (Errno errno : Errno.values()) {
+            if (errno.number() == number) {
+                return errno;
+            }
+        }
+        return Errno.EIO;
+    }
+
+    // ---------------------------------------------------------------- moving and the end
+
+    /**
+     * Sends events elsewhere from now on, those that wait included.
+     *
+     * @param given the channel, or null to make the id synchronous
+     */
+    void migrate(@Nullable EventChannel given) throws RdmaException {
+        if (given == null && isSynchronous) {
+            throw new RdmaException(Errno.EINVAL, "migrate id", "the id is synchronous already");
+        }
+        remember(null);
+        requireAcknowledged("migrate id");
+        EventChannel target = given == null ? EventChannel.create() : given;
+        target.attach();
+        EventChannel left;
+        boolean wasOwn;
+        synchronized (this) {
+            left = channel;
+            wasOwn = isSynchronous;
+            target.takeOver(id, left);
+            channel = target;
+            isSynchronous = given == null;
+        }
+        left.detach();
+        if (wasOwn) {
+            left.close();
+        }
+    }
+
+    /** @throws RdmaException EBUSY while an event was taken and not acknowledged */
+    void requireAcknowledged(String operation) throws RdmaException {
+        if (unacknowledged.get() > 0) {
+            throw new RdmaException(Errno.EBUSY, operation, unacknowledged.get()
+                    + " event(s) are not acknowledged; acknowledge them first");
+        }
+    }
+
+    /** The id is closed: its events are dropped. */
+    void close() throws RdmaException {
+        channel.drop(id);
+        channel.detach();
+        if (isSynchronous) {
+            channel.close();
+        }
+    }
+}

@@ -1,0 +1,17 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.spi.CmOptions;
+import org.jspecify.annotations.Nullable;
+
+/** What an application chose for an id beside the steps. */
+final class IdOptions {
+    volatile int typeOfService;
+    volatile boolean reuseAddress;
+    volatile boolean addressFamilyOnly;
+    volatile @Nullable Integer acknowledgeTimeout;
+
+    /** {@return those a device has to know} */
+    CmOptions forDevice() {
+        return new CmOptions(typeOfService, acknowledgeTimeout);
+    }
+}

@@ -1,0 +1,15 @@
+package io.rdma4j.cm;
+
+/**
+ * What the member of a multicast group does.
+ *
+ * <p>C: {@code enum rdma_cm_mc_join_flags}.
+ */
+public enum MulticastMembership {
+    /** Sends to the group and receives from it. C: {@code RDMA_MC_JOIN_FLAG_FULLMEMBER}. */
+    FULL_MEMBER,
+    /**
+     * Sends only: the queue pair is not attached. C: {@code RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER}.
+     */
+    SEND_ONLY_FULL_MEMBER;
+}

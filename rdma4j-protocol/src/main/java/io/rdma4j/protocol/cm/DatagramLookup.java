@@ -1,0 +1,106 @@
+package io.rdma4j.protocol.cm;
+
+import io.rdma4j.protocol.cm.CmMessage.ServiceReply;
+import io.rdma4j.protocol.cm.CmMessage.ServiceRequest;
+import io.rdma4j.verbs.Errno;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One look-up of a datagram service, by who asks: SIDR_REQ until SIDR_REP. Source: IBTA 12.11.
+ */
+public final class DatagramLookup implements CmTimer {
+    /** Hears what comes of a look-up, once. Calls come from within calls of the manager. */
+    public interface Events {
+        /** The service was found. */
+        void onService(int queuePair, int qkey, byte[] privateData);
+
+        /** The peer said no; status as in table 117. */
+        void onRefused(int status, byte[] privateData);
+
+        /** The peer did not answer. */
+        void onUnreachable(Errno reason);
+    }
+
+    private static final int PKEY = 0xffff;
+
+    private final ConnectionManager manager;
+    private final DatagramServices services;
+    private final CmPeer peer;
+    private final long order;
+    private final long transaction;
+    private final ServiceRequest request;
+    private int retriesLeft;
+    private long deadlineNs = Long.MAX_VALUE;
+    private @Nullable Events events;
+
+    DatagramLookup(ConnectionManager manager, DatagramServices services, CmCall call,
+            Events events) {
+        this.manager = manager;
+        this.services = services;
+        this.events = events;
+        peer = call.peer();
+        order = manager.newOrder();
+        int requestId = manager.newIdentifier();
+        transaction = manager.newTransaction(requestId);
+        request = new ServiceRequest(requestId, PKEY, call.serviceId(), call.privateData());
+        retriesLeft = manager.settings().maxRetries();
+    }
+
+    void ask(long nowNs) {
+        manager.send(peer, transaction, request);
+        deadlineNs = nowNs + CmSettings.nanos(manager.settings().responseTimeout());
+        manager.schedule(this);
+    }
+
+    void onReply(ServiceReply reply, CmPeer from) {
+        if (!from.equals(peer) || reply.serviceId() != request.serviceId()) {
+            return;
+        }
+        Events hears = events;
+        close();
+        if (hears == null) {
+            return;
+        }
+        byte[] privateData = reply.privateData().bytes();
+        if (reply.status() == 0) {
+            hears.onService(reply.queuePair(), reply.qkey(), privateData);
+        } else {
+            hears.onRefused(reply.status(), privateData);
+        }
+    }
+
+    @Override
+    public void onDeadline(long nowNs) {
+        if (retriesLeft-- > 0) {
+            ask(nowNs);
+            return;
+        }
+        Events hears = events;
+        close();
+        if (hears != null) {
+            hears.onUnreachable(Errno.ETIMEDOUT);
+        }
+    }
+
+    /** Stops asking; nothing is reported any more. Idempotent. */
+    public void close() {
+        events = null;
+        manager.unschedule(this);
+        deadlineNs = Long.MAX_VALUE;
+        services.forget(this);
+    }
+
+    int requestId() {
+        return request.requestId();
+    }
+
+    @Override
+    public long deadlineNs() {
+        return deadlineNs;
+    }
+
+    @Override
+    public long order() {
+        return order;
+    }
+}
