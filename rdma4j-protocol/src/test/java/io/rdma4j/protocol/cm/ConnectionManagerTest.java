@@ -1,190 +1,24 @@
 package io.rdma4j.protocol.cm;
 
 import io.rdma4j.cm.ConnectionParameters;
-import io.rdma4j.cm.PortSpace;
 import io.rdma4j.cm.RejectReason;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
-import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Random;
-import java.util.function.Predicate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** Two connection managers that talk over a wire which a test can cut, in virtual time. */
-class ConnectionManagerTest {
-    private static final Gid CLIENT = new Gid(0, 0xffff_0a00_0001L);
-    private static final Gid SERVER = new Gid(0, 0xffff_0a00_0002L);
-    private static final int PORT = 7471;
-    private static final long LIMIT_NS = 1_000_000_000_000L;
-
-    private final Random random = new Random(5);
-    private final Host client = new Host(CLIENT);
-    private final Host server = new Host(SERVER);
-    private final List<CmMessage> carried = new ArrayList<>();
-    private Predicate<CmMessage> isLost = message -> false;
-    private Predicate<CmMessage> isRepeated = message -> false;
-    private int nextQueuePair = 0x111111;
-    private long nowNs;
-
-    /** One side: a manager, and what it reports. */
-    private final class Host implements CmConversation.Events, CmService.Handler {
-        final Gid address;
-        final ConnectionManager manager = new ConnectionManager(CmSettings.defaults(1),
-                random::nextInt);
-        final List<String> events = new ArrayList<>();
-        @Nullable
-        CmConversation conversation;
-        boolean acceptsAtOnce = true;
-        ConnectionParameters own = new ConnectionParameters();
-
-        Host(Gid address) {
-            this.address = address;
-        }
-
-        CmConversation conversation() {
-            CmConversation present = conversation;
-            assertThat(present).isNotNull();
-            return present;
-        }
-
-        void connect(ConnectionParameters parameters) {
-            own = parameters;
-            conversation = manager.connect(call(parameters, nextQueuePair++), this, nowNs);
-        }
-
-        @Override
-        public CmConversation.Events onRequest(CmConversation request, int sourcePort,
-                ConnectionParameters parameters) {
-            events.add("request from port " + sourcePort);
-            conversation = request;
-            return this;
-        }
-
-        @Override
-        public void onReply(ConnectionParameters parameters) {
-            events.add("reply");
-            try {
-                conversation().establish();
-            } catch (RdmaException e) {
-                throw new AssertionError(e);
-            }
-        }
-
-        @Override
-        public void onEstablished() {
-            events.add("established");
-        }
-
-        @Override
-        public void onRejected(int reason, byte[] privateData) {
-            events.add("rejected " + reason);
-        }
-
-        @Override
-        public void onUnreachable(Errno reason) {
-            events.add("unreachable " + reason);
-        }
-
-        @Override
-        public void onDisconnected() {
-            events.add("disconnected");
-        }
-
-        @Override
-        public void onTimewaitExit() {
-            events.add("time-wait over");
-        }
-
-        void act() throws RdmaException {
-            if (acceptsAtOnce && conversation != null
-                    && conversation.state() == CmConversation.State.REQUEST_RECEIVED) {
-                conversation.accept(own, 0x222222, nowNs);
-            }
-        }
-    }
-
-    private static CmCall call(ConnectionParameters parameters, int queuePair) {
-        return new CmCall(new CmPeer(CLIENT, SERVER), PortSpace.TCP, QueuePairType.RC, 40000, PORT,
-                parameters, queuePair, Mtu.MTU_4096, 0, null);
-    }
-
-    private static CmOffer offer(@Nullable Gid address, int backlog) {
-        return new CmOffer(PortSpace.TCP, QueuePairType.RC, PORT, address, IpVersions.BOTH,
-                backlog);
-    }
-
-    private CmService listen(int backlog) throws RdmaException {
-        return server.manager.listen(offer(null, backlog), server);
-    }
-
-    /** Carries messages and lets time pass until nothing happens any more. */
-    private void settle() throws RdmaException {
-        run(LIMIT_NS);
-    }
-
-    private void run(long durationNs) throws RdmaException {
-        long limitNs = nowNs + durationNs;
-        while (true) {
-            server.act();
-            boolean toServer = carry(client, server);
-            if (carry(server, client) || toServer) {
-                continue;
-            }
-            long next = Math.min(client.manager.deadlineNs(), server.manager.deadlineNs());
-            if (next > limitNs) {
-                nowNs = Math.min(limitNs, Math.max(nowNs, limitNs));
-                return;
-            }
-            nowNs = next;
-            client.manager.onDeadline(nowNs);
-            server.manager.onDeadline(nowNs);
-        }
-    }
-
-    private boolean carry(Host from, Host to) {
-        ByteBuffer mad = ByteBuffer.allocate(ConnectionManager.MESSAGE_LENGTH);
-        CmPeer peer = from.manager.pollTransmit(mad);
-        if (peer == null) {
-            return false;
-        }
-        assertThat(peer).isEqualTo(new CmPeer(from.address, to.address));
-        CmMessage.Received received = CmMessage.decode(mad.flip().duplicate());
-        assertThat(received).isNotNull();
-        CmMessage message = received.message();
-        carried.add(message);
-        if (!isLost.test(message)) {
-            CmPeer seen = new CmPeer(to.address, from.address);
-            to.manager.onMad(mad.duplicate(), seen, nowNs);
-            if (isRepeated.test(message)) {
-                to.manager.onMad(mad.duplicate(), seen, nowNs);
-            }
-        }
-        return true;
-    }
-
-    private long count(Class<? extends CmMessage> type) {
-        return carried.stream().filter(type::isInstance).count();
-    }
-
-    private static Predicate<CmMessage> first(String type, int times) {
-        int[] left = {times};
-        return message -> message.getClass().getSimpleName().equals(type) && left[0]-- > 0;
-    }
-
+/** Connections between two managers: set up, refused and ended, over a wire that loses and repeats. */
+class ConnectionManagerTest extends CmPair {
     // ---------------------------------------------------------------- setting up
 
     @Test

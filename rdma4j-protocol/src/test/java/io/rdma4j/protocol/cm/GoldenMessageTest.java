@@ -1,8 +1,14 @@
 package io.rdma4j.protocol.cm;
 
+import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.DatagramParameters;
+import io.rdma4j.cm.PortSpace;
 import io.rdma4j.cm.RejectReason;
 import io.rdma4j.protocol.Capture;
 import io.rdma4j.protocol.wire.PacketView;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.QueuePairType;
 import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.MemorySegment;
@@ -67,6 +73,50 @@ class GoldenMessageTest {
         assertThat(reject.reason()).isEqualTo(RejectReason.INVALID_SERVICE_ID.code());
         assertThat(reject.rejected()).isEqualTo(CmMessage.Reject.OF_REQUEST);
         assertThat(reject.senderId()).isZero();
+    }
+
+    @Test
+    void theLookUpOfUdaddyHasTheFieldsThatLinuxGaveIt() {
+        List<byte[]> mads = mads("rxe-udaddy");
+        CmMessage.Received asked = CmMessage.decode(ByteBuffer.wrap(mads.getFirst()));
+        assertThat(asked).isNotNull();
+        CmMessage.ServiceRequest request = (CmMessage.ServiceRequest) asked.message();
+        assertThat(request.serviceId())
+                .isEqualTo(CmOffer.serviceId(PortSpace.UDP, 7174)).isEqualTo(0x0111_1c06L);
+        assertThat(request.pkey()).isEqualTo(0xffff);
+        IpHeader ip = IpHeader.decode(request.privateData().bytes());
+        assertThat(ip).isNotNull();
+        assertThat(ip.sourcePort()).isEqualTo(0xdf22);
+        assertThat(ip.source().address().getHostAddress()).isEqualTo("10.77.0.12");
+        assertThat(ip.destination().address().getHostAddress()).isEqualTo("10.77.0.11");
+
+        CmMessage.Received answered = CmMessage.decode(ByteBuffer.wrap(mads.get(2)));
+        assertThat(answered).isNotNull();
+        assertThat(answered.transaction()).isEqualTo(asked.transaction());
+        CmMessage.ServiceReply reply = (CmMessage.ServiceReply) answered.message();
+        assertThat(reply.requestId()).isEqualTo(request.requestId());
+        assertThat(reply.status()).isZero();
+        assertThat(reply.queuePair()).isEqualTo(0x1f);
+        assertThat(reply.qkey()).isEqualTo(DatagramParameters.UDP_QKEY);
+        assertThat(reply.serviceId()).isEqualTo(request.serviceId());
+    }
+
+    @Test
+    void aLookUpOfOursHasTheBytesOfLinux() {
+        byte[] linux = mads("rxe-udaddy").getFirst();
+        CmMessage.Received asked = CmMessage.decode(ByteBuffer.wrap(linux));
+        assertThat(asked).isNotNull();
+        int requestId = ((CmMessage.ServiceRequest) asked.message()).requestId();
+        ConnectionManager manager = new ConnectionManager(CmSettings.defaults(1),
+                () -> requestId - 1);
+        CmPeer peer = new CmPeer(new Gid(0, 0xffff_0a4d_000cL), new Gid(0, 0xffff_0a4d_000bL));
+        manager.lookUp(
+                new CmCall(peer, PortSpace.UDP, QueuePairType.UD, 0xdf22, 7174,
+                        new ConnectionParameters(), 0, Mtu.MTU_4096, 0, null),
+                new CmPair.Silence(), 0);
+        ByteBuffer ours = ByteBuffer.allocate(Mad.LENGTH);
+        manager.pollTransmit(ours);
+        assertThat(ours.putLong(8, asked.transaction()).array()).isEqualTo(linux);
     }
 
     private static List<byte[]> mads(String capture) {
