@@ -1,0 +1,325 @@
+package io.rdma4j.protocol.cm;
+
+import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.PortSpace;
+import io.rdma4j.cm.RejectReason;
+import io.rdma4j.protocol.cm.CmMessage.DisconnectReply;
+import io.rdma4j.protocol.cm.CmMessage.DisconnectRequest;
+import io.rdma4j.protocol.cm.CmMessage.MessageReceipt;
+import io.rdma4j.protocol.cm.CmMessage.ReadyToUse;
+import io.rdma4j.protocol.cm.CmMessage.Reject;
+import io.rdma4j.protocol.cm.CmMessage.Reply;
+import io.rdma4j.protocol.cm.CmMessage.Request;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.nio.ByteBuffer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Peers that send nonsense: they get their answer, and nobody else suffers. */
+class HostilePeerTest extends CmPair {
+    private static final Gid STRANGER = new Gid(0, 0xffff_0a00_0009L);
+
+    /** A request with some fields as a test wants them. */
+    private Request changed(int senderId, int queuePair, long serviceId, int transportType, int mtu,
+            int resources, int depth, PrivateData data) {
+        Request usual = request(queuePair);
+        return new Request(senderId, serviceId, usual.nodeGuid(), usual.qkey(), queuePair,
+                resources, depth, usual.remoteResponseTimeout(), transportType,
+                usual.flowControl(), usual.startingPsn(), usual.localResponseTimeout(),
+                usual.retryCount(), usual.pkey(), mtu, usual.rnrRetryCount(), usual.maxRetries(),
+                usual.sharedReceiveQueue(), usual.primary(), usual.alternate(), data);
+    }
+
+    private Request changed(int senderId, int queuePair) {
+        Request usual = request(queuePair);
+        return changed(senderId, queuePair, usual.serviceId(), 0, 5, 1, 1, usual.privateData());
+    }
+
+    private static void assertRejected(@Nullable CmMessage answer, RejectReason reason) {
+        assertThat(answer).isInstanceOfSatisfying(Reject.class, reject -> {
+            assertThat(reject.reason()).isEqualTo(reason.code());
+            assertThat(reject.rejected()).isEqualTo(Reject.OF_REQUEST);
+        });
+    }
+
+    // ---------------------------------------------------------------- requests
+
+    @Test
+    void unknownServicesAreRejected() throws Exception {
+        listen(10);
+        Request usual = request(5);
+        for (long service : new long[]{0, -1, usual.serviceId() + 1,
+            CmOffer.serviceId(PortSpace.UDP, PORT), CmOffer.serviceId(PortSpace.IB, PORT),
+            usual.serviceId() | 1L << 63}) {
+            assertRejected(
+                    server.receive(CLIENT, 1,
+                            changed(9, 5, service, 0, 5, 1, 1, usual.privateData())),
+                    RejectReason.INVALID_SERVICE_ID);
+        }
+        assertThat(server.manager.conversationCount()).isZero();
+    }
+
+    @Test
+    void otherTransportsThanTheListenersAreRejected() throws Exception {
+        listen(10);
+        Request usual = request(5);
+        for (int transport = 1; transport <= 3; transport++) {
+            assertRejected(
+                    server.receive(CLIENT, 1,
+                            changed(9, 5, usual.serviceId(), transport, 5, 1, 1,
+                                    usual.privateData())),
+                    RejectReason.INVALID_TRANSPORT_TYPE);
+        }
+    }
+
+    @Test
+    void unreliableConnectionsGetAttributesOfTheirOwn() throws Exception {
+        server.manager.listen(new CmOffer(PortSpace.IB, QueuePairType.UC, PORT, null,
+                IpVersions.BOTH, 1), server);
+        server.acceptsAtOnce = false;
+        server.receive(CLIENT, 1, changed(9, 5, CmOffer.serviceId(PortSpace.IB, PORT), 1, 5, 1, 1,
+                request(5).privateData()));
+        CmConversation conversation = server.conversation();
+        for (QueuePairState state : new QueuePairState[]{QueuePairState.INIT, QueuePairState.RTR,
+            QueuePairState.RTS}) {
+            QueuePairAttributes attributes = conversation.queuePairAttributes(state, server.own, 0);
+            io.rdma4j.spi.QueuePairTransitions.check(QueuePairType.UC,
+                    state == QueuePairState.INIT
+                            ? QueuePairState.RESET
+                            : state == QueuePairState.RTR
+                                    ? QueuePairState.INIT
+                                    : QueuePairState.RTR,
+                    attributes);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 6, 7, 15})
+    void pathMtusThatDoNotExistAreRejected(int mtu) throws Exception {
+        listen(10);
+        Request usual = request(5);
+        assertRejected(server.receive(CLIENT, 1,
+                changed(9, 5, usual.serviceId(), 0, mtu, 1, 1, usual.privateData())),
+                RejectReason.INVALID_MTU);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 254, 255})
+    void zeroAndAbsurdResourcesAreCutToWhatTheDeviceHas(int resources) throws Exception {
+        listen(10);
+        server.acceptsAtOnce = false;
+        Request usual = request(5);
+        server.receive(CLIENT, 1,
+                changed(9, 5, usual.serviceId(), 0, 5, resources, resources, usual.privateData()));
+        CmConversation conversation = server.conversation();
+        int expected = Math.min(resources, CmSettings.defaults(1).maxReadAtomic());
+        assertThat(conversation.queuePairAttributes(QueuePairState.RTR, server.own, 0)
+                .maxDestinationReadAtomic()).isEqualTo(expected);
+        assertThat(conversation.queuePairAttributes(QueuePairState.RTS, server.own, 0)
+                .maxReadAtomic()).isEqualTo(expected);
+        assertThat(conversation.queuePairAttributes(QueuePairState.INIT, server.own, 0)
+                .accessFlags().contains(AccessFlag.REMOTE_READ)).isEqualTo(resources > 0);
+        conversation.accept(server.own, 3, nowNs);
+        assertThat(server.next()).isInstanceOfSatisfying(Reply.class, reply -> {
+            assertThat(reply.responderResources()).isEqualTo(expected);
+            assertThat(reply.initiatorDepth()).isEqualTo(expected);
+        });
+    }
+
+    @Test
+    void addressHeadersOfOtherVersionsAreRejected() throws Exception {
+        listen(10);
+        Request usual = request(5);
+        for (int[] version : new int[][]{{1, 0x40}, {0, 0x50}, {0, 0}, {255, 255}}) {
+            byte[] data = usual.privateData().bytes();
+            data[0] = (byte) version[0];
+            data[1] = (byte) version[1];
+            assertRejected(server.receive(CLIENT, 1, changed(9, 5, usual.serviceId(), 0, 5, 1, 1,
+                    PrivateData.of(data))), RejectReason.UNSUPPORTED);
+        }
+        assertThat(server.events).isEmpty();
+    }
+
+    @Test
+    void datagramsOfOtherVersionsOrLengthsAreNoMessages() throws Exception {
+        listen(10);
+        ByteBuffer mad = ByteBuffer.allocate(ConnectionManager.MESSAGE_LENGTH);
+        CmMessage.encode(1, request(5), mad);
+        CmPeer peer = new CmPeer(SERVER, CLIENT);
+        for (int position = 0; position < 4; position++) {
+            byte[] bytes = mad.array().clone();
+            bytes[position] ^= 0x10;
+            assertThat(server.manager.onMad(ByteBuffer.wrap(bytes), peer, nowNs)).isFalse();
+        }
+        for (int length = 0; length < ConnectionManager.MESSAGE_LENGTH; length++) {
+            assertThat(server.manager.onMad(ByteBuffer.wrap(mad.array(), 0, length), peer, nowNs))
+                    .isFalse();
+        }
+        assertThat(server.events).isEmpty();
+        assertThat(server.next()).isNull();
+    }
+
+    @ParameterizedTest
+    @EnumSource(RejectReason.class)
+    void everyReasonArrivesAsItIs(RejectReason reason) throws Exception {
+        isLost = message -> true;
+        client.connect(new ConnectionParameters());
+        run(1);
+        Request sent = (Request) carried.getFirst();
+        client.receive(SERVER, 1, new Reject(0, sent.senderId(), Reject.OF_REQUEST, reason.code(),
+                PrivateData.NONE, 0, PrivateData.of(new byte[]{1})));
+        assertThat(client.events).containsExactly("rejected " + reason.code());
+        assertThat(client.heard).hasSize(148).startsWith(1);
+    }
+
+    // ---------------------------------------------------------------- floods
+
+    @Test
+    void floodOfRequestsIsBoundedAndHarmsNoConnection() throws Exception {
+        listen(100);
+        client.connect(new ConnectionParameters());
+        run(1);
+        CmConversation standing = server.conversation();
+        server.acceptsAtOnce = false;
+        int rejected = 0;
+        for (int i = 1; i <= 10_000; i++) {
+            if (server.receive(STRANGER, i, changed(i, 1000 + i)) instanceof Reject) {
+                rejected++;
+            }
+        }
+        assertThat(server.manager.conversationCount()).isEqualTo(101);
+        assertThat(rejected).isEqualTo(9900);
+        assertThat(standing.state()).isEqualTo(CmConversation.State.ESTABLISHED);
+        standing.disconnect(nowNs);
+        settle();
+        assertThat(client.events).containsExactly("reply", "disconnected", "time-wait over");
+    }
+
+    @Test
+    void answersNobodyFetchesAreBounded() throws Exception {
+        Request usual = request(5);
+        CmPeer peer = new CmPeer(SERVER, STRANGER);
+        for (int i = 1; i <= 10_000; i++) {
+            ByteBuffer mad = ByteBuffer.allocate(ConnectionManager.MESSAGE_LENGTH);
+            CmMessage.encode(i, changed(i, 1000 + i, usual.serviceId(), 0, 5, 1, 1,
+                    usual.privateData()), mad);
+            server.manager.onMad(mad.flip(), peer, nowNs);
+        }
+        int answers = 0;
+        while (server.next() != null) {
+            answers++;
+        }
+        assertThat(answers).isEqualTo(4096);
+    }
+
+    @Test
+    void requestsOfAStrangerWithAConnectedPeersNumbersAreOfTheirOwn() throws Exception {
+        listen(10);
+        client.connect(new ConnectionParameters());
+        run(1);
+        CmConversation standing = server.conversation();
+        Request original = (Request) carried.getFirst();
+        server.acceptsAtOnce = false;
+        server.receive(STRANGER, 1, changed(original.senderId(), original.queuePair()));
+        assertThat(standing.state()).isEqualTo(CmConversation.State.ESTABLISHED);
+        assertThat(server.manager.conversationCount()).isEqualTo(2);
+    }
+
+    // ---------------------------------------------------------------- other people's connections
+
+    @Test
+    void nothingAStrangerSaysTouchesAConnection() throws Exception {
+        listen(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        CmConversation standing = server.conversation();
+        int own = standing.localId();
+        int peers = client.conversation().localId();
+        for (CmMessage message : new CmMessage[]{
+            new DisconnectRequest(peers, own, 0x222222, PrivateData.NONE),
+            new DisconnectReply(peers, own, PrivateData.NONE),
+            new Reject(peers, own, Reject.OF_NONE, 4, PrivateData.NONE, 0, PrivateData.NONE),
+            new Reject(peers, 0, Reject.OF_NONE, 4, PrivateData.NONE, 0, PrivateData.NONE),
+            new MessageReceipt(peers, own, MessageReceipt.OF_REPLY, 31, PrivateData.NONE),
+            new ReadyToUse(peers, own, PrivateData.NONE)}) {
+            server.receive(STRANGER, 1, message);
+            assertThat(standing.state()).as(message.toString())
+                    .isEqualTo(CmConversation.State.ESTABLISHED);
+        }
+        assertThat(server.events).doesNotContain("disconnected");
+    }
+
+    @Test
+    void disconnectRequestForAnotherQueuePairIsIgnored() throws Exception {
+        listen(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        CmMessage answer = server.receive(CLIENT, 1,
+                new DisconnectRequest(client.conversation().localId(),
+                        server.conversation().localId(), 0x222223, PrivateData.NONE));
+        assertThat(answer).isNull();
+        assertThat(server.conversation().state()).isEqualTo(CmConversation.State.ESTABLISHED);
+    }
+
+    @Test
+    void disconnectRequestWithAnotherPeersIdentifierIsIgnored() throws Exception {
+        listen(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        CmMessage answer = server.receive(CLIENT, 1,
+                new DisconnectRequest(client.conversation().localId() + 1,
+                        server.conversation().localId(), 0x222222, PrivateData.NONE));
+        assertThat(answer).isNull();
+        assertThat(server.conversation().state()).isEqualTo(CmConversation.State.ESTABLISHED);
+    }
+
+    @Test
+    void replyForADeadIdIsRejected() throws Exception {
+        CmMessage answer = client.receive(SERVER, 1, new Reply(3, 12345, 0, 4, 5, 1, 1, 0, 0, true,
+                7, false, 1, PrivateData.NONE));
+        assertThat(answer).isInstanceOfSatisfying(Reject.class, reject -> {
+            assertThat(reject.reason()).isEqualTo(RejectReason.INVALID_COMMUNICATION_ID.code());
+            assertThat(reject.rejected()).isEqualTo(Reject.OF_REPLY);
+        });
+    }
+
+    @Test
+    void replyToSomebodyWhoDidNotAskIsRejected() throws Exception {
+        listen(1);
+        server.acceptsAtOnce = false;
+        client.connect(new ConnectionParameters());
+        run(1);
+        // The listener's own identifier: it never asked.
+        CmMessage answer = server.receive(CLIENT, 1,
+                new Reply(client.conversation().localId(), server.conversation().localId(), 0, 4, 5,
+                        1, 1, 0, 0, true, 7, false, 1, PrivateData.NONE));
+        assertThat(answer).isInstanceOf(Reject.class);
+        assertThat(server.conversation().state()).isEqualTo(CmConversation.State.REQUEST_RECEIVED);
+    }
+
+    @Test
+    void patienceAskedForTheWrongMessageIsNotGranted() throws Exception {
+        isLost = message -> true;
+        client.connect(new ConnectionParameters());
+        run(1);
+        long deadlineNs = client.manager.deadlineNs();
+        Request sent = (Request) carried.getFirst();
+        client.receive(SERVER, 1, new MessageReceipt(1, sent.senderId(), MessageReceipt.OF_REPLY,
+                31, PrivateData.NONE));
+        client.receive(SERVER, 1, new MessageReceipt(1, sent.senderId(), 2, 31, PrivateData.NONE));
+        assertThat(client.manager.deadlineNs()).isEqualTo(deadlineNs);
+        client.receive(SERVER, 1, new MessageReceipt(1, sent.senderId(), MessageReceipt.OF_REQUEST,
+                20, PrivateData.NONE));
+        assertThat(client.manager.deadlineNs()).isGreaterThan(deadlineNs);
+    }
+}
