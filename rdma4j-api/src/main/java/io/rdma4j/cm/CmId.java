@@ -221,7 +221,7 @@ public final class CmId implements CmOperations, AutoCloseable {
     public List<InetSocketAddress> listenAddresses() {
         InetSocketAddress bound = addresses.local();
         return progress.is(IdState.LISTENING) && bound != null
-                ? listening.addresses(bound)
+                ? listening.addresses(bound, options.addressFamilyOnly)
                 : List.of();
     }
 

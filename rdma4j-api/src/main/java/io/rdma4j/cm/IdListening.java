@@ -56,12 +56,18 @@ final class IdListening {
         }
     }
 
-    /** {@return where it can be reached, at the port of the bound address} */
-    synchronized List<InetSocketAddress> addresses(InetSocketAddress bound) {
+    /**
+     * {@return where it can be reached, at the port of the bound address}
+     *
+     * @param isFamilyOnly whether the wildcard address stands for its own IP version alone
+     */
+    synchronized List<InetSocketAddress> addresses(InetSocketAddress bound, boolean isFamilyOnly) {
+        InetAddress wanted = bound.getAddress();
         List<InetSocketAddress> addresses = new ArrayList<>();
         for (DeviceLease lease : leases) {
             for (InetAddress address : lease.context().addresses()) {
-                if (bound.getAddress().isAnyLocalAddress() || bound.getAddress().equals(address)) {
+                boolean isOfFamily = !isFamilyOnly || address.getClass() == wanted.getClass();
+                if (isOfFamily && (wanted.isAnyLocalAddress() || wanted.equals(address))) {
                     addresses.add(new InetSocketAddress(address, bound.getPort()));
                 }
             }

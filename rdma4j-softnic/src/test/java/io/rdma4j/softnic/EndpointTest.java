@@ -1,0 +1,217 @@
+package io.rdma4j.softnic;
+
+import io.rdma4j.cm.AddressInfo;
+import io.rdma4j.cm.AddressInfo.Flag;
+import io.rdma4j.cm.AddressInfo.Hints;
+import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventType;
+import io.rdma4j.cm.CmId;
+import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.PortSpace;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ScatterGatherElement;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SharedReceiveQueue;
+import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.WorkCompletion;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Endpoints: an id with addresses and queue pair in one call, as the short programs use them. */
+class EndpointTest extends CmStage {
+    private CmId passive(PortSpace space, QueuePairType type, String address) throws Exception {
+        AddressInfo info = AddressInfo.resolve(address, null,
+                new Hints().set(Flag.PASSIVE).portSpace(space).queuePairType(type)).getFirst();
+        CmId listener = closedAtEnd(CmId.createEndpoint(info, null, reliable().type(type)));
+        listener.listen(4);
+        return listener;
+    }
+
+    private CmId active(CmId listener) throws Exception {
+        AddressInfo info = AddressInfo
+                .resolve(listener.localAddress().getAddress().getHostAddress(),
+                        String.valueOf(listener.sourcePort()),
+                        new Hints().set(Flag.NUMERIC_HOST, Flag.NO_ROUTE)
+                                .portSpace(listener.portSpace())
+                                .queuePairType(listener.queuePairType()))
+                .getFirst();
+        return closedAtEnd(CmId.createEndpoint(info, null, reliable()));
+    }
+
+    /** Accepts the next request of a listener in another thread. */
+    private static CompletableFuture<CmId> accepting(CmId listener, Preparation preparation) {
+        return CompletableFuture.supplyAsync(() -> {
+            try {
+                CmId id = listener.awaitRequest();
+                preparation.prepare(id);
+                id.accept();
+                return id;
+            } catch (RdmaException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+    }
+
+    private interface Preparation {
+        void prepare(CmId id) throws RdmaException;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"127.0.0.1", "::1"})
+    void activeAndPassiveEndpointTalkInTwentyLines(String address) throws Exception {
+        CmId listener = passive(PortSpace.TCP, QueuePairType.RC, address);
+        CmId client = active(listener);
+        MemorySegment memory = Arena.ofAuto().allocate(128);
+        try (MemoryRegion region = client.registerWrite(memory)) {
+            CompletableFuture<CmId> accepted = accepting(listener,
+                    id -> id.postReceive(7,
+                            List.of(ScatterGatherElement.of(region, 64, 2),
+                                    ScatterGatherElement.of(region, 80, 16))));
+            client.connect(new ConnectionParameters());
+            CmId server = closedAtEnd(accepted.get(20, TimeUnit.SECONDS));
+            memory.setString(0, "ab");
+            memory.setString(8, "cd");
+            client.postSend(1, List.of(ScatterGatherElement.of(region, 0, 2),
+                    ScatterGatherElement.of(region, 8, 2)), SendFlag.SIGNALED);
+            assertThat(server.awaitReceiveCompletion().byteLength()).isEqualTo(4);
+            assertThat(client.awaitSendCompletion().isSuccess()).isTrue();
+            assertThat(memory.getString(64)).isEqualTo("ab");
+            assertThat(memory.getString(80)).isEqualTo("cd");
+
+            client.postWrite(2, List.of(ScatterGatherElement.of(region, 0, 2)),
+                    region.address() + 100, region.rkey(), SendFlag.SIGNALED);
+            assertThat(client.awaitSendCompletion().isSuccess()).isTrue();
+            assertThat(memory.getString(100)).isEqualTo("ab");
+        }
+        try (MemoryRegion region = client.registerRead(memory)) {
+            CmId server = client; // The other side's memory is ours: one process.
+            server.postRead(3, List.of(ScatterGatherElement.of(region, 110, 2)),
+                    region.address() + 8, region.rkey(), SendFlag.SIGNALED);
+            assertThat(client.awaitSendCompletion().isSuccess()).isTrue();
+            assertThat(memory.getString(110)).isEqualTo("cd");
+        }
+        client.disconnect();
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = QueuePairType.class, names = {"RC", "UC", "UD"})
+    void portSpaceIbTakesEachTypeOfQueuePair(QueuePairType type) throws Exception {
+        CmId listener = passive(PortSpace.IB, type, "127.0.0.1");
+        CmId client = active(listener);
+        CompletableFuture<CmId> accepted = accepting(listener, id -> {});
+        client.connect(new ConnectionParameters());
+        CmId server = closedAtEnd(accepted.get(20, TimeUnit.SECONDS));
+        assertThat(server.queuePair().type()).isEqualTo(type);
+        assertThat(client.queuePair().state()).isEqualTo(QueuePairState.RTS);
+        assertThat(server.queuePair().state()).isEqualTo(QueuePairState.RTS);
+    }
+
+    @Test
+    void listenerOfAnotherTypeRejects() throws Exception {
+        CmId listener = passive(PortSpace.IB, QueuePairType.UC, "127.0.0.1");
+        CmId client = id(PortSpace.IB);
+        resolve(client, listener.localAddress());
+        client.createQueuePair(null, reliable());
+        client.connect(new ConnectionParameters());
+        try (CmEvent event = expect(CmEventType.REJECTED)) {
+            assertThat(event.status()).isEqualTo(9);
+            assertThat(event.description()).contains("transport");
+        }
+    }
+
+    @Test
+    void portSpacesThatDoNotFitTheTypeAreRefused() {
+        assertRefused(() -> AddressInfo.resolve("127.0.0.1", "1",
+                new Hints().portSpace(PortSpace.TCP).queuePairType(QueuePairType.UD)),
+                Errno.EINVAL, "TCP", "RC", "UD");
+        assertRefused(() -> AddressInfo.resolve("127.0.0.1", "1",
+                new Hints().portSpace(PortSpace.IPOIB)), Errno.EOPNOTSUPP, "IPOIB");
+    }
+
+    @Test
+    void endpointBecomesAsynchronousByMigration() throws Exception {
+        CmId listener = passive(PortSpace.TCP, QueuePairType.RC, "127.0.0.1");
+        CmId client = active(listener);
+        client.migrate(events);
+        assertThat(client.channel()).isSameAs(events);
+        CompletableFuture<CmId> accepted = accepting(listener, id -> {});
+        client.connect(new ConnectionParameters());
+        expect(CmEventType.ESTABLISHED).close();
+        closedAtEnd(accepted.get(20, TimeUnit.SECONDS));
+        client.migrate(null);
+        client.disconnect();
+        CmEvent last = client.event();
+        assertThat(last).isNotNull();
+        assertThat(last.type()).isEqualTo(CmEventType.DISCONNECTED);
+        assertRefused(() -> client.migrate(null), Errno.EINVAL, "synchronous already");
+    }
+
+    @Test
+    void queuePairThatCannotBeMadeRejectsTheRequest() throws Exception {
+        AddressInfo info = AddressInfo
+                .resolve("127.0.0.1", null, new Hints().set(Flag.PASSIVE)).getFirst();
+        CmId listener = closedAtEnd(CmId.createEndpoint(info, null, reliable().capabilities(
+                io.rdma4j.verbs.QueuePairCapabilities.ofDepth(1 << 30, 1))));
+        listener.listen(1);
+        CmId client = id(PortSpace.TCP);
+        resolve(client, listener.localAddress());
+        client.connect(new ConnectionParameters().queuePairNumber(5));
+        assertRefused(listener::awaitRequest, Errno.EINVAL);
+        expect(CmEventType.REJECTED).close();
+    }
+
+    @Test
+    void endpointThatCannotBeMadeLeavesNothingBehind() throws Exception {
+        AddressInfo nobody = AddressInfo.resolve("198.51.100.7", "1", new Hints()
+                .set(Flag.NUMERIC_HOST)
+                .source(new java.net.InetSocketAddress(
+                        java.net.InetAddress.ofLiteral("198.51.100.8"), 0)))
+                .getFirst();
+        assertRefused(() -> CmId.createEndpoint(nobody, null, null), Errno.EADDRNOTAVAIL,
+                "198.51.100.8");
+    }
+
+    @Test
+    void receivesComeFromTheSharedQueueOfTheId() throws Exception {
+        CmId listener = listener(PortSpace.TCP, "127.0.0.1");
+        CmId client = id(PortSpace.TCP);
+        resolve(client, listener.localAddress());
+        client.createQueuePair(null, reliable());
+        client.connect(new ConnectionParameters());
+        CmId server = request();
+        SharedReceiveQueue shared = server.createSharedReceiveQueue(null,
+                new SharedReceiveQueueAttributes(4, 1, 0));
+        assertThat(server.sharedReceiveQueue()).isSameAs(shared);
+        assertThat(shared.userContext()).isSameAs(server);
+        assertRefused(() -> server.createSharedReceiveQueue(null,
+                new SharedReceiveQueueAttributes(4, 1, 0)), Errno.EINVAL, "one already");
+        server.createQueuePair(null, reliable());
+        assertThat(server.queuePair().sharedReceiveQueue()).isSameAs(shared);
+        MemorySegment memory = Arena.ofAuto().allocate(64);
+        try (MemoryRegion region = client.registerMessages(memory)) {
+            server.postReceive(1, region, 32, 32);
+            server.accept();
+            expect(CmEventType.ESTABLISHED).close();
+            expect(CmEventType.ESTABLISHED).close();
+            memory.setString(0, "shared");
+            client.postSend(2, region, 0, 7);
+            WorkCompletion received = server.awaitReceiveCompletion();
+            assertThat(received.id()).isEqualTo(1);
+            assertThat(memory.getString(32)).isEqualTo("shared");
+        }
+    }
+}

@@ -1,0 +1,256 @@
+package io.rdma4j.softnic;
+
+import io.rdma4j.cm.AddressInfo;
+import io.rdma4j.cm.AddressInfo.Hints;
+import io.rdma4j.cm.CmDevices;
+import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventType;
+import io.rdma4j.cm.CmId;
+import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.EventChannel;
+import io.rdma4j.cm.PortSpace;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.RdmaException;
+import org.junit.jupiter.api.Test;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/** Options of ids, their channels, and what else librdmacm offers around the steps. */
+class IdOptionsTest extends CmStage {
+    /** {@return the server's id of an established connection of a client with a queue pair} */
+    private CmId accepted(CmId client) throws RdmaException {
+        client.connect(new ConnectionParameters());
+        CmId server = request();
+        server.createQueuePair(null, reliable());
+        server.accept();
+        expect(CmEventType.ESTABLISHED).close();
+        expect(CmEventType.ESTABLISHED).close();
+        return server;
+    }
+
+    // ---------------------------------------------------------------- options
+
+    @Test
+    void typeOfServiceReachesBothQueuePairs() throws Exception {
+        CmId listener = listener(PortSpace.TCP, "127.0.0.1");
+        CmId client = id(PortSpace.TCP);
+        client.typeOfService(0x60);
+        resolve(client, listener.localAddress());
+        client.createQueuePair(null, reliable());
+        CmId server = accepted(client);
+        assertThat(client.queuePair().query().addressVector().trafficClass()).isEqualTo(0x60);
+        assertThat(server.queuePair().query().addressVector().trafficClass()).isEqualTo(0x60);
+        assertThatIllegalArgumentException().isThrownBy(() -> client.typeOfService(256))
+                .withMessageContaining("255");
+    }
+
+    @Test
+    void acknowledgeTimeoutIsThatOfTheQueuePair() throws Exception {
+        CmId listener = listener(PortSpace.TCP, "127.0.0.1");
+        CmId client = id(PortSpace.TCP);
+        client.acknowledgeTimeout(21);
+        resolve(client, listener.localAddress());
+        client.createQueuePair(null, reliable());
+        CmId server = accepted(client);
+        assertThat(client.queuePair().query().timeout()).isEqualTo(21);
+        assertThat(server.queuePair().query().timeout()).isNotEqualTo(21);
+        assertThatIllegalArgumentException().isThrownBy(() -> client.acknowledgeTimeout(32))
+                .withMessageContaining("31");
+    }
+
+    @Test
+    void portIsSharedByThoseWhoAgreeAndOneOfThemListens() throws Exception {
+        CmId first = id(PortSpace.TCP);
+        first.reuseAddress(true);
+        first.bindAddress(anyPort("127.0.0.1"));
+        CmId probe = id(PortSpace.TCP);
+        assertRefused(() -> probe.bindAddress(first.localAddress()), Errno.EADDRINUSE, "port");
+
+        InetSocketAddress chosen = first.localAddress();
+        first.close();
+        CmId second = id(PortSpace.TCP);
+        second.reuseAddress(true);
+        second.bindAddress(chosen);
+        CmId third = id(PortSpace.TCP);
+        third.reuseAddress(true);
+        third.bindAddress(chosen);
+        second.listen(1);
+        assertRefused(() -> third.listen(1), Errno.EADDRINUSE, "listener");
+        assertRefused(() -> third.reuseAddress(false), Errno.EINVAL, "bound");
+    }
+
+    @Test
+    void wildcardOfOneIpVersionServesThatOneOnly() throws Exception {
+        CmId ipv4 = id(PortSpace.TCP);
+        ipv4.addressFamilyOnly(true);
+        ipv4.bindAddress(anyPort("0.0.0.0"));
+        ipv4.listen(1);
+        assertThat(ipv4.listenAddresses())
+                .allMatch(address -> address.getAddress().getAddress().length == 4);
+        CmId ipv6 = id(PortSpace.TCP);
+        ipv6.addressFamilyOnly(true);
+        ipv6.bindAddress(
+                new InetSocketAddress(InetAddress.ofLiteral("::"), ipv4.sourcePort()));
+        ipv6.listen(1);
+        CmId client = id(PortSpace.TCP);
+        resolve(client, new InetSocketAddress(InetAddress.ofLiteral("::1"), ipv6.sourcePort()));
+        client.connect(new ConnectionParameters().queuePairNumber(5));
+        try (CmEvent event = expect(CmEventType.CONNECT_REQUEST)) {
+            assertThat(event.listenId()).isSameAs(ipv6);
+            closedAtEnd(event.id());
+        }
+    }
+
+    @Test
+    void acceptingWithoutParametersGrantsWhatWasAskedFor() throws Exception {
+        CmId listener = listener(PortSpace.TCP, "127.0.0.1");
+        CmId client = id(PortSpace.TCP);
+        resolve(client, listener.localAddress());
+        client.createQueuePair(null, reliable());
+        client.connect(new ConnectionParameters().responderResources(3).initiatorDepth(2)
+                .privateData(bytes("mine")));
+        CmId server = request();
+        server.createQueuePair(null, reliable());
+        server.accept();
+        for (int i = 0; i < 2; i++) {
+            try (CmEvent event = expect(CmEventType.ESTABLISHED)) {
+                if (event.id() == client) {
+                    assertThat(event.privateData()).containsOnly(0);
+                }
+            }
+        }
+        assertThat(server.queuePair().query().maxReadAtomic()).isEqualTo(3);
+        assertThat(server.queuePair().query().maxDestinationReadAtomic()).isEqualTo(2);
+    }
+
+    // ---------------------------------------------------------------- channels
+
+    @Test
+    void migratedIdTakesItsEventsAlong() throws Exception {
+        CmId id = id(PortSpace.TCP);
+        CmId other = id(PortSpace.TCP);
+        id.writeEvent(1, 10);
+        other.writeEvent(2, 20);
+        id.writeEvent(3, 30);
+        EventChannel target = EventChannel.create();
+        id.migrate(target);
+        id.writeEvent(4, 40);
+        assertThat(id.channel()).isSameAs(target);
+        for (int status : new int[]{1, 3, 4}) {
+            try (CmEvent event = expect(target, CmEventType.USER)) {
+                assertThat(event.status()).isEqualTo(status);
+                assertThat(event.argument()).isEqualTo(10L * status);
+            }
+        }
+        try (CmEvent event = expect(CmEventType.USER)) {
+            assertThat(event.id()).isSameAs(other);
+        }
+        assertThat(events.pollEvent(Duration.ZERO)).isNull();
+        id.close();
+        target.close();
+    }
+
+    @Test
+    void migratedListenerTakesRequestsAlongThatNobodyHasTaken() throws Exception {
+        CmId listener = listener(PortSpace.TCP, "127.0.0.1");
+        CmId client = closedAtEnd(CmId.create(EventChannel.create(), PortSpace.TCP));
+        EventChannel clients = client.channel();
+        client.resolveAddress(listener.localAddress(), TIMEOUT);
+        expect(clients, CmEventType.ADDR_RESOLVED).close();
+        client.resolveRoute(TIMEOUT);
+        expect(clients, CmEventType.ROUTE_RESOLVED).close();
+        client.connect(new ConnectionParameters().queuePairNumber(5));
+        EventChannel target = EventChannel.create();
+        listener.migrate(target);
+        CmEvent request = expect(target, CmEventType.CONNECT_REQUEST);
+        assertThat(request.id().channel()).isSameAs(target);
+        request.acknowledge();
+        request.id().close();
+        listener.close();
+        expect(clients, CmEventType.REJECTED).close();
+        target.close();
+    }
+
+    @Test
+    void idWithAnUnacknowledgedEventCannotMigrate() throws Exception {
+        CmId id = id(PortSpace.TCP);
+        id.writeEvent(0, 0);
+        EventChannel target = EventChannel.create();
+        try (CmEvent event = expect(CmEventType.USER)) {
+            assertThat(event.status()).isZero();
+            assertRefused(() -> id.migrate(target), Errno.EBUSY, "1 event");
+        }
+        id.migrate(target);
+        id.close();
+        target.close();
+    }
+
+    @Test
+    void userEventWakesAThreadThatWaits() throws Exception {
+        CmId id = id(PortSpace.TCP);
+        CompletableFuture<Long> waiting = CompletableFuture.supplyAsync(() -> {
+            try (CmEvent event = events.awaitEvent()) {
+                return event.argument();
+            } catch (RdmaException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        id.writeEvent(0, 0xffff_ffff_ffffL);
+        assertThat(waiting.get(20, TimeUnit.SECONDS)).isEqualTo(0xffff_ffff_ffffL);
+    }
+
+    // ---------------------------------------------------------------- names and devices
+
+    @Test
+    void namesAreResolvedInTheBackground() throws Exception {
+        CmId id = id(PortSpace.TCP);
+        assertRefused(id::queryAddressInfo, Errno.EINVAL, "ADDRINFO_RESOLVED");
+        id.resolveAddressInfo("127.0.0.1", "7471", new Hints());
+        expect(CmEventType.ADDRINFO_RESOLVED).close();
+        assertThat(id.queryAddressInfo()).hasSize(1).first()
+                .extracting(AddressInfo::destination)
+                .isEqualTo(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 7471));
+        id.resolveAddressInfo("no.such.host.invalid", "1",
+                new Hints().set(AddressInfo.Flag.NUMERIC_HOST));
+        try (CmEvent event = expect(CmEventType.ADDRINFO_ERROR)) {
+            assertThat(event.status()).isEqualTo(-Errno.EHOSTUNREACH.number());
+        }
+        assertRefused(() -> id.resolveAddressInfo(null, "1",
+                new Hints().set(AddressInfo.Flag.SA)), Errno.EOPNOTSUPP, "RAI_SA");
+    }
+
+    @Test
+    void synchronousIdsWaitForNames() throws Exception {
+        CmId id = closedAtEnd(CmId.create(PortSpace.TCP));
+        id.resolveAddressInfo("::1", "1", new Hints());
+        assertThat(id.queryAddressInfo()).hasSize(1);
+        assertRefused(() -> id.resolveAddressInfo("nonsense here", "1",
+                new Hints().set(AddressInfo.Flag.NUMERIC_HOST)), Errno.EHOSTUNREACH);
+    }
+
+    @Test
+    void devicesOfIdsCanBeUsedBeforeThereAreIds() throws Exception {
+        try (CmDevices devices = CmDevices.open()) {
+            DeviceContext loopback = devices.contexts().stream()
+                    .filter(context -> context.device().name().equals("roce_lo")).findFirst()
+                    .orElseThrow();
+            CmId id = id(PortSpace.TCP);
+            id.bindAddress(anyPort("127.0.0.1"));
+            assertThat(id.context()).isSameAs(loopback);
+            try (ProtectionDomain domain = loopback.allocateProtectionDomain()) {
+                id.createQueuePair(domain, reliable());
+                assertThat(id.protectionDomain()).isSameAs(domain);
+                id.closeQueuePair();
+            }
+        }
+    }
+}
