@@ -575,6 +575,9 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     private void checkSynchronousListener() throws RdmaException {
+        if (progress.is(IdState.REMOVED)) {
+            throw progress.wrong("await request");
+        }
         if (!events.isSynchronous() || !progress.is(IdState.LISTENING)) {
             throw new RdmaException(Errno.EINVAL, "await request",
                     "only a synchronous id that listens hands out requests; this one is "

@@ -9,7 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Ports by number or by name, as the system's table of services lists them. */
 final class ServiceNames {
@@ -31,31 +32,36 @@ final class ServiceNames {
             }
             return port;
         }
-        try (Stream<String> lines = Files.lines(SYSTEM_TABLE, StandardCharsets.ISO_8859_1)) {
-            for (String line : (Iterable<String>) lines::iterator) {
-                int port = port(line, service, protocol);
-                if (port >= 0) {
-                    return port;
-                }
-            }
-        } catch (IOException | RuntimeException unreadable) {
-            // Without a table there are numbers only.
+        int port = find(table(), service, protocol);
+        if (port < 0) {
+            throw new RdmaException(Errno.ENOENT, "resolve address information",
+                    "unknown service '" + service + "' for " + protocol + "; give a port number");
         }
-        throw new RdmaException(Errno.ENOENT, "resolve address information",
-                "unknown service '" + service + "' for " + protocol + "; give a port number");
+        return port;
     }
 
-    /** {@return the port if a line of the table names the service, or -1} */
-    private static int port(String line, String service, String protocol) {
-        List<String> words = new ArrayList<>(
-                List.of(line.split("#", 2)[0].trim().split("\\s+", 0)));
-        if (words.size() < 2 || !words.get(1).endsWith("/" + protocol)) {
-            return -1;
+    /** {@return the lines of the table; without one there are numbers only} */
+    private static List<String> table() {
+        try {
+            return Files.readAllLines(SYSTEM_TABLE, StandardCharsets.ISO_8859_1);
+        } catch (IOException unreadable) {
+            return List.of();
         }
-        String portAndProtocol = words.remove(1);
-        return words.contains(service)
-                ? Integer.parseInt(
-                        portAndProtocol.substring(0, portAndProtocol.indexOf('/')))
-                : -1;
+    }
+
+    /** {@return the port of the first line that names the service, or -1} */
+    static int find(List<String> table, String service, String protocol) {
+        Pattern port = Pattern.compile("(\\d{1,5})/" + Pattern.quote(protocol));
+        for (String line : table) {
+            List<String> words = new ArrayList<>(
+                    List.of(line.split("#", 2)[0].trim().split("\\s+", 0)));
+            if (words.size() >= 2) {
+                Matcher matcher = port.matcher(words.remove(1));
+                if (matcher.matches() && words.contains(service)) {
+                    return Integer.parseInt(matcher.group(1));
+                }
+            }
+        }
+        return -1;
     }
 }

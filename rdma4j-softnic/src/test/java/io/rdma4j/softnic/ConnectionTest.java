@@ -8,6 +8,7 @@ import io.rdma4j.cm.EventChannel;
 import io.rdma4j.cm.PortSpace;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaException;
@@ -289,6 +290,27 @@ class ConnectionTest {
         id.createQueuePair(null, new QueuePairInitAttributes());
         id.connect(new ConnectionParameters());
         return id;
+    }
+
+    @Test
+    void queuePairThatDoesNotGoAlongIsAConnectErrorAndThePeerHears() throws Exception {
+        resolve(client, listen("127.0.0.1"));
+        client.connect(new ConnectionParameters());
+        CmId server;
+        try (CmEvent request = expect(CmEventType.CONNECT_REQUEST)) {
+            server = request.id();
+        }
+        server.createQueuePair(null, new QueuePairInitAttributes());
+        client.queuePair().modify(new QueuePairAttributes().state(QueuePairState.ERR));
+        server.accept(new ConnectionParameters());
+        try (CmEvent event = expect(CmEventType.CONNECT_ERROR)) {
+            assertThat(event.id()).isSameAs(client);
+            assertThat(event.status()).isEqualTo(-Errno.EINVAL.number());
+        }
+        try (CmEvent event = expect(CmEventType.REJECTED)) {
+            assertThat(event.id()).isSameAs(server);
+        }
+        server.close();
     }
 
     @Test

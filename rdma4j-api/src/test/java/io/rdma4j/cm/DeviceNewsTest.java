@@ -1,0 +1,244 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.ConnectCall;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.PortState;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** What ids make of what their device does, with a device that a test drives. */
+class DeviceNewsTest {
+    private static final Duration TIMEOUT = Duration.ofSeconds(2);
+    private static final InetSocketAddress PEER = new InetSocketAddress(FakeDevice.SECOND, 7471);
+
+    private final EventChannel events = EventChannel.create();
+    private final List<CmId> ids = new ArrayList<>();
+
+    @AfterEach
+    void everythingCanBeClosed() throws Exception {
+        for (CmId id : ids) {
+            id.close();
+        }
+        events.close();
+        assertThat(FakeProvider.DEVICE.opened).allMatch(context -> context.isClosed);
+    }
+
+    private CmId bound(PortSpace space, InetAddress address) throws Exception {
+        CmId id = CmId.create(events, space);
+        ids.add(id);
+        id.bindAddress(new InetSocketAddress(address, 0));
+        return id;
+    }
+
+    private CmId resolved(PortSpace space) throws Exception {
+        CmId id = bound(space, FakeDevice.FIRST);
+        id.resolveAddress(PEER, TIMEOUT);
+        expect(CmEventType.ADDR_RESOLVED, id, 0);
+        return id;
+    }
+
+    private CmId connecting() throws Exception {
+        CmId id = resolved(PortSpace.TCP);
+        id.resolveRoute(TIMEOUT);
+        expect(CmEventType.ROUTE_RESOLVED, id, 0);
+        id.connect(new ConnectionParameters().queuePairNumber(5));
+        return id;
+    }
+
+    private void expect(CmEventType type, CmId id, int status) throws RdmaException {
+        try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+            assertThat(event).isNotNull();
+            assertThat(event.type()).isEqualTo(type);
+            assertThat(event.id()).isSameAs(id);
+            assertThat(event.status()).isEqualTo(status);
+        }
+    }
+
+    private void expectNothing() throws RdmaException {
+        assertThat(events.pollEvent(Duration.ZERO)).isNull();
+    }
+
+    private static void tell(News news) {
+        for (CmContext.Watcher watcher : FakeProvider.DEVICE.context().watchers) {
+            news.reach(watcher);
+        }
+    }
+
+    private interface News {
+        void reach(CmContext.Watcher watcher);
+    }
+
+    private static void assertRefused(ThrowingCallable call, Errno errno) {
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(call)
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(errno));
+    }
+
+    // ---------------------------------------------------------------- the device goes
+
+    @Test
+    void removalReachesEveryIdOfTheDeviceOnce() throws Exception {
+        CmId listener = bound(PortSpace.TCP, FakeDevice.FIRST);
+        listener.listen(1);
+        CmId client = connecting();
+        tell(CmContext.Watcher::onDeviceGone);
+        tell(CmContext.Watcher::onDeviceGone);
+        List<CmId> told = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+                assertThat(event).isNotNull();
+                assertThat(event.type()).isEqualTo(CmEventType.DEVICE_REMOVAL);
+                told.add(event.id());
+            }
+        }
+        assertThat(told).containsExactlyInAnyOrder(listener, client);
+        expectNothing();
+        assertRefused(client::disconnect, Errno.ENODEV);
+        assertRefused(() -> client.connect(new ConnectionParameters()), Errno.ENODEV);
+    }
+
+    @Test
+    void whatTheDeviceReportsAfterItsEndChangesNothing() throws Exception {
+        CmId client = connecting();
+        FakeContext context = FakeProvider.DEVICE.context();
+        tell(CmContext.Watcher::onDeviceGone);
+        expect(CmEventType.DEVICE_REMOVAL, client, 0);
+        context.handlers.getLast().onService(new DatagramParameters(
+                io.rdma4j.verbs.AddressHandleAttributes.to(io.rdma4j.verbs.Gid.ZERO, 0), 1, 1,
+                new byte[0]));
+        expectNothing();
+    }
+
+    @Test
+    void idsMadeAfterARemovalOpenTheDeviceAnew() throws Exception {
+        CmId before = bound(PortSpace.TCP, FakeDevice.FIRST);
+        FakeContext gone = FakeProvider.DEVICE.context();
+        tell(CmContext.Watcher::onDeviceGone);
+        expect(CmEventType.DEVICE_REMOVAL, before, 0);
+        CmId after = bound(PortSpace.TCP, FakeDevice.SECOND);
+        assertThat(after.context()).isNotSameAs(gone).isSameAs(FakeProvider.DEVICE.context());
+        assertThat(gone.isClosed).isFalse();
+        before.close();
+        assertThat(gone.isClosed).isTrue();
+    }
+
+    @Test
+    void synchronousListenerThatWaitsIsToldOfTheRemoval() throws Exception {
+        CmId listener = CmId.create(PortSpace.TCP);
+        ids.add(listener);
+        listener.bindAddress(new InetSocketAddress(FakeDevice.FIRST, 0));
+        listener.listen(1);
+        tell(CmContext.Watcher::onDeviceGone);
+        assertRefused(() -> listener.pollRequest(TIMEOUT), Errno.ENODEV);
+    }
+
+    // ---------------------------------------------------------------- addresses go
+
+    @Test
+    void changedAddressIsToldToItsIdsOnly() throws Exception {
+        CmId first = bound(PortSpace.TCP, FakeDevice.FIRST);
+        CmId second = bound(PortSpace.UDP, FakeDevice.SECOND);
+        tell(watcher -> watcher.onAddressChanged(FakeDevice.SECOND));
+        expect(CmEventType.ADDR_CHANGE, second, 0);
+        expectNothing();
+        tell(watcher -> watcher.onAddressChanged(FakeDevice.FIRST));
+        expect(CmEventType.ADDR_CHANGE, first, 0);
+        // A hint only: the id goes on.
+        first.listen(1);
+    }
+
+    @Test
+    void routeFromAnAddressThatIsGoneIsAnError() throws Exception {
+        CmId id = resolved(PortSpace.TCP);
+        FakeProvider.DEVICE.context().addresses.remove(FakeDevice.FIRST);
+        id.resolveRoute(TIMEOUT);
+        expect(CmEventType.ROUTE_ERROR, id, -Errno.ENETUNREACH.number());
+        FakeProvider.DEVICE.context().addresses.add(FakeDevice.FIRST);
+        id.resolveRoute(TIMEOUT);
+        expect(CmEventType.ROUTE_RESOLVED, id, 0);
+    }
+
+    @Test
+    void routeOverAPortThatIsDownIsAnError() throws Exception {
+        CmId id = resolved(PortSpace.TCP);
+        FakeProvider.DEVICE.context().portState = PortState.DOWN;
+        id.resolveRoute(TIMEOUT);
+        expect(CmEventType.ROUTE_ERROR, id, -Errno.ENETUNREACH.number());
+    }
+
+    @Test
+    void groupJoinedFromAnAddressThatIsGoneIsAnError() throws Exception {
+        CmId id = bound(PortSpace.UDP, FakeDevice.FIRST);
+        FakeProvider.DEVICE.context().addresses.clear();
+        id.joinMulticast(InetAddress.ofLiteral("239.1.2.3"), "mine");
+        try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+            assertThat(event).isNotNull();
+            assertThat(event.type()).isEqualTo(CmEventType.MULTICAST_ERROR);
+            assertThat(event.status()).isEqualTo(-Errno.ENETUNREACH.number());
+            assertThat(event.joinContext()).isEqualTo("mine");
+            assertThat(event.datagram()).isNull();
+        }
+    }
+
+    @Test
+    void destinationOfTheOtherIpVersionIsAnAddressError() throws Exception {
+        CmId id = bound(PortSpace.TCP, FakeDevice.FIRST);
+        id.resolveAddress(new InetSocketAddress(InetAddress.ofLiteral("2001:db8::1"), 1), TIMEOUT);
+        expect(CmEventType.ADDR_ERROR, id, -Errno.EADDRNOTAVAIL.number());
+        // The id is as it was.
+        id.resolveAddress(PEER, TIMEOUT);
+        expect(CmEventType.ADDR_RESOLVED, id, 0);
+    }
+
+    // ---------------------------------------------------------------- what devices are asked
+
+    @Test
+    void callsTellWhatTheApplicationChose() throws Exception {
+        CmId client = bound(PortSpace.TCP, FakeDevice.FIRST);
+        client.typeOfService(0x20);
+        client.acknowledgeTimeout(17);
+        client.resolveAddress(PEER, TIMEOUT);
+        expect(CmEventType.ADDR_RESOLVED, client, 0);
+        client.resolveRoute(TIMEOUT);
+        expect(CmEventType.ROUTE_RESOLVED, client, 0);
+        client.connect(new ConnectionParameters().queuePairNumber(5));
+        ConnectCall call = FakeProvider.DEVICE.context().connectCalls.getLast();
+        assertThat(call.options().typeOfService()).isEqualTo(0x20);
+        assertThat(call.options().acknowledgeTimeout()).isEqualTo(17);
+        assertThat(call.type()).isEqualTo(QueuePairType.RC);
+        assertThat(call.destination()).isEqualTo(PEER);
+        assertThat(call.queuePairNumber()).isEqualTo(5);
+
+        CmId listener = CmId.create(events, PortSpace.UDP);
+        ids.add(listener);
+        listener.addressFamilyOnly(true);
+        listener.bindAddress(new InetSocketAddress(InetAddress.ofLiteral("::"), 0));
+        listener.listen(3);
+        assertThat(FakeProvider.DEVICE.context().listenCalls.getLast())
+                .satisfies(offer -> assertThat(offer.type()).isEqualTo(QueuePairType.UD))
+                .satisfies(offer -> assertThat(offer.address()).isNull())
+                .satisfies(offer -> assertThat(offer.backlog()).isEqualTo(3))
+                .satisfies(offer -> assertThat(offer.family())
+                        .isEqualTo(StandardProtocolFamily.INET6));
+    }
+
+    @Test
+    void unansweredConnectionsAreUnreachable() throws Exception {
+        CmId client = connecting();
+        FakeProvider.DEVICE.context().handlers.getLast().onUnreachable(Errno.ETIMEDOUT);
+        expect(CmEventType.UNREACHABLE, client, -Errno.ETIMEDOUT.number());
+    }
+}

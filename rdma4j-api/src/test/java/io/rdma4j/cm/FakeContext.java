@@ -1,0 +1,238 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.spi.CmConnection;
+import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.CmListener;
+import io.rdma4j.spi.ConnectCall;
+import io.rdma4j.spi.ListenCall;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.AsyncEvent;
+import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.CompletionQueueInitAttributes;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.DeviceAttributes;
+import io.rdma4j.verbs.DeviceMemory;
+import io.rdma4j.verbs.EthernetAddress;
+import io.rdma4j.verbs.ExtendedCompletionQueue;
+import io.rdma4j.verbs.ExtendedDeviceAttributes;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.GidEntry;
+import io.rdma4j.verbs.GidType;
+import io.rdma4j.verbs.LinkLayer;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.PhysicalState;
+import io.rdma4j.verbs.PortAttributes;
+import io.rdma4j.verbs.PortState;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.RdmaDevice;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ThreadDomain;
+import io.rdma4j.verbs.WorkCompletion;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** An open {@link FakeDevice}: it connects to nobody, and remembers what it was asked. */
+final class FakeContext implements CmContext {
+    final List<InetAddress> addresses = new ArrayList<>(
+            List.of(FakeDevice.FIRST, FakeDevice.SECOND));
+    final List<Watcher> watchers = new ArrayList<>();
+    final List<ListenCall> listenCalls = new ArrayList<>();
+    final List<ConnectCall> connectCalls = new ArrayList<>();
+    final List<CmConnection.Handler> handlers = new ArrayList<>();
+    PortState portState = PortState.ACTIVE;
+    boolean isClosed;
+    private final FakeDevice device;
+
+    FakeContext(FakeDevice device) {
+        this.device = device;
+    }
+
+    // ---------------------------------------------------------------- what tests use
+
+    @Override
+    public RdmaDevice device() {
+        return device;
+    }
+
+    @Override
+    public List<InetAddress> addresses() {
+        return List.copyOf(addresses);
+    }
+
+    @Override
+    public void claim(InetAddress address) {}
+
+    @Override
+    public CmListener listen(ListenCall call, CmListener.Handler handler) {
+        listenCalls.add(call);
+        return () -> {};
+    }
+
+    @Override
+    public CmConnection connect(ConnectCall call, CmConnection.Handler handler) {
+        connectCalls.add(call);
+        handlers.add(handler);
+        return new SilentConnection();
+    }
+
+    @Override
+    public void watch(Watcher watcher) {
+        watchers.add(watcher);
+    }
+
+    @Override
+    public PortAttributes queryPort(int port) {
+        return new PortAttributes(portState, Mtu.MTU_4096, Mtu.MTU_1024, 2, 0, 1 << 30, 0, 0, 1, 0,
+                0, 0, 1, 0, 0, 0, 1, 1, PhysicalState.LINK_UP, LinkLayer.ETHERNET);
+    }
+
+    @Override
+    public List<GidEntry> queryGidTable() {
+        List<GidEntry> entries = new ArrayList<>();
+        for (InetAddress address : addresses) {
+            entries.add(new GidEntry(Gid.of(address), entries.size(), 1, GidType.ROCE_V2, 1));
+        }
+        return entries;
+    }
+
+    @Override
+    public void close() {
+        isClosed = true;
+    }
+
+    /** A connection that nothing comes of by itself. */
+    private static final class SilentConnection implements CmConnection {
+        @Override
+        public QueuePairAttributes queuePairAttributes(QueuePairState target,
+                ConnectionParameters own) {
+            return new QueuePairAttributes().state(target);
+        }
+
+        @Override
+        public void accept(ConnectionParameters parameters, int queuePairNumber) {}
+
+        @Override
+        public void establish() {}
+
+        @Override
+        public void communicationEstablished() {}
+
+        @Override
+        public void reject(RejectReason reason, byte[] privateData) {}
+
+        @Override
+        public void disconnect() {}
+
+        @Override
+        public void close() {}
+    }
+
+    // ---------------------------------------------------------------- what no test needs
+
+    private static RdmaException unsupported() {
+        return RdmaException.unsupported("use fake device", "it has a connection manager only");
+    }
+
+    @Override
+    public DeviceAttributes queryDevice() throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public ExtendedDeviceAttributes queryDeviceExtended() throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public long queryClock() throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public long queryPortSpeed(int port) throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public Gid queryGid(int port, int index) throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public GidEntry queryGidEntry(int port, int index) throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public int queryPkey(int port, int index) throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public int pkeyIndex(int port, int pkey) throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public AddressHandleAttributes pathBack(int port, WorkCompletion completion,
+            MemorySegment header) throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public EthernetAddress resolveEthernet(AddressHandleAttributes path) throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public ProtectionDomain allocateProtectionDomain() throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public CompletionQueue createCompletionQueue(int capacity,
+            @Nullable CompletionChannel channel, @Nullable Object userContext,
+            int completionVector) throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public ExtendedCompletionQueue createCompletionQueue(CompletionQueueInitAttributes attributes)
+            throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public ThreadDomain allocateThreadDomain() throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public DeviceMemory allocateDeviceMemory(long byteSize, long byteAlignment)
+            throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public long counter(Counter counter) {
+        return 0;
+    }
+
+    @Override
+    public AsyncEvent awaitAsyncEvent() throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public @Nullable AsyncEvent pollAsyncEvent(Duration timeout) throws RdmaException {
+        throw unsupported();
+    }
+}
