@@ -106,15 +106,26 @@ final class Simulation {
             if (isDone.getAsBoolean()) {
                 return true;
             }
-            long next = Math.min(network.nextArrivalNs(), Math.min(a.nic.engine().deadlineNs(),
-                    b.nic.engine().deadlineNs()));
-            // The application acts of its own accord now and then.
-            long tick = Math.min(next, network.nowNs() + APPLICATION_TICK_NS);
+            long tick = nextTickNs();
             if (tick > limitNs) {
                 return false;
             }
             network.advanceTo(Math.max(tick, network.nowNs() + 1));
         }
         return true;
+    }
+
+    /** Lets both devices work once and time pass until something can happen. */
+    void step() {
+        a.poll();
+        b.poll();
+        network.advanceTo(Math.max(nextTickNs(), network.nowNs() + 1));
+    }
+
+    private long nextTickNs() {
+        long next = Math.min(network.nextArrivalNs(), Math.min(a.nic.engine().deadlineNs(),
+                b.nic.engine().deadlineNs()));
+        // The application acts of its own accord now and then.
+        return Math.min(next, network.nowNs() + APPLICATION_TICK_NS);
     }
 }

@@ -48,6 +48,21 @@ class ArchitectureTest {
     }
 
     @Test
+    void testkitSeesTheApiAndNoDevice() {
+        classes().that().resideInAPackage("io.rdma4j.testkit..").should()
+                .onlyDependOnClassesThat(resideInAnyPackage("java..", "io.rdma4j.testkit..",
+                        "io.rdma4j.verbs..", "io.rdma4j.cm..", "org.jspecify..",
+                        "org.junit.jupiter.api..", "org.assertj.core.."))
+                .check(ALL);
+    }
+
+    @Test
+    void nothingThatRunsDependsOnTheTestkit() {
+        noClasses().that().resideOutsideOfPackage("io.rdma4j.testkit..").should()
+                .dependOnClassesThat(resideInAPackage("io.rdma4j.testkit..")).check(ALL);
+    }
+
+    @Test
     void protocolKnowsNoThreadSocketClockRandomSourceOrLogger() {
         noClasses().that().resideInAPackage("io.rdma4j.protocol..").should()
                 .dependOnClassesThat(resideInAnyPackage("java.util.concurrent..", "java.net..",

@@ -1,0 +1,37 @@
+package io.rdma4j.softnic;
+
+import io.rdma4j.testkit.DeviceUnderTest;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.GidEntry;
+import io.rdma4j.verbs.RdmaDevice;
+import io.rdma4j.verbs.RdmaDevices;
+import io.rdma4j.verbs.RdmaException;
+
+import java.net.InetAddress;
+
+/** The software device of the loopback interface, as the conformance suite sees it. */
+interface LoopbackUnderTest extends DeviceUnderTest {
+    @Override
+    default String deviceName() {
+        return "software RoCE";
+    }
+
+    @Override
+    default RdmaDevice device() throws RdmaException {
+        return RdmaDevices.find("roce_lo");
+    }
+
+    /** The first IPv4 address that this process got; others may hold the ones before it. */
+    @Override
+    default InetAddress connectionAddress() throws RdmaException {
+        try (DeviceContext context = device().open()) {
+            return context.queryGidTable().stream().map(GidEntry::gid)
+                    .filter(gid -> gid.isIpv4()).findFirst().orElseThrow().address();
+        }
+    }
+
+    @Override
+    default InetAddress multicastAddress() {
+        return InetAddress.ofLiteral("239.192.13.7");
+    }
+}

@@ -1,0 +1,80 @@
+package io.rdma4j.testkit;
+
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.WorkCompletionStatus;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Atomic operations on the peer's memory. */
+public abstract class AtomicConformance extends Conformance {
+    /** Called by subclasses. */
+    protected AtomicConformance() {}
+
+    private static PlayerSettings settings() {
+        return new PlayerSettings()
+                .regionAccess(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_ATOMIC)
+                .queuePairAccess(AccessFlag.REMOTE_ATOMIC);
+    }
+
+    private static Work add(Players players) {
+        return players.client.work(SendOpcode.ATOMIC_FETCH_AND_ADD, 8).atomic(2, 0);
+    }
+
+    @ConformanceCase(file = "test_atomic", name = "atomic_cmp_and_swap")
+    void swapsOnlyWhatIsEqual() throws RdmaException {
+        Players players = players(settings());
+        players.atomics(SendOpcode.ATOMIC_COMPARE_AND_SWAP, 1, 2);
+        players.atomics(SendOpcode.ATOMIC_COMPARE_AND_SWAP, 1, 1);
+    }
+
+    @ConformanceCase(file = "test_atomic", name = "atomic_fetch_and_add")
+    void addsAndGivesBackTheOldValue() throws RdmaException {
+        Players players = players(settings());
+        players.atomics(SendOpcode.ATOMIC_FETCH_AND_ADD, 1, 2);
+        players.atomics(SendOpcode.ATOMIC_FETCH_AND_ADD, -1, 2);
+    }
+
+    @ConformanceCase(file = "test_atomic", name = "atomic_invalid_qp_access")
+    void queuePairWithoutTheRightRefuses() throws RdmaException {
+        Players players = players(settings().queuePairAccess(AccessFlag.REMOTE_WRITE));
+        players.server.storeLong(Player.RECEIVE_AT, 5);
+        // A queue pair that does not do atomics may find the request invalid.
+        assertThat(players.client.await(players.client.post(add(players))).status()).isIn(
+                WorkCompletionStatus.REMOTE_ACCESS_ERROR,
+                WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR);
+        assertThat(players.server.loadLong(Player.RECEIVE_AT)).isEqualTo(5);
+    }
+
+    @ConformanceCase(file = "test_atomic", name = "atomic_invalid_mr_access")
+    void regionWithoutTheRightRefuses() throws RdmaException {
+        Players players = players(settings().regionAccess(AccessFlag.LOCAL_WRITE,
+                AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ));
+        players.server.storeLong(Player.RECEIVE_AT, 5);
+        players.assertEnds(add(players), WorkCompletionStatus.REMOTE_ACCESS_ERROR);
+        assertThat(players.server.loadLong(Player.RECEIVE_AT)).isEqualTo(5);
+    }
+
+    @ConformanceCase(file = "test_atomic", name = "atomic_non_aligned_addr")
+    void addressThatIsNotAlignedIsRefused() throws RdmaException {
+        Players players = players(settings());
+        Work work = add(players);
+        players.assertEnds(work.remoteAddress(work.remoteAddress() + 1),
+                WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR);
+    }
+
+    @ConformanceCase(file = "test_atomic", name = "atomic_invalid_lkey")
+    void wrongLocalKeyIsALocalProtectionError() throws RdmaException {
+        Players players = players(settings());
+        players.assertEnds(add(players).lkey(players.client.region.lkey() + 1),
+                WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
+    }
+
+    @ConformanceCase(file = "test_atomic", name = "atomic_invalid_rkey")
+    void wrongRemoteKeyIsARemoteAccessError() throws RdmaException {
+        Players players = players(settings());
+        players.assertEnds(add(players).rkey(players.server.region.rkey() + 1),
+                WorkCompletionStatus.REMOTE_ACCESS_ERROR);
+    }
+}

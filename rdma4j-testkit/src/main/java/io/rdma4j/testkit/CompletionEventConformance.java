@@ -1,0 +1,21 @@
+package io.rdma4j.testkit;
+
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendOpcode;
+
+/** Completions waited for in a channel: arm, wait, acknowledge. */
+public abstract class CompletionEventConformance extends Conformance {
+    /** Called by subclasses. */
+    protected CompletionEventConformance() {}
+
+    @ConformanceCase(file = "test_cq_events", name = "cq_events_ud")
+    void eventsAnnounceDatagrams() throws RdmaException {
+        players(new PlayerSettings().type(QueuePairType.UD).events()).exchange(SendOpcode.SEND);
+    }
+
+    @ConformanceCase(file = "test_cq_events", name = "cq_events_rc")
+    void eventsAnnounceMessages() throws RdmaException {
+        players(new PlayerSettings().events()).exchange(SendOpcode.SEND);
+    }
+}

@@ -1,0 +1,93 @@
+package io.rdma4j.testkit;
+
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What all classes of the suite share: the device, and objects that are closed after each test in reverse
+ * order, which must succeed.
+ */
+@ExtendWith(ConformanceRecorder.class)
+public abstract class Conformance implements DeviceUnderTest {
+    /** Nothing that a device does for a test takes longer; a test that waits this long has failed. */
+    static final Duration LIMIT = Duration.ofSeconds(20);
+
+    private final Deque<AutoCloseable> kept = new ArrayDeque<>();
+
+    /** Only this package has classes of the suite. */
+    Conformance() {}
+
+    @AfterEach
+    void everythingCanBeClosed() throws Exception {
+        Exception failure = null;
+        while (!kept.isEmpty()) {
+            try {
+                kept.pop().close();
+            } catch (Exception e) {
+                if (failure == null) {
+                    failure = e;
+                } else {
+                    failure.addSuppressed(e);
+                }
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    /** {@return the object, which is closed after the test, before those kept earlier} */
+    final <T extends AutoCloseable> T keep(T object) {
+        kept.push(object);
+        return object;
+    }
+
+    /** {@return the device, opened} */
+    final DeviceContext open() throws RdmaException {
+        return keep(device().open());
+    }
+
+    /** {@return two connected ends with all that they need} */
+    final Players players(PlayerSettings settings) throws RdmaException {
+        return new Players(this::keep, device(), peerDevice(), settings);
+    }
+
+    /** {@return two connected ends of a reliable connection} */
+    final Players players() throws RdmaException {
+        return players(new PlayerSettings());
+    }
+
+    /** Asserts that a device refuses an operation for a reason, in one line that names some words. */
+    static void assertRefused(ThrowingCallable call, Errno errno, String... words) {
+        RdmaException refusal = refusalOf(call);
+        assertThat(refusal.errno()).as(refusal.getMessage()).isEqualTo(errno);
+        assertThat(refusal.getMessage()).doesNotContain("\n");
+        for (String word : words) {
+            assertThat(refusal.getMessage()).contains(word);
+        }
+    }
+
+    /** {@return why a device refuses an operation, which it must} */
+    static RdmaException refusalOf(ThrowingCallable call) {
+        return assertThatExceptionOfType(RdmaException.class).isThrownBy(call).actual();
+    }
+
+    /** Ends a test that the device's attributes say it cannot pass. */
+    static void assumeOffered(boolean isOffered, String attribute) {
+        if (!isOffered) {
+            Assumptions.abort(attribute);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+package io.rdma4j.testkit;
+
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The classes of the suite, in the order of the report, and their cases. */
+public final class ConformanceSuite {
+    private static final List<Class<?>> CLASSES = List.of(DeviceConformance.class,
+            ProtectionDomainConformance.class, CompletionQueueConformance.class,
+            CompletionEventConformance.class, ExtendedCompletionQueueConformance.class,
+            AddressHandleConformance.class, MemoryRegionConformance.class,
+            QueuePairConformance.class, ExtendedQueuePairConformance.class,
+            AtomicConformance.class, SharedReceiveQueueConformance.class,
+            ParentDomainConformance.class, RelaxedOrderingConformance.class,
+            ConnectionManagerConformance.class, ForkConformance.class,
+            OnDemandPagingConformance.class, TimestampConformance.class, FaultConformance.class);
+
+    private ConformanceSuite() {}
+
+    /**
+     * A case and the test that is it.
+     *
+     * @param conformanceCase the case
+     * @param test the class of the suite and its method
+     */
+    public record Entry(ConformanceCase conformanceCase, String test) {}
+
+    /** {@return the classes a device has to subclass to run the whole suite} */
+    public static List<Class<?>> classes() {
+        return CLASSES;
+    }
+
+    /** {@return all cases, class by class, by name within one} */
+    public static List<Entry> entries() {
+        List<Entry> entries = new ArrayList<>();
+        for (Class<?> each : CLASSES) {
+            List<Entry> ofClass = new ArrayList<>();
+            for (Method method : each.getDeclaredMethods()) {
+                ConformanceCase found = method.getAnnotation(ConformanceCase.class);
+                if (found != null) {
+                    ofClass.add(new Entry(found, nameOf(method)));
+                }
+            }
+            ofClass.sort((a, b) -> order(a).compareTo(order(b)));
+            entries.addAll(ofClass);
+        }
+        return entries;
+    }
+
+    private static String order(Entry entry) {
+        return entry.conformanceCase.file() + ' ' + entry.conformanceCase.name();
+    }
+
+    /** {@return the name by which the report knows a test} */
+    static String nameOf(Method method) {
+        return method.getDeclaringClass().getSimpleName() + '#' + method.getName();
+    }
+}

@@ -1,0 +1,40 @@
+package io.rdma4j.testkit;
+
+import io.rdma4j.verbs.RdmaDevice;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.TransportType;
+
+import java.net.InetAddress;
+
+/**
+ * All that a device tells the suite of itself; a subclass of each class of the suite implements it.
+ *
+ * <p>A device under test must reach itself, or its peer, with nothing else set up: the suite opens both
+ * ends, connects them by hand over their GIDs, and connects over the addresses given here.
+ */
+public interface DeviceUnderTest extends UnderTest {
+    /** {@return the device} */
+    RdmaDevice device() throws RdmaException;
+
+    /** {@return the device at the other end, which may be the same} */
+    default RdmaDevice peerDevice() throws RdmaException {
+        return device();
+    }
+
+    /** {@return an address of the device that connections can be made to} */
+    InetAddress connectionAddress() throws RdmaException;
+
+    /** {@return an address of a multicast group that the device may join, reached from that address} */
+    InetAddress multicastAddress();
+
+    /** {@return true for InfiniBand and RoCE; iWARP may leave out what its protocols do not have} */
+    @Override
+    default boolean requires(ConformanceCase conformanceCase) {
+        try {
+            return UnderTest.super.requires(conformanceCase)
+                    && device().transport() != TransportType.IWARP;
+        } catch (RdmaException noDevice) {
+            return true;
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package io.rdma4j.testkit;
+
+import io.rdma4j.verbs.CompletionField;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.CompletionQueueInitAttributes;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.ExtendedCompletionQueue;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendOpcode;
+
+import java.util.Set;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Completions read in place. */
+public abstract class ExtendedCompletionQueueConformance extends Conformance {
+    private static final CompletionField[] STANDARD = {CompletionField.BYTE_LENGTH,
+        CompletionField.IMMEDIATE, CompletionField.QUEUE_PAIR_NUMBER,
+        CompletionField.SOURCE_QUEUE_PAIR, CompletionField.SOURCE_LID,
+        CompletionField.SERVICE_LEVEL, CompletionField.DESTINATION_PATH_BITS};
+
+    /** Called by subclasses. */
+    protected ExtendedCompletionQueueConformance() {}
+
+    /** {@return what {@code IBV_WC_STANDARD_FLAGS} asks for} */
+    static CompletionQueueInitAttributes standard() {
+        return new CompletionQueueInitAttributes().capacity(2000).fields(STANDARD);
+    }
+
+    private static CompletionQueue inPlace(DeviceContext context, ProtectionDomain domain)
+            throws RdmaException {
+        return context.createCompletionQueue(standard());
+    }
+
+    @ConformanceCase(file = "test_cqex", name = "ud_traffic_cq_ex")
+    void datagramsCompleteInPlace() throws RdmaException {
+        players(new PlayerSettings().type(QueuePairType.UD)
+                .queue(ExtendedCompletionQueueConformance::inPlace)).exchange(SendOpcode.SEND);
+    }
+
+    @ConformanceCase(file = "test_cqex", name = "rc_traffic_cq_ex")
+    void messagesCompleteInPlace() throws RdmaException {
+        players(new PlayerSettings().queue(ExtendedCompletionQueueConformance::inPlace))
+                .exchange(SendOpcode.SEND);
+    }
+
+    @ConformanceCase(file = "test_cqex", name = "create_cq_ex")
+    void fieldsAndPromisesAreGivenOrRefusedByName() throws RdmaException {
+        DeviceContext context = open();
+        for (CompletionField field : CompletionField.values()) {
+            createOrRefuse(context, new CompletionQueueInitAttributes().capacity(10).fields(field),
+                    field.name());
+        }
+        createOrRefuse(context, new CompletionQueueInitAttributes().singleThreaded(true), "");
+        createOrRefuse(context, new CompletionQueueInitAttributes().ignoreOverrun(true), "");
+        try (ExtendedCompletionQueue queue = context.createCompletionQueue(standard())) {
+            assertThat(queue.fields()).contains(STANDARD);
+            assertThat(queue.startPoll()).isFalse();
+        }
+    }
+
+    private static void createOrRefuse(DeviceContext context,
+            CompletionQueueInitAttributes attributes, String word) throws RdmaException {
+        try (ExtendedCompletionQueue queue = context.createCompletionQueue(attributes)) {
+            assertThat(queue.capacity()).isGreaterThanOrEqualTo(attributes.capacity());
+            assertThat(queue.fields()).containsAll(Set.copyOf(attributes.fields()));
+        } catch (RdmaException refusal) {
+            assertThat(refusal.errno()).as(refusal.getMessage()).isEqualTo(Errno.EOPNOTSUPP);
+            assertThat(refusal).hasMessageContaining(word);
+        }
+    }
+
+    @ConformanceCase(file = "test_cqex", name = "create_cq_ex_bad_flow")
+    void sizesAndVectorsOutOfRangeAreRefused() throws RdmaException {
+        DeviceContext context = open();
+        int tooMany = CompletionQueueConformance.largest(context) + 1;
+        int noVector = context.queryDevice().completionVectors() + 1;
+        assertRefused(
+                () -> context.createCompletionQueue(
+                        new CompletionQueueInitAttributes().capacity(tooMany)),
+                Errno.EINVAL, Integer.toString(tooMany));
+        assertRefused(
+                () -> context.createCompletionQueue(
+                        new CompletionQueueInitAttributes().completionVector(noVector)),
+                Errno.EINVAL, Integer.toString(noVector));
+    }
+}

@@ -1,0 +1,218 @@
+package io.rdma4j.testkit;
+
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.ExtendedQueuePair;
+import io.rdma4j.verbs.FlushPlacement;
+import io.rdma4j.verbs.FlushSelectivity;
+import io.rdma4j.verbs.MemoryWindow;
+import io.rdma4j.verbs.MemoryWindowBind;
+import io.rdma4j.verbs.MemoryWindowType;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.WorkCompletionOpcode;
+import io.rdma4j.verbs.WorkCompletionStatus;
+
+import java.util.Set;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Requests posted piece by piece, of every kind; posting where it is not allowed. */
+public abstract class ExtendedQueuePairConformance extends Conformance {
+    /** Called by subclasses. */
+    protected ExtendedQueuePairConformance() {}
+
+    private static PlayerSettings datagrams(SendOpcode... operations) {
+        return new PlayerSettings().type(QueuePairType.UD).sendOperations(operations);
+    }
+
+    private static PlayerSettings connection(SendOpcode... operations) {
+        return new PlayerSettings().sendOperations(operations);
+    }
+
+    // ---------------------------------------------------------------- messages
+
+    @ConformanceCase(file = "test_qpex", name = "qp_ex_ud_send")
+    void datagramsTravel() throws RdmaException {
+        players(datagrams(SendOpcode.SEND)).exchange(SendOpcode.SEND);
+    }
+
+    @ConformanceCase(file = "test_qpex", name = "qp_ex_ud_zero_size")
+    void emptyDatagramsTravel() throws RdmaException {
+        players(datagrams(SendOpcode.SEND).messageLength(0)).exchange(SendOpcode.SEND);
+    }
+
+    @ConformanceCase(file = "test_qpex", name = "qp_ex_ud_send_imm")
+    void datagramsCarryImmediates() throws RdmaException {
+        players(datagrams(SendOpcode.SEND_WITH_IMMEDIATE))
+                .exchange(SendOpcode.SEND_WITH_IMMEDIATE);
+    }
+
+    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_send")
+    void messagesTravel() throws RdmaException {
+        players(connection(SendOpcode.SEND)).exchange(SendOpcode.SEND);
+    }
+
+    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_send_imm")
+    void messagesCarryImmediates() throws RdmaException {
+        players(connection(SendOpcode.SEND_WITH_IMMEDIATE))
+                .exchange(SendOpcode.SEND_WITH_IMMEDIATE);
+    }
+
+    // ---------------------------------------------------------------- access to the peer's memory
+
+    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_rdma_write")
+    void writesArrive() throws RdmaException {
+        players(connection(SendOpcode.RDMA_WRITE)).access(SendOpcode.RDMA_WRITE);
+    }
+
+    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_rdma_write_imm")
+    void writesCarryImmediates() throws RdmaException {
+        players(connection(SendOpcode.RDMA_WRITE_WITH_IMMEDIATE))
+                .exchange(SendOpcode.RDMA_WRITE_WITH_IMMEDIATE);
+    }
+
+    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_rdma_write_zero_size")
+    void emptyWritesComplete() throws RdmaException {
+        players(connection(SendOpcode.RDMA_WRITE).messageLength(0)).access(SendOpcode.RDMA_WRITE);
+    }
+
+    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_rdma_read")
+    void readsFetch() throws RdmaException {
+        players(connection(SendOpcode.RDMA_READ)).access(SendOpcode.RDMA_READ);
+    }
+
+    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_rdma_read_zero_size")
+    void emptyReadsComplete() throws RdmaException {
+        players(connection(SendOpcode.RDMA_READ).messageLength(0)).access(SendOpcode.RDMA_READ);
+    }
+
+    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_atomic_write")
+    void atomicWritesArrive() throws RdmaException {
+        players(connection(SendOpcode.ATOMIC_WRITE).messageLength(8))
+                .access(SendOpcode.ATOMIC_WRITE);
+    }
+
+    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_atomic_cmp_swp")
+    void comparesAndSwaps() throws RdmaException {
+        players(connection(SendOpcode.ATOMIC_COMPARE_AND_SWAP)
+                .regionAccess(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_ATOMIC))
+                .atomics(SendOpcode.ATOMIC_COMPARE_AND_SWAP, 1, 2);
+    }
+
+    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_atomic_fetch_add")
+    void fetchesAndAdds() throws RdmaException {
+        players(connection(SendOpcode.ATOMIC_FETCH_AND_ADD)
+                .regionAccess(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_ATOMIC))
+                .atomics(SendOpcode.ATOMIC_FETCH_AND_ADD, 1, 2);
+    }
+
+    // ---------------------------------------------------------------- flushes
+
+    /** Players of which the client flushes, after it has written. */
+    static Players flushing(Conformance test, PlayerSettings settings) throws RdmaException {
+        return test.players(settings.sendOperations(SendOpcode.FLUSH, SendOpcode.RDMA_WRITE)
+                .queuePairAccess(AccessFlag.REMOTE_WRITE, AccessFlag.FLUSH_GLOBAL,
+                        AccessFlag.FLUSH_PERSISTENT));
+    }
+
+    private static PlayerSettings flushable() {
+        return new PlayerSettings().regionAccess(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE,
+                AccessFlag.FLUSH_GLOBAL);
+    }
+
+    /** Writes and flushes, a range and then the whole region, whose range does not matter. */
+    static void writeAndFlush(Players players) throws RdmaException {
+        Player client = players.client;
+        for (FlushSelectivity selectivity : FlushSelectivity.values()) {
+            for (int round = 0; round < Players.ROUNDS; round++) {
+                Players.access(client, SendOpcode.RDMA_WRITE, round);
+                long length = selectivity == FlushSelectivity.RANGE ? 1000 : 1234L * round;
+                Work flush = client.work(SendOpcode.FLUSH, length).flush(FlushPlacement.GLOBAL,
+                        selectivity);
+                assertThat(client.awaitSuccess(client.post(flush)).opcode())
+                        .isEqualTo(WorkCompletionOpcode.FLUSH);
+            }
+        }
+    }
+
+    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_flush")
+    void writesCanBeFlushed() throws RdmaException {
+        writeAndFlush(flushing(this, flushable()));
+    }
+
+    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_flush_type_violate")
+    void flushToAPlacementTheRegionDoesNotAllowIsRefused() throws RdmaException {
+        Players players = flushing(this, flushable());
+        players.assertEnds(players.client.work(SendOpcode.FLUSH, 1000)
+                .flush(FlushPlacement.PERSISTENT, FlushSelectivity.RANGE),
+                WorkCompletionStatus.REMOTE_ACCESS_ERROR);
+    }
+
+    // ---------------------------------------------------------------- windows
+
+    @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_bind_mw")
+    void windowWithoutTheRightToWriteIsNotWritten() throws RdmaException {
+        Players players = players(
+                connection(SendOpcode.RDMA_WRITE, SendOpcode.BIND_MEMORY_WINDOW).regionAccess(
+                        AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.MW_BIND));
+        Player server = players.server;
+        MemoryWindow window = keep(server.domain.allocateMemoryWindow(MemoryWindowType.TYPE_2));
+        int rkey = MemoryWindow.nextRkey(window.rkey());
+        long id = server.newId();
+        ExtendedQueuePair batch = server.queuePair.extended();
+        batch.start();
+        batch.id(id).flags(SendFlag.SIGNALED).bind(window, rkey, new MemoryWindowBind(
+                server.region, server.region.address(), server.region.length(),
+                Set.of(AccessFlag.REMOTE_READ)));
+        batch.complete();
+        assertThat(server.awaitSuccess(id).opcode())
+                .isEqualTo(WorkCompletionOpcode.BIND_MEMORY_WINDOW);
+        players.assertEnds(players.client.work(SendOpcode.RDMA_WRITE, 1000).rkey(rkey),
+                WorkCompletionStatus.REMOTE_ACCESS_ERROR);
+    }
+
+    // ---------------------------------------------------------------- where posting is not allowed
+
+    @ConformanceCase(file = "test_qpex", name = "post_receive_qp_state_bad_flow")
+    void receiveInResetIsRefused() throws RdmaException {
+        Player server = players(datagrams(SendOpcode.SEND)).server;
+        server.queuePair.modify(new QueuePairAttributes().state(QueuePairState.RESET));
+        assertRefused(() -> server.receive(100), Errno.EINVAL, "RESET");
+    }
+
+    @ConformanceCase(file = "test_qpex", name = "post_send_qp_state_bad_flow")
+    void sendInResetIsRefused() throws RdmaException {
+        Player client = players(datagrams(SendOpcode.SEND)).client;
+        client.queuePair.modify(new QueuePairAttributes().state(QueuePairState.RESET));
+        assertRefused(() -> client.post(client.work(SendOpcode.SEND, 100)), Errno.EINVAL,
+                "RESET");
+    }
+
+    @ConformanceCase(file = "test_qpex", name = "full_rq_bad_flow")
+    void receiveBeyondTheQueueIsRefused() throws RdmaException {
+        Player server = players(datagrams(SendOpcode.SEND)).server;
+        int capacity = server.queuePair.query().capabilities().maxReceiveRequests();
+        for (int i = 0; i < capacity; i++) {
+            server.receive(100);
+        }
+        assertRefused(() -> server.receive(100), Errno.ENOMEM);
+    }
+
+    @ConformanceCase(file = "test_qpex", name = "rq_with_larger_sgl_bad_flow")
+    void receiveOfMoreElementsThanAgreedIsRefused() throws RdmaException {
+        Player server = players(datagrams(SendOpcode.SEND)).server;
+        int elements = server.queuePair.query().capabilities().maxReceiveElements();
+        ReceiveWorkRequest request = new ReceiveWorkRequest();
+        for (int i = 0; i <= elements; i++) {
+            request.add(server.region, Player.RECEIVE_AT + 64L * i, 64);
+        }
+        assertRefused(() -> server.queuePair.postReceive(request), Errno.EINVAL,
+                Integer.toString(elements));
+    }
+}

@@ -1,0 +1,289 @@
+package io.rdma4j.testkit;
+
+import io.rdma4j.testkit.ConformanceCase.Kind;
+import io.rdma4j.testkit.FaultyWire.PacketKind;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AsyncEvent;
+import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.WorkCompletion;
+import io.rdma4j.verbs.WorkCompletionStatus;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+/**
+ * What a reliable connection does about a wire that fails it, as roce-sim asks: what can be repaired is,
+ * and what cannot ends in the status the standard gives it.
+ */
+@ExtendWith(ConformanceRecorder.class)
+public abstract class FaultConformance implements UnderTest {
+    /** Five packets of the path MTU that players use. */
+    private static final int LONG_MESSAGE = 4500;
+    private static final int RETRIES = 3;
+
+    private final Deque<AutoCloseable> kept = new ArrayDeque<>();
+
+    /** Called by subclasses. */
+    protected FaultConformance() {}
+
+    /** {@return two devices with nothing on them and a wire without faults; closed by the test} */
+    protected abstract FaultyWire wire() throws Exception;
+
+    @AfterEach
+    void everythingCanBeClosed() throws Exception {
+        while (!kept.isEmpty()) {
+            kept.pop().close();
+        }
+    }
+
+    private <T extends AutoCloseable> T keep(T object) {
+        kept.push(object);
+        return object;
+    }
+
+    /** A client that asks and a server that answers, over a wire that can fail. */
+    private final class Link {
+        final FaultyWire wire;
+        final Players players;
+        final Player client;
+        final Player server;
+
+        Link(PlayerSettings settings) throws Exception {
+            FaultyWire made = keep(wire());
+            wire = made;
+            players = new Players(FaultConformance.this::keep, made::step, made.requester(),
+                    made.responder(), settings.regionAccess(AccessFlag.LOCAL_WRITE,
+                            AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE,
+                            AccessFlag.REMOTE_ATOMIC));
+            client = players.client;
+            server = players.server;
+        }
+
+        /** {@return the PSN of a packet that the client will send, counted from 0} */
+        int psn(int packet) {
+            return (client.firstPsn + packet) & 0xffffff;
+        }
+
+        long post(SendOpcode opcode, int length) throws RdmaException {
+            return client.post(client.work(opcode, length));
+        }
+
+        void assertFails(long id, WorkCompletionStatus status) throws RdmaException {
+            WorkCompletion completion = client.await(id);
+            assertThat(completion.status()).as(completion.toString()).isEqualTo(status);
+            assertThat(client.queuePair.state()).isEqualTo(QueuePairState.ERR);
+        }
+
+        /** Lets time pass until the client has counted something. */
+        void runUntilCounted(Counter counter) {
+            long endNs = System.nanoTime() + Conformance.LIMIT.toNanos();
+            while (client.queuePair.counter(counter) == 0) {
+                if (System.nanoTime() - endNs > 0) {
+                    fail("the requester never counted %s", counter.text());
+                }
+                wire.step();
+            }
+        }
+
+        void assertServerSees(AsyncEventType type) throws RdmaException {
+            try (AsyncEvent event = server.context.pollAsyncEvent(Conformance.LIMIT)) {
+                assertThat(event).isNotNull();
+                assertThat(event.type()).isEqualTo(type);
+                assertThat(event.queuePair()).isSameAs(server.queuePair);
+            }
+        }
+    }
+
+    private Link link() throws Exception {
+        return new Link(new PlayerSettings().retryCount(RETRIES));
+    }
+
+    // ---------------------------------------------------------------- without faults
+
+    @ConformanceCase(file = "roce-sim", name = "atomic_cas_success", kind = Kind.FAULT)
+    void compareAndSwapSucceeds() throws Exception {
+        Players.atomic(link().client, SendOpcode.ATOMIC_COMPARE_AND_SWAP, 7, 7);
+    }
+
+    @ConformanceCase(file = "roce-sim", name = "read_success", kind = Kind.FAULT)
+    void readSucceeds() throws Exception {
+        Players.access(link().client, SendOpcode.RDMA_READ, 1);
+    }
+
+    @ConformanceCase(file = "roce-sim", name = "send_success", kind = Kind.FAULT)
+    void sendSucceeds() throws Exception {
+        Players.message(link().client, SendOpcode.SEND, 1);
+    }
+
+    @ConformanceCase(file = "roce-sim", name = "write_success", kind = Kind.FAULT)
+    void writeSucceeds() throws Exception {
+        Players.access(link().client, SendOpcode.RDMA_WRITE, 1);
+    }
+
+    @ConformanceCase(file = "roce-sim", name = "write_imm_success", kind = Kind.FAULT)
+    void writeWithImmediateSucceeds() throws Exception {
+        Players.message(link().client, SendOpcode.RDMA_WRITE_WITH_IMMEDIATE, 1);
+    }
+
+    // ---------------------------------------------------------------- answers that are wrong
+
+    @ConformanceCase(file = "roce-sim", name = "bad_response", kind = Kind.FAULT)
+    void answerThatDoesNotFitItsReadFailsIt() throws Exception {
+        Link link = link();
+        link.wire.shortenReadResponse(60);
+        link.assertFails(link.post(SendOpcode.RDMA_READ, 100),
+                WorkCompletionStatus.BAD_RESPONSE_ERROR);
+    }
+
+    @ConformanceCase(file = "roce-sim", name = "ghost_ack", kind = Kind.FAULT)
+    void acknowledgementOfNothingOutstandingIsDropped() throws Exception {
+        Link link = link();
+        link.wire.forgeAcknowledgement(link.client.queuePair, link.server.queuePair, link.psn(5));
+        Players.access(link.client, SendOpcode.RDMA_WRITE, 1);
+        Players.message(link.client, SendOpcode.SEND, 2);
+    }
+
+    // ---------------------------------------------------------------- packets that are missing
+
+    @ConformanceCase(file = "roce-sim", name = "implied_nak_sequence_error_retry_limit_exceeded",
+            kind = Kind.FAULT)
+    void readWhoseAnswerNeverComesFailsThoughLaterWorkIsAcknowledged() throws Exception {
+        Link link = link();
+        link.wire.lose(PacketKind.READ_RESPONSE, FaultyWire.FOREVER);
+        long read = link.post(SendOpcode.RDMA_READ, 100);
+        long write = link.post(SendOpcode.RDMA_WRITE, 100);
+        link.assertFails(read, WorkCompletionStatus.RETRY_EXCEEDED_ERROR);
+        link.assertFails(write, WorkCompletionStatus.WORK_REQUEST_FLUSHED);
+    }
+
+    @ConformanceCase(file = "roce-sim",
+            name = "implied_nak_sequence_error_retry_limit_not_exceeded", kind = Kind.FAULT)
+    void readWhoseAnswerIsMissedIsAskedForAgain() throws Exception {
+        Link link = link();
+        byte[] bytes = {1, 2, 3, 4};
+        link.server.store(Player.SEND_AT, bytes);
+        link.wire.lose(PacketKind.READ_RESPONSE, 1);
+        long read = link.post(SendOpcode.RDMA_READ, 100);
+        long write = link.post(SendOpcode.RDMA_WRITE, 100);
+        link.client.awaitSuccess(read);
+        link.client.awaitSuccess(write);
+        assertThat(link.client.load(Player.RECEIVE_AT, bytes.length)).isEqualTo(bytes);
+    }
+
+    @ConformanceCase(file = "roce-sim", name = "local_ack_timeout_retry_limit_exceeded",
+            kind = Kind.FAULT)
+    void silenceFailsTheRequestAfterItsRetries() throws Exception {
+        Link link = link();
+        link.wire.cut(true);
+        link.assertFails(link.post(SendOpcode.RDMA_WRITE, 100),
+                WorkCompletionStatus.RETRY_EXCEEDED_ERROR);
+    }
+
+    @ConformanceCase(file = "roce-sim", name = "local_ack_timeout_retry_limit_not_exceeded",
+            kind = Kind.FAULT)
+    void requestSucceedsWhenAnAcknowledgementComesAfterAll() throws Exception {
+        Link link = link();
+        link.wire.lose(PacketKind.ACKNOWLEDGEMENT, 2);
+        Players.access(link.client, SendOpcode.RDMA_WRITE, 1);
+    }
+
+    @ConformanceCase(file = "roce-sim", name = "psn_retry_limit_exceeded", kind = Kind.FAULT)
+    void packetThatNeverArrivesFailsItsRequest() throws Exception {
+        Link link = link();
+        link.wire.lose(PacketKind.WRITE, link.psn(1), FaultyWire.FOREVER);
+        link.assertFails(link.post(SendOpcode.RDMA_WRITE, LONG_MESSAGE),
+                WorkCompletionStatus.RETRY_EXCEEDED_ERROR);
+    }
+
+    @ConformanceCase(file = "roce-sim", name = "psn_retry_limit_not_exceeded", kind = Kind.FAULT)
+    void packetThatTheResponderMissesIsSentAgain() throws Exception {
+        Link link = link();
+        link.wire.lose(PacketKind.WRITE, link.psn(1), 2);
+        write(link);
+    }
+
+    @ConformanceCase(file = "roce-sim", name = "write_partial_retry", kind = Kind.FAULT)
+    void writeGoesOnWhereItWasInterrupted() throws Exception {
+        Link link = link();
+        link.wire.lose(PacketKind.WRITE, link.psn(3), 1);
+        write(link);
+        // The packets before the lost one are not repeated.
+        assertThat(link.client.queuePair.counter(Counter.RETRANSMITTED_PKTS))
+                .isLessThanOrEqualTo(2);
+    }
+
+    private static void write(Link link) throws RdmaException {
+        Players.access(link.client, link.client.work(SendOpcode.RDMA_WRITE, LONG_MESSAGE), 1);
+    }
+
+    @ConformanceCase(file = "roce-sim", name = "read_partial_retry", kind = Kind.FAULT)
+    void readGoesOnWhereItWasInterrupted() throws Exception {
+        Link link = link();
+        link.wire.lose(PacketKind.READ_RESPONSE, link.psn(3), 1);
+        Players.access(link.client, link.client.work(SendOpcode.RDMA_READ, LONG_MESSAGE), 1);
+    }
+
+    // ---------------------------------------------------------------- refusals
+
+    @ConformanceCase(file = "roce-sim", name = "rkey_violation", kind = Kind.FAULT)
+    void wrongKeyIsARemoteAccessError() throws Exception {
+        Link link = link();
+        byte[] before = link.server.load(0, Player.MEMORY);
+        Work work = link.client.work(SendOpcode.RDMA_WRITE, 100);
+        link.assertFails(link.client.post(work.rkey(work.rkey() ^ 0x100)),
+                WorkCompletionStatus.REMOTE_ACCESS_ERROR);
+        assertThat(Arrays.equals(link.server.load(0, Player.MEMORY), before)).isTrue();
+        link.assertServerSees(AsyncEventType.QP_ACCESS_ERROR);
+    }
+
+    @ConformanceCase(file = "roce-sim", name = "remote_operation_err", kind = Kind.FAULT)
+    void receiveIntoMemoryThatIsNotThereIsARemoteOperationError() throws Exception {
+        Link link = link();
+        Player server = link.server;
+        long receive = server.newId();
+        server.queuePair.postReceive(new ReceiveWorkRequest().id(receive).add(
+                server.region.address(), 1000, server.region.lkey() ^ 0x100));
+        link.assertFails(link.post(SendOpcode.SEND, 100),
+                WorkCompletionStatus.REMOTE_OPERATION_ERROR);
+        assertThat(server.await(receive).status())
+                .isEqualTo(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
+    }
+
+    @ConformanceCase(file = "roce-sim", name = "unexpected_opcode", kind = Kind.FAULT)
+    void packetOutOfTurnIsARemoteInvalidRequest() throws Exception {
+        Link link = link();
+        link.wire.replaceByMiddleOfWrite(link.psn(0));
+        link.assertFails(link.post(SendOpcode.RDMA_WRITE, 100),
+                WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR);
+        link.assertServerSees(AsyncEventType.QP_REQUEST_ERROR);
+    }
+
+    @ConformanceCase(file = "roce-sim", name = "rnr_nak_retry_limit_exceeded", kind = Kind.FAULT)
+    void receiverThatIsNeverReadyFailsTheSend() throws Exception {
+        Link link = new Link(new PlayerSettings().rnrRetry(RETRIES));
+        link.assertFails(link.post(SendOpcode.SEND, 100),
+                WorkCompletionStatus.RNR_RETRY_EXCEEDED_ERROR);
+    }
+
+    @ConformanceCase(file = "roce-sim", name = "rnr_nak_retry_limit_not_exceeded",
+            kind = Kind.FAULT)
+    void sendSucceedsWhenTheReceiverBecomesReady() throws Exception {
+        Link link = link();
+        long send = link.post(SendOpcode.SEND, 100);
+        link.runUntilCounted(Counter.RCVD_RNR_ERR);
+        long receive = link.server.receive(100);
+        link.client.awaitSuccess(send);
+        link.server.awaitSuccess(receive);
+    }
+}

@@ -1,0 +1,442 @@
+package io.rdma4j.testkit;
+
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AddressHandle;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.DeviceMemory;
+import io.rdma4j.verbs.ExtendedCompletionQueue;
+import io.rdma4j.verbs.ExtendedQueuePair;
+import io.rdma4j.verbs.FlushPlacement;
+import io.rdma4j.verbs.FlushSelectivity;
+import io.rdma4j.verbs.GidEntry;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.MemoryRegionInitAttributes;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.SharedReceiveQueue;
+import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.WorkCompletion;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+/**
+ * One end: a device opened, with domain, completions, memory and a queue pair, and what a test does with
+ * them.
+ *
+ * <p>The memory has three places: messages are sent from the first, results of atomics land in the second,
+ * messages and accesses of the peer in the third.
+ */
+final class Player {
+    static final int DEPTH = 32;
+    static final int MEMORY = 16384;
+    static final int SEND_AT = 0;
+    static final int RESULT_AT = 6144;
+    static final int RECEIVE_AT = 8192;
+    static final int QKEY = 0x1111_1111;
+    static final int PORT = 1;
+
+    final PlayerSettings settings;
+    final DeviceContext context;
+    final ProtectionDomain domain;
+    final @Nullable CompletionChannel channel;
+    final CompletionQueue queue;
+    final @Nullable SharedReceiveQueue sharedReceives;
+    final MemorySegment memory;
+    final @Nullable DeviceMemory deviceMemory;
+    final MemoryRegion region;
+    final QueuePair queuePair;
+    final GidEntry gid;
+    final int firstPsn;
+
+    private final Players.Keeper keeper;
+    private final Players.Pace pace;
+    private final List<WorkCompletion> completions = new ArrayList<>();
+    private @Nullable Player connected;
+    private @Nullable AddressHandle handle;
+    private long nextId;
+
+    Player(Players.Keeper keeper, Players.Pace pace, DeviceContext context, int firstPsn,
+            PlayerSettings settings) throws RdmaException {
+        this.keeper = keeper;
+        this.pace = pace;
+        this.context = context;
+        this.firstPsn = firstPsn;
+        this.settings = settings;
+        gid = gid(context);
+        domain = keeper.keep(settings.domain.make(context));
+        if (settings.usesEvents) {
+            channel = keeper.keep(CompletionChannel.create());
+            queue = keeper.keep(context.createCompletionQueue(4 * DEPTH, channel));
+            queue.requestNotification(false);
+        } else {
+            channel = null;
+            queue = keeper.keep(settings.queue.make(context, domain));
+        }
+        sharedReceives = settings.usesSharedReceiveQueue
+                ? keeper.keep(domain.createSharedReceiveQueue(
+                        new SharedReceiveQueueAttributes(DEPTH, 1, 0), null))
+                : null;
+        if (settings.usesDeviceMemory) {
+            deviceMemory = keeper.keep(context.allocateDeviceMemory(MEMORY, 8));
+            memory = MemorySegment.NULL;
+            region = keeper.keep(domain.register(new MemoryRegionInitAttributes()
+                    .deviceMemory(deviceMemory, 0, MEMORY).access(zeroBased())));
+        } else {
+            deviceMemory = null;
+            memory = settings.memory.make();
+            region = keeper
+                    .keep(settings.region.make(domain, memory, settings.regionAccess));
+        }
+        queuePair = keeper.keep(newQueuePair());
+    }
+
+    /** {@return a GID of the port, an IPv4 one if there is one} */
+    static GidEntry gid(DeviceContext context) throws RdmaException {
+        List<GidEntry> table = context.queryGidTable().stream()
+                .filter(each -> each.port() == PORT).toList();
+        assertThat(table).as("GIDs of port 1").isNotEmpty();
+        return table.stream().filter(each -> each.gid().isIpv4()).findFirst()
+                .orElse(table.getFirst());
+    }
+
+    private Set<AccessFlag> zeroBased() {
+        EnumSet<AccessFlag> access = EnumSet.copyOf(settings.regionAccess);
+        access.add(AccessFlag.ZERO_BASED);
+        return access;
+    }
+
+    /** {@return another queue pair as the settings say; the caller keeps it} */
+    QueuePair newQueuePair() throws RdmaException {
+        QueuePairInitAttributes attributes = new QueuePairInitAttributes().type(settings.type)
+                .completionQueue(queue).sharedReceiveQueue(sharedReceives)
+                .signalAll(settings.signalAll)
+                .capabilities(QueuePairCapabilities.ofDepth(DEPTH, DEPTH).withElements(2, 2));
+        SendOpcode[] operations = settings.sendOperations;
+        if (operations != null) {
+            attributes.sendOperations(operations);
+        }
+        return domain.createQueuePair(attributes);
+    }
+
+    // ---------------------------------------------------------------- connecting
+
+    /** Brings the queue pair from RESET to RTS, connected with a peer's. */
+    void connect(Player peer) throws RdmaException {
+        connected = peer;
+        connect(queuePair, peer, peer.queuePair);
+        if (settings.type == QueuePairType.UD && handle == null) {
+            handle = keeper.keep(domain.createAddressHandle(pathTo(peer)));
+        }
+    }
+
+    void connect(QueuePair own, Player peer, QueuePair other) throws RdmaException {
+        QueuePairAttributes init = new QueuePairAttributes().state(QueuePairState.INIT).port(PORT)
+                .pkeyIndex(0);
+        QueuePairAttributes receive = new QueuePairAttributes().state(QueuePairState.RTR);
+        QueuePairAttributes send = new QueuePairAttributes().state(QueuePairState.RTS)
+                .sendPsn(firstPsn);
+        if (settings.type == QueuePairType.UD) {
+            init.qkey(QKEY);
+        } else {
+            init.accessFlags(settings.queuePairAccess);
+            receive.addressVector(pathTo(peer)).pathMtu(pathMtu())
+                    .destinationQueuePair(other.number()).receivePsn(peer.firstPsn);
+        }
+        if (settings.type == QueuePairType.RC) {
+            receive.maxDestinationReadAtomic(settings.readAtomic)
+                    .minRnrTimer(settings.minRnrTimer);
+            send.timeout(settings.timeout).retryCount(settings.retryCount)
+                    .rnrRetry(settings.rnrRetry).maxReadAtomic(settings.readAtomic);
+        }
+        own.modify(init);
+        own.modify(receive);
+        own.modify(send);
+    }
+
+    /** {@return the path to a peer's GID} */
+    AddressHandleAttributes pathTo(Player peer) {
+        return AddressHandleAttributes.to(peer.gid.gid(), gid.index());
+    }
+
+    private Mtu pathMtu() throws RdmaException {
+        return Mtu.min(Mtu.MTU_1024, context.queryPort(PORT).activeMtu());
+    }
+
+    /** Takes the queue pair back to RESET, and what has completed with it. */
+    void reset() throws RdmaException {
+        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RESET));
+        poll();
+        completions.clear();
+    }
+
+    // ---------------------------------------------------------------- memory
+
+    void store(long offset, byte[] bytes) throws RdmaException {
+        MemorySegment source = MemorySegment.ofArray(bytes);
+        if (deviceMemory != null) {
+            deviceMemory.copyFrom(offset, source);
+        } else {
+            MemorySegment.copy(source, 0, memory, offset, bytes.length);
+        }
+    }
+
+    byte[] load(long offset, int length) throws RdmaException {
+        byte[] bytes = new byte[length];
+        MemorySegment target = MemorySegment.ofArray(bytes);
+        if (deviceMemory != null) {
+            deviceMemory.copyTo(target, offset);
+        } else {
+            MemorySegment.copy(memory, offset, target, 0, length);
+        }
+        return bytes;
+    }
+
+    void storeLong(long offset, long value) throws RdmaException {
+        byte[] bytes = new byte[8];
+        MemorySegment.ofArray(bytes).set(ValueLayout.JAVA_LONG_UNALIGNED, 0, value);
+        store(offset, bytes);
+    }
+
+    long loadLong(long offset) throws RdmaException {
+        return MemorySegment.ofArray(load(offset, 8)).get(ValueLayout.JAVA_LONG_UNALIGNED, 0);
+    }
+
+    // ---------------------------------------------------------------- posting
+
+    Player peer() {
+        Player peer = connected;
+        if (peer == null) {
+            throw new IllegalStateException("the player is not connected");
+        }
+        return peer;
+    }
+
+    /** {@return bytes before the payload of a received message} */
+    int headerLength() {
+        return settings.type == QueuePairType.UD ? AddressHandle.GLOBAL_ROUTE_LENGTH : 0;
+    }
+
+    /** {@return work on the usual places with the usual keys} */
+    Work work(SendOpcode opcode, long length) {
+        MemoryRegion target = peer().region;
+        int from = switch (opcode) {
+            case RDMA_READ -> RECEIVE_AT;
+            case ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD -> RESULT_AT;
+            default -> SEND_AT;
+        };
+        int at = opcode == SendOpcode.RDMA_READ ? SEND_AT : RECEIVE_AT;
+        return new Work(opcode, target.address() + at, target.rkey(), region.address() + from,
+                region.lkey(), length, 0, 0, 0, FlushPlacement.GLOBAL, FlushSelectivity.RANGE);
+    }
+
+    /** Posts signaled work. {@return the request's number} */
+    long post(Work work) throws RdmaException {
+        long id = ++nextId;
+        if (settings.sendOperations == null) {
+            queuePair.postSend(request(id, work));
+        } else {
+            postPieces(id, work);
+        }
+        return id;
+    }
+
+    private SendWorkRequest request(long id, Work work) {
+        SendWorkRequest request = new SendWorkRequest().id(id).set(SendFlag.SIGNALED);
+        switch (work.opcode()) {
+            case SEND -> request.send();
+            case SEND_WITH_IMMEDIATE -> request.sendWithImmediate(Players.IMMEDIATE);
+            case SEND_WITH_INVALIDATE -> request.sendWithInvalidate(work.invalidated());
+            case RDMA_WRITE -> request.write(work.remoteAddress(), work.rkey());
+            case RDMA_WRITE_WITH_IMMEDIATE -> request.writeWithImmediate(work.remoteAddress(),
+                    work.rkey(), Players.IMMEDIATE);
+            case RDMA_READ -> request.read(work.remoteAddress(), work.rkey());
+            case ATOMIC_COMPARE_AND_SWAP -> request.compareAndSwap(work.remoteAddress(),
+                    work.rkey(), work.compareAdd(), work.swap());
+            case ATOMIC_FETCH_AND_ADD -> request.fetchAndAdd(work.remoteAddress(), work.rkey(),
+                    work.compareAdd());
+            case ATOMIC_WRITE -> request.atomicWrite(work.remoteAddress(), work.rkey());
+            case FLUSH -> request.flush(work.remoteAddress(), work.rkey(), work.length(),
+                    Set.of(work.placement()), work.selectivity());
+            case LOCAL_INVALIDATE -> request.localInvalidate(work.invalidated());
+            case BIND_MEMORY_WINDOW, TSO, DRIVER1 -> throw new IllegalArgumentException(
+                    work.opcode() + " is not work on the usual places");
+        }
+        if (hasPayload(work)) {
+            request.add(work.localAddress(), work.length(), work.lkey());
+        }
+        if (settings.type == QueuePairType.UD) {
+            request.to(handle(), peer().queuePair.number(), QKEY);
+        }
+        return request;
+    }
+
+    private static boolean hasPayload(Work work) {
+        return work.length() > 0 && work.opcode() != SendOpcode.FLUSH
+                && work.opcode() != SendOpcode.LOCAL_INVALIDATE;
+    }
+
+    AddressHandle handle() {
+        AddressHandle known = handle;
+        if (known == null) {
+            throw new IllegalStateException("only a connected datagram player has one");
+        }
+        return known;
+    }
+
+    private void postPieces(long id, Work work) throws RdmaException {
+        ExtendedQueuePair batch = queuePair.extended();
+        batch.start();
+        batch.id(id).flags(SendFlag.SIGNALED);
+        switch (work.opcode()) {
+            case SEND -> batch.send();
+            case SEND_WITH_IMMEDIATE -> batch.sendWithImmediate(Players.IMMEDIATE);
+            case SEND_WITH_INVALIDATE -> batch.sendWithInvalidate(work.invalidated());
+            case RDMA_WRITE -> batch.write(work.rkey(), work.remoteAddress());
+            case RDMA_WRITE_WITH_IMMEDIATE ->
+                batch.writeWithImmediate(work.rkey(), work.remoteAddress(), Players.IMMEDIATE);
+            case RDMA_READ -> batch.read(work.rkey(), work.remoteAddress());
+            case ATOMIC_COMPARE_AND_SWAP -> batch.compareAndSwap(work.rkey(),
+                    work.remoteAddress(), work.compareAdd(), work.swap());
+            case ATOMIC_FETCH_AND_ADD -> batch.fetchAndAdd(work.rkey(), work.remoteAddress(),
+                    work.compareAdd());
+            case ATOMIC_WRITE -> batch.atomicWrite(work.rkey(), work.remoteAddress(),
+                    MemorySegment.ofArray(load(SEND_AT, 8)));
+            case FLUSH -> batch.flush(work.rkey(), work.remoteAddress(), work.length(),
+                    Set.of(work.placement()), work.selectivity());
+            case LOCAL_INVALIDATE -> batch.localInvalidate(work.invalidated());
+            case BIND_MEMORY_WINDOW, TSO, DRIVER1 -> throw new IllegalArgumentException(
+                    work.opcode() + " is not work on the usual places");
+        }
+        if (hasPayload(work) && work.opcode() != SendOpcode.ATOMIC_WRITE) {
+            batch.element(work.lkey(), work.localAddress(), work.length());
+        }
+        if (settings.type == QueuePairType.UD) {
+            batch.to(handle(), peer().queuePair.number(), QKEY);
+        }
+        batch.complete();
+    }
+
+    /** Posts a receive into the usual place. {@return the request's number} */
+    long receive(long length) throws RdmaException {
+        long id = ++nextId;
+        ReceiveWorkRequest request = new ReceiveWorkRequest().id(id);
+        long total = length + headerLength();
+        if (total > 0) {
+            request.add(region, RECEIVE_AT, total);
+        }
+        if (sharedReceives != null) {
+            sharedReceives.post(request);
+        } else {
+            queuePair.postReceive(request);
+        }
+        return id;
+    }
+
+    /** {@return a number for a request that the test posts itself} */
+    long newId() {
+        return ++nextId;
+    }
+
+    // ---------------------------------------------------------------- completions
+
+    /** Waits for the completion of a request, and lets others wait to be asked for. */
+    WorkCompletion await(long id) throws RdmaException {
+        long endNs = System.nanoTime() + Conformance.LIMIT.toNanos();
+        while (true) {
+            WorkCompletion found = taken(id);
+            if (found != null) {
+                return found;
+            }
+            if (System.nanoTime() - endNs > 0) {
+                return fail("no completion of request %d within %s; queue pair 0x%06x is in state"
+                        + " %s and the peer's in %s; seen: %s", id, Conformance.LIMIT,
+                        queuePair.number(), queuePair.state(), peer().queuePair.state(),
+                        completions);
+            }
+            if (channel == null) {
+                poll();
+            } else {
+                pollAfterEvent(channel);
+            }
+            pace.step();
+        }
+    }
+
+    /** As {@link #await}; the request must have succeeded. */
+    WorkCompletion awaitSuccess(long id) throws RdmaException {
+        WorkCompletion completion = await(id);
+        assertThat(completion.isSuccess()).as(completion.toString()).isTrue();
+        assertThat(completion.queuePairNumber()).isEqualTo(queuePair.number());
+        return completion;
+    }
+
+    private @Nullable WorkCompletion taken(long id) {
+        for (Iterator<WorkCompletion> all = completions.iterator(); all.hasNext();) {
+            WorkCompletion each = all.next();
+            if (each.id() == id) {
+                all.remove();
+                return each;
+            }
+        }
+        return null;
+    }
+
+    private void pollAfterEvent(CompletionChannel events) throws RdmaException {
+        CompletionQueue announced = events.pollEvent(Conformance.LIMIT);
+        assertThat(announced).as("the queue of an event in the channel").isSameAs(queue);
+        queue.acknowledgeEvents(1);
+        queue.requestNotification(false);
+        poll();
+    }
+
+    /** Takes what has completed. */
+    private void poll() throws RdmaException {
+        if (queue instanceof ExtendedCompletionQueue inPlace) {
+            pollInPlace(inPlace);
+            return;
+        }
+        WorkCompletion completion = new WorkCompletion();
+        while (queue.poll(completion)) {
+            completions.add(completion);
+            completion = new WorkCompletion();
+        }
+    }
+
+    private void pollInPlace(ExtendedCompletionQueue inPlace) throws RdmaException {
+        if (!inPlace.startPoll()) {
+            return;
+        }
+        do {
+            WorkCompletion current = inPlace.current();
+            WorkCompletion copy = new WorkCompletion();
+            copy.assign(current);
+            completions.add(copy.fillTime(current.completionTimestamp(),
+                    current.completionWallclockNs()));
+        } while (inPlace.nextPoll());
+        inPlace.endPoll();
+    }
+}

@@ -1,0 +1,144 @@
+package io.rdma4j.testkit;
+
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendOpcode;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+
+/** How a test wants its players. */
+final class PlayerSettings {
+    QueuePairType type = QueuePairType.RC;
+    DomainMaker domain = DeviceContext::allocateProtectionDomain;
+    QueueMaker queue = (context, domain) -> context.createCompletionQueue(4 * Player.DEPTH);
+    MemoryMaker memory = () -> Arena.ofAuto().allocate(Player.MEMORY, 64);
+    RegionMaker region = ProtectionDomain::register;
+    Set<AccessFlag> regionAccess = Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ,
+            AccessFlag.REMOTE_WRITE);
+    Set<AccessFlag> queuePairAccess = Set.of(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE,
+            AccessFlag.REMOTE_ATOMIC);
+    SendOpcode @Nullable [] sendOperations;
+    boolean usesEvents;
+    boolean usesDeviceMemory;
+    boolean usesSharedReceiveQueue;
+    boolean signalAll;
+    int messageLength = 3000;
+    int readAtomic = 1;
+    int timeout = 14;
+    int retryCount = 7;
+    int rnrRetry = 7;
+    int minRnrTimer = 12;
+
+    /** Makes the protection domain. */
+    @FunctionalInterface
+    interface DomainMaker {
+        ProtectionDomain make(DeviceContext context) throws RdmaException;
+    }
+
+    /** Makes the completion queue. */
+    @FunctionalInterface
+    interface QueueMaker {
+        CompletionQueue make(DeviceContext context, ProtectionDomain domain) throws RdmaException;
+    }
+
+    /** Makes the memory. */
+    @FunctionalInterface
+    interface MemoryMaker {
+        MemorySegment make();
+    }
+
+    /** Makes the memory region. */
+    @FunctionalInterface
+    interface RegionMaker {
+        MemoryRegion make(ProtectionDomain domain, MemorySegment memory, Set<AccessFlag> access)
+                throws RdmaException;
+    }
+
+    PlayerSettings type(QueuePairType value) {
+        type = value;
+        // A datagram is one packet, and every path carries one of this size.
+        messageLength = value == QueuePairType.UD ? 1000 : messageLength;
+        return this;
+    }
+
+    PlayerSettings domain(DomainMaker value) {
+        domain = value;
+        return this;
+    }
+
+    PlayerSettings queue(QueueMaker value) {
+        queue = value;
+        return this;
+    }
+
+    PlayerSettings memory(MemoryMaker value) {
+        memory = value;
+        return this;
+    }
+
+    PlayerSettings region(RegionMaker value) {
+        region = value;
+        return this;
+    }
+
+    PlayerSettings regionAccess(AccessFlag... value) {
+        regionAccess = Set.of(value);
+        return this;
+    }
+
+    PlayerSettings queuePairAccess(AccessFlag... value) {
+        queuePairAccess = Set.of(value);
+        return this;
+    }
+
+    /** Posts piece by piece, through the extended queue pair, made for these operations. */
+    PlayerSettings sendOperations(SendOpcode... value) {
+        sendOperations = value;
+        return this;
+    }
+
+    /** Waits for each completion in a channel. */
+    PlayerSettings events() {
+        usesEvents = true;
+        return this;
+    }
+
+    /** Has its memory in the device. */
+    PlayerSettings deviceMemory() {
+        usesDeviceMemory = true;
+        return this;
+    }
+
+    PlayerSettings sharedReceiveQueue() {
+        usesSharedReceiveQueue = true;
+        return this;
+    }
+
+    PlayerSettings messageLength(int value) {
+        messageLength = value;
+        return this;
+    }
+
+    PlayerSettings readAtomic(int value) {
+        readAtomic = value;
+        return this;
+    }
+
+    PlayerSettings retryCount(int value) {
+        retryCount = value;
+        return this;
+    }
+
+    PlayerSettings rnrRetry(int value) {
+        rnrRetry = value;
+        return this;
+    }
+}
