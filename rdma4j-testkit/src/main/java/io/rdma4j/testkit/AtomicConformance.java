@@ -1,6 +1,7 @@
 package io.rdma4j.testkit;
 
 import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;
@@ -60,8 +61,17 @@ public abstract class AtomicConformance extends Conformance {
     void addressThatIsNotAlignedIsRefused() throws RdmaException {
         Players players = players(settings());
         Work work = add(players);
-        players.assertEnds(work.remoteAddress(work.remoteAddress() + 1),
-                WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR);
+        Work crooked = work.remoteAddress(work.remoteAddress() + 1);
+        // Whoever looks first says no: this side when it is posted, or the peer.
+        long id;
+        try {
+            id = players.client.post(crooked);
+        } catch (RdmaException refusal) {
+            assertThat(refusal.errno()).isEqualTo(Errno.EINVAL);
+            return;
+        }
+        assertThat(players.client.await(id).status())
+                .isEqualTo(WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR);
     }
 
     @ConformanceCase(file = "test_atomic", name = "atomic_invalid_lkey")
