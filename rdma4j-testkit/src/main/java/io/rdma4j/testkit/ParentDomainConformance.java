@@ -77,7 +77,9 @@ public abstract class ParentDomainConformance extends Conformance {
     }
 
     private PlayerSettings inParentDomain(@Nullable BufferAllocator allocator) {
-        return new PlayerSettings().domain(context -> parent(context, allocator));
+        // Inline data is what a device needs memory of its own for.
+        return new PlayerSettings().inlineData(64)
+                .domain(context -> parent(context, allocator));
     }
 
     private ProtectionDomain parent(DeviceContext context, @Nullable BufferAllocator allocator)

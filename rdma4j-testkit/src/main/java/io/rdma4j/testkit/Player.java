@@ -134,7 +134,8 @@ final class Player {
         QueuePairInitAttributes attributes = new QueuePairInitAttributes().type(settings.type)
                 .completionQueue(queue).sharedReceiveQueue(sharedReceives)
                 .signalAll(settings.signalAll)
-                .capabilities(QueuePairCapabilities.ofDepth(DEPTH, DEPTH).withElements(2, 2));
+                .capabilities(QueuePairCapabilities.ofDepth(DEPTH, DEPTH).withElements(2, 2)
+                        .withInlineData(settings.inlineData));
         SendOpcode[] operations = settings.sendOperations;
         if (operations != null) {
             attributes.sendOperations(operations);

@@ -31,6 +31,7 @@ final class PlayerSettings {
     boolean usesSharedReceiveQueue;
     boolean signalAll;
     int messageLength = 3000;
+    int inlineData;
     int readAtomic = 1;
     int timeout = 14;
     int retryCount = 7;
@@ -124,6 +125,11 @@ final class PlayerSettings {
 
     PlayerSettings messageLength(int value) {
         messageLength = value;
+        return this;
+    }
+
+    PlayerSettings inlineData(int value) {
+        inlineData = value;
         return this;
     }
 
