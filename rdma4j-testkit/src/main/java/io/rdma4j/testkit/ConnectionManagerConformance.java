@@ -1,32 +1,50 @@
 package io.rdma4j.testkit;
 
+import io.rdma4j.cm.AddressInfo;
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.DatagramParameters;
 import io.rdma4j.cm.EventChannel;
+import io.rdma4j.cm.MulticastMembership;
 import io.rdma4j.cm.PortSpace;
 import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AddressHandle;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletion;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
-/** The connection manager: connections, synchronous and by events, and refused ones. */
+/**
+ * The connection manager: connections and datagram services, synchronous and by events, refused, over
+ * queue pairs of the application's own; multicast groups.
+ */
 public abstract class ConnectionManagerConformance extends Conformance {
     private static final Duration RESOLUTION = Duration.ofSeconds(2);
     private static final int ROUNDS = 10;
@@ -206,6 +224,26 @@ public abstract class ConnectionManagerConformance extends Conformance {
         client.disconnect();
     }
 
+    @ConformanceCase(file = "test_rdmacm", name = "rdmacm_async_traffic")
+    void idsConnectByEventsWithAnAcknowledgementTimeout() throws RdmaException {
+        int timeout = 21;
+        CmId listener = listen(PortSpace.TCP);
+        CmId client = resolved(PortSpace.TCP, listener.localAddress());
+        client.createQueuePair(null, queues());
+        client.acknowledgeTimeout(timeout);
+        client.connect(parameters());
+        CmId server = requested(listener);
+        server.createQueuePair(null, queues());
+        server.acknowledgeTimeout(timeout);
+        server.accept(parameters());
+        active.expect(CmEventType.ESTABLISHED).close();
+        passive.expect(CmEventType.ESTABLISHED).close();
+        assertThat(client.queuePair().query().timeout()).isEqualTo(timeout);
+        assertThat(server.queuePair().query().timeout()).isEqualTo(timeout);
+        exchange(client, server);
+        disconnect(new Connection(client, server));
+    }
+
     @ConformanceCase(file = "test_rdmacm", name = "rdmacm_async_reject_traffic")
     void rejectionCarriesBytesOfTheApplication() throws RdmaException {
         byte[] reason = "not today".getBytes(StandardCharsets.US_ASCII);
@@ -249,5 +287,238 @@ public abstract class ConnectionManagerConformance extends Conformance {
             assertThat(passive.received(0)).isEqualTo(bytes);
         }
         disconnect(connection);
+    }
+
+    // ---------------------------------------------------------------- queue pairs of one's own
+
+    /** A queue pair that the id does not know. */
+    private final class OwnQueues {
+        final CompletionQueue completions;
+        final QueuePair queuePair;
+        final MemoryRegion region;
+
+        OwnQueues(DeviceContext context, Side side) throws RdmaException {
+            ProtectionDomain domain = keep(context.allocateProtectionDomain());
+            completions = keep(context.createCompletionQueue(32));
+            queuePair = keep(domain.createQueuePair(queues().completionQueue(completions)));
+            region = side.register(domain);
+        }
+
+        void bringUp(CmId id, QueuePairState... states) throws RdmaException {
+            for (QueuePairState state : states) {
+                queuePair.modify(id.initQueuePairAttributes(state));
+            }
+        }
+
+        WorkCompletion await() throws RdmaException {
+            WorkCompletion completion = new WorkCompletion();
+            long endNs = System.nanoTime() + LIMIT.toNanos();
+            while (!completions.poll(completion)) {
+                if (System.nanoTime() - endNs > 0) {
+                    return fail("no completion within %s; the queue pair is in state %s", LIMIT,
+                            queuePair.state());
+                }
+                Thread.onSpinWait();
+            }
+            return completion;
+        }
+    }
+
+    private static void send(Side from, OwnQueues sender, Side to, OwnQueues receiver, int round)
+            throws RdmaException {
+        byte[] sent = from.written(round);
+        receiver.queuePair.postReceive(
+                new ReceiveWorkRequest().id(1000 + round).add(receiver.region, RECEIVE_AT,
+                        MESSAGE));
+        sender.queuePair.postSend(new SendWorkRequest().id(round).send()
+                .add(sender.region, 0, MESSAGE).set(SendFlag.SIGNALED));
+        assertDone(sender.await(), round);
+        assertDone(receiver.await(), 1000 + round);
+        assertThat(to.received(0)).isEqualTo(sent);
+    }
+
+    @ConformanceCase(file = "test_rdmacm", name = "rdmacm_async_traffic_external_qp")
+    void idsConnectQueuePairsOfTheApplication() throws RdmaException {
+        CmId listener = listen(PortSpace.TCP);
+        CmId client = resolved(PortSpace.TCP, listener.localAddress());
+        OwnQueues ofClient = new OwnQueues(client.context(), active);
+        client.connect(parameters().queuePairNumber(ofClient.queuePair.number()));
+
+        CmId server = requested(listener);
+        OwnQueues ofServer = new OwnQueues(server.context(), passive);
+        ofServer.bringUp(server, QueuePairState.INIT, QueuePairState.RTR, QueuePairState.RTS);
+        server.accept(parameters().queuePairNumber(ofServer.queuePair.number()));
+
+        active.expect(CmEventType.CONNECT_RESPONSE).close();
+        ofClient.bringUp(client, QueuePairState.INIT, QueuePairState.RTR, QueuePairState.RTS);
+        client.establish();
+        passive.expect(CmEventType.ESTABLISHED).close();
+
+        for (int round = 0; round < ROUNDS; round++) {
+            send(active, ofClient, passive, ofServer, round);
+            send(passive, ofServer, active, ofClient, round);
+        }
+        disconnect(new Connection(client, server));
+    }
+
+    // ---------------------------------------------------------------- datagrams
+
+    @ConformanceCase(file = "test_rdmacm", name = "rdmacm_async_udp_traffic")
+    void datagramServiceIsFoundAndAnswers() throws RdmaException {
+        CmId listener = listen(PortSpace.UDP);
+        exchangeDatagrams(resolved(PortSpace.UDP, listener.localAddress()), listener);
+    }
+
+    @ConformanceCase(file = "test_rdmacm", name = "rdmacm_async_resolve_addrinfo")
+    void namesAndServicesAreResolvedByEvents() throws RdmaException {
+        String node = connectionAddress().getHostAddress();
+        AddressInfo.Hints hints = new AddressInfo.Hints().portSpace(PortSpace.UDP);
+        CmId listener = passive.newId(PortSpace.UDP);
+        listener.resolveAddressInfo(node, null,
+                new AddressInfo.Hints(hints).set(AddressInfo.Flag.PASSIVE));
+        passive.expect(CmEventType.ADDRINFO_RESOLVED).close();
+        InetSocketAddress source = listener.queryAddressInfo().getFirst().source();
+        listener.bindAddress(Objects.requireNonNull(source));
+        listener.listen(2);
+
+        CmId client = active.newId(PortSpace.UDP);
+        client.resolveAddressInfo(node, Integer.toString(listener.sourcePort()), hints);
+        active.expect(CmEventType.ADDRINFO_RESOLVED).close();
+        List<AddressInfo> found = client.queryAddressInfo();
+        assertThat(found).isNotEmpty().allMatch(
+                each -> !each.isPassive() && each.queuePairType() == QueuePairType.UD);
+        InetSocketAddress destination = Objects.requireNonNull(found.getFirst().destination());
+        assertThat(destination).isEqualTo(listener.localAddress());
+        client.resolveAddress(destination, RESOLUTION);
+        active.expect(CmEventType.ADDR_RESOLVED).close();
+        client.resolveRoute(RESOLUTION);
+        active.expect(CmEventType.ROUTE_RESOLVED).close();
+        exchangeDatagrams(client, listener);
+    }
+
+    /** Looks the service up, sends to it, and lets it answer to where the datagrams came from. */
+    private void exchangeDatagrams(CmId client, CmId listener) throws RdmaException {
+        client.createQueuePair(null, datagramQueues());
+        client.connect(parameters());
+        CmId server = requested(listener);
+        server.createQueuePair(null, datagramQueues());
+        server.accept(parameters().queuePairNumber(server.queuePair().number()));
+        DatagramParameters service;
+        try (CmEvent established = active.expect(CmEventType.ESTABLISHED)) {
+            service = Objects.requireNonNull(established.datagram());
+        }
+        assertThat(service.queuePairNumber()).isEqualTo(server.queuePair().number());
+
+        MemoryRegion ofClient = active.register(client);
+        MemoryRegion ofServer = passive.register(server);
+        AddressHandle toServer = keep(
+                client.protectionDomain().createAddressHandle(service.path()));
+        for (int round = 0; round < ROUNDS; round++) {
+            byte[] sent = active.written(round);
+            WorkCompletion request = datagram(client, ofClient, toServer,
+                    service.queuePairNumber(), server, ofServer, round);
+            assertThat(passive.received(AddressHandle.GLOBAL_ROUTE_LENGTH)).isEqualTo(sent);
+            assertThat(request.sourceQueuePair()).isEqualTo(client.queuePair().number());
+
+            byte[] answer = passive.written(round);
+            try (AddressHandle back = server.protectionDomain().createAddressHandle(Player.PORT,
+                    request, passive.memory.asSlice(RECEIVE_AT))) {
+                datagram(server, ofServer, back, request.sourceQueuePair(), client, ofClient,
+                        round);
+            }
+            assertThat(active.received(AddressHandle.GLOBAL_ROUTE_LENGTH)).isEqualTo(answer);
+        }
+    }
+
+    private static QueuePairInitAttributes datagramQueues() {
+        return queues().type(QueuePairType.UD);
+    }
+
+    /** Sends one datagram. {@return the receiver's completion} */
+    private static WorkCompletion datagram(CmId sender, MemoryRegion source, AddressHandle path,
+            int queuePair, CmId receiver, MemoryRegion target, int round) throws RdmaException {
+        receiver.postReceive(round, target, RECEIVE_AT,
+                MESSAGE + AddressHandle.GLOBAL_ROUTE_LENGTH);
+        sender.postDatagram(round, source, 0, MESSAGE, path, queuePair, SendFlag.SIGNALED);
+        assertDone(sender.awaitSendCompletion(), round);
+        WorkCompletion received = receiver.awaitReceiveCompletion();
+        assertDone(received, round);
+        return received;
+    }
+
+    // ---------------------------------------------------------------- multicast groups
+
+    @ConformanceCase(file = "test_rdmacm", name = "rdmacm_async_multicast_traffic")
+    void membersOfAGroupHearWhatIsSentToIt() throws RdmaException {
+        CmId receiver = joining(passive);
+        receiver.joinMulticast(multicastAddress(), null);
+        CmId sender = joining(active);
+        sender.joinMulticast(multicastAddress(), this);
+        multicast(sender, receiver);
+    }
+
+    @ConformanceCase(file = "test_rdmacm", name = "rdmacm_async_ex_multicast_traffic")
+    void groupIsJoinedWithAChoiceOfMembership() throws RdmaException {
+        CmId receiver = joining(passive);
+        receiver.joinMulticast(multicastAddress(), MulticastMembership.FULL_MEMBER, null);
+        CmId sender = joining(active);
+        sender.joinMulticast(multicastAddress(), MulticastMembership.FULL_MEMBER, this);
+        multicast(sender, receiver);
+    }
+
+    @ConformanceCase(file = "test_rdmacm", name = "rdmacm_async_ex_leave_multicast_traffic")
+    void whoHasLeftAGroupHearsNoMore() throws RdmaException {
+        InetAddress group = multicastAddress();
+        CmId leaver = joining(passive);
+        leaver.joinMulticast(group, MulticastMembership.FULL_MEMBER, null);
+        CmId sender = joining(active);
+        sender.joinMulticast(group, MulticastMembership.FULL_MEMBER, this);
+        DatagramParameters service = multicast(sender, leaver);
+
+        leaver.leaveMulticast(group);
+        assertRefused(() -> leaver.leaveMulticast(group), Errno.EADDRNOTAVAIL);
+        // The one that stays tells when the datagram has arrived wherever it should.
+        MemoryRegion ofLeaver = passive.register(leaver);
+        MemoryRegion ofSender = active.register(sender);
+        leaver.postReceive(77, ofLeaver, RECEIVE_AT, MESSAGE + AddressHandle.GLOBAL_ROUTE_LENGTH);
+        AddressHandle path = keep(
+                sender.protectionDomain().createAddressHandle(service.path()));
+        for (int round = 0; round < ROUNDS; round++) {
+            datagram(sender, ofSender, path, service.queuePairNumber(), sender, ofSender, round);
+        }
+        assertThat(leaver.queuePair().receiveCompletionQueue().poll(new WorkCompletion()))
+                .isFalse();
+    }
+
+    private CmId joining(Side side) throws RdmaException {
+        CmId id = side.newId(PortSpace.UDP);
+        id.bindAddress(anyPort());
+        id.resolveAddress(new InetSocketAddress(multicastAddress(), 0), RESOLUTION);
+        side.expect(CmEventType.ADDR_RESOLVED).close();
+        id.createQueuePair(null, datagramQueues());
+        return id;
+    }
+
+    /** Sends to a group that both have joined. {@return where the group is} */
+    private DatagramParameters multicast(CmId sender, CmId receiver) throws RdmaException {
+        passive.expect(CmEventType.MULTICAST_JOIN).close();
+        DatagramParameters service;
+        try (CmEvent joined = active.expect(CmEventType.MULTICAST_JOIN)) {
+            assertThat(joined.joinContext()).isSameAs(this);
+            service = Objects.requireNonNull(joined.datagram());
+        }
+        assertThat(service.queuePairNumber()).isEqualTo(DatagramParameters.MULTICAST_QUEUE_PAIR);
+        MemoryRegion ofSender = active.register(sender);
+        MemoryRegion ofReceiver = passive.register(receiver);
+        AddressHandle path = keep(
+                sender.protectionDomain().createAddressHandle(service.path()));
+        for (int round = 0; round < ROUNDS; round++) {
+            byte[] sent = active.written(round);
+            WorkCompletion received = datagram(sender, ofSender, path, service.queuePairNumber(),
+                    receiver, ofReceiver, round);
+            assertThat(received.sourceQueuePair()).isEqualTo(sender.queuePair().number());
+            assertThat(passive.received(AddressHandle.GLOBAL_ROUTE_LENGTH)).isEqualTo(sent);
+        }
+        return service;
     }
 }
