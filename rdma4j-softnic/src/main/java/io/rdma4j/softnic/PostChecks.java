@@ -44,7 +44,7 @@ final class PostChecks {
                     + sizes.maxSendElements());
         }
         if (request.has(SendFlag.INLINE)) {
-            checkInline(length, request.opcode(), sizes);
+            checkInline(length, request.opcode(), sizes.maxInlineData());
         }
         if (length > Limits.MESSAGE) {
             throw new RdmaException(Errno.EMSGSIZE, SEND, "the message has " + length
@@ -82,17 +82,15 @@ final class PostChecks {
     }
 
     /** Whether inline data fits. */
-    static void checkInline(long length, SendOpcode opcode, QueuePairCapabilities sizes)
-            throws RdmaException {
+    static void checkInline(long length, SendOpcode opcode, int most) throws RdmaException {
         if (opcode == SendOpcode.RDMA_READ || opcode == SendOpcode.ATOMIC_COMPARE_AND_SWAP
                 || opcode == SendOpcode.ATOMIC_FETCH_AND_ADD) {
             throw new RdmaException(Errno.EINVAL, SEND,
                     opcode + " has no payload that could be inline");
         }
-        if (length > sizes.maxInlineData()) {
+        if (length > most) {
             throw new RdmaException(Errno.EINVAL, SEND, "the request has " + length
-                    + " bytes of inline data; the queue pair was created for "
-                    + sizes.maxInlineData());
+                    + " bytes of inline data; the queue pair was created for " + most);
         }
     }
 

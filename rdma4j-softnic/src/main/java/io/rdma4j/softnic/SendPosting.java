@@ -89,7 +89,9 @@ final class SendPosting {
 
     /** As {@link #stage} for a request whose inline data is in its slot already. */
     void stageInlined(SendWorkRequest request, long inlineBytes) throws RdmaException {
-        SendRequest slot = slotFor(request, inlineBytes, MemoryWindowType.TYPE_2);
+        // The room was checked when the data was copied.
+        SendRequest slot = slotFor(request.set(SendFlag.INLINE, false), inlineBytes,
+                MemoryWindowType.TYPE_2);
         slot.assign(request, signalAll);
         finish(request, slot);
         slot.inlined(inlineBytes);

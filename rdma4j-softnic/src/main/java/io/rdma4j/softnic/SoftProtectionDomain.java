@@ -25,7 +25,6 @@ import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import io.rdma4j.verbs.ThreadDomain;
 import org.jspecify.annotations.Nullable;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
@@ -90,25 +89,8 @@ final class SoftProtectionDomain implements ProtectionDomain {
     }
 
     /** {@return native memory for a queue, from the allocator if there is one} */
-    MemorySegment allocate(long byteSize) {
-        BufferAllocator from = allocator;
-        MemorySegment memory = from == null ? null : from.allocate(this, byteSize, 64);
-        if (memory == null) {
-            return Arena.ofAuto().allocate(byteSize, 64);
-        }
-        if (!memory.isNative() || memory.byteSize() < byteSize) {
-            throw new IllegalArgumentException("the allocator gave " + memory + " where "
-                    + byteSize + " bytes of native memory were asked for");
-        }
-        return memory;
-    }
-
-    /** Gives memory of {@link #allocate} back. */
-    void free(MemorySegment memory) {
-        BufferAllocator to = allocator;
-        if (to != null) {
-            to.free(this, memory);
-        }
+    QueueMemory allocate(long byteSize) {
+        return QueueMemory.allocate(this, allocator, byteSize);
     }
 
     // ---------------------------------------------------------------- memory

@@ -44,7 +44,6 @@ import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
-import java.lang.foreign.MemorySegment;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -60,7 +59,7 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
     private final ReceiveRing receiveRing;
     private final EngineQueuePair engineSide;
     private final AsyncEventSource events;
-    private final @Nullable MemorySegment inlineMemory;
+    private final @Nullable QueueMemory inlineMemory;
     private final @Nullable SoftSendBatch batch;
     private final int datagramLength;
     private final Set<Gid> groups = new HashSet<>();
@@ -76,16 +75,19 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
         this.plan = plan;
         driver = domain.nic().driver();
         QueuePairCapabilities sizes = plan.capabilities();
-        long inlineBytes = SendRing.inlineMemoryFor(sizes.maxSendRequests(),
-                sizes.maxInlineData());
+        // An atomic write piece by piece carries its 8 bytes with it, whatever else is inline.
+        Set<SendOpcode> operations = plan.sendOperations();
+        int inlineSize = operations != null && operations.contains(SendOpcode.ATOMIC_WRITE)
+                ? Math.max(Long.BYTES, sizes.maxInlineData())
+                : sizes.maxInlineData();
+        long inlineBytes = SendRing.inlineMemoryFor(sizes.maxSendRequests(), inlineSize);
         inlineMemory = inlineBytes == 0 ? null : domain.allocate(inlineBytes);
         SendRing sendRing = new SendRing(sizes.maxSendRequests(), sizes.maxSendElements(),
-                sizes.maxInlineData(), inlineMemory);
+                inlineSize, inlineMemory == null ? null : inlineMemory.memory());
         receiveRing = new ReceiveRing(sizes.maxReceiveRequests(), sizes.maxReceiveElements());
         int number = driver.engine().newQueuePairNumber();
         DomainMemory memory = domain.memoryOf(number);
         posting = new SendPosting(this, sendRing, memory, plan);
-        Set<SendOpcode> operations = plan.sendOperations();
         batch = operations == null ? null : new SoftSendBatch(this, posting, operations);
         datagramLength = domain.nic().device().activeMtu().bytes();
         events = AsyncEventSource.of(domain.owner().asyncEvents(), this);
@@ -489,7 +491,7 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
                 shared.detach(engineSide);
             }
             if (inlineMemory != null) {
-                domain.free(inlineMemory);
+                inlineMemory.free();
             }
             domain.children().remove("queue pair");
             domain.nic().totals().remove("queue pair");

@@ -239,7 +239,9 @@ final class SoftSendBatch implements ExtendedQueuePair {
                 slot.beginInline();
             }
             PostChecks.checkInline(slot.length() + data.byteSize(), current.opcode(),
-                    posting.sizes());
+                    current.opcode() == SendOpcode.ATOMIC_WRITE
+                            ? posting.ring().maxInlineData()
+                            : posting.sizes().maxInlineData());
             slot.appendInline(data, 0, data.byteSize());
         } catch (RdmaException e) {
             fail(e);

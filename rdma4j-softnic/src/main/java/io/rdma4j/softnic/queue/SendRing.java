@@ -47,6 +47,11 @@ public final class SendRing implements SendQueue {
         return (long) slotsFor(capacity) * maxInlineData;
     }
 
+    /** {@return bytes of inline data that fit into a request} */
+    public int maxInlineData() {
+        return maxInlineData;
+    }
+
     /** Waits for one's turn to post. */
     public void lock() {
         posters.lock();

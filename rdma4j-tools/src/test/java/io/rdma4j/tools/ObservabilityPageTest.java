@@ -1,0 +1,59 @@
+package io.rdma4j.tools;
+
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.RdmaDevices;
+import jdk.jfr.EventType;
+import jdk.jfr.FlightRecorder;
+import jdk.jfr.ValueDescriptor;
+import org.junit.jupiter.api.Test;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The page docs/observability.md says what is so. */
+class ObservabilityPageTest {
+    private static final Set<String> OF_EVERY_EVENT = Set.of("startTime", "duration",
+            "eventThread", "stackTrace");
+
+    private final List<String> page;
+
+    ObservabilityPageTest() throws Exception {
+        page = Files.readAllLines(Path.of("..", "docs", "observability.md"));
+    }
+
+    @Test
+    void countersAreThoseThereAreInTheirOrder() {
+        List<String> rows = page.stream()
+                .dropWhile(line -> !line.equals("| counter | counts |")).skip(2)
+                .takeWhile(line -> line.startsWith("|")).toList();
+        assertThat(rows).containsExactlyElementsOf(Stream.of(Counter.values())
+                .map(counter -> "| `" + counter.text() + "` | " + counter.description() + " |")
+                .toList());
+    }
+
+    @Test
+    void eventsAreThoseThereAreWithTheirFields() throws Exception {
+        List<String> rows = page.stream().filter(line -> line.startsWith("| `io.rdma4j.")
+                && !line.contains(":")).toList();
+        try (DeviceContext open = RdmaDevices.find("roce_lo").open()) {
+            assertThat(open.counter(Counter.LINK_DOWNED)).isZero();
+            List<EventType> types = FlightRecorder.getFlightRecorder().getEventTypes().stream()
+                    .filter(type -> type.getName().startsWith("io.rdma4j.")).toList();
+            assertThat(types).hasSameSizeAs(rows);
+            for (EventType type : types) {
+                List<String> fields = type.getFields().stream().map(ValueDescriptor::getName)
+                        .filter(name -> !OF_EVERY_EVENT.contains(name))
+                        .map(name -> "`" + name + "`").toList();
+                assertThat(rows).anySatisfy(
+                        row -> assertThat(row).startsWith("| `" + type.getName() + "` | ")
+                                .endsWith(" | " + String.join(", ", fields) + " |"));
+            }
+        }
+    }
+}
