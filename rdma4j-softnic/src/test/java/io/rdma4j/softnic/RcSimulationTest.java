@@ -25,6 +25,7 @@ import io.rdma4j.verbs.WorkCompletion;
 import io.rdma4j.verbs.WorkCompletionFlag;
 import io.rdma4j.verbs.WorkCompletionOpcode;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.Arena;
@@ -48,6 +49,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * to a fifth of its packets: everything arrives exactly once and in order, atomics are carried out exactly
  * once, every request completes exactly once, no byte outside a region changes.
  */
+@Tag("simulation")
 class RcSimulationTest {
     private static final int SEEDS = Integer.getInteger("rdma4j.simulation.seeds", 500);
     private static final long FIRST_SEED = Long.getLong("rdma4j.simulation.firstSeed", 0);

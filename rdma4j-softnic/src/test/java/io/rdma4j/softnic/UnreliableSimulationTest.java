@@ -22,6 +22,7 @@ import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import io.rdma4j.verbs.WorkCompletion;
 import io.rdma4j.verbs.WorkCompletionOpcode;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.Arena;
@@ -41,6 +42,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * connection at most once and in order, every request completes exactly once, no byte outside a region
  * changes; and over a network without faults everything arrives.
  */
+@Tag("simulation")
 class UnreliableSimulationTest {
     private static final int SEEDS = Integer.getInteger("rdma4j.simulation.seeds", 500);
     private static final long FIRST_SEED = Long.getLong("rdma4j.simulation.firstSeed", 0);
