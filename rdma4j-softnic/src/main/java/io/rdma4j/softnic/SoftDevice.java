@@ -2,6 +2,7 @@ package io.rdma4j.softnic;
 
 import io.rdma4j.spi.CmDevice;
 import io.rdma4j.verbs.DeviceOptions;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.NodeType;
 import io.rdma4j.verbs.RdmaException;
@@ -12,6 +13,7 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
@@ -116,9 +118,32 @@ final class SoftDevice implements CmDevice {
         return networkInterface.getIndex();
     }
 
+    /** {@return whether there still is an interface of that name} */
+    boolean isPresent() {
+        return current() != null;
+    }
+
+    /** @throws RdmaException ENODEV if there is no such interface any more */
+    void requirePresent() throws RdmaException {
+        if (!isPresent()) {
+            throw new RdmaException(Errno.ENODEV, "open device",
+                    "the network interface " + networkInterface.getName() + " is gone");
+        }
+    }
+
+    /** {@return the interface as it is now; what was listed keeps its addresses of then} */
+    private @Nullable NetworkInterface current() {
+        try {
+            return NetworkInterface.getByName(networkInterface.getName());
+        } catch (SocketException gone) {
+            return null;
+        }
+    }
+
     boolean isUp() {
         try {
-            return networkInterface.isUp();
+            NetworkInterface now = current();
+            return now != null && now.isUp();
         } catch (SocketException gone) {
             return false;
         }
@@ -143,7 +168,10 @@ final class SoftDevice implements CmDevice {
 
     /** {@return the interface's addresses in the order of the GID table: the link's, IPv4, other IPv6} */
     List<InetAddress> addresses() {
-        List<InetAddress> addresses = Collections.list(networkInterface.getInetAddresses());
+        NetworkInterface now = current();
+        List<InetAddress> addresses = now == null
+                ? new ArrayList<>()
+                : Collections.list(now.getInetAddresses());
         addresses.sort(Comparator.comparingInt(SoftDevice::rank));
         return addresses;
     }

@@ -340,12 +340,12 @@ final class SoftDeviceContext implements CmContext {
 
     @Override
     public List<InetAddress> addresses() {
-        return nic.addresses();
+        return nic.addresses().all();
     }
 
     @Override
     public void claim(InetAddress address) throws RdmaException {
-        nic.claim(address);
+        nic.addresses().claim(address);
     }
 
     @Override

@@ -10,19 +10,17 @@ import io.rdma4j.softnic.jfr.FlightEvents;
 import io.rdma4j.softnic.memory.IdTable;
 import io.rdma4j.softnic.memory.KeyedMemory;
 import io.rdma4j.softnic.queue.CompletionRing;
-import io.rdma4j.softnic.rim.PacketPort;
 import io.rdma4j.softnic.rim.Rim;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.DeviceOptions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
-import java.net.Inet6Address;
 import java.net.InetAddress;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -37,7 +35,6 @@ import java.util.function.LongSupplier;
  * tables.
  */
 final class SoftNic implements CompletionRing.Clock {
-    private static final int LAST_LOOPBACK = 254;
     private static final Map<String, SoftNic> OPEN = new HashMap<>();
 
     static {
@@ -55,9 +52,8 @@ final class SoftNic implements CompletionRing.Clock {
     private final List<SoftDeviceContext> openContexts = new CopyOnWriteArrayList<>();
     private long deviceMemoryLeft = Limits.DEVICE_MEMORY;
     private final IntSupplier random;
-    private final List<Gid> gids = new CopyOnWriteArrayList<>();
-    /** Addresses that another process held when this was opened; guarded by this. */
-    private final List<InetAddress> wanting = new ArrayList<>();
+    private final NicAddresses addresses;
+    private @Nullable PortView port;
     private final Map<CompletionRing, SoftCompletionQueue> completionQueues = new HashMap<>();
     private final long wallclockOffsetNs = System.currentTimeMillis() * 1_000_000
             - System.nanoTime();
@@ -81,6 +77,7 @@ final class SoftNic implements CompletionRing.Clock {
         memory = new IdTable<>(random);
         driver = new EngineDriver(new Engine(rim, connectionManager, random, this::onOverrun),
                 clock, threadName, this::onFatal);
+        addresses = new NicAddresses(device, rim, driver);
     }
 
     private static SoftNic create(SoftDevice device, DeviceOptions wanted) throws RdmaException {
@@ -97,7 +94,7 @@ final class SoftNic implements CompletionRing.Clock {
             throws RdmaException {
         SoftDeviceContext context = open(device, address, DeviceOptions.DEFAULT);
         try {
-            context.nic().hold();
+            context.nic().addresses().hold();
             return context;
         } catch (RdmaException e) {
             context.close();
@@ -107,31 +104,38 @@ final class SoftNic implements CompletionRing.Clock {
 
     /**
      * {@return a new context of a device, which is opened if no other context has done so} To describe a
-     * device its addresses need not be held: what another process has is claimed by {@link #hold}.
+     * device its addresses need not be held: what another process has is claimed by {@link NicAddresses#hold}.
      */
     static SoftDeviceContext open(SoftDevice device, @Nullable InetAddress address,
             DeviceOptions wanted) throws RdmaException {
         synchronized (OPEN) {
             SoftNic nic = OPEN.get(device.name());
             if (nic == null) {
+                device.requirePresent();
                 nic = create(device, wanted);
                 nic.start(address);
                 if (OPEN.isEmpty()) {
                     FlightEvents.prepare();
                 }
                 OPEN.put(device.name(), nic);
+                PortMonitor.watch(nic);
                 nic.bean = DeviceBean.show(nic);
             } else {
                 SoftNicOptions.requireSame(device.name(), nic.options, wanted);
                 if (address != null) {
-                    nic.claim(address);
+                    nic.addresses.claim(address);
                 }
             }
             nic.contexts++;
-            SoftDeviceContext context = new SoftDeviceContext(nic);
-            nic.openContexts.add(context);
-            return context;
+            return contextOf(nic);
         }
+    }
+
+    /** {@return a new context of an open device} */
+    static SoftDeviceContext contextOf(SoftNic nic) {
+        SoftDeviceContext context = new SoftDeviceContext(nic);
+        nic.openContexts.add(context);
+        return context;
     }
 
     /** A context was closed; the last one closes the device. */
@@ -139,7 +143,7 @@ final class SoftNic implements CompletionRing.Clock {
         openContexts.remove(context);
         synchronized (OPEN) {
             if (--contexts == 0) {
-                OPEN.remove(device.name());
+                OPEN.remove(device.name(), this);
                 if (OPEN.isEmpty()) {
                     FlightEvents.forget();
                 }
@@ -159,154 +163,26 @@ final class SoftNic implements CompletionRing.Clock {
     }
 
     void shutDown() {
+        PortMonitor.forget(this);
         driver.run(connectionManager::closeAll);
         driver.close();
         rim.close();
     }
 
-    // ---------------------------------------------------------------- addresses
-
+    /** Opens the sockets and begins to work. */
     void start(@Nullable InetAddress address) throws RdmaException {
-        try {
-            if (device.isLoopback()) {
-                openLoopback(address);
-            } else {
-                openAll();
-                if (wanting.isEmpty()) {
-                    requireHeld(address);
-                }
-            }
-        } catch (RdmaException e) {
-            rim.close();
-            throw e;
-        }
+        addresses.open(address);
         driver.start();
     }
 
-    private synchronized void openAll() throws RdmaException {
-        for (InetAddress address : device.addresses()) {
-            if (gids.isEmpty() && !address.isLinkLocalAddress()) {
-                gids.add(Gid.ZERO);
-            }
-            try {
-                gids.add(rim.open(address).local());
-            } catch (RdmaException e) {
-                if (e.errno() == Errno.EADDRINUSE) {
-                    gids.add(Gid.of(address));
-                    wanting.add(address);
-                } else if (e.errno() != Errno.EADDRNOTAVAIL) {
-                    throw e;
-                }
-                // An IPv6 address that the system is still trying out cannot be used yet.
-            }
-        }
-        if (rim.ports().isEmpty() && wanting.isEmpty()) {
-            throw new RdmaException(Errno.EADDRNOTAVAIL, "open device",
-                    device.name() + " has no address that can be used");
-        }
-    }
-
-    /**
-     * Holds all addresses, for real use of the device.
-     *
-     * @throws RdmaException EADDRINUSE while another process has one of them
-     */
-    synchronized void hold() throws RdmaException {
-        while (!wanting.isEmpty()) {
-            rim.open(wanting.getFirst());
-            wanting.removeFirst();
-            driver.run(nowNs -> {
-                // The engine looks at its ports anew.
-            });
-        }
-    }
-
-    private void requireHeld(@Nullable InetAddress address) throws RdmaException {
-        if (address != null && rim.port(Gid.of(address)) == null) {
-            throw new RdmaException(Errno.EADDRNOTAVAIL, "open device",
-                    address.getHostAddress() + " is no address of " + device.name());
-        }
-    }
-
-    /** Loopback has one IPv6 address, for the first process that comes, and IPv4 addresses for all. */
-    private void openLoopback(@Nullable InetAddress wanted) throws RdmaException {
-        gids.add(Gid.ZERO);
-        if (wanted instanceof Inet6Address) {
-            claim(wanted);
-            openFreeLoopback();
-        } else if (wanted != null) {
-            claim(wanted);
-        } else {
-            openFreeLoopback();
-            for (InetAddress address : device.addresses()) {
-                if (address instanceof Inet6Address) {
-                    tryOpen(address);
-                }
-            }
-        }
-    }
-
-    private void openFreeLoopback() throws RdmaException {
-        RdmaException last = null;
-        for (int n = 1; n <= LAST_LOOPBACK; n++) {
-            try {
-                claim(InetAddress.ofLiteral("127.0.0." + n));
-                return;
-            } catch (RdmaException e) {
-                if (e.errno() != Errno.EADDRINUSE) {
-                    throw e;
-                }
-                last = e;
-            }
-        }
-        throw new RdmaException(Errno.EADDRINUSE, "open device", "UDP port 4791 is taken on all of"
-                + " 127.0.0.1 to 127.0.0." + LAST_LOOPBACK
-                + "; end some of the processes that hold it",
-                last);
-    }
-
-    private void tryOpen(InetAddress address) {
-        try {
-            claim(address);
-        } catch (RdmaException takenByAnother) {
-            // IPv4 serves as well.
-        }
-    }
-
-    /** Holds an address, if it does not yet. */
-    synchronized void claim(InetAddress address) throws RdmaException {
-        if (rim.port(Gid.of(address)) != null) {
-            return;
-        }
-        hold();
-        if (!device.isLoopback() || !device.hosts(address)) {
-            requireHeld(address);
-        }
-        PacketPort port = rim.open(address);
-        if (address instanceof Inet6Address) {
-            gids.set(0, port.local());
-        } else {
-            gids.add(port.local());
-        }
-        driver.run(nowNs -> {
-            // The engine looks at its ports anew.
-        });
+    /** {@return the addresses it sends from and answers to} */
+    NicAddresses addresses() {
+        return addresses;
     }
 
     /** {@return the GID table; an empty entry is {@link Gid#ZERO}} */
     List<Gid> gids() {
-        return gids;
-    }
-
-    /** {@return the addresses it holds} */
-    List<InetAddress> addresses() {
-        List<InetAddress> addresses = new ArrayList<>();
-        for (Gid gid : gids) {
-            if (!gid.isZero()) {
-                addresses.add(gid.address());
-            }
-        }
-        return addresses;
+        return addresses.gids();
     }
 
     // ---------------------------------------------------------------- what objects need
@@ -355,7 +231,7 @@ final class SoftNic implements CompletionRing.Clock {
 
     /** {@return a path as packets take it} */
     Path path(AddressHandleAttributes attributes) {
-        return new Path(gids.get(attributes.sourceGidIndex()), attributes.destination(),
+        return new Path(gids().get(attributes.sourceGidIndex()), attributes.destination(),
                 attributes.trafficClass(), attributes.flowLabel(), attributes.hopLimit());
     }
 
@@ -419,13 +295,54 @@ final class SoftNic implements CompletionRing.Clock {
 
     /** The background thread has failed: nothing is carried any more. */
     private void onFatal() {
+        failAll();
+        tell(AsyncEventType.DEVICE_FATAL);
+    }
+
+    private void failAll() {
         driver.run(nowNs -> {
             for (EngineQueuePair queuePair : engine().queuePairs()) {
                 queuePair.fail(nowNs);
                 engine().touched(queuePair);
             }
         });
-        openContexts.forEach(context -> context.onPortEvent(AsyncEventType.DEVICE_FATAL));
+    }
+
+    private void tell(AsyncEventType type) {
+        openContexts.forEach(context -> context.onPortEvent(type));
+    }
+
+    /**
+     * The network interface was looked at: says what has changed since the last time. For one thread, which
+     * holds no lock: who hears of it may call the device.
+     */
+    void onPort(PortView now) {
+        PortView before = port;
+        port = now;
+        boolean wasUp = before == null || before.isUp();
+        if (wasUp && !now.isUp()) {
+            driver.run(nowNs -> engine().count(Counter.LINK_DOWNED));
+            tell(AsyncEventType.PORT_ERROR);
+        } else if (!wasUp && now.isUp()) {
+            tell(AsyncEventType.PORT_ACTIVE);
+        }
+        boolean wasPresent = before == null || before.isPresent();
+        if (wasPresent && !now.isPresent()) {
+            synchronized (OPEN) {
+                // Who opens a device of that name from now on gets another one.
+                OPEN.remove(device.name(), this);
+            }
+            failAll();
+            tell(AsyncEventType.DEVICE_FATAL);
+            watchers.onDeviceGone();
+        }
+        if (now.isPresent()) {
+            NicAddresses.Change change = addresses.follow(now.addresses());
+            if (change.isAny()) {
+                tell(AsyncEventType.GID_CHANGE);
+            }
+            change.lost().forEach(watchers::onAddressChanged);
+        }
     }
 
     /** {@return who wants to hear of lost addresses and of the end of the device} */

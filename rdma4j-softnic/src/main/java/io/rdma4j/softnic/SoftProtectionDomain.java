@@ -263,7 +263,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
 
     @Override
     public QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
-        nic().hold();
+        nic().addresses().hold();
         return nic().driver().call(nowNs -> {
             checkOpen();
             QueuePairPlan plan = QueuePairPlan.of(this, attributes);

@@ -77,6 +77,11 @@ public final class Engine implements PacketHandler {
         return counters;
     }
 
+    /** Counts something that happened to the device as a whole. */
+    public void count(Counter counter) {
+        counters.add(counter, 1);
+    }
+
     /** {@return the rim} */
     public Rim rim() {
         return rim;

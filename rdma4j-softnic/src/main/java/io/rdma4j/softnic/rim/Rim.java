@@ -31,7 +31,7 @@ public interface Rim {
      */
     PacketPort join(Gid group) throws RdmaException;
 
-    /** Closes the port of a group. */
+    /** Closes the port of a group, or of a local address. */
     void leave(Gid group);
 
     /**

@@ -1,0 +1,123 @@
+package io.rdma4j.softnic;
+
+import io.rdma4j.protocol.cm.CmSettings;
+import io.rdma4j.softnic.rim.SimulatedNetwork;
+import io.rdma4j.spi.CmContext;
+import io.rdma4j.verbs.AsyncEvent;
+import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.RdmaException;
+import org.junit.jupiter.api.Test;
+
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+/** What a device makes of changes of its network interface. */
+class PortEventTest {
+    private static final InetAddress FIRST = InetAddress.ofLiteral("10.0.0.1");
+    private static final InetAddress SECOND = InetAddress.ofLiteral("10.0.0.2");
+
+    private final SimulatedNetwork network = new SimulatedNetwork(1);
+    private final SoftNic nic;
+    private final SoftDeviceContext context;
+    private final List<String> news = new ArrayList<>();
+
+    PortEventTest() throws Exception {
+        List<NetworkInterface> interfaces = NetworkInterface.networkInterfaces().filter(each -> {
+            SoftDevice device = new SoftDevice(each);
+            return device.isUp() && !device.isLoopback() && !device.addresses().isEmpty();
+        }).toList();
+        assumeThat(interfaces).as("an interface that is up, beside loopback").isNotEmpty();
+        nic = new SoftNic(new SoftDevice(interfaces.getFirst()), network.rim(),
+                CmSettings.defaults(1), new Random(1)::nextInt, network::nowNs, null);
+        nic.start(null);
+        context = SoftNic.contextOf(nic);
+        context.watch(new CmContext.Watcher() {
+            @Override
+            public void onAddressChanged(InetAddress address) {
+                news.add("lost " + address.getHostAddress());
+            }
+
+            @Override
+            public void onDeviceGone() {
+                news.add("gone");
+            }
+        });
+        nic.onPort(up(FIRST));
+        takeEvents();
+        news.clear();
+    }
+
+    private static PortView up(InetAddress... addresses) {
+        return new PortView(true, true, List.of(addresses));
+    }
+
+    private List<AsyncEventType> takeEvents() throws RdmaException {
+        List<AsyncEventType> types = new ArrayList<>();
+        AsyncEvent event = context.pollAsyncEvent(Duration.ZERO);
+        while (event != null) {
+            types.add(event.type());
+            assertThat(event.port()).isEqualTo(1);
+            event.acknowledge();
+            event = context.pollAsyncEvent(Duration.ZERO);
+        }
+        return types;
+    }
+
+    @Test
+    void nothingNewIsNoNews() throws Exception {
+        nic.onPort(up(FIRST));
+        assertThat(takeEvents()).isEmpty();
+        assertThat(news).isEmpty();
+    }
+
+    @Test
+    void portThatGoesDownAndComesUpSaysSo() throws Exception {
+        nic.onPort(new PortView(true, false, List.of(FIRST)));
+        nic.onPort(new PortView(true, false, List.of(FIRST)));
+        assertThat(takeEvents()).containsExactly(AsyncEventType.PORT_ERROR);
+        assertThat(context.counter(Counter.LINK_DOWNED)).isEqualTo(1);
+        nic.onPort(up(FIRST));
+        assertThat(takeEvents()).containsExactly(AsyncEventType.PORT_ACTIVE);
+    }
+
+    @Test
+    void newAddressGetsAnEntry() throws Exception {
+        nic.onPort(up(FIRST, SECOND));
+        assertThat(takeEvents()).containsExactly(AsyncEventType.GID_CHANGE);
+        assertThat(context.queryGidTable()).extracting(entry -> entry.gid())
+                .contains(Gid.of(FIRST), Gid.of(SECOND));
+        assertThat(news).isEmpty();
+    }
+
+    @Test
+    void lostAddressLeavesItsEntryEmptyAndTheOthersInTheirPlace() throws Exception {
+        nic.onPort(up(FIRST, SECOND));
+        int place = nic.gids().indexOf(Gid.of(SECOND));
+        takeEvents();
+        nic.onPort(up(SECOND));
+        assertThat(takeEvents()).containsExactly(AsyncEventType.GID_CHANGE);
+        assertThat(news).containsExactly("lost 10.0.0.1");
+        assertThat(context.queryGid(1, place)).isEqualTo(Gid.of(SECOND));
+        assertThat(nic.gids()).doesNotContain(Gid.of(FIRST));
+        nic.onPort(up(SECOND, FIRST));
+        assertThat(nic.gids()).contains(Gid.of(FIRST));
+    }
+
+    @Test
+    void interfaceThatIsGoneIsTheEndOfTheDevice() throws Exception {
+        nic.onPort(new PortView(false, false, List.of()));
+        nic.onPort(new PortView(false, false, List.of()));
+        assertThat(takeEvents()).containsExactly(AsyncEventType.PORT_ERROR,
+                AsyncEventType.DEVICE_FATAL);
+        assertThat(news).containsExactly("gone");
+    }
+}
