@@ -130,6 +130,15 @@ public interface CmOperations {
     }
 
     /**
+     * Posts a WRITE of any memory, copied at once. C: {@code rdma_post_write} without a region and with
+     * {@code IBV_SEND_INLINE}.
+     */
+    default void postWrite(long requestId, MemorySegment data, long remoteAddress, int rkey,
+            SendFlag... flags) throws RdmaException {
+        post(new SendWorkRequest().write(remoteAddress, rkey).id(requestId).inline(data), flags);
+    }
+
+    /**
      * Posts a datagram to a queue pair of port space UDP, with the Q_Key
      * {@link DatagramParameters#UDP_QKEY}. C: {@code rdma_post_ud_send}.
      */
@@ -137,6 +146,13 @@ public interface CmOperations {
             AddressHandle path, int remoteQueuePair, SendFlag... flags) throws RdmaException {
         post(new SendWorkRequest().send().to(path, remoteQueuePair, DatagramParameters.UDP_QKEY),
                 requestId, region, offset, length, flags);
+    }
+
+    /** As above with any memory, copied at once. */
+    default void postDatagram(long requestId, MemorySegment data, AddressHandle path,
+            int remoteQueuePair, SendFlag... flags) throws RdmaException {
+        post(new SendWorkRequest().send().id(requestId).inline(data).to(path, remoteQueuePair,
+                DatagramParameters.UDP_QKEY), flags);
     }
 
     private void post(SendWorkRequest request, long requestId, MemoryRegion region, long offset,

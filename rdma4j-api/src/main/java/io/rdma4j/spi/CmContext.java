@@ -37,7 +37,10 @@ public interface CmContext extends DeviceContext {
     /** Tells a watcher what becomes of the device, until the context is closed. */
     void watch(Watcher watcher);
 
-    /** Hears what becomes of a device. Called by any thread; must not block. */
+    /**
+     * Hears what becomes of a device. Called by any thread that holds no lock another thread could wait for
+     * while it drives the device; must not block for long.
+     */
     interface Watcher {
         /** An address of the device went away or moved to another interface. */
         void onAddressChanged(InetAddress address);

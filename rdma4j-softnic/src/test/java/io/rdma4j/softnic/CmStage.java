@@ -87,7 +87,8 @@ abstract class CmStage {
 
     static QueuePairInitAttributes reliable() {
         return new QueuePairInitAttributes()
-                .capabilities(QueuePairCapabilities.ofDepth(8, 8).withElements(4, 4));
+                .capabilities(QueuePairCapabilities.ofDepth(8, 8).withElements(4, 4)
+                        .withInlineData(64));
     }
 
     static QueuePairInitAttributes datagrams() {

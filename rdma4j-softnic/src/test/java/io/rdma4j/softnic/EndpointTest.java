@@ -15,6 +15,7 @@ import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ScatterGatherElement;
 import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import io.rdma4j.verbs.WorkCompletion;
@@ -96,6 +97,16 @@ class EndpointTest extends CmStage {
                     region.address() + 100, region.rkey(), SendFlag.SIGNALED);
             assertThat(client.awaitSendCompletion().isSuccess()).isTrue();
             assertThat(memory.getString(100)).isEqualTo("ab");
+
+            MemorySegment anyMemory = MemorySegment.ofArray(bytes("inline"));
+            client.postWrite(3, anyMemory, region.address() + 104, region.rkey(),
+                    SendFlag.SIGNALED);
+            assertThat(client.awaitSendCompletion().isSuccess()).isTrue();
+            assertThat(memory.getString(104)).isEqualTo("inline");
+            server.postReceive(4, region, 64, 16);
+            client.postSend(5, anyMemory, SendFlag.SIGNALED);
+            assertThat(server.awaitReceiveCompletion().byteLength()).isEqualTo(6);
+            assertThat(client.awaitSendCompletion().isSuccess()).isTrue();
         }
         try (MemoryRegion region = client.registerRead(memory)) {
             CmId server = client; // The other side's memory is ours: one process.
@@ -183,6 +194,14 @@ class EndpointTest extends CmStage {
                 .getFirst();
         assertRefused(() -> CmId.createEndpoint(nobody, null, null), Errno.EADDRNOTAVAIL,
                 "198.51.100.8");
+    }
+
+    @Test
+    void queuePairsOfIdsCanBeExtended() throws Exception {
+        CmId id = id(PortSpace.TCP);
+        id.bindAddress(anyPort("127.0.0.1"));
+        id.createQueuePair(null, reliable().sendOperations(SendOpcode.SEND));
+        assertThat(id.queuePair().extended().queuePair()).isSameAs(id.queuePair());
     }
 
     @Test

@@ -9,18 +9,12 @@ import io.rdma4j.protocol.cm.CmMessage.ReadyToUse;
 import io.rdma4j.protocol.cm.CmMessage.Reject;
 import io.rdma4j.protocol.cm.CmMessage.Reply;
 import io.rdma4j.protocol.cm.CmMessage.Request;
-import io.rdma4j.verbs.AccessFlag;
-import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
-import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
-
-import java.util.EnumSet;
-import java.util.Set;
 
 /**
  * One connection from request to time-wait, on one side.
@@ -66,23 +60,13 @@ public final class CmConversation implements CmTimer {
     private final ConnectionManager manager;
     private final CmSettings settings;
     private final CmPeer peer;
-    private final QueuePairType type;
+    private final ConnectionTerms terms;
     private final int localId;
     private final long order;
     private final boolean isActive;
-    /** The PSN that the peer shall begin with, and the one it told this side to begin with. */
-    private final int receivePsn;
     private long transaction;
     private int remoteId;
     private int localQueuePair;
-    private int remoteQueuePair;
-    private int sendPsn;
-    private int pathMtu;
-    private int responderResources;
-    private int initiatorDepth;
-    private int retryCount;
-    private int rnrRetryCount;
-    private int typeOfService;
     private State state;
     private @Nullable Events events;
     private @Nullable CmService service;
@@ -90,22 +74,22 @@ public final class CmConversation implements CmTimer {
     private int retriesLeft;
     private long deadlineNs = Long.MAX_VALUE;
 
-    private CmConversation(ConnectionManager manager, CmPeer peer, QueuePairType type,
+    private CmConversation(ConnectionManager manager, CmPeer peer, ConnectionTerms terms,
             boolean isActive, State state) {
         this.manager = manager;
-        this.type = type;
+        this.terms = terms;
         this.settings = manager.settings();
         this.peer = peer;
         this.isActive = isActive;
         this.state = state;
         localId = manager.newIdentifier();
         order = manager.newOrder();
-        receivePsn = manager.newPsn();
     }
 
     static CmConversation active(ConnectionManager manager, CmCall call, Events events,
             long nowNs) {
-        CmConversation conversation = new CmConversation(manager, call.peer(), call.type(), true,
+        CmConversation conversation = new CmConversation(manager, call.peer(),
+                new ConnectionTerms(manager.settings(), call, manager.newPsn()), true,
                 State.REQUEST_SENT);
         conversation.events = events;
         conversation.call(call, nowNs);
@@ -114,19 +98,13 @@ public final class CmConversation implements CmTimer {
 
     static CmConversation passive(ConnectionManager manager, CmPeer peer, CmService service,
             long transaction, Request request) {
-        CmConversation conversation = new CmConversation(manager, peer, service.offer().type(),
+        CmConversation conversation = new CmConversation(manager, peer,
+                new ConnectionTerms(manager.settings(), service.offer().type(), request,
+                        manager.newPsn()),
                 false, State.REQUEST_RECEIVED);
         conversation.service = service;
         conversation.transaction = transaction;
         conversation.remoteId = request.senderId();
-        conversation.remoteQueuePair = request.queuePair();
-        conversation.sendPsn = request.startingPsn();
-        conversation.pathMtu = request.pathMtu();
-        conversation.responderResources = request.initiatorDepth();
-        conversation.initiatorDepth = request.responderResources();
-        conversation.retryCount = request.retryCount();
-        conversation.rnrRetryCount = request.rnrRetryCount();
-        conversation.typeOfService = request.primary().trafficClass();
         return conversation;
     }
 
@@ -136,20 +114,15 @@ public final class CmConversation implements CmTimer {
         ConnectionParameters own = call.parameters();
         transaction = manager.newTransaction(localId);
         localQueuePair = call.queuePairNumber();
-        pathMtu = call.pathMtu().code();
-        responderResources = Math.min(own.responderResources(), settings.maxReadAtomic());
-        initiatorDepth = Math.min(own.initiatorDepth(), settings.maxReadAtomic());
-        retryCount = own.retryCount();
-        typeOfService = call.typeOfService();
         Integer chosen = call.acknowledgeTimeout();
         int ackTimeout = chosen == null ? settings.ackTimeout() : chosen;
         PathRecord path = new PathRecord(0xffff, 0xffff, peer.local(), peer.remote(), 0, 0,
-                typeOfService, 64, 0, ackTimeout << 3);
+                terms.typeOfService(), 64, 0, ackTimeout << 3);
         send(new Request(localId, call.serviceId(), settings.nodeGuid(), 0, localQueuePair,
-                responderResources, initiatorDepth, settings.responseTimeout(),
-                transportType(type), own.flowControl(), receivePsn, settings.responseTimeout(),
-                retryCount, 0xffff,
-                pathMtu, own.rnrRetryCount(), settings.maxRetries(), own.sharedReceiveQueue(), path,
+                terms.responderResources(), terms.initiatorDepth(), settings.responseTimeout(),
+                terms.transportType(), own.flowControl(), terms.receivePsn(),
+                settings.responseTimeout(), terms.retryCount(), 0xffff, terms.mtu().code(),
+                own.rnrRetryCount(), settings.maxRetries(), own.sharedReceiveQueue(), path,
                 PathRecord.NONE, call.privateData()), settings.maxRetries(), nowNs);
     }
 
@@ -159,10 +132,11 @@ public final class CmConversation implements CmTimer {
         require(State.REQUEST_RECEIVED, "accept");
         answered();
         localQueuePair = queuePairNumber;
-        negotiate(own);
+        terms.grant(own);
         state = State.REPLY_SENT;
-        send(new Reply(localId, remoteId, 0, queuePairNumber, receivePsn, responderResources,
-                initiatorDepth, 15, 0, own.flowControl(), own.rnrRetryCount(),
+        send(new Reply(localId, remoteId, 0, queuePairNumber, terms.receivePsn(),
+                terms.responderResources(), terms.initiatorDepth(), 15, 0, own.flowControl(),
+                own.rnrRetryCount(),
                 own.sharedReceiveQueue(), settings.nodeGuid(), PrivateData.of(own.privateData())),
                 settings.maxRetries(), nowNs);
     }
@@ -193,7 +167,7 @@ public final class CmConversation implements CmTimer {
         }
         transaction = manager.newTransaction(localId);
         state = State.DISCONNECT_SENT;
-        send(new DisconnectRequest(localId, remoteId, remoteQueuePair, NO_DATA),
+        send(new DisconnectRequest(localId, remoteId, terms.remoteQueuePair(), NO_DATA),
                 settings.disconnectRetries(), nowNs);
     }
 
@@ -231,50 +205,11 @@ public final class CmConversation implements CmTimer {
     public QueuePairAttributes queuePairAttributes(QueuePairState target, ConnectionParameters own,
             int gidIndex) throws RdmaException {
         if (state == State.REQUEST_RECEIVED) {
-            negotiate(own);
+            terms.grant(own);
         } else if (state == State.REQUEST_SENT && target != QueuePairState.INIT) {
             throw wrongState("initialize queue pair attributes");
         }
-        QueuePairAttributes attributes = new QueuePairAttributes().state(target);
-        switch (target) {
-            case INIT -> attributes.pkeyIndex(0).port(1).accessFlags(access());
-            case RTR -> {
-                attributes.addressVector(AddressHandleAttributes.to(peer.remote(), gidIndex)
-                        .withTrafficClass(typeOfService)).pathMtu(CmSettings.mtu(pathMtu))
-                        .destinationQueuePair(remoteQueuePair).receivePsn(receivePsn);
-                if (type == QueuePairType.RC) {
-                    attributes.maxDestinationReadAtomic(responderResources)
-                            .minRnrTimer(settings.minRnrTimer());
-                }
-            }
-            case RTS -> {
-                attributes.sendPsn(sendPsn);
-                if (type == QueuePairType.RC) {
-                    attributes.timeout(settings.ackTimeout()).retryCount(retryCount)
-                            .rnrRetry(rnrRetryCount).maxReadAtomic(initiatorDepth);
-                }
-            }
-            case RESET, SQD, SQE, ERR -> throw new RdmaException(Errno.EINVAL,
-                    "initialize queue pair attributes",
-                    "a connection brings a queue pair to INIT, RTR or RTS, not to " + target);
-        }
-        return attributes;
-    }
-
-    /** As the kernel: the peer may write, and read if it was granted resources to. */
-    private Set<AccessFlag> access() {
-        return responderResources == 0 || type != QueuePairType.RC
-                ? EnumSet.of(AccessFlag.REMOTE_WRITE)
-                : EnumSet.of(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ,
-                        AccessFlag.REMOTE_ATOMIC);
-    }
-
-    /** The passive side grants no more than was asked for and than it can. */
-    private void negotiate(ConnectionParameters own) {
-        responderResources = Math.min(responderResources,
-                Math.min(own.responderResources(), settings.maxReadAtomic()));
-        initiatorDepth = Math.min(initiatorDepth,
-                Math.min(own.initiatorDepth(), settings.maxReadAtomic()));
+        return terms.attributes(target, peer.remote(), gidIndex);
     }
 
     // ---------------------------------------------------------------- what the peer does
@@ -298,11 +233,7 @@ public final class CmConversation implements CmTimer {
                 stopWaiting();
                 state = State.REPLY_RECEIVED;
                 remoteId = reply.senderId();
-                remoteQueuePair = reply.queuePair();
-                sendPsn = reply.startingPsn();
-                initiatorDepth = Math.min(initiatorDepth, reply.responderResources());
-                responderResources = Math.min(responderResources, reply.initiatorDepth());
-                rnrRetryCount = reply.rnrRetryCount();
+                terms.onReply(reply);
                 manager.remember(this);
                 Events hears = events;
                 if (hears != null) {
@@ -546,7 +477,7 @@ public final class CmConversation implements CmTimer {
     }
 
     int remoteQueuePair() {
-        return remoteQueuePair;
+        return terms.remoteQueuePair();
     }
 
     @Override
@@ -559,11 +490,6 @@ public final class CmConversation implements CmTimer {
         return order;
     }
 
-    /** {@return the transport service of a request} Source: IBTA 12.6.5. */
-    static int transportType(QueuePairType type) {
-        return type == QueuePairType.UC ? 1 : 0;
-    }
-
     boolean isActive() {
         return isActive;
     }
@@ -574,7 +500,7 @@ public final class CmConversation implements CmTimer {
 
     /** {@return the largest packet both sides agreed on} */
     public Mtu mtu() {
-        return CmSettings.mtu(pathMtu);
+        return terms.mtu();
     }
 
     /** {@return the addresses of both sides} */

@@ -217,7 +217,7 @@ public final class ConnectionManager {
         if (service == null) {
             return RejectReason.INVALID_SERVICE_ID;
         }
-        if (request.transportType() != CmConversation.transportType(service.offer().type())) {
+        if (request.transportType() != ConnectionTerms.transportType(service.offer().type())) {
             return RejectReason.INVALID_TRANSPORT_TYPE;
         }
         if (ip == null) {
