@@ -2,7 +2,9 @@ package io.rdma4j.cm;
 
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.ConnectCall;
+import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.PortState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
@@ -117,7 +119,7 @@ class DeviceNewsTest {
         tell(CmContext.Watcher::onDeviceGone);
         expect(CmEventType.DEVICE_REMOVAL, client, 0);
         context.handlers.getLast().onService(new DatagramParameters(
-                io.rdma4j.verbs.AddressHandleAttributes.to(io.rdma4j.verbs.Gid.ZERO, 0), 1, 1,
+                AddressHandleAttributes.to(Gid.ZERO, 0), 1, 1,
                 new byte[0]));
         expectNothing();
     }

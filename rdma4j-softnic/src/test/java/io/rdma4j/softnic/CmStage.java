@@ -19,6 +19,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -27,6 +28,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 abstract class CmStage {
     static final Duration TIMEOUT = Duration.ofSeconds(2);
     static final Duration LONG = Duration.ofSeconds(20);
+
+    /** A loopback address that no other process takes, whatever else is tested on this machine. */
+    static final String OWN = address(64);
+    /** Another. */
+    static final String OTHER = address(128);
 
     final EventChannel events = EventChannel.create();
     private final Deque<CmId> ids = new ArrayDeque<>();
@@ -37,6 +43,25 @@ abstract class CmStage {
             ids.pop().close();
         }
         events.close();
+    }
+
+    private static String address(int first) {
+        long pid = ProcessHandle.current().pid();
+        return "127." + (first + (pid >>> 16 & 63)) + "." + (pid >>> 8 & 255) + "." + (pid & 255);
+    }
+
+    /** {@return an address of each IP version; the only IPv6 address may be another process's} */
+    static List<String> ownAddresses() {
+        return isIpv6Free() ? List.of(OWN, "::1") : List.of(OWN);
+    }
+
+    static boolean isIpv6Free() {
+        try (CmId probe = CmId.create(PortSpace.TCP)) {
+            probe.bindAddress(anyPort("::1"));
+            return true;
+        } catch (RdmaException taken) {
+            return false;
+        }
     }
 
     CmId id(PortSpace space) throws RdmaException {

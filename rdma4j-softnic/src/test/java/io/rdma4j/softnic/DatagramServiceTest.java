@@ -15,7 +15,7 @@ import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletion;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Datagram services through the connection manager, over real sockets on loopback. */
 class DatagramServiceTest extends CmStage {
     @ParameterizedTest
-    @ValueSource(strings = {"127.0.0.1", "::1"})
+    @MethodSource("ownAddresses")
     void serviceThatIsFoundTalksBothWays(String address) throws Exception {
         CmId listener = listener(PortSpace.UDP, address);
         CmId client = id(PortSpace.UDP);
@@ -81,7 +81,7 @@ class DatagramServiceTest extends CmStage {
 
     @Test
     void serviceMayHaveAQkeyOfItsOwn() throws Exception {
-        CmId listener = listener(PortSpace.UDP, "127.0.0.1");
+        CmId listener = listener(PortSpace.UDP, OWN);
         CmId client = id(PortSpace.UDP);
         resolve(client, listener.localAddress());
         client.createQueuePair(null, datagrams());
@@ -108,7 +108,7 @@ class DatagramServiceTest extends CmStage {
 
     @Test
     void externalQueuePairIsNamedInTheAnswer() throws Exception {
-        CmId listener = listener(PortSpace.UDP, "127.0.0.1");
+        CmId listener = listener(PortSpace.UDP, OWN);
         CmId client = id(PortSpace.UDP);
         resolve(client, listener.localAddress());
         client.connect(new ConnectionParameters());
@@ -127,7 +127,7 @@ class DatagramServiceTest extends CmStage {
 
     @Test
     void serviceThatSaysNoIsUnreachableWithItsStatus() throws Exception {
-        CmId listener = listener(PortSpace.UDP, "127.0.0.1");
+        CmId listener = listener(PortSpace.UDP, OWN);
         CmId client = id(PortSpace.UDP);
         resolve(client, listener.localAddress());
         client.connect(new ConnectionParameters());
@@ -143,7 +143,7 @@ class DatagramServiceTest extends CmStage {
 
     @Test
     void requestThatIsClosedUnansweredIsRefused() throws Exception {
-        CmId listener = listener(PortSpace.UDP, "127.0.0.1");
+        CmId listener = listener(PortSpace.UDP, OWN);
         CmId client = id(PortSpace.UDP);
         resolve(client, listener.localAddress());
         client.connect(new ConnectionParameters());
@@ -155,7 +155,7 @@ class DatagramServiceTest extends CmStage {
 
     @Test
     void connectionsAndDatagramsAtOnePortAreTwoServices() throws Exception {
-        CmId listener = listener(PortSpace.TCP, "127.0.0.1");
+        CmId listener = listener(PortSpace.TCP, OWN);
         CmId client = id(PortSpace.UDP);
         resolve(client, listener.localAddress());
         client.connect(new ConnectionParameters());
@@ -186,7 +186,7 @@ class DatagramServiceTest extends CmStage {
 
     @Test
     void privateDataThatDoesNotFitIsRefused() throws Exception {
-        CmId listener = listener(PortSpace.UDP, "127.0.0.1");
+        CmId listener = listener(PortSpace.UDP, OWN);
         CmId client = id(PortSpace.UDP);
         resolve(client, listener.localAddress());
         assertRefused(() -> client.connect(new ConnectionParameters().privateData(new byte[181])),
@@ -201,7 +201,7 @@ class DatagramServiceTest extends CmStage {
 
     @Test
     void synchronousLookUpTakesOneCallAndThrowsARefusal() throws Exception {
-        CmId listener = listener(PortSpace.UDP, "127.0.0.1");
+        CmId listener = listener(PortSpace.UDP, OWN);
         CmId client = closedAtEnd(CmId.create(PortSpace.UDP));
         client.resolveAddress(new InetSocketAddress(listener.localAddress().getAddress(), 1),
                 TIMEOUT);
@@ -212,7 +212,7 @@ class DatagramServiceTest extends CmStage {
 
     @Test
     void whatADatagramServiceDoesNotHaveIsRefused() throws Exception {
-        CmId listener = listener(PortSpace.UDP, "127.0.0.1");
+        CmId listener = listener(PortSpace.UDP, OWN);
         CmId client = id(PortSpace.UDP);
         resolve(client, listener.localAddress());
         assertRefused(() -> client.createQueuePair(null, reliable()), Errno.EINVAL, "UDP", "UD",

@@ -10,6 +10,7 @@ import io.rdma4j.cm.ConnectionParameters;
 import io.rdma4j.cm.PortSpace;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
@@ -22,10 +23,12 @@ import io.rdma4j.verbs.WorkCompletion;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -72,7 +75,7 @@ class EndpointTest extends CmStage {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"127.0.0.1", "::1"})
+    @MethodSource("ownAddresses")
     void activeAndPassiveEndpointTalkInTwentyLines(String address) throws Exception {
         CmId listener = passive(PortSpace.TCP, QueuePairType.RC, address);
         CmId client = active(listener);
@@ -121,7 +124,7 @@ class EndpointTest extends CmStage {
     @ParameterizedTest
     @EnumSource(value = QueuePairType.class, names = {"RC", "UC", "UD"})
     void portSpaceIbTakesEachTypeOfQueuePair(QueuePairType type) throws Exception {
-        CmId listener = passive(PortSpace.IB, type, "127.0.0.1");
+        CmId listener = passive(PortSpace.IB, type, OWN);
         CmId client = active(listener);
         CompletableFuture<CmId> accepted = accepting(listener, id -> {});
         client.connect(new ConnectionParameters());
@@ -133,7 +136,7 @@ class EndpointTest extends CmStage {
 
     @Test
     void listenerOfAnotherTypeRejects() throws Exception {
-        CmId listener = passive(PortSpace.IB, QueuePairType.UC, "127.0.0.1");
+        CmId listener = passive(PortSpace.IB, QueuePairType.UC, OWN);
         CmId client = id(PortSpace.IB);
         resolve(client, listener.localAddress());
         client.createQueuePair(null, reliable());
@@ -155,7 +158,7 @@ class EndpointTest extends CmStage {
 
     @Test
     void endpointBecomesAsynchronousByMigration() throws Exception {
-        CmId listener = passive(PortSpace.TCP, QueuePairType.RC, "127.0.0.1");
+        CmId listener = passive(PortSpace.TCP, QueuePairType.RC, OWN);
         CmId client = active(listener);
         client.migrate(events);
         assertThat(client.channel()).isSameAs(events);
@@ -174,9 +177,9 @@ class EndpointTest extends CmStage {
     @Test
     void queuePairThatCannotBeMadeRejectsTheRequest() throws Exception {
         AddressInfo info = AddressInfo
-                .resolve("127.0.0.1", null, new Hints().set(Flag.PASSIVE)).getFirst();
+                .resolve(OWN, null, new Hints().set(Flag.PASSIVE)).getFirst();
         CmId listener = closedAtEnd(CmId.createEndpoint(info, null, reliable().capabilities(
-                io.rdma4j.verbs.QueuePairCapabilities.ofDepth(1 << 30, 1))));
+                QueuePairCapabilities.ofDepth(1 << 30, 1))));
         listener.listen(1);
         CmId client = id(PortSpace.TCP);
         resolve(client, listener.localAddress());
@@ -189,8 +192,8 @@ class EndpointTest extends CmStage {
     void endpointThatCannotBeMadeLeavesNothingBehind() throws Exception {
         AddressInfo nobody = AddressInfo.resolve("198.51.100.7", "1", new Hints()
                 .set(Flag.NUMERIC_HOST)
-                .source(new java.net.InetSocketAddress(
-                        java.net.InetAddress.ofLiteral("198.51.100.8"), 0)))
+                .source(new InetSocketAddress(
+                        InetAddress.ofLiteral("198.51.100.8"), 0)))
                 .getFirst();
         assertRefused(() -> CmId.createEndpoint(nobody, null, null), Errno.EADDRNOTAVAIL,
                 "198.51.100.8");
@@ -199,14 +202,14 @@ class EndpointTest extends CmStage {
     @Test
     void queuePairsOfIdsCanBeExtended() throws Exception {
         CmId id = id(PortSpace.TCP);
-        id.bindAddress(anyPort("127.0.0.1"));
+        id.bindAddress(anyPort(OWN));
         id.createQueuePair(null, reliable().sendOperations(SendOpcode.SEND));
         assertThat(id.queuePair().extended().queuePair()).isSameAs(id.queuePair());
     }
 
     @Test
     void receivesComeFromTheSharedQueueOfTheId() throws Exception {
-        CmId listener = listener(PortSpace.TCP, "127.0.0.1");
+        CmId listener = listener(PortSpace.TCP, OWN);
         CmId client = id(PortSpace.TCP);
         resolve(client, listener.localAddress());
         client.createQueuePair(null, reliable());

@@ -5,8 +5,10 @@ import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.ConnectionParameters;
 import io.rdma4j.cm.PortSpace;
+import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.EnhancedConnectionOptions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -66,7 +68,7 @@ class ExternalQueuePairTest extends CmStage {
 
     @Test
     void connectionStandsOnceTheResponseIsEstablished() throws Exception {
-        CmId listener = listener(PortSpace.TCP, "127.0.0.1");
+        CmId listener = listener(PortSpace.TCP, OWN);
         CmId client = id(PortSpace.TCP);
         resolve(client, listener.localAddress());
         try (Own ours = Own.of(client)) {
@@ -94,7 +96,7 @@ class ExternalQueuePairTest extends CmStage {
                 MemorySegment memory = Arena.ofAuto().allocate(64);
                 try (MemoryRegion from = ours.domain.register(memory);
                         MemoryRegion to = theirs.domain.register(memory,
-                                io.rdma4j.verbs.AccessFlag.LOCAL_WRITE)) {
+                                AccessFlag.LOCAL_WRITE)) {
                     memory.setString(0, "hello");
                     theirs.queuePair.postReceive(new ReceiveWorkRequest().id(1).add(to, 32, 32));
                     ours.queuePair.postSend(new SendWorkRequest().id(2).add(from, 0, 6));
@@ -110,7 +112,7 @@ class ExternalQueuePairTest extends CmStage {
 
     @Test
     void responseCanBeRejected() throws Exception {
-        CmId listener = listener(PortSpace.TCP, "127.0.0.1");
+        CmId listener = listener(PortSpace.TCP, OWN);
         CmId client = id(PortSpace.TCP);
         resolve(client, listener.localAddress());
         client.connect(new ConnectionParameters().queuePairNumber(5));
@@ -127,7 +129,7 @@ class ExternalQueuePairTest extends CmStage {
 
     @Test
     void firstMessageEstablishesThoughThePeersWordIsMissing() throws Exception {
-        CmId listener = listener(PortSpace.TCP, "127.0.0.1");
+        CmId listener = listener(PortSpace.TCP, OWN);
         CmId client = id(PortSpace.TCP);
         resolve(client, listener.localAddress());
         client.connect(new ConnectionParameters().queuePairNumber(5));
@@ -145,7 +147,7 @@ class ExternalQueuePairTest extends CmStage {
 
     @Test
     void idsWithAQueuePairOfTheirOwnEstablishByThemselves() throws Exception {
-        CmId listener = listener(PortSpace.TCP, "127.0.0.1");
+        CmId listener = listener(PortSpace.TCP, OWN);
         CmId client = id(PortSpace.TCP);
         resolve(client, listener.localAddress());
         client.createQueuePair(null, reliable());
@@ -157,18 +159,18 @@ class ExternalQueuePairTest extends CmStage {
 
     @Test
     void optionsOfNoVendorAreNoneAndRejectedWithTheirReason() throws Exception {
-        CmId listener = listener(PortSpace.TCP, "127.0.0.1");
+        CmId listener = listener(PortSpace.TCP, OWN);
         CmId client = id(PortSpace.TCP);
         resolve(client, listener.localAddress());
-        client.localOptions(io.rdma4j.verbs.EnhancedConnectionOptions.NONE);
+        client.localOptions(EnhancedConnectionOptions.NONE);
         assertRefused(
                 () -> client.localOptions(
-                        new io.rdma4j.verbs.EnhancedConnectionOptions(0x15b3, 0x10)),
+                        new EnhancedConnectionOptions(0x15b3, 0x10)),
                 Errno.EOPNOTSUPP, "0x10", "0x0015b3");
         client.connect(new ConnectionParameters().queuePairNumber(5));
         CmId server = request();
         assertThat(server.remoteOptions())
-                .isEqualTo(io.rdma4j.verbs.EnhancedConnectionOptions.NONE);
+                .isEqualTo(EnhancedConnectionOptions.NONE);
         server.rejectOptions(new byte[0]);
         try (CmEvent event = expect(CmEventType.REJECTED)) {
             assertThat(event.status()).isEqualTo(35);

@@ -10,6 +10,7 @@ import io.rdma4j.protocol.cm.CmMessage.ReadyToUse;
 import io.rdma4j.protocol.cm.CmMessage.Reject;
 import io.rdma4j.protocol.cm.CmMessage.Reply;
 import io.rdma4j.protocol.cm.CmMessage.Request;
+import io.rdma4j.spi.QueuePairTransitions;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePairAttributes;
@@ -93,7 +94,7 @@ class HostilePeerTest extends CmPair {
         for (QueuePairState state : new QueuePairState[]{QueuePairState.INIT, QueuePairState.RTR,
             QueuePairState.RTS}) {
             QueuePairAttributes attributes = conversation.queuePairAttributes(state, server.own, 0);
-            io.rdma4j.spi.QueuePairTransitions.check(QueuePairType.UC,
+            QueuePairTransitions.check(QueuePairType.UC,
                     state == QueuePairState.INIT
                             ? QueuePairState.RESET
                             : state == QueuePairState.RTR

@@ -1,6 +1,7 @@
 package io.rdma4j.protocol.cm;
 
 import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -195,14 +196,14 @@ class MessageFateTest extends CmPair {
     }
 
     private interface Call {
-        void run() throws io.rdma4j.verbs.RdmaException;
+        void run() throws RdmaException;
     }
 
     private static String catchErrno(Call call) {
         try {
             call.run();
             return "";
-        } catch (io.rdma4j.verbs.RdmaException e) {
+        } catch (RdmaException e) {
             return e.errno().name();
         }
     }
