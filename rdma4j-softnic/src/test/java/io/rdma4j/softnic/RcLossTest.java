@@ -114,6 +114,22 @@ class RcLossTest {
     }
 
     @Test
+    void tenLossesInARowWithinAMillisecondEndNoConnection() throws Exception {
+        Pair pair = new Pair();
+        int[] lost = {0};
+        pair.simulation.network.loseIf(packet -> packet.opcode() == Opcode.RC_READ_RESPONSE_ONLY
+                && lost[0]++ < 10);
+        pair.a.read(1, 100);
+        for (int i = 2; i < 14; i++) {
+            pair.a.write(i, 100);
+            pair.run(100_000);
+        }
+        pair.settle();
+        assertThat(lost[0]).isGreaterThan(10);
+        assertThat(pair.a.completions).hasSize(13).allMatch(c -> c.isSuccess());
+    }
+
+    @Test
     void senderGivesUpAfterItsRetriesWhenThePeerIsSilent() throws Exception {
         Pair.Settings settings = new Pair.Settings();
         settings.retryCount = 3;

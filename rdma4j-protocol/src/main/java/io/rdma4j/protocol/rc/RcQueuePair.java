@@ -192,7 +192,7 @@ public final class RcQueuePair implements QueuePairProtocol {
         if (timer.isReceiverWaitOver(nowNs)) {
             timer.endReceiverWait();
         } else if (timer.isTimeoutDue(nowNs)) {
-            retry(RetransmissionCause.TIMEOUT, nowNs);
+            retry(RetransmissionCause.TIMEOUT, timer.takeRetry(), nowNs);
         } else if (timer.isEarlyDue(nowNs)) {
             sendAgain(RetransmissionCause.EARLY, nowNs);
         }
@@ -207,13 +207,13 @@ public final class RcQueuePair implements QueuePairProtocol {
     /** The peer's answers show that a packet or an answer was lost. */
     void onLoss(RetransmissionCause sign, long nowNs) {
         if (window.next > window.una && timer.isNewLoss(window.una, nowNs)) {
-            retry(sign, nowNs);
+            retry(sign, timer.takeRetryForLoss(nowNs), nowNs);
         }
     }
 
     /** Sends again, or gives up after the last retry. */
-    private void retry(RetransmissionCause cause, long nowNs) {
-        if (timer.takeRetry()) {
+    private void retry(RetransmissionCause cause, boolean isAllowed, long nowNs) {
+        if (isAllowed) {
             sendAgain(cause, nowNs);
         } else {
             host.count(Counter.RETRY_EXCEEDED_ERR);

@@ -15,6 +15,7 @@ final class RetryTimer {
     private static final long MIN_EARLY_NS = 20_000_000;
     private static final long INITIAL_EARLY_NS = 50_000_000;
     private static final long MAX_EARLY_NS = 1_000_000_000;
+    private static final long MAX_CHARGE_NS = 50_000_000;
 
     private long timeoutNs = NEVER;
     private int retryCount;
@@ -33,6 +34,8 @@ final class RetryTimer {
     private long sampleSentNs;
     private long lossUna = -1;
     private long lossNs;
+    private boolean hasCharged;
+    private long chargedNs;
 
     void configure(long newTimeoutNs, int newRetryCount, int newRnrRetry) {
         timeoutNs = newTimeoutNs;
@@ -50,6 +53,7 @@ final class RetryTimer {
         backoff = 0;
         samplePsn = -1;
         lossUna = -1;
+        hasCharged = false;
         retriesLeft = retryCount;
         rnrRetriesLeft = rnrRetry;
     }
@@ -117,6 +121,22 @@ final class RetryTimer {
         if (timeoutAtNs <= nowNs) {
             timeoutAtNs = later(nowNs, timeoutNs);
         }
+    }
+
+    /**
+     * {@return whether to go on after the peer's answers have shown a loss} The peer is alive, or it would
+     * not answer; on a bad network several tries in a row are lost again within a few round trips. So a
+     * series of losses costs one retry a quarter of the time-out, or a connection would end within a
+     * millisecond.
+     */
+    boolean takeRetryForLoss(long nowNs) {
+        long intervalNs = Math.min(MAX_CHARGE_NS, timeoutNs / 4);
+        if (hasCharged && nowNs - chargedNs < intervalNs) {
+            return true;
+        }
+        hasCharged = true;
+        chargedNs = nowNs;
+        return takeRetry();
     }
 
     /** {@return whether a retry was left, which is used up} */
