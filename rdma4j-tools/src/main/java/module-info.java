@@ -11,5 +11,6 @@ module io.rdma4j.tools {
 
     opens io.rdma4j.tools to info.picocli;
     opens io.rdma4j.tools.demo to info.picocli;
+    opens io.rdma4j.tools.pingpong to info.picocli;
     opens io.rdma4j.tools.stat to info.picocli;
 }

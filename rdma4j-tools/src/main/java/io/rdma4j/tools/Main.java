@@ -2,6 +2,10 @@ package io.rdma4j.tools;
 
 import io.rdma4j.tools.demo.Demo;
 import io.rdma4j.tools.demo.DemoSide;
+import io.rdma4j.tools.pingpong.IbvRcPingpong;
+import io.rdma4j.tools.pingpong.IbvSrqPingpong;
+import io.rdma4j.tools.pingpong.IbvUcPingpong;
+import io.rdma4j.tools.pingpong.IbvUdPingpong;
 import io.rdma4j.tools.stat.Stat;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -24,7 +28,11 @@ import java.util.Locale;
         exitCodeList = {"0:success", "1:something failed; standard error says what",
             "2:wrong options or arguments"},
         subcommands = {Demo.class, DemoSide.class, Server.class, Client.class, Rping.class,
-            IbvDevices.class, IbvDevinfo.class, Stat.class})
+            IbvDevices.class, IbvDevinfo.class, Stat.class,
+            IbvRcPingpong.class,
+            IbvUcPingpong.class,
+            IbvUdPingpong.class,
+            IbvSrqPingpong.class})
 public final class Main implements Runnable {
     @Option(names = {"-h", "--help"}, usageHelp = true, scope = ScopeType.INHERIT,
             description = "Show this help and exit.")

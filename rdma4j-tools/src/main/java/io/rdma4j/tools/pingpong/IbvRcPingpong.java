@@ -1,0 +1,101 @@
+package io.rdma4j.tools.pingpong;
+
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.QueuePairType;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+import java.io.IOException;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.concurrent.Callable;
+
+/**
+ * Ping-pong over a reliable connection.
+ *
+ * <p>C: {@code ibv_rc_pingpong} of libibverbs.
+ */
+@Command(name = "ibv_rc_pingpong",
+        description = "Ping-pong over a reliable connection with a C or Java ibv_rc_pingpong.")
+public final class IbvRcPingpong implements Callable<Integer> {
+    @Mixin
+    private PingPongOptions options = new PingPongOptions();
+
+    @Option(names = {"-s", "--size"}, paramLabel = "SIZE", defaultValue = "4096",
+            converter = WholeNumber.class,
+            description = "Bytes of a message (default: ${DEFAULT-VALUE}).")
+    private long size;
+
+    @Option(names = {"-m", "--mtu"}, paramLabel = "SIZE", defaultValue = "1024",
+            converter = MtuBytes.class, description = "Path MTU (default: ${DEFAULT-VALUE}).")
+    private Mtu mtu = Mtu.MTU_1024;
+
+    @Option(names = {"-o", "--odp"}, description = "Use on-demand paging.")
+    private boolean isOnDemand;
+
+    @Option(names = {"-P", "--prefetch"},
+            description = "Ask for the pages of on-demand memory beforehand.")
+    private boolean isPrefetched;
+
+    @Option(names = {"-t", "--ts"}, description = "Take the time of completions.")
+    private boolean isTimed;
+
+    @Option(names = {"-j", "--dm"}, description = "Use device memory.")
+    private boolean isDeviceMemory;
+
+    @Option(names = {"-N", "--new_send"}, description = "Post sends piece by piece.")
+    private boolean isNewSend;
+
+    @Option(names = {"-O", "--iodp"}, hidden = true)
+    private boolean isImplicitlyOnDemand;
+
+    @Option(names = {"-U", "--allow-cc-unprotected"}, hidden = true)
+    private boolean isUnprotected;
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Override
+    public Integer call() throws IOException {
+        PingPongOptions.requireRange(spec, "-s", size, 0, Traffic.LONGEST);
+        refuse(isImplicitlyOnDemand, "-O (--iodp) is not possible: a region is a memory segment,"
+                + " and none spans the whole address space; -o works");
+        refuse(isUnprotected, "-U (--allow-cc-unprotected) is not possible: a software device needs"
+                + " no memory shared with a hypervisor");
+        refuse(isOnDemand && isDeviceMemory, "-o and -j: DM memory region can't be on demand");
+        refuse(isPrefetched && !isOnDemand,
+                "-P: prefetch is valid only with on-demand memory region (-o)");
+        return PingPong.run(spec, options,
+                new Traffic(QueuePairType.RC, 1, false, size, mtu, extras()));
+    }
+
+    private void refuse(boolean isWrong, String message) {
+        if (isWrong) {
+            throw new ParameterException(spec.commandLine(), message);
+        }
+    }
+
+    private Set<Extra> extras() {
+        Set<Extra> extras = EnumSet.noneOf(Extra.class);
+        if (isOnDemand) {
+            extras.add(Extra.ON_DEMAND);
+        }
+        if (isPrefetched) {
+            extras.add(Extra.PREFETCH);
+        }
+        if (isTimed) {
+            extras.add(Extra.TIMESTAMPS);
+        }
+        if (isDeviceMemory) {
+            extras.add(Extra.DEVICE_MEMORY);
+        }
+        if (isNewSend) {
+            extras.add(Extra.NEW_SEND);
+        }
+        return extras;
+    }
+}

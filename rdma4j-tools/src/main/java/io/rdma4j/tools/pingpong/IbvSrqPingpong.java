@@ -1,0 +1,59 @@
+package io.rdma4j.tools.pingpong;
+
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.QueuePairType;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+import java.io.IOException;
+import java.util.Set;
+import java.util.concurrent.Callable;
+
+/**
+ * Ping-pong over many reliable connections with one shared receive queue.
+ *
+ * <p>C: {@code ibv_srq_pingpong} of libibverbs.
+ */
+@Command(name = "ibv_srq_pingpong",
+        description = "Ping-pong over connections with a shared receive queue.")
+public final class IbvSrqPingpong implements Callable<Integer> {
+    @Mixin
+    private PingPongOptions options = new PingPongOptions();
+
+    @Option(names = {"-s", "--size"}, paramLabel = "SIZE", defaultValue = "4096",
+            converter = WholeNumber.class,
+            description = "Bytes of a message (default: ${DEFAULT-VALUE}).")
+    private long size;
+
+    @Option(names = {"-m", "--mtu"}, paramLabel = "SIZE", defaultValue = "1024",
+            converter = MtuBytes.class, description = "Path MTU (default: ${DEFAULT-VALUE}).")
+    private Mtu mtu = Mtu.MTU_1024;
+
+    @Option(names = {"-q", "--num-qp"}, paramLabel = "COUNT", defaultValue = "16",
+            converter = WholeNumber.class,
+            description = "Queue pairs to use (default: ${DEFAULT-VALUE}).")
+    private long queuePairs;
+
+    @Option(names = {"-o", "--odp"}, description = "Use on-demand paging.")
+    private boolean isOnDemand;
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Override
+    public Integer call() throws IOException {
+        PingPongOptions.requireRange(spec, "-s", size, 1, Traffic.LONGEST);
+        PingPongOptions.requireRange(spec, "-q", queuePairs, 1, Traffic.MANY - 1);
+        if (queuePairs > options.receiveDepth()) {
+            throw new ParameterException(spec.commandLine(),
+                    "rx_depth " + options.receiveDepth() + " is too small for " + queuePairs
+                            + " QPs -- must have at least one receive per QP");
+        }
+        return PingPong.run(spec, options, new Traffic(QueuePairType.RC, (int) queuePairs, true,
+                size, mtu, isOnDemand ? Set.of(Extra.ON_DEMAND) : Set.of()));
+    }
+}

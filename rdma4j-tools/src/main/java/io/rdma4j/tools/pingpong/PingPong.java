@@ -1,0 +1,126 @@
+package io.rdma4j.tools.pingpong;
+
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import picocli.CommandLine.Model.CommandSpec;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.ServerSocket;
+import java.util.List;
+import java.util.Locale;
+
+/** One run of a ping-pong tool, the same for all of them. */
+final class PingPong {
+    /** Three of the C programs' acknowledgement time-outs. */
+    private static final long LINGER_MS = 200;
+
+    private final PrintWriter out;
+    private final PingPongOptions options;
+    private final Traffic traffic;
+
+    private PingPong(CommandSpec spec, PingPongOptions options, Traffic traffic) {
+        out = spec.commandLine().getOut();
+        this.options = options;
+        this.traffic = traffic;
+    }
+
+    /** {@return the exit status of a tool} */
+    static int run(CommandSpec spec, PingPongOptions options, Traffic traffic) throws IOException {
+        options.check(spec);
+        return new PingPong(spec, options, traffic).run();
+    }
+
+    private int run() throws IOException {
+        String host = options.host();
+        if (host == null) {
+            // Listens before it prints anything: who reads the first line may connect.
+            try (ServerSocket listener = SideChannel.listen(options.port())) {
+                if (options.port() == 0) {
+                    print("  listening on port " + listener.getLocalPort());
+                }
+                return play(false, () -> SideChannel.accept(listener, options.patience()));
+            }
+        }
+        return play(true,
+                () -> SideChannel.connect(host, options.port(), options.patience()));
+    }
+
+    /** Gets in touch with the peer. */
+    @FunctionalInterface
+    private interface Meeting {
+        SideChannel meet() throws IOException;
+    }
+
+    private int play(boolean isClient, Meeting meeting) throws IOException {
+        try (DeviceContext context = options.open();
+                Side side = new Side(context, options, traffic)) {
+            ReceiveTimes times = new ReceiveTimes(
+                    context.queryDeviceExtended().completionTimestampMask());
+            Rally rally = new Rally(side, traffic, options, times);
+            rally.prepare();
+            meet(side, meeting);
+            if (isClient && options.isChecking()) {
+                side.buffer().mark();
+            }
+            long startNs = System.nanoTime();
+            rally.play(isClient);
+            printSpeed(System.nanoTime() - startNs);
+            if (traffic.has(Extra.TIMESTAMPS)) {
+                times.print(out);
+            }
+            int status = options.isChecking() ? check(side) : 0;
+            out.flush();
+            linger(traffic.type());
+            return status;
+        }
+    }
+
+    private void meet(Side side, Meeting meeting) throws IOException {
+        char beforeGid = traffic.isDatagrams() ? ':' : ',';
+        side.endpoints().forEach(own -> print("  local address:  " + own.text(beforeGid)));
+        List<Endpoint> remote;
+        try (SideChannel channel = meeting.meet()) {
+            remote = channel.exchange(side.told(), side::connect);
+        }
+        remote.stream().limit(traffic.queuePairs())
+                .forEach(peer -> print("  remote address: " + peer.text(',')));
+    }
+
+    private void print(String line) {
+        out.println(line);
+        out.flush();
+    }
+
+    private void printSpeed(long elapsedNs) {
+        double seconds = elapsedNs / 1e9;
+        int iterations = options.iterations();
+        long bytes = traffic.size() * iterations * 2;
+        out.printf(Locale.ROOT, "%d bytes in %.2f seconds = %.2f Mbit/sec%n", bytes, seconds,
+                bytes * 8 / seconds / 1e6);
+        out.printf(Locale.ROOT, "%d iters in %.2f seconds = %.2f usec/iter%n", iterations, seconds,
+                seconds * 1e6 / iterations);
+    }
+
+    private int check(Side side) throws RdmaException {
+        List<Long> bad = side.buffer().badPages();
+        bad.forEach(page -> out.println("invalid data in page " + page));
+        return bad.isEmpty() ? 0 : 1;
+    }
+
+    /**
+     * Stays a little: the acknowledgement of the peer's last message may be lost, and nobody repeats it once
+     * the queue pair is gone.
+     */
+    static void linger(QueuePairType type) {
+        if (type != QueuePairType.RC) {
+            return;
+        }
+        try {
+            Thread.sleep(LINGER_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

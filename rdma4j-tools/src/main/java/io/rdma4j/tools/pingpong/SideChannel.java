@@ -1,0 +1,168 @@
+package io.rdma4j.tools.pingpong;
+
+import org.jspecify.annotations.Nullable;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The TCP conversation by which two sides learn of each other's queue pairs.
+ *
+ * <p>The client tells its endpoints first. The server connects its queue pairs to them before it tells its
+ * own, so that the client may send as soon as it knows them; the client says {@code done} and hangs up.
+ */
+final class SideChannel implements AutoCloseable {
+    private static final byte[] DONE = "done\0".getBytes(StandardCharsets.US_ASCII);
+
+    /** Makes a side's queue pairs ready for those of the peer. */
+    @FunctionalInterface
+    interface Connecting {
+        void connect(List<Endpoint> remote) throws IOException;
+    }
+
+    private final Socket socket;
+    private final @Nullable ServerSocket listener;
+
+    private SideChannel(Socket socket, @Nullable ServerSocket listener) {
+        this.socket = socket;
+        this.listener = listener;
+    }
+
+    /** {@return a socket to {@link #accept} on} */
+    static ServerSocket listen(int port) throws IOException {
+        try {
+            return new ServerSocket(port, 1);
+        } catch (IOException e) {
+            throw new IOException("Couldn't listen to port " + port + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Waits for one client, for ever. */
+    static SideChannel accept(ServerSocket listener, Duration patience) throws IOException {
+        return patient(listener.accept(), listener, patience);
+    }
+
+    /** Connects to the first address of a server that answers. */
+    static SideChannel connect(String host, int port, Duration patience) throws IOException {
+        IOException failure = new IOException("no address");
+        for (InetAddress address : addresses(host)) {
+            Socket socket = new Socket();
+            try {
+                socket.connect(new InetSocketAddress(address, port), millis(patience));
+                return patient(socket, null, patience);
+            } catch (IOException e) {
+                socket.close();
+                failure = e;
+            }
+        }
+        throw new IOException(
+                "Couldn't connect to " + host + ":" + port + ": " + failure.getMessage(), failure);
+    }
+
+    private static InetAddress[] addresses(String host) throws IOException {
+        try {
+            return InetAddress.getAllByName(host);
+        } catch (UnknownHostException e) {
+            throw new IOException("unknown host '" + host + "'", e);
+        }
+    }
+
+    private static SideChannel patient(Socket socket, @Nullable ServerSocket listener,
+            Duration patience) throws IOException {
+        socket.setSoTimeout(millis(patience));
+        return new SideChannel(socket, listener);
+    }
+
+    private static int millis(Duration patience) {
+        return (int) Math.min(Integer.MAX_VALUE, Math.max(1, patience.toMillis()));
+    }
+
+    /**
+     * Tells own endpoints, learns as many of the peer and connects to them.
+     *
+     * @return the peer's endpoints
+     */
+    List<Endpoint> exchange(List<Endpoint> own, Connecting connecting) throws IOException {
+        List<Endpoint> remote;
+        if (listener == null) {
+            tell(own);
+            remote = learn(own.size());
+            write(DONE);
+            connecting.connect(remote);
+        } else {
+            remote = learn(own.size());
+            connecting.connect(remote);
+            tell(own);
+            read(DONE.length);
+        }
+        return remote;
+    }
+
+    private void tell(List<Endpoint> endpoints) throws IOException {
+        // In one piece: the C programs expect to read an endpoint at once.
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        endpoints.forEach(endpoint -> bytes.writeBytes(endpoint.bytes()));
+        write(bytes.toByteArray());
+    }
+
+    private void write(byte[] bytes) throws IOException {
+        try {
+            OutputStream out = socket.getOutputStream();
+            out.write(bytes);
+            out.flush();
+        } catch (IOException e) {
+            throw new IOException("Couldn't send local address: " + e.getMessage(), e);
+        }
+    }
+
+    private List<Endpoint> learn(int count) throws IOException {
+        List<Endpoint> endpoints = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            endpoints.add(Endpoint.of(read(Endpoint.LENGTH)));
+        }
+        return endpoints;
+    }
+
+    private byte[] read(int length) throws IOException {
+        InputStream in = socket.getInputStream();
+        byte[] bytes;
+        try {
+            bytes = in.readNBytes(length);
+        } catch (SocketTimeoutException e) {
+            throw new IOException("Couldn't read remote address: the peer says nothing more for "
+                    + socket.getSoTimeout() / 1000.0 + " s; is it the same tool on both sides?", e);
+        } catch (IOException e) {
+            throw new IOException("Couldn't read remote address: " + e.getMessage(), e);
+        }
+        if (bytes.length < length) {
+            throw new IOException("Couldn't read remote address: the peer hung up; its own output"
+                    + " says why");
+        }
+        return bytes;
+    }
+
+    @Override
+    public void close() {
+        try {
+            socket.close();
+            if (listener != null) {
+                listener.close();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

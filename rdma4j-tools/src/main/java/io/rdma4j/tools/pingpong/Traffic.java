@@ -1,0 +1,58 @@
+package io.rdma4j.tools.pingpong;
+
+import io.rdma4j.verbs.AddressHandle;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.OnDemandCapability;
+import io.rdma4j.verbs.QueuePairType;
+
+import java.util.Set;
+
+/**
+ * What goes to and fro.
+ *
+ * @param type the transport service
+ * @param queuePairs how many queue pairs play
+ * @param isShared whether they draw from one shared receive queue
+ * @param size bytes of a message
+ * @param mtu the path MTU of connections; datagrams have none
+ * @param extras what a side does beside
+ */
+record Traffic(QueuePairType type, int queuePairs, boolean isShared, long size, Mtu mtu,
+        Set<Extra> extras) {
+    /** Endpoints on the side channel of tools with many queue pairs, used or not. */
+    static final int MANY = 256;
+
+    /** The longest message, in bytes. */
+    static final long LONGEST = 1L << 31;
+
+    private static final byte UNTOUCHED = 0x7b;
+
+    boolean has(Extra extra) {
+        return extras.contains(extra);
+    }
+
+    boolean isDatagrams() {
+        return type == QueuePairType.UD;
+    }
+
+    /** {@return bytes before the message in receive buffers} */
+    int headerLength() {
+        return isDatagrams() ? AddressHandle.GLOBAL_ROUTE_LENGTH : 0;
+    }
+
+    /** {@return what messages consist of, apart from the first byte of each page} */
+    byte filling() {
+        return isShared ? 0 : UNTOUCHED;
+    }
+
+    /** {@return endpoints on the side channel} */
+    int endpoints() {
+        return isShared ? MANY : queuePairs;
+    }
+
+    /** {@return what on-demand paging must be good for} */
+    Set<OnDemandCapability> onDemandNeeds() {
+        return Set.of(OnDemandCapability.SEND,
+                isShared ? OnDemandCapability.SHARED_RECEIVE : OnDemandCapability.RECEIVE);
+    }
+}
