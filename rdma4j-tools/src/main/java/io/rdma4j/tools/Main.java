@@ -29,6 +29,8 @@ import java.util.Locale;
             "2:wrong options or arguments"},
         subcommands = {Demo.class, DemoSide.class, Server.class, Client.class, Rping.class,
             IbvDevices.class, IbvDevinfo.class, Stat.class,
+            IbvAsyncwatch.class,
+            ShowGids.class,
             IbvRcPingpong.class,
             IbvUcPingpong.class,
             IbvUdPingpong.class,
