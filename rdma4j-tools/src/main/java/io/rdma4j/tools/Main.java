@@ -2,6 +2,7 @@ package io.rdma4j.tools;
 
 import io.rdma4j.tools.demo.Demo;
 import io.rdma4j.tools.demo.DemoSide;
+import io.rdma4j.tools.pingpong.AtomicPingpong;
 import io.rdma4j.tools.pingpong.IbvRcPingpong;
 import io.rdma4j.tools.pingpong.IbvSrqPingpong;
 import io.rdma4j.tools.pingpong.IbvUcPingpong;
@@ -34,7 +35,8 @@ import java.util.Locale;
             IbvRcPingpong.class,
             IbvUcPingpong.class,
             IbvUdPingpong.class,
-            IbvSrqPingpong.class})
+            IbvSrqPingpong.class,
+            AtomicPingpong.class})
 public final class Main implements Runnable {
     @Option(names = {"-h", "--help"}, usageHelp = true, scope = ScopeType.INHERIT,
             description = "Show this help and exit.")
