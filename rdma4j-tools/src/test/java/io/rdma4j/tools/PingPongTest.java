@@ -1,0 +1,295 @@
+package io.rdma4j.tools;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The ping-pong tools as users call them: two processes on loopback, wrong options, wrong peers. */
+class PingPongTest {
+    private static final List<String> TOOLS = List.of("ibv_rc_pingpong", "ibv_uc_pingpong",
+            "ibv_ud_pingpong", "ibv_srq_pingpong");
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    private int run(String line) {
+        return Main.commandLine().setOut(new PrintWriter(out, true))
+                .setErr(new PrintWriter(err, true)).execute(line.split(" ", -1));
+    }
+
+    private void assertFails(int status, String line, String... words) {
+        err.getBuffer().setLength(0);
+        assertThat(run(line)).as(line).isEqualTo(status);
+        assertThat(err.toString().strip()).doesNotContain("\n").doesNotContain("Exception")
+                .contains(words);
+    }
+
+    private static Program start(String tool, String options, String... more) throws Exception {
+        List<String> arguments = new ArrayList<>(List.of(tool, "-d", "roce_lo"));
+        if (!options.isEmpty()) {
+            arguments.addAll(Arrays.asList(options.split(" ", -1)));
+        }
+        arguments.addAll(List.of(more));
+        return new Program(arguments);
+    }
+
+    private static String port(Program server) throws Exception {
+        return server.lineWith("listening on port ").replaceAll("\\D", "");
+    }
+
+    private void play(String tool, String options) throws Exception {
+        try (Program server = start(tool, options, "-p", "0")) {
+            String port = port(server);
+            try (Program client = start(tool, options, "-p", port, "127.0.0.1")) {
+                assertThat(client.awaitEnd()).as(client.text()).isZero();
+                assertThat(server.awaitEnd()).as(server.text()).isZero();
+                assertThat(client.text())
+                        .containsPattern("  local address:  LID 0x0000, QPN 0x[0-9a-f]{6},"
+                                + " PSN 0x[0-9a-f]{6}[,:] GID ::ffff:127\\.")
+                        .containsPattern("  remote address: LID 0x0000, QPN 0x[0-9a-f]{6},"
+                                + " PSN 0x[0-9a-f]{6}, GID ::ffff:127\\.")
+                        .containsPattern("\\d+ bytes in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d"
+                                + " Mbit/sec\n\\d+ iters in \\d+\\.\\d\\d seconds ="
+                                + " \\d+\\.\\d\\d usec/iter");
+            }
+        }
+    }
+
+    // ---------------------------------------------------------------- two that fit
+
+    @ParameterizedTest
+    @CsvSource({"ibv_rc_pingpong, 0 1 1025 70000", "ibv_uc_pingpong, 0 1 1025 70000",
+        "ibv_ud_pingpong, 0 1 1023 4096", "ibv_srq_pingpong, 1 1023 1025 70000"})
+    void messagesOfManySizesArriveUnchanged(String tool, String sizes) throws Exception {
+        for (String size : sizes.split(" ", -1)) {
+            play(tool, "-c -n 20 -s " + size);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong",
+        "ibv_srq_pingpong"})
+    void sidesThatSleepAreWoken(String tool) throws Exception {
+        play(tool, "-e -c -n 50");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-t", "-t -e", "-N", "-j", "-o", "-o -P", "-N -j -t", "-m 256",
+        "-m 4096 -s 4097", "-r 2", "-l 3"})
+    void optionsOfTheReliableToolWork(String options) throws Exception {
+        play("ibv_rc_pingpong", "-c -n 20 " + options);
+    }
+
+    @Test
+    void timestampsAreSummedUp() throws Exception {
+        try (Program server = start("ibv_rc_pingpong", "-n 20 -t -p 0")) {
+            String port = port(server);
+            try (Program client = start("ibv_rc_pingpong", "-n 20 -t", "-p", port, "127.0.0.1")) {
+                assertThat(client.awaitEnd()).as(client.text()).isZero();
+                assertThat(client.text()).containsPattern("Max receive completion clock cycles ="
+                        + " \\d+\nMin receive completion clock cycles = \\d+\n"
+                        + "Average receive completion clock cycles = \\d+\\.\\d{6}");
+            }
+            assertThat(server.awaitEnd()).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-q 1 -r 1", "-q 255 -n 300 -s 100", "-q 3 -r 4 -e", "-o"})
+    void anyNumberOfQueuePairsSharesReceives(String options) throws Exception {
+        play("ibv_srq_pingpong", "-c " + options);
+    }
+
+    @Test
+    void atomicsReturnAndLeaveWhatTheyShould() throws Exception {
+        try (Program server = start("atomic_pingpong", "-n 50 -p 0")) {
+            String port = port(server);
+            try (Program client = start("atomic_pingpong", "-n 70", "-p", port, "127.0.0.1")) {
+                assertThat(client.awaitEnd()).as(client.text()).isZero();
+                assertThat(client.text()).contains("210 atomics in ", "every result as expected",
+                        "memory is as the peer's 150 atomics should leave it");
+            }
+            assertThat(server.awaitEnd()).as(server.text()).isZero();
+        }
+    }
+
+    // ---------------------------------------------------------------- two that do not fit
+
+    /** Starts a server and a client; both must fail, each by one line of its own. */
+    private void assertBothFail(String server, String client, String serverWords,
+            String clientWords) throws Exception {
+        try (Program first = new Program(
+                (server + " -d roce_lo -p 0 --patience 3").split(" ", -1))) {
+            String port = port(first);
+            try (Program second = new Program((client + " -d roce_lo --patience 3 -p " + port
+                    + " 127.0.0.1").split(" ", -1))) {
+                assertThat(second.awaitEnd()).as(second.text()).isOne();
+                assertThat(second.lastLine()).startsWith(client.split(" ", -1)[0] + ": ")
+                        .contains(clientWords);
+            }
+            assertThat(first.awaitEnd()).as(first.text()).isOne();
+            assertThat(first.lastLine()).startsWith(server.split(" ", -1)[0] + ": ")
+                    .contains(serverWords);
+        }
+    }
+
+    @Test
+    void sizesThatDifferFailOnBothSides() throws Exception {
+        assertBothFail("ibv_rc_pingpong -s 100", "ibv_rc_pingpong -s 200",
+                "Failed status local length error (1) for wr_id 1",
+                "Failed status remote invalid request error (9) for wr_id 2");
+        assertBothFail("ibv_rc_pingpong -s 200", "ibv_rc_pingpong -s 100",
+                "the peer's messages have 100 bytes, those of this side 200", "");
+        assertBothFail("ibv_uc_pingpong -s 100", "ibv_uc_pingpong -s 200",
+                "nothing came from the peer for 3 s", "need the same tool, -s and -n");
+        assertBothFail("ibv_ud_pingpong -s 200", "ibv_ud_pingpong -s 100",
+                "the peer's messages have 100 bytes", "nothing came from the peer");
+    }
+
+    @Test
+    void toolsThatDifferFailOnBothSides() throws Exception {
+        assertBothFail("ibv_uc_pingpong", "ibv_rc_pingpong", "nothing came from the peer",
+                "Failed status transport retry counter exceeded (12) for wr_id 2");
+        assertBothFail("ibv_srq_pingpong", "ibv_rc_pingpong", "Couldn't read remote address",
+                "Couldn't read remote address");
+    }
+
+    @Test
+    void numbersThatDifferFail() throws Exception {
+        assertBothFail("ibv_srq_pingpong -q 3", "ibv_srq_pingpong -q 5",
+                "the peer has 5 queue pairs, this side 3; both need the same -q",
+                "the peer hung up");
+    }
+
+    @Test
+    void endOfThePeerEndsAServer() throws Exception {
+        for (String tool : TOOLS) {
+            try (Program server = start(tool, "-p 0 -n 1000000 --patience 2")) {
+                String port = port(server);
+                try (Program client = start(tool, "-n 1000000", "-p", port, "127.0.0.1")) {
+                    client.lineWith("remote address");
+                    client.kill();
+                }
+                assertThat(server.awaitEnd()).as(server.text()).isOne();
+                assertThat(server.lastLine()).startsWith(tool + ": ");
+            }
+        }
+    }
+
+    @Test
+    void nonsenseOnTheSideChannelIsRefused() throws Exception {
+        try (Program server = start("ibv_rc_pingpong", "-p 0 --patience 2")) {
+            int port = Integer.parseInt(port(server));
+            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+                socket.getOutputStream()
+                        .write("x".repeat(52).getBytes(StandardCharsets.US_ASCII));
+                assertThat(server.awaitEnd()).isOne();
+            }
+            assertThat(server.lastLine()).contains("the peer does not speak as a ping-pong does");
+        }
+        try (Program server = start("ibv_srq_pingpong", "-p 0 --patience 2")) {
+            int port = Integer.parseInt(port(server));
+            new Socket(InetAddress.getLoopbackAddress(), port).close();
+            assertThat(server.awaitEnd()).isOne();
+            assertThat(server.lastLine()).contains("the peer hung up");
+        }
+        try (ServerSocket silent = new ServerSocket(0)) {
+            assertFails(1, "ibv_ud_pingpong -d roce_lo --patience 1 -p " + silent.getLocalPort()
+                    + " localhost", "the peer says nothing more for 1.0 s");
+        }
+    }
+
+    @Test
+    void clientWithoutServerFailsAtOnce() {
+        for (String tool : TOOLS) {
+            assertFails(1, tool + " -d roce_lo -p 1 127.0.0.1", tool + ": Couldn't connect to"
+                    + " 127.0.0.1:1");
+        }
+        assertFails(1, "ibv_rc_pingpong -d roce_lo no.such.host.invalid",
+                "unknown host 'no.such.host.invalid'");
+    }
+
+    @Test
+    void portThatIsTakenIsNamed() throws Exception {
+        try (ServerSocket taken = new ServerSocket(0)) {
+            assertFails(1, "ibv_uc_pingpong -d roce_lo -p " + taken.getLocalPort(),
+                    "Couldn't listen to port " + taken.getLocalPort());
+        }
+    }
+
+    // ---------------------------------------------------------------- options
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong",
+        "ibv_srq_pingpong", "ibv_asyncwatch", "show_gids"})
+    void everyToolHasHelp(String tool) {
+        assertThat(run(tool + " --help")).isZero();
+        assertThat(out.toString()).contains("Usage: rdma4j " + tool);
+    }
+
+    @Test
+    void wrongOptionsAreNamed() {
+        assertFails(2, "ibv_rc_pingpong -O", "-O", "-o works");
+        assertFails(2, "ibv_rc_pingpong -U", "-U", "not possible");
+        assertFails(2, "ibv_rc_pingpong -o -j", "DM memory region can't be on demand");
+        assertFails(2, "ibv_rc_pingpong -P", "prefetch is valid only with");
+        assertFails(2, "ibv_uc_pingpong -o", "'-o'");
+        assertFails(2, "ibv_ud_pingpong -m 1024", "'-m'");
+        assertFails(2, "ibv_rc_pingpong -m 1500", "'1500' is no path MTU");
+        assertFails(2, "ibv_rc_pingpong -s many", "'many' is not a whole number");
+        assertFails(2, "ibv_rc_pingpong -s -1", "-s must be from 0");
+        assertFails(2, "ibv_srq_pingpong -s 0", "-s must be from 1");
+        assertFails(2, "ibv_srq_pingpong -q 256", "-q must be from 1 to 255");
+        assertFails(2, "ibv_srq_pingpong -q 16 -r 15", "too small for 16 QPs");
+        assertFails(2, "ibv_rc_pingpong -p 65536", "-p must be from 0 to 65535");
+        assertFails(2, "ibv_rc_pingpong -n 0", "-n must be from 1");
+        assertFails(2, "ibv_rc_pingpong one two", "two");
+    }
+
+    @Test
+    void whatTheDeviceDoesNotHaveIsNamed() {
+        assertFails(1, "ibv_rc_pingpong -d mlx5_0", "mlx5_0", "roce_lo");
+        assertFails(1, "ibv_rc_pingpong -d roce_lo -p 0 -g 100", "GID index 100 of roce_lo");
+        assertFails(1, "ibv_rc_pingpong -d roce_lo -p 0 -i 2", "port");
+        assertFails(1, "ibv_ud_pingpong -d roce_lo -p 0 -s 4097",
+                "Requested size larger than port MTU (4096)");
+    }
+
+    @Test
+    void numbersMayBeHexadecimal() throws Exception {
+        play("ibv_rc_pingpong", "-s 0x100 -n 0x10");
+        play("ibv_ud_pingpong", "--size=0x10 --iters=5 --chk --events --rx-depth=10");
+    }
+
+    @Test
+    void gidsAreListed() {
+        assertThat(run("show_gids roce_lo")).isZero();
+        assertThat(out.toString())
+                .startsWith("DEV\tPORT\tINDEX\tGID\t\t\t\t\tIPv4  \t\tVER\tDEV\n")
+                .containsPattern("roce_lo\t1\t\\d+\t0000:0000:0000:0000:0000:ffff:7f00:[0-9a-f]{4}"
+                        + "\t127\\.0\\.0\\.\\d+  \tv2\tlo\n")
+                .containsPattern("n_gids_found=[1-9]");
+        assertFails(1, "show_gids mlx5_0", "mlx5_0", "roce_lo");
+    }
+
+    @Test
+    void deviceIsWatchedUntilTheToolIsStopped() throws Exception {
+        try (Program watch = start("ibv_asyncwatch", "")) {
+            assertThat(watch.lineWith("async event FD")).startsWith("roce_lo: ");
+        }
+        assertFails(1, "ibv_asyncwatch -d mlx5_0", "mlx5_0", "roce_lo");
+    }
+}
