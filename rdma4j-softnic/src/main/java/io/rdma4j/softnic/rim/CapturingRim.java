@@ -4,7 +4,6 @@ import io.rdma4j.protocol.wire.OutgoingPacket;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
-import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -52,16 +51,6 @@ public final class CapturingRim implements Rim {
     @Override
     public List<PacketPort> ports() {
         return ports;
-    }
-
-    @Override
-    public @Nullable PacketPort port(Gid local) {
-        for (int i = 0; i < ports.size(); i++) {
-            if (ports.get(i).local().equals(local)) {
-                return ports.get(i);
-            }
-        }
-        return null;
     }
 
     @Override

@@ -4,7 +4,6 @@ import io.rdma4j.protocol.wire.OutgoingPacket;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Impairment;
 import io.rdma4j.verbs.RdmaException;
-import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
@@ -40,16 +39,6 @@ public final class ImpairedRim implements Rim {
     @Override
     public List<PacketPort> ports() {
         return ports;
-    }
-
-    @Override
-    public @Nullable PacketPort port(Gid local) {
-        for (int i = 0; i < ports.size(); i++) {
-            if (ports.get(i).local().equals(local)) {
-                return ports.get(i);
-            }
-        }
-        return null;
     }
 
     @Override

@@ -52,16 +52,6 @@ public final class NioRim implements Rim {
     }
 
     @Override
-    public @Nullable PacketPort port(Gid local) {
-        for (int i = 0; i < ports.size(); i++) {
-            if (ports.get(i).local().equals(local)) {
-                return ports.get(i);
-            }
-        }
-        return null;
-    }
-
-    @Override
     public PacketPort open(InetAddress local) throws RdmaException {
         DatagramChannel channel = null;
         try {

@@ -13,8 +13,15 @@ public interface Rim {
     List<PacketPort> ports();
 
     /** {@return the port of a local address, or null} */
-    @Nullable
-    PacketPort port(Gid local);
+    default @Nullable PacketPort port(Gid local) {
+        List<PacketPort> ports = ports();
+        for (int i = 0; i < ports.size(); i++) {
+            if (ports.get(i).local().equals(local)) {
+                return ports.get(i);
+            }
+        }
+        return null;
+    }
 
     /**
      * Opens a port.

@@ -162,16 +162,6 @@ public final class SimulatedNetwork {
         }
 
         @Override
-        public @Nullable PacketPort port(Gid local) {
-            for (PacketPort port : mine) {
-                if (port.local().equals(local)) {
-                    return port;
-                }
-            }
-            return null;
-        }
-
-        @Override
         public PacketPort open(InetAddress local) throws RdmaException {
             if (!ports.getOrDefault(Gid.of(local), List.of()).isEmpty()) {
                 throw new RdmaException(Errno.EADDRINUSE, "open device",
