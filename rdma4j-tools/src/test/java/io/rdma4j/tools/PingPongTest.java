@@ -87,8 +87,8 @@ class PingPongTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"-t", "-t -e", "-N", "-j", "-o", "-o -P", "-N -j -t", "-m 256",
-        "-m 4096 -s 4097", "-r 2", "-l 3"})
+    @ValueSource(strings = {"-t", "-t -e -N", "-N -j -t", "-o -P", "-m 256 -r 2 -l 3",
+        "-m 4096 -s 4097"})
     void optionsOfTheReliableToolWork(String options) throws Exception {
         play("ibv_rc_pingpong", "-c -n 20 " + options);
     }
@@ -108,7 +108,7 @@ class PingPongTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"-q 1 -r 1", "-q 255 -n 300 -s 100", "-q 3 -r 4 -e", "-o"})
+    @ValueSource(strings = {"-q 1 -r 1", "-q 255 -n 300 -s 100", "-q 3 -r 4 -e -o"})
     void anyNumberOfQueuePairsSharesReceives(String options) throws Exception {
         play("ibv_srq_pingpong", "-c " + options);
     }
