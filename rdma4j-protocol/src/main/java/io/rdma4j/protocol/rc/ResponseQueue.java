@@ -44,12 +44,15 @@ final class ResponseQueue {
     private long[] atomicPsns = {};
     private long[] atomicValues = {};
     private int atomicCount;
+    private int atomicNext;
 
     /** Forgets all and sets how many original requests may wait. */
     void reset(int capacity) {
         int slots = Math.max(2, 2 * capacity);
         if (ring.length != slots) {
             ring = new Response[slots];
+        }
+        if (atomicPsns.length != capacity) {
             atomicPsns = new long[capacity];
             atomicValues = new long[capacity];
         }
@@ -57,6 +60,7 @@ final class ResponseQueue {
         count = 0;
         originals = 0;
         atomicCount = 0;
+        atomicNext = 0;
     }
 
     /** Makes room for more original requests; what waits and what is kept stays. */
@@ -72,7 +76,8 @@ final class ResponseQueue {
             head = 0;
         }
         if (capacity > atomicPsns.length) {
-            atomicCount = Math.min(atomicCount, atomicPsns.length);
+            // New room is used up before anything is replaced.
+            atomicNext = atomicCount;
             atomicPsns = Arrays.copyOf(atomicPsns, capacity);
             atomicValues = Arrays.copyOf(atomicValues, capacity);
         }
@@ -137,15 +142,18 @@ final class ResponseQueue {
 
     /** Keeps the result of an atomic in place of the oldest kept. */
     void keepAtomic(long psn, long value) {
-        int slot = atomicCount++ % atomicPsns.length;
-        atomicPsns[slot] = psn;
-        atomicValues[slot] = value;
+        if (atomicNext == atomicPsns.length) {
+            atomicNext = 0;
+        }
+        atomicPsns[atomicNext] = psn;
+        atomicValues[atomicNext] = value;
+        atomicNext++;
+        atomicCount = Math.max(atomicCount, atomicNext);
     }
 
     /** {@return the index of a kept atomic's result, -1 if it is not kept} */
     int findAtomic(long psn) {
-        int kept = Math.min(atomicCount, atomicPsns.length);
-        for (int i = 0; i < kept; i++) {
+        for (int i = 0; i < atomicCount; i++) {
             if (atomicPsns[i] == psn) {
                 return i;
             }
