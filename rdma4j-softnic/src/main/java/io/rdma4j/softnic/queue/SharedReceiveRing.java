@@ -151,6 +151,10 @@ public final class SharedReceiveRing {
 
         @Override
         public int available() {
+            if (SharedReceiveRing.this.available() == 0) {
+                // Whoever asks has been told of a request that another has taken: it goes on waiting.
+                isStarved = true;
+            }
             return SharedReceiveRing.this.available();
         }
 
