@@ -491,7 +491,8 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
                 shared.detach(engineSide);
             }
             if (inlineMemory != null) {
-                inlineMemory.free();
+                // A thread may be gathering inline data this moment.
+                posting.ring().whenIdle(inlineMemory::free);
             }
             domain.children().remove("queue pair");
             domain.nic().totals().remove("queue pair");

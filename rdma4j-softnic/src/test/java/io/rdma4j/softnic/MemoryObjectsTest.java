@@ -4,6 +4,7 @@ import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.BufferAllocator;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.MemoryAdvice;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.MemoryRegionInitAttributes;
@@ -15,6 +16,7 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.ScatterGatherElement;
 import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.ThreadDomain;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -246,5 +248,36 @@ class MemoryObjectsTest {
         parent.close();
         thread.close();
         thread.close();
+    }
+
+    @Test
+    void memoryOfInlineDataIsGivenBackWhenNobodyWritesItAnyMore() throws Exception {
+        List<MemorySegment> given = new ArrayList<>();
+        ProtectionDomain parent = pair.a.node.domain.createParentDomain(null,
+                new BufferAllocator() {
+                    @Override
+                    public MemorySegment allocate(ProtectionDomain of, long byteSize,
+                            long byteAlignment) {
+                        given.add(Arena.ofAuto().allocate(byteSize, byteAlignment));
+                        return given.getLast();
+                    }
+
+                    @Override
+                    public void free(ProtectionDomain of, MemorySegment memory) {
+                        assertThat(given.remove(memory)).isTrue();
+                    }
+                });
+        QueuePair queuePair = parent.createQueuePair(new QueuePairInitAttributes()
+                .completionQueue(pair.a.completionQueue).sendOperations(SendOpcode.SEND)
+                .capabilities(QueuePairCapabilities.ofDepth(4, 4).withInlineData(16)));
+        ExtendedQueuePair batch = queuePair.extended();
+        batch.start();
+        batch.send().inline(MemorySegment.ofArray(new byte[8]));
+        queuePair.close();
+        assertThat(given).hasSize(1);
+        batch.inline(MemorySegment.ofArray(new byte[8]));
+        batch.abort();
+        assertThat(given).isEmpty();
+        parent.close();
     }
 }

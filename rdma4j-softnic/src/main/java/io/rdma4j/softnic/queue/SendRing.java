@@ -22,6 +22,7 @@ public final class SendRing implements SendQueue {
     private long staged;
     private volatile long end;
     private volatile long retired;
+    private volatile @Nullable Runnable whenIdle;
 
     /**
      * @param capacity requests that may be outstanding
@@ -60,6 +61,31 @@ public final class SendRing implements SendQueue {
     /** Lets others post. */
     public void unlock() {
         posters.unlock();
+        if (whenIdle != null) {
+            runIfIdle();
+        }
+    }
+
+    /** Does something as soon as no thread is posting: now, or when the one that is has ended. */
+    public void whenIdle(Runnable action) {
+        whenIdle = action;
+        runIfIdle();
+    }
+
+    private void runIfIdle() {
+        if (!posters.tryLock()) {
+            return;
+        }
+        try {
+            Runnable action = whenIdle;
+            // This thread itself may be in the middle of a batch.
+            if (action != null && posters.getHoldCount() == 1) {
+                whenIdle = null;
+                action.run();
+            }
+        } finally {
+            posters.unlock();
+        }
     }
 
     /** {@return whether the calling thread holds the lock} */
