@@ -1,0 +1,47 @@
+package io.rdma4j.softnic;
+
+import org.junit.jupiter.api.Test;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What the fuzzer has found worth keeping, and a little of what it would start with. New inputs that fail go to
+ * {@code src/test/resources/fuzz/engine}.
+ */
+class FuzzCorpusTest {
+    @Test
+    void keptInputsDoNoHarm() throws Exception {
+        List<Path> inputs;
+        try (Stream<Path> files = Files.list(Path.of("src/test/resources/fuzz/engine"))) {
+            inputs = files.sorted().toList();
+        }
+        assertThat(inputs).isNotEmpty();
+        for (Path input : inputs) {
+            feed(Files.readAllBytes(input), input.toString());
+        }
+    }
+
+    @Test
+    void randomInputsDoNoHarm() {
+        for (int seed = 0; seed < 300; seed++) {
+            Random random = new Random(seed);
+            byte[] input = new byte[random.nextInt(1500)];
+            random.nextBytes(input);
+            feed(input, "seed " + seed);
+        }
+    }
+
+    private static void feed(byte[] input, String origin) {
+        try {
+            EngineFuzz.fuzzerTestOneInput(input);
+        } catch (Exception | AssertionError e) {
+            throw new AssertionError(origin, e);
+        }
+    }
+}
