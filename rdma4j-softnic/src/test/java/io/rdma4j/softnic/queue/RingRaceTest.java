@@ -1,0 +1,402 @@
+package io.rdma4j.softnic.queue;
+
+import io.rdma4j.protocol.queue.ReceiveQueue;
+import io.rdma4j.protocol.queue.ReceiveRequest;
+import io.rdma4j.protocol.queue.SendRequest;
+import io.rdma4j.softnic.Race;
+import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.WorkCompletion;
+import io.rdma4j.verbs.WorkCompletionFlag;
+import io.rdma4j.verbs.WorkCompletionOpcode;
+import io.rdma4j.verbs.WorkCompletionStatus;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The rings between applications and the engine, raced over by both sides: everything arrives once and in
+ * order, what one side has written is what the other reads, and nobody who waits is forgotten.
+ *
+ * <p>What travels is written without any ordering of its own, so whoever sees a number without what was
+ * written before it has found a missing happens-before.
+ */
+@Tag("stress")
+class RingRaceTest {
+    /** So few that slots are used again at once. */
+    private static final int CAPACITY = 2;
+
+    private final Race race = new Race();
+
+    /** Lets two threads that wait for each other meet at ever other points of their courses. */
+    private static final class Hesitation {
+        private long state;
+
+        Hesitation(long seed) {
+            state = seed;
+        }
+
+        void pause() {
+            state = state * 0x5851_f42d_4c95_7f2dL + 0x1405_7b7e_f767_814fL;
+            for (int left = (int) (state >>> 59); left > 0; left--) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    // ---------------------------------------------------------------- completions
+
+    private static final CompletionRing.Listener NOBODY = new CompletionRing.Listener() {
+        @Override
+        public void onNotify() {}
+
+        @Override
+        public void onModerated(CompletionRing ring) {}
+    };
+
+    private static void add(CompletionRing ring, WorkCompletion slot, long id) {
+        slot.fill(id, WorkCompletionStatus.SUCCESS, WorkCompletionOpcode.RECEIVE, (int) id,
+                31 * id).fillImmediate(WorkCompletionFlag.WITH_IMMEDIATE, (int) ~id);
+        ring.add(slot, false);
+    }
+
+    private static void assertWhole(WorkCompletion completion) {
+        long id = completion.id();
+        if (completion.queuePairNumber() != (int) id || completion.byteLength() != 31 * id
+                || completion.immediate() != (int) ~id) {
+            throw new AssertionError("of two halves: " + completion);
+        }
+    }
+
+    @Test
+    void completionsAreTakenOnceAndWholeHoweverTheyAreTaken() throws Exception {
+        CompletionRing ring = new CompletionRing(CAPACITY, NOBODY, () -> 0, null, false);
+        AtomicLong added = new AtomicLong();
+        AtomicLong taken = new AtomicLong();
+        AtomicLong sum = new AtomicLong();
+        AtomicBoolean isEnded = new AtomicBoolean();
+        race.once("engine", () -> {
+            Random random = new Random(1);
+            while (!race.isOver()) {
+                WorkCompletion slot = ring.free();
+                if (slot != null) {
+                    add(ring, slot, added.getAndIncrement());
+                } else if (random.nextInt(64) == 0) {
+                    ring.lockTakers();
+                    ring.resize(CAPACITY + random.nextInt(3));
+                    ring.unlockTakers();
+                }
+            }
+            isEnded.set(true);
+        });
+        for (int taker = 0; taker < 3; taker++) {
+            int seed = taker;
+            race.once("taker " + taker, () -> {
+                Taker own = new Taker(ring, new Random(seed), taken, sum);
+                while (!race.hasFailed() && !(isEnded.get() && taken.get() == added.get())) {
+                    own.take();
+                }
+            });
+        }
+        race.run();
+        long count = added.get();
+        assertThat(taken.get()).isEqualTo(count).isPositive();
+        assertThat(sum.get()).isEqualTo(count * (count - 1) / 2);
+    }
+
+    /** Takes in one of three ways; the numbers of one taker only grow. */
+    private static final class Taker {
+        private final CompletionRing ring;
+        private final Random random;
+        private final AtomicLong taken;
+        private final AtomicLong sum;
+        private final WorkCompletion[] several = WorkCompletion.array(5);
+        private long last = -1;
+
+        Taker(CompletionRing ring, Random random, AtomicLong taken, AtomicLong sum) {
+            this.ring = ring;
+            this.random = random;
+            this.taken = taken;
+            this.sum = sum;
+        }
+
+        void take() {
+            switch (random.nextInt(3)) {
+                case 0 -> {
+                    if (ring.take(several[0])) {
+                        check(several[0]);
+                    }
+                }
+                case 1 -> {
+                    int count = ring.take(several);
+                    for (int i = 0; i < count; i++) {
+                        check(several[i]);
+                    }
+                }
+                default -> {
+                    if (ring.startBatch()) {
+                        check(ring.currentInBatch());
+                        while (random.nextInt(4) != 0 && ring.nextInBatch()) {
+                            check(ring.currentInBatch());
+                        }
+                        ring.endBatch();
+                    }
+                }
+            }
+        }
+
+        private void check(WorkCompletion completion) {
+            assertWhole(completion);
+            assertThat(completion.id()).isGreaterThan(last);
+            last = completion.id();
+            sum.addAndGet(last);
+            taken.incrementAndGet();
+        }
+    }
+
+    @Test
+    void whoeverAsksAndThenFindsNothingIsNotified() throws Exception {
+        AtomicLong notified = new AtomicLong();
+        CompletionRing ring = new CompletionRing(CAPACITY, new CompletionRing.Listener() {
+            @Override
+            public void onNotify() {
+                notified.incrementAndGet();
+            }
+
+            @Override
+            public void onModerated(CompletionRing moderated) {}
+        }, () -> 0, null, false);
+        AtomicLong taken = new AtomicLong();
+        AtomicBoolean isEnded = new AtomicBoolean();
+        race.once("engine", () -> {
+            Hesitation hesitation = new Hesitation(1);
+            for (long id = 0; !race.isOver(); id++) {
+                WorkCompletion slot = ring.free();
+                assertThat(slot).isNotNull();
+                hesitation.pause();
+                add(ring, slot, id);
+                long next = id + 1;
+                Race.until("a completion is taken", () -> taken.get() == next
+                        || race.hasFailed(), Thread::onSpinWait);
+            }
+            isEnded.set(true);
+        });
+        race.once("taker", () -> {
+            Hesitation hesitation = new Hesitation(2);
+            WorkCompletion completion = new WorkCompletion();
+            while (!isEnded.get() && !race.hasFailed()) {
+                hesitation.pause();
+                long before = notified.get();
+                ring.arm(false);
+                if (!ring.take(completion)) {
+                    Race.until("the notification", () -> notified.get() != before || isEnded.get()
+                            || race.hasFailed(), Thread::onSpinWait);
+                    if (!ring.take(completion)) {
+                        continue;
+                    }
+                }
+                taken.incrementAndGet();
+            }
+        });
+        race.run();
+        assertThat(taken.get()).isPositive();
+    }
+
+    // ---------------------------------------------------------------- sends
+
+    @Test
+    void sendsAreSeenWhenPublishedAndNotBefore() throws Exception {
+        SendRing ring = new SendRing(CAPACITY, 1, 0, null);
+        AtomicLong published = new AtomicLong();
+        AtomicBoolean arePostersDone = new AtomicBoolean();
+        AtomicLong postersLeft = new AtomicLong(2);
+        for (int poster = 0; poster < 2; poster++) {
+            int seed = poster;
+            race.once("poster " + poster, () -> {
+                Random random = new Random(seed);
+                SendWorkRequest request = new SendWorkRequest();
+                while (!race.isOver()) {
+                    post(ring, random, request, published);
+                }
+                arePostersDone.set(postersLeft.decrementAndGet() == 0);
+            });
+        }
+        race.once("engine", () -> {
+            long index = 0;
+            while (!race.hasFailed() && !(arePostersDone.get() && index == published.get())) {
+                long end = ring.end();
+                for (; index < end; index++) {
+                    SendRequest request = ring.request(index);
+                    assertWhole(request, index);
+                    Thread.onSpinWait();
+                    assertWhole(request, index);
+                    ring.retire();
+                }
+            }
+        });
+        race.run();
+        assertThat(published.get()).isPositive();
+    }
+
+    private static void post(SendRing ring, Random random, SendWorkRequest request,
+            AtomicLong published) {
+        ring.lock();
+        try {
+            long id = published.get();
+            int wanted = 1 + random.nextInt(4);
+            int staged = 0;
+            for (; staged < wanted; staged++) {
+                SendRequest slot = ring.free();
+                if (slot == null) {
+                    break;
+                }
+                slot.assign(request.clear().id(id + staged).send().remote(31 * (id + staged), 0)
+                        .add(0, id + staged, 7), false);
+                ring.stage();
+            }
+            if (random.nextInt(4) == 0) {
+                ring.unstage();
+            } else {
+                published.addAndGet(staged);
+                ring.publish();
+            }
+        } finally {
+            ring.unlock();
+        }
+    }
+
+    private static void assertWhole(SendRequest request, long id) {
+        if (request.id() != id || request.remoteAddress() != 31 * id || request.length() != id) {
+            throw new AssertionError("request " + id + " is of two halves: " + request.id() + ", "
+                    + request.remoteAddress() + ", " + request.length());
+        }
+    }
+
+    // ---------------------------------------------------------------- receives
+
+    @Test
+    void receivesAreTakenOnceAndWhole() throws Exception {
+        ReceiveRing ring = new ReceiveRing(CAPACITY, 1);
+        AtomicLong posted = new AtomicLong();
+        AtomicLong taken = new AtomicLong();
+        AtomicLong postersLeft = new AtomicLong(2);
+        for (int poster = 0; poster < 2; poster++) {
+            race.once("poster " + poster, () -> {
+                ReceiveWorkRequest request = new ReceiveWorkRequest();
+                while (!race.isOver()) {
+                    synchronized (ring) {
+                        ReceiveRequest slot = ring.free();
+                        if (slot != null) {
+                            long id = posted.getAndIncrement();
+                            slot.assign(request.clear().id(id).add(0, id, 7));
+                            ring.post();
+                        }
+                    }
+                }
+                postersLeft.decrementAndGet();
+            });
+        }
+        race.once("engine", () -> {
+            while (!race.hasFailed() && (postersLeft.get() > 0 || taken.get() < posted.get())) {
+                ReceiveRequest request = ring.take();
+                if (request != null) {
+                    long id = taken.getAndIncrement();
+                    assertThat(request.id()).isEqualTo(id);
+                    assertThat(request.capacity()).isEqualTo(id);
+                    ring.release(request);
+                }
+            }
+        });
+        race.run();
+        assertThat(taken.get()).isEqualTo(posted.get()).isPositive();
+    }
+
+    @Test
+    void whoeverFindsASharedQueueEmptyIsToldOfTheNextRequest() throws Exception {
+        SharedReceiveRing ring = new SharedReceiveRing(CAPACITY, 1, () -> {});
+        ReceiveQueue view = ring.view();
+        AtomicLong told = new AtomicLong();
+        AtomicLong taken = new AtomicLong();
+        AtomicBoolean isEnded = new AtomicBoolean();
+        race.once("poster", () -> {
+            Hesitation hesitation = new Hesitation(1);
+            ReceiveWorkRequest request = new ReceiveWorkRequest();
+            for (long id = 0; !race.isOver(); id++) {
+                hesitation.pause();
+                assertThat(ring.post(request.clear().id(id).add(0, id, 7))).isTrue();
+                if (ring.takeStarved()) {
+                    told.incrementAndGet();
+                }
+                long next = id + 1;
+                Race.until("a request is taken",
+                        () -> taken.get() == next || race.hasFailed(), Thread::onSpinWait);
+            }
+            isEnded.set(true);
+        });
+        race.once("engine", () -> {
+            Hesitation hesitation = new Hesitation(2);
+            while (!isEnded.get() && !race.hasFailed()) {
+                hesitation.pause();
+                long before = told.get();
+                ReceiveRequest request = view.take();
+                if (request == null) {
+                    Race.until("word of a request", () -> told.get() != before || isEnded.get()
+                            || race.hasFailed(), Thread::onSpinWait);
+                    continue;
+                }
+                assertThat(request.id()).isEqualTo(taken.get());
+                assertThat(request.capacity()).isEqualTo(taken.get());
+                view.release(request);
+                taken.incrementAndGet();
+            }
+        });
+        race.run();
+        assertThat(taken.get()).isPositive();
+    }
+
+    @Test
+    void sharedReceivesAreTakenOnceAndWholeWhileTheQueueChangesItsSize() throws Exception {
+        SharedReceiveRing ring = new SharedReceiveRing(CAPACITY, 1, () -> {});
+        ReceiveQueue[] views = {ring.view(), ring.view()};
+        AtomicLong posted = new AtomicLong();
+        AtomicLong taken = new AtomicLong();
+        AtomicLong postersLeft = new AtomicLong(2);
+        for (int poster = 0; poster < 2; poster++) {
+            race.once("poster " + poster, () -> {
+                ReceiveWorkRequest request = new ReceiveWorkRequest();
+                while (!race.isOver()) {
+                    synchronized (ring) {
+                        long id = posted.get();
+                        if (ring.post(request.clear().id(id).add(0, id, 7))) {
+                            posted.incrementAndGet();
+                        }
+                    }
+                }
+                postersLeft.decrementAndGet();
+            });
+        }
+        race.once("engine", () -> {
+            Random random = new Random(3);
+            while (!race.hasFailed() && (postersLeft.get() > 0 || taken.get() < posted.get())) {
+                ReceiveQueue view = views[random.nextInt(2)];
+                ReceiveRequest request = view.take();
+                if (request != null) {
+                    long id = taken.getAndIncrement();
+                    assertThat(request.id()).isEqualTo(id);
+                    assertThat(request.capacity()).isEqualTo(id);
+                    view.release(request);
+                }
+                if (random.nextInt(64) == 0) {
+                    ring.resize(CAPACITY + random.nextInt(3));
+                }
+            }
+        });
+        race.run();
+        assertThat(taken.get()).isEqualTo(posted.get()).isPositive();
+    }
+}
