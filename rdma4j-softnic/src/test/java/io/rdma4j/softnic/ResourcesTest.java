@@ -1,0 +1,44 @@
+package io.rdma4j.softnic;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What the device holds of its machine, in processes of their own. */
+class ResourcesTest {
+    @ParameterizedTest
+    @ValueSource(strings = {"queue pairs", "other objects", "contexts", "connections"})
+    void whatIsOpenedAndClosedThousandsOfTimesLeavesNothing(String what) throws Exception {
+        assertEndsWell("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch", Repetition.class.getName(),
+                what);
+    }
+
+    @Test
+    void aThousandPairsLiveTogetherInASmallHeap() throws Exception {
+        assertEndsWell("-Xmx1g", ThousandPairs.class.getName());
+    }
+
+    private static void assertEndsWell(String... arguments) throws Exception {
+        List<String> command = new ArrayList<>(
+                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-ea",
+                        "-cp", System.getProperty("java.class.path")));
+        command.addAll(List.of(arguments));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        try {
+            String output = new String(process.getInputStream().readAllBytes(),
+                    StandardCharsets.UTF_8);
+            assertThat(process.waitFor(Duration.ofSeconds(10))).isTrue();
+            assertThat(process.exitValue()).as(output).isZero();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+}
