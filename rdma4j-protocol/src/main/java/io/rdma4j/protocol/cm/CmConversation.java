@@ -174,6 +174,7 @@ public final class CmConversation implements CmTimer {
     /** Forgets the conversation: nothing is reported any more, the peer is told the end. */
     public void close(long nowNs) {
         events = null;
+        answered();
         switch (state) {
             case REQUEST_SENT -> {
                 sendReject(RejectReason.TIMEOUT, new byte[0]);
@@ -295,9 +296,11 @@ public final class CmConversation implements CmTimer {
             }
             case ESTABLISHED, DISCONNECT_SENT -> ended(nowNs);
             case REQUEST_RECEIVED -> {
-                // The requester gave up before the application answered.
+                // The requester gave up before the application answered. The application still has to
+                // hear of it and to let go; until then the request keeps its place in the backlog, or a
+                // peer that asks and withdraws could fill memory.
                 Events hears = events;
-                closed();
+                withdrawn();
                 if (hears != null) {
                     hears.onRejected(reject.reason(), reject.privateData().bytes());
                 }
@@ -396,6 +399,10 @@ public final class CmConversation implements CmTimer {
 
     private void closed() {
         answered();
+        withdrawn();
+    }
+
+    private void withdrawn() {
         stopWaiting();
         state = State.CLOSED;
         events = null;

@@ -207,6 +207,23 @@ class HostilePeerTest extends CmPair {
     }
 
     @Test
+    void withdrawnRequestsKeepTheirPlaceUntilTheApplicationLetsGo() throws Exception {
+        listen(1);
+        server.acceptsAtOnce = false;
+        for (int i = 1; i <= 1000; i++) {
+            server.receive(STRANGER, i, changed(i, 1000 + i));
+            server.receive(STRANGER, i, new Reject(i, 0, Reject.OF_NONE,
+                    RejectReason.TIMEOUT.code(), PrivateData.NONE, 0, PrivateData.NONE));
+        }
+        assertThat(server.events).containsExactly("request from port 40000", "rejected 4");
+        server.conversation().close(nowNs);
+        server.conversation().close(nowNs);
+        assertThat(server.receive(STRANGER, 1, changed(2001, 3001))).isNull();
+        assertRejected(server.receive(STRANGER, 1, changed(2002, 3002)),
+                RejectReason.NO_RESOURCES);
+    }
+
+    @Test
     void answersNobodyFetchesAreBounded() throws Exception {
         Request usual = request(5);
         CmPeer peer = new CmPeer(SERVER, STRANGER);
