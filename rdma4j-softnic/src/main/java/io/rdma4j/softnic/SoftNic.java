@@ -73,7 +73,7 @@ final class SoftNic implements CompletionRing.Clock {
         this.device = device;
         this.rim = rim;
         this.random = random;
-        connectionManager = new ConnectionManager(settings, random);
+        connectionManager = new ConnectionManager(settings, random, device::activeMtu);
         memory = new IdTable<>(random);
         driver = new EngineDriver(new Engine(rim, connectionManager, random, this::onOverrun),
                 clock, threadName, this::onFatal);

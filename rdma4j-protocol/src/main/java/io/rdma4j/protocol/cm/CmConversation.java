@@ -132,6 +132,7 @@ public final class CmConversation implements CmTimer {
         require(State.REQUEST_RECEIVED, "accept");
         answered();
         localQueuePair = queuePairNumber;
+        manager.expectReady(this);
         terms.grant(own);
         state = State.REPLY_SENT;
         send(new Reply(localId, remoteId, 0, queuePairNumber, terms.receivePsn(),
@@ -436,13 +437,17 @@ public final class CmConversation implements CmTimer {
 
     private void sendReject(RejectReason reason, byte[] privateData) {
         int rejected = switch (state) {
-            case REQUEST_RECEIVED -> Reject.OF_REQUEST;
+            // In time-wait it answers another request: its sender knows no identifier of ours.
+            case REQUEST_RECEIVED, TIME_WAIT -> Reject.OF_REQUEST;
             case REPLY_RECEIVED -> Reject.OF_REPLY;
-            case REQUEST_SENT, REPLY_SENT, ESTABLISHED, DISCONNECT_SENT, TIME_WAIT, CLOSED ->
-                Reject.OF_NONE;
+            case REQUEST_SENT, REPLY_SENT, ESTABLISHED, DISCONNECT_SENT, CLOSED -> Reject.OF_NONE;
         };
+        // Who gives up says of which node it is: that is how the peer finds the connection. IBTA 12.6.7.2.
+        PrivateData information = reason == RejectReason.TIMEOUT
+                ? PrivateData.of(settings.nodeGuid())
+                : NO_DATA;
         manager.send(peer, transaction, new Reject(localId, remoteId, rejected, reason.code(),
-                NO_DATA, 0, PrivateData.of(privateData)));
+                information, information.length(), PrivateData.of(privateData)));
     }
 
     private void waitUntil(long newDeadlineNs) {
@@ -481,6 +486,10 @@ public final class CmConversation implements CmTimer {
 
     int remoteId() {
         return remoteId;
+    }
+
+    int localQueuePair() {
+        return localQueuePair;
     }
 
     int remoteQueuePair() {

@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.TreeSet;
 import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 
 /**
  * The connection manager of one device. One caller at a time; time is an argument.
@@ -47,9 +48,12 @@ public final class ConnectionManager {
 
     private final CmSettings settings;
     private final IntSupplier random;
+    private final Supplier<Mtu> largestMtu;
     private final Map<Integer, CmConversation> byLocalId = new HashMap<>();
     private final Map<RemoteKey, CmConversation> requestsByRemoteId = new HashMap<>();
     private final Map<RemoteKey, CmConversation> byRemoteQueuePair = new HashMap<>();
+    /** Accepted requests whose peers have not said that they are ready. */
+    private final Map<Integer, CmConversation> awaitingReady = new HashMap<>();
     private final TreeSet<CmTimer> timers = new TreeSet<>(
             Comparator.comparingLong(CmTimer::deadlineNs).thenComparingLong(CmTimer::order));
     private final List<CmService> services = new ArrayList<>();
@@ -67,8 +71,18 @@ public final class ConnectionManager {
      * @param random numbers that others cannot guess, for identifiers and first PSNs
      */
     public ConnectionManager(CmSettings settings, IntSupplier random) {
+        this(settings, random, () -> Mtu.MTU_4096);
+    }
+
+    /**
+     * As above for a network whose packets may be small.
+     *
+     * @param largestMtu the largest packets that can be sent and received now
+     */
+    public ConnectionManager(CmSettings settings, IntSupplier random, Supplier<Mtu> largestMtu) {
         this.settings = settings;
         this.random = random;
+        this.largestMtu = largestMtu;
         nextIdentifier = random.getAsInt();
     }
 
@@ -182,10 +196,15 @@ public final class ConnectionManager {
         IpHeader ip = IpHeader.decode(request.privateData().bytes());
         RejectReason refusal = refusal(request, service, ip, peer, nowNs);
         if (refusal != null || service == null || ip == null) {
-            send(peer, transaction,
-                    new Reject(0, request.senderId(), Reject.OF_REQUEST,
-                            (refusal == null ? RejectReason.UNSUPPORTED : refusal).code(),
-                            PrivateData.NONE, 0, PrivateData.NONE));
+            refuse(request, refusal == null ? RejectReason.UNSUPPORTED : refusal, PrivateData.NONE,
+                    transaction, peer);
+            return;
+        }
+        int largest = largestMtu.get().code();
+        if (request.pathMtu() > largest) {
+            // With the one that would do, where a request has it. IBTA 12.6.7.2.
+            refuse(request, RejectReason.INVALID_MTU,
+                    PrivateData.of(new byte[]{(byte) (largest << 4)}), transaction, peer);
             return;
         }
         CmConversation conversation = CmConversation.passive(this, peer, service, transaction,
@@ -201,6 +220,12 @@ public final class ConnectionManager {
                         .rnrRetryCount(request.rnrRetryCount())
                         .sharedReceiveQueue(request.sharedReceiveQueue())
                         .queuePairNumber(request.queuePair())));
+    }
+
+    private void refuse(Request request, RejectReason reason, PrivateData information,
+            long transaction, CmPeer peer) {
+        send(peer, transaction, new Reject(0, request.senderId(), Reject.OF_REQUEST, reason.code(),
+                information, information.length(), PrivateData.NONE));
     }
 
     private @Nullable RejectReason refusal(Request request, @Nullable CmService service,
@@ -265,6 +290,17 @@ public final class ConnectionManager {
             // Forgotten here: the peer may forget it too.
             send(peer, transaction,
                     DisconnectReply.to(request));
+        }
+    }
+
+    /**
+     * A packet of the peer arrived on a queue pair: if its word that it is ready is missing, this takes its
+     * place. Source: IBTA 12.9.7.2.
+     */
+    public void onPeerReady(int queuePair) {
+        CmConversation conversation = awaitingReady.remove(queuePair);
+        if (conversation != null) {
+            conversation.onReadyToUse();
         }
     }
 
@@ -358,7 +394,12 @@ public final class ConnectionManager {
         byRemoteQueuePair.put(new RemoteKey(remote, conversation.remoteQueuePair()), conversation);
     }
 
+    void expectReady(CmConversation conversation) {
+        awaitingReady.put(conversation.localQueuePair(), conversation);
+    }
+
     void forget(CmConversation conversation) {
+        awaitingReady.remove(conversation.localQueuePair(), conversation);
         Gid remote = conversation.peer().remote();
         byLocalId.remove(conversation.localId(), conversation);
         requestsByRemoteId.remove(new RemoteKey(remote, conversation.remoteId()), conversation);

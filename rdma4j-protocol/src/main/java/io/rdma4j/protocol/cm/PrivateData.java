@@ -17,6 +17,10 @@ final class PrivateData {
         return new PrivateData(bytes.clone());
     }
 
+    static PrivateData of(long number) {
+        return new PrivateData(ByteBuffer.allocate(Long.BYTES).putLong(number).array());
+    }
+
     static PrivateData decode(ByteBuffer in, int length) {
         byte[] bytes = new byte[length];
         in.get(bytes);
@@ -26,6 +30,10 @@ final class PrivateData {
     /** Writes the bytes, padded with zeros to a length. */
     void encode(ByteBuffer out, int length) {
         out.put(Arrays.copyOf(bytes, length));
+    }
+
+    int length() {
+        return bytes.length;
     }
 
     byte[] bytes() {

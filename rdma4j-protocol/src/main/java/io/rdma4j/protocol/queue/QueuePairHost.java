@@ -45,6 +45,9 @@ public interface QueuePairHost {
     /** Something happened that no completion reports. */
     void asyncEvent(AsyncEventType type);
 
+    /** The first request of the peer arrived, so it is ready: it has learnt who this side is. */
+    default void peerIsReady() {}
+
     /** Packets from this PSN on are sent again. */
     void retransmits(int psn, RetransmissionCause cause);
 

@@ -139,6 +139,7 @@ public final class RcQueuePair implements QueuePairProtocol {
     private void reportCommunication() {
         if (!isCommunicationReported) {
             isCommunicationReported = true;
+            host.peerIsReady();
             if (state == QueuePairState.RTR) {
                 host.asyncEvent(AsyncEventType.COMMUNICATION_ESTABLISHED);
             }

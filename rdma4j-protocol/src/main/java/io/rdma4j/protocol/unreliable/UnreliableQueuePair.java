@@ -159,6 +159,7 @@ public abstract sealed class UnreliableQueuePair implements QueuePairProtocol
             case RTR, RTS, SQD, SQE -> {
                 if (!isCommunicationReported) {
                     isCommunicationReported = true;
+                    host.peerIsReady();
                     if (state == QueuePairState.RTR) {
                         host.asyncEvent(AsyncEventType.COMMUNICATION_ESTABLISHED);
                     }

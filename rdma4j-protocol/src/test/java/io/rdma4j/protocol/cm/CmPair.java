@@ -45,8 +45,9 @@ abstract class CmPair {
                 DatagramService.Handler,
                 DatagramLookup.Events {
         final Gid address;
+        Mtu largestMtu = Mtu.MTU_4096;
         final ConnectionManager manager = new ConnectionManager(CmSettings.defaults(1),
-                random::nextInt);
+                random::nextInt, () -> largestMtu);
         final List<String> events = new ArrayList<>();
         final Queue<byte[]> late = new ArrayDeque<>();
         @Nullable

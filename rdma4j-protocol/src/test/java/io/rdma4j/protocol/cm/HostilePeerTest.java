@@ -13,6 +13,7 @@ import io.rdma4j.protocol.cm.CmMessage.Request;
 import io.rdma4j.spi.QueuePairTransitions;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
@@ -112,6 +113,48 @@ class HostilePeerTest extends CmPair {
         assertRejected(server.receive(CLIENT, 1,
                 changed(9, 5, usual.serviceId(), 0, mtu, 1, 1, usual.privateData())),
                 RejectReason.INVALID_MTU);
+    }
+
+    @Test
+    void pathMtuLargerThanTheNetworkCarriesIsRejectedWithTheOneThatWouldDo() throws Exception {
+        listen(10);
+        server.acceptsAtOnce = false;
+        server.largestMtu = Mtu.MTU_1024;
+        Request usual = request(5);
+        CmMessage answer = server.receive(CLIENT, 1,
+                changed(9, 5, usual.serviceId(), 0, 4, 1, 1, usual.privateData()));
+        assertRejected(answer, RejectReason.INVALID_MTU);
+        assertThat(answer).isInstanceOfSatisfying(Reject.class, reject -> {
+            assertThat(reject.informationLength()).isEqualTo(1);
+            assertThat(reject.information().bytes()[0]).isEqualTo((byte) 0x30);
+        });
+        assertThat(server.receive(CLIENT, 1,
+                changed(9, 5, usual.serviceId(), 0, 3, 1, 1, usual.privateData()))).isNull();
+    }
+
+    @Test
+    void whoGivesUpSaysOfWhichNodeItIs() throws Exception {
+        isLost = message -> message instanceof Request;
+        listen(1);
+        client.connect(new ConnectionParameters());
+        settle();
+        assertThat(carried.getLast()).isInstanceOfSatisfying(Reject.class, reject -> {
+            assertThat(reject.reason()).isEqualTo(RejectReason.TIMEOUT.code());
+            assertThat(reject.informationLength()).isEqualTo(8);
+            assertThat(reject.information().bytes()).startsWith(0, 0, 0, 0, 0, 0, 0, 1);
+        });
+    }
+
+    @Test
+    void requestOfAConnectionInTimeWaitIsRejectedAsARequest() throws Exception {
+        listen(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        Request original = (Request) carried.getFirst();
+        client.conversation().disconnect(nowNs);
+        run(1);
+        assertThat(server.conversation().state()).isEqualTo(CmConversation.State.TIME_WAIT);
+        assertRejected(server.receive(CLIENT, 1, original), RejectReason.STALE_CONNECTION);
     }
 
     @ParameterizedTest

@@ -195,6 +195,19 @@ class MessageFateTest extends CmPair {
                 .isEqualTo("EISCONN");
     }
 
+    @Test
+    void packetOfThePeerTakesThePlaceOfALostReadyToUse() throws Exception {
+        isLost = message -> message instanceof CmMessage.ReadyToUse;
+        listen(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        server.manager.onPeerReady(0x222223);
+        assertThat(server.events).doesNotContain("established");
+        server.manager.onPeerReady(0x222222);
+        server.manager.onPeerReady(0x222222);
+        assertThat(server.events).containsExactly("request from port 40000", "established");
+    }
+
     private interface Call {
         void run() throws RdmaException;
     }

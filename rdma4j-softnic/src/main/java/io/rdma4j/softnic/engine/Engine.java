@@ -199,6 +199,15 @@ public final class Engine implements PacketHandler {
         }
     }
 
+    /** The peer of a queue pair sends requests: its connection stands. */
+    void onPeerReady(int queuePair) {
+        try {
+            management.onPeerReady(queuePair);
+        } catch (RuntimeException defect) {
+            contain(defect);
+        }
+    }
+
     /** Requests were posted to a queue pair. */
     void onBells(EngineQueuePair queuePair, long newNowNs) {
         nowNs = newNowNs;

@@ -292,6 +292,11 @@ public final class EngineQueuePair implements QueuePairHost {
     }
 
     @Override
+    public void peerIsReady() {
+        engine.onPeerReady(number);
+    }
+
+    @Override
     public void retransmits(int psn, RetransmissionCause cause) {
         FlightEvents.retransmission(number, psn, cause);
     }

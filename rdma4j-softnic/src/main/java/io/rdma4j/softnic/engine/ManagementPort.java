@@ -44,6 +44,10 @@ final class ManagementPort {
                 : Counter.DROPPED_BAD_MAD;
     }
 
+    void onPeerReady(int queuePair) {
+        manager.onPeerReady(queuePair);
+    }
+
     void onTime(long nowNs) {
         if (manager.deadlineNs() <= nowNs) {
             manager.onDeadline(nowNs);
