@@ -15,6 +15,7 @@ import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.List;
 
 /**
@@ -174,13 +175,35 @@ public interface CmOperations {
         queuePair().postSend(request);
     }
 
-    /** Waits for the next completion of the send queue. C: {@code rdma_get_send_comp}. */
+    /**
+     * Waits for the next completion of the send queue. Several threads may wait; each completion wakes one.
+     * C: {@code rdma_get_send_comp}.
+     *
+     * @throws RdmaException EINTR when interrupted, EBADF when the queue's channel is closed, EINVAL if it
+     *         has no channel
+     */
     default WorkCompletion awaitSendCompletion() throws RdmaException {
-        return IdDataPath.awaitCompletion(queuePair().sendCompletionQueue());
+        return CompletionWait.await(queuePair().sendCompletionQueue());
     }
 
-    /** Waits for the next completion of the receive queue. C: {@code rdma_get_recv_comp}. */
+    /** {@return as above, or null if none comes in time; zero looks only} */
+    default @Nullable WorkCompletion pollSendCompletion(Duration timeout) throws RdmaException {
+        return CompletionWait.poll(queuePair().sendCompletionQueue(), timeout);
+    }
+
+    /**
+     * Waits for the next completion of the receive queue. Several threads may wait; each completion wakes
+     * one. C: {@code rdma_get_recv_comp}.
+     *
+     * @throws RdmaException EINTR when interrupted, EBADF when the queue's channel is closed, EINVAL if it
+     *         has no channel
+     */
     default WorkCompletion awaitReceiveCompletion() throws RdmaException {
-        return IdDataPath.awaitCompletion(queuePair().receiveCompletionQueue());
+        return CompletionWait.await(queuePair().receiveCompletionQueue());
+    }
+
+    /** {@return as above, or null if none comes in time; zero looks only} */
+    default @Nullable WorkCompletion pollReceiveCompletion(Duration timeout) throws RdmaException {
+        return CompletionWait.poll(queuePair().receiveCompletionQueue(), timeout);
     }
 }

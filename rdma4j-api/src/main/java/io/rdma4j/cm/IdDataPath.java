@@ -3,7 +3,6 @@ package io.rdma4j.cm;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
-import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
@@ -11,7 +10,6 @@ import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendOpcode;
-import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
 import java.util.Set;
@@ -96,24 +94,6 @@ final class IdDataPath {
         if (queuePair.state() != QueuePairState.RESET) {
             queuePair.modify(new QueuePairAttributes().state(QueuePairState.ERR));
         }
-    }
-
-    /** Waits for a completion of the send queue or the receive queue. */
-    static WorkCompletion awaitCompletion(CompletionQueue queue) throws RdmaException {
-        WorkCompletion completion = new WorkCompletion();
-        CompletionChannel channel = queue.channel();
-        while (!queue.poll(completion)) {
-            if (channel == null) {
-                throw new RdmaException(Errno.EINVAL, "await completion",
-                        "the completion queue has no channel to wait on; create it with one or poll it");
-            }
-            queue.requestNotification(false);
-            if (queue.poll(completion)) {
-                break;
-            }
-            channel.awaitEvent().acknowledgeEvents(1);
-        }
-        return completion;
     }
 
     void close() throws RdmaException {
