@@ -127,7 +127,7 @@ public final class BasicClient {
     private static void expect(EventChannel events, CmEventType wanted) throws RdmaException {
         try (CmEvent event = events.awaitEvent()) {
             if (event.type() != wanted) {
-                throw new RdmaException(Errno.ECONNREFUSED, "connect", event.description());
+                throw event.failure("connect");
             }
         }
     }

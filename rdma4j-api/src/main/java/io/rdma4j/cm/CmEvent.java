@@ -1,5 +1,7 @@
 package io.rdma4j.cm;
 
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -113,8 +115,65 @@ public final class CmEvent implements AutoCloseable {
                     CONNECT_RESPONSE, CONNECT_ERROR, ESTABLISHED, DISCONNECTED, DEVICE_REMOVAL,
                     MULTICAST_JOIN, MULTICAST_ERROR, ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED,
                     ADDRINFO_ERROR, USER, INTERNAL ->
-                type.text() + (status() == 0 ? "" : ", error " + -status());
+                type.text() + reason();
         };
+    }
+
+    private String reason() {
+        RdmaException cause = cause();
+        if (cause != null) {
+            return ": " + cause.getMessage();
+        }
+        return status() == 0 ? "" : ", error " + -status();
+    }
+
+    /** {@return why the step failed, or null for what the peer or the application did} */
+    public @Nullable RdmaException cause() {
+        return details.cause();
+    }
+
+    /**
+     * {@return the failure as an exception to throw} ECONNREFUSED if the peer said no, ETIMEDOUT if it did
+     * not answer, ECONNRESET if the connection has ended, ENODEV if the device is gone, otherwise the error
+     * of {@link #cause}.
+     *
+     * @param operation what was attempted
+     */
+    public RdmaException failure(String operation) {
+        RdmaException cause = cause();
+        if (cause == null) {
+            return new RdmaException(errno(), operation, description());
+        }
+        // The cause says what failed, and ends with the error that the new message will end with.
+        String message = String.valueOf(cause.getMessage());
+        String end = " (" + cause.errno() + ")";
+        return new RdmaException(cause.errno(), operation,
+                message.endsWith(end)
+                        ? message.substring(0, message.length() - end.length())
+                        : message,
+                cause);
+    }
+
+    private Errno errno() {
+        return switch (type) {
+            case REJECTED -> Errno.ECONNREFUSED;
+            case UNREACHABLE -> status() > 0 ? Errno.ECONNREFUSED : Errno.ETIMEDOUT;
+            case DISCONNECTED -> Errno.ECONNRESET;
+            case DEVICE_REMOVAL -> Errno.ENODEV;
+            case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST,
+                    CONNECT_RESPONSE, CONNECT_ERROR, ESTABLISHED, MULTICAST_JOIN, MULTICAST_ERROR,
+                    ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED, ADDRINFO_ERROR, USER, INTERNAL ->
+                ofNumber(-status());
+        };
+    }
+
+    private static Errno ofNumber(int number) {
+        for (Errno errno : Errno.values()) {
+            if (errno.number() == number) {
+                return errno;
+            }
+        }
+        return Errno.EIO;
     }
 
     @Override

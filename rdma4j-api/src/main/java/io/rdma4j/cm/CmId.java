@@ -77,6 +77,9 @@ public final class CmId implements CmOperations, AutoCloseable {
     private volatile @Nullable IdRequestPlan requestPlan;
     private volatile @Nullable Object userContext;
     private volatile @Nullable CmId listener;
+    private final Object closing = new Object();
+    /** Guarded by {@link #closing}. */
+    private boolean isFreed;
 
     private CmId(@Nullable EventChannel channel, PortSpace space, QueuePairType type)
             throws RdmaException {
@@ -362,7 +365,13 @@ public final class CmId implements CmOperations, AutoCloseable {
             addresses.resolve(destination);
             events.publish(CmEventType.ADDR_RESOLVED, EventDetails.NONE);
         } catch (RdmaException e) {
-            progress.replace(IdState.ADDRESS_RESOLVED, from);
+            if (source == null) {
+                progress.replace(IdState.ADDRESS_RESOLVED, from);
+            } else {
+                // The caller may try again with the same source.
+                addresses.unbind();
+                progress.replace(IdState.ADDRESS_RESOLVED, IdState.IDLE);
+            }
             failed(CmEventType.ADDR_ERROR, e);
             return;
         }
@@ -392,7 +401,7 @@ public final class CmId implements CmOperations, AutoCloseable {
         if (events.isSynchronous()) {
             throw failure;
         }
-        events.publish(type, EventDetails.failure(-failure.errno().number()));
+        events.publish(type, EventDetails.failure(failure));
     }
 
     /**
@@ -745,21 +754,32 @@ public final class CmId implements CmOperations, AutoCloseable {
 
     /**
      * Frees the id with its queue pair: a listener stops, a request not answered is rejected, a connection
-     * is ended, groups are left. Idempotent. C: {@code rdma_destroy_id}, {@code rdma_destroy_ep}, which
-     * wait for unacknowledged events; this does not wait.
+     * is ended, groups are left. Idempotent; a call that failed is to be repeated, and goes on where the
+     * last one stopped. C: {@code rdma_destroy_id}, {@code rdma_destroy_ep}, which wait for unacknowledged
+     * events; this does not wait.
      *
-     * @throws RdmaException EBUSY while an event of this id was taken and not acknowledged
+     * @throws RdmaException EBUSY while an event of this id was taken and not acknowledged, then the id is
+     *         as it was; EBUSY also while an event of its queue pair, of a completion queue made with it or
+     *         of its shared receive queue was taken and not acknowledged, or something else uses that queue,
+     *         then the connection has ended, and the rest is freed by the next call
      */
     @Override
     public void close() throws RdmaException {
+        synchronized (closing) {
+            if (!isFreed) {
+                free();
+                isFreed = true;
+            }
+        }
+    }
+
+    private void free() throws RdmaException {
         CmEvent last = events.last();
         if (last != null) {
             last.acknowledge();
         }
         events.requireAcknowledged("close id");
-        if (!progress.close()) {
-            return;
-        }
+        progress.close();
         listening.stop();
         for (CmId waiting : takeWaiting()) {
             waiting.close();

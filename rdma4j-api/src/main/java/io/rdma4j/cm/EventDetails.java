@@ -1,36 +1,45 @@
 package io.rdma4j.cm;
 
+import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 /** What an event tells beside its type. */
 record EventDetails(int status, @Nullable ConnectionParameters connection,
-        @Nullable DatagramParameters datagram, long argument, @Nullable Object joinContext) {
-    static final EventDetails NONE = new EventDetails(0, null, null, 0, null);
+        @Nullable DatagramParameters datagram, long argument, @Nullable Object joinContext,
+        @Nullable RdmaException cause) {
+    static final EventDetails NONE = new EventDetails(0, null, null, 0, null, null);
+
+    static EventDetails failure(RdmaException cause) {
+        return new EventDetails(-cause.errno().number(), null, null, 0, null, cause);
+    }
 
     static EventDetails failure(int status) {
-        return new EventDetails(status, null, null, 0, null);
+        return new EventDetails(status, null, null, 0, null, null);
     }
 
     static EventDetails failure(int status, byte[] privateData) {
         return new EventDetails(status, new ConnectionParameters().privateData(privateData), null,
-                0, null);
+                0, null, null);
     }
 
     static EventDetails of(@Nullable ConnectionParameters connection) {
-        return new EventDetails(0, connection, null, 0, null);
+        return new EventDetails(0, connection, null, 0, null, null);
     }
 
     static EventDetails of(DatagramParameters datagram) {
-        return new EventDetails(0, null, datagram, 0, null);
+        return new EventDetails(0, null, datagram, 0, null, null);
     }
 
-    static EventDetails multicast(int status, @Nullable DatagramParameters group,
-            @Nullable Object joinContext) {
-        return new EventDetails(status, null, group, 0, joinContext);
+    static EventDetails joined(DatagramParameters group, @Nullable Object joinContext) {
+        return new EventDetails(0, null, group, 0, joinContext, null);
+    }
+
+    static EventDetails notJoined(RdmaException cause, @Nullable Object joinContext) {
+        return new EventDetails(-cause.errno().number(), null, null, 0, joinContext, cause);
     }
 
     static EventDetails user(int status, long argument) {
-        return new EventDetails(status, null, null, argument, null);
+        return new EventDetails(status, null, null, argument, null, null);
     }
 
     /** {@return the bytes of the peer's application} */

@@ -168,10 +168,18 @@ final class IdAddresses implements DeviceLease.Holder {
         }
     }
 
-    /** Gives port and device back. */
-    void release() {
+    /** Undoes {@link #bind}. */
+    void unbind() {
+        release();
+        local = null;
+        lease = null;
+    }
+
+    /** Gives port and device back. Idempotent. */
+    synchronized void release() {
         InetSocketAddress held = heldPort;
         if (held != null) {
+            heldPort = null;
             PortTable.release(id.portSpace(), held);
         }
         DeviceLease device = lease;

@@ -4,6 +4,7 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Where the events of an id go, and for a synchronous id the waiting for them. */
@@ -12,6 +13,7 @@ final class IdEvents {
     private final AtomicInteger unacknowledged = new AtomicInteger();
     private volatile EventChannel channel;
     private volatile boolean isSynchronous;
+    private final AtomicBoolean isInStep = new AtomicBoolean();
     private volatile @Nullable CmEvent last;
 
     /** @param given the channel, or null for a synchronous id with one of its own */
@@ -63,6 +65,42 @@ final class IdEvents {
 
     // ---------------------------------------------------------------- waiting
 
+    /** A step under way; of a synchronous id no other can begin. */
+    final class Step implements AutoCloseable {
+        private final boolean isAlone;
+
+        private Step(boolean isAlone) {
+            this.isAlone = isAlone;
+        }
+
+        /** As {@link IdEvents#complete}. */
+        void complete(String operation, CmEventType expected) throws RdmaException {
+            IdEvents.this.complete(operation, expected);
+        }
+
+        @Override
+        public void close() {
+            if (isAlone) {
+                isInStep.set(false);
+            }
+        }
+    }
+
+    /**
+     * Begins a step whose outcome comes later.
+     *
+     * @throws RdmaException EINVAL if another thread waits for the outcome of a step: there is one outcome
+     *         for both
+     */
+    Step begin(String operation) throws RdmaException {
+        boolean isAlone = isSynchronous;
+        if (isAlone && !isInStep.compareAndSet(false, true)) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    "another thread waits for the outcome of a step of this id");
+        }
+        return new Step(isAlone);
+    }
+
     /** Waits for the outcome of a step if the id is synchronous. */
     void complete(String operation, CmEventType expected) throws RdmaException {
         if (!isSynchronous) {
@@ -75,7 +113,7 @@ final class IdEvents {
         }
         remember(event);
         if (event.type() != expected) {
-            throw new RdmaException(errno(event), operation, event.description());
+            throw event.failure(operation);
         }
     }
 
@@ -91,28 +129,6 @@ final class IdEvents {
             previous.acknowledge();
         }
         last = event;
-    }
-
-    private static Errno errno(CmEvent event) {
-        return switch (event.type()) {
-            case REJECTED -> Errno.ECONNREFUSED;
-            case UNREACHABLE -> event.status() > 0 ? Errno.ECONNREFUSED : Errno.ETIMEDOUT;
-            case DISCONNECTED -> Errno.ECONNRESET;
-            case DEVICE_REMOVAL -> Errno.ENODEV;
-            case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST,
-                    CONNECT_RESPONSE, CONNECT_ERROR, ESTABLISHED, MULTICAST_JOIN, MULTICAST_ERROR,
-                    ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED, ADDRINFO_ERROR, USER, INTERNAL ->
-                ofNumber(-event.status());
-        };
-    }
-
-    private static Errno ofNumber(int number) {
-        for (Errno errno : Errno.values()) {
-            if (errno.number() == number) {
-                return errno;
-            }
-        }
-        return Errno.EIO;
     }
 
     // ---------------------------------------------------------------- moving and the end

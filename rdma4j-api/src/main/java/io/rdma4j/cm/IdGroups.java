@@ -41,13 +41,13 @@ final class IdGroups {
         try {
             DatagramParameters parameters = enter(group, membership, operation);
             id.events.publish(CmEventType.MULTICAST_JOIN,
-                    EventDetails.multicast(0, parameters, context));
+                    EventDetails.joined(parameters, context));
         } catch (RdmaException e) {
             if (e.errno() == Errno.EADDRINUSE || id.events.isSynchronous()) {
                 throw e;
             }
             id.events.publish(CmEventType.MULTICAST_ERROR,
-                    EventDetails.multicast(-e.errno().number(), null, context));
+                    EventDetails.notJoined(e, context));
         }
         id.events.complete(operation, CmEventType.MULTICAST_JOIN);
     }

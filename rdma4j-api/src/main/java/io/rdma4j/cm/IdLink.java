@@ -21,6 +21,8 @@ import java.util.Set;
 final class IdLink implements CmConnection.Handler {
     private final CmId id;
     private volatile @Nullable CmConnection connection;
+    /** Whether connecting was begun with a queue pair of the id's own. */
+    private volatile boolean bringsQueuePair;
     private volatile @Nullable ConnectionParameters requested;
     private volatile ConnectionParameters own = new ConnectionParameters();
 
@@ -41,35 +43,59 @@ final class IdLink implements CmConnection.Handler {
     }
 
     void connect(ConnectionParameters parameters) throws RdmaException {
+        try (IdEvents.Step step = id.events.begin("connect")) {
+            connect(parameters, step);
+        }
+    }
+
+    private void connect(ConnectionParameters parameters, IdEvents.Step step)
+            throws RdmaException {
         checkPrivateData(parameters.privateData(), isDatagram()
                 ? CmId.MAX_DATAGRAM_CONNECT_PRIVATE_DATA
                 : CmId.MAX_CONNECT_PRIVATE_DATA, "connect");
+        int queuePairNumber = queuePairNumber(parameters);
+        if (!isDatagram()) {
+            requireQueuePair(queuePairNumber, IdState.ROUTE_RESOLVED, "connect");
+        }
         id.progress.move(IdState.ROUTE_RESOLVED, IdState.CONNECTING, "connect");
         InetSocketAddress destination = id.addresses.peer("connect");
         own = new ConnectionParameters(parameters);
+        bringsQueuePair = id.queues.queuePair() != null;
         try {
             connection = id.addresses.device().context()
                     .connect(new ConnectCall(id.portSpace(), id.queuePairType(),
                             id.addresses.local("connect"), destination, own,
-                            queuePairNumber(parameters), id.options.forDevice()), this);
+                            queuePairNumber, id.options.forDevice()), this);
         } catch (RdmaException e) {
             id.progress.replace(IdState.CONNECTING, IdState.ROUTE_RESOLVED);
             throw e;
         }
-        id.events.complete(
+        if (id.progress.is(IdState.CLOSED)) {
+            // Meanwhile, when there was no connection yet to close.
+            close();
+        }
+        step.complete(
                 "connect to " + destination.getAddress().getHostAddress() + " port "
                         + destination.getPort(),
-                isDatagram() || id.queues.queuePair() != null
+                isDatagram() || bringsQueuePair
                         ? CmEventType.ESTABLISHED
                         : CmEventType.CONNECT_RESPONSE);
     }
 
     /** @param parameters null for what the peer asked for */
     void accept(@Nullable ConnectionParameters parameters) throws RdmaException {
+        try (IdEvents.Step step = id.events.begin("accept")) {
+            accept(parameters, step);
+        }
+    }
+
+    private void accept(@Nullable ConnectionParameters parameters, IdEvents.Step step)
+            throws RdmaException {
         ConnectionParameters granted = parameters == null ? asRequested() : parameters;
         checkPrivateData(granted.privateData(), isDatagram()
                 ? CmId.MAX_DATAGRAM_REPLY_PRIVATE_DATA
                 : CmId.MAX_ACCEPT_PRIVATE_DATA, "accept");
+        requireQueuePair(queuePairNumber(granted), IdState.REQUESTED, "accept");
         id.progress.move(IdState.REQUESTED, IdState.ACCEPTING, "accept");
         try {
             CmConnection request = connection("accept");
@@ -83,11 +109,21 @@ final class IdLink implements CmConnection.Handler {
             }
             id.queues.ready();
             request.accept(own, queuePairNumber(granted));
-        } catch (RdmaException e) {
+        } catch (RdmaException | RuntimeException e) {
             id.progress.replace(IdState.ACCEPTING, IdState.REQUESTED);
             throw e;
         }
-        id.events.complete("accept", CmEventType.ESTABLISHED);
+        step.complete("accept", CmEventType.ESTABLISHED);
+    }
+
+    /** The peer would send to a queue pair 0, which nobody has; the order of steps is refused first. */
+    private void requireQueuePair(int number, IdState wanted, String operation)
+            throws RdmaException {
+        if (number == 0 && id.progress.is(wanted)) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    "there is no queue pair; create one on the"
+                            + " id, or say the number of another in the parameters");
+        }
     }
 
     private ConnectionParameters asRequested() {
@@ -113,13 +149,11 @@ final class IdLink implements CmConnection.Handler {
             throw new RdmaException(Errno.EINVAL, "establish",
                     "the id has a queue pair of its own, so connecting establishes by itself");
         }
-        id.progress.move(IdState.CONNECTING, IdState.CONNECTED, "establish");
-        try {
-            connection("establish").establish();
-        } catch (RdmaException e) {
-            id.progress.replace(IdState.CONNECTED, IdState.CONNECTING);
-            throw e;
+        if (!id.progress.is(IdState.CONNECTING)) {
+            throw id.progress.wrong("establish");
         }
+        connection("establish").establish();
+        id.progress.replace(IdState.CONNECTING, IdState.CONNECTED);
     }
 
     void communicationEstablished() throws RdmaException {
@@ -131,6 +165,12 @@ final class IdLink implements CmConnection.Handler {
             throw new RdmaException(Errno.EINVAL, "disconnect",
                     "a datagram service has no connection; close the id");
         }
+        try (IdEvents.Step step = id.events.begin("disconnect")) {
+            disconnect(step);
+        }
+    }
+
+    private void disconnect(IdEvents.Step step) throws RdmaException {
         boolean isAlive = id.progress.is(IdState.CONNECTED) || id.progress.is(IdState.ACCEPTING);
         if (!isAlive && !id.progress.is(IdState.ENDED)) {
             throw id.progress.wrong("disconnect");
@@ -138,7 +178,7 @@ final class IdLink implements CmConnection.Handler {
         id.queues.fail();
         if (isAlive) {
             connection("disconnect").disconnect();
-            id.events.complete("disconnect", CmEventType.DISCONNECTED);
+            step.complete("disconnect", CmEventType.DISCONNECTED);
         }
     }
 
@@ -218,17 +258,22 @@ final class IdLink implements CmConnection.Handler {
             return;
         }
         connection = open;
-        if (id.queues.queuePair() == null) {
+        if (!bringsQueuePair) {
             id.events.publish(CmEventType.CONNECT_RESPONSE, EventDetails.of(parameters));
             return;
         }
         try {
+            id.queues.requireQueuePair();
             id.queues.ready();
             open.establish();
             id.progress.replace(IdState.CONNECTING, IdState.CONNECTED);
             id.events.publish(CmEventType.ESTABLISHED, EventDetails.of(parameters));
         } catch (RdmaException e) {
-            fail(CmEventType.CONNECT_ERROR, EventDetails.failure(-e.errno().number()));
+            fail(CmEventType.CONNECT_ERROR, EventDetails.failure(e));
+            rejectUnusable(open);
+        } catch (IllegalStateException closed) {
+            fail(CmEventType.CONNECT_ERROR, EventDetails.failure(new RdmaException(Errno.EINVAL,
+                    "connect", "the queue pair was closed before the peer accepted", closed)));
             rejectUnusable(open);
         }
     }

@@ -29,7 +29,7 @@ final class IdLookup {
             id.events.publish(CmEventType.ADDRINFO_RESOLVED, EventDetails.NONE);
         } catch (RdmaException e) {
             id.events.publish(CmEventType.ADDRINFO_ERROR,
-                    EventDetails.failure(-e.errno().number()));
+                    EventDetails.failure(e));
         }
     }
 

@@ -50,9 +50,8 @@ final class IdProgress {
         return before != IdState.CLOSED && before != IdState.REMOVED;
     }
 
-    /** {@return whether this was the first call} */
-    boolean close() {
-        return state.getAndSet(IdState.CLOSED) != IdState.CLOSED;
+    void close() {
+        state.set(IdState.CLOSED);
     }
 
     void requireOpen() {

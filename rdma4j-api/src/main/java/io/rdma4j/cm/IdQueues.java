@@ -92,6 +92,12 @@ final class IdQueues {
         return present == null ? null : present.queuePair;
     }
 
+    void requireQueuePair() {
+        if (path == null) {
+            throw new IllegalStateException("the queue pair is closed");
+        }
+    }
+
     @Nullable
     SharedReceiveQueue shared() {
         return shared;

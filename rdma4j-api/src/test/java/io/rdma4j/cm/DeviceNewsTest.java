@@ -18,6 +18,10 @@ import java.net.StandardProtocolFamily;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -203,6 +207,126 @@ class DeviceNewsTest {
         // The id is as it was.
         id.resolveAddress(PEER, TIMEOUT);
         expect(CmEventType.ADDR_RESOLVED, id, 0);
+    }
+
+    // ---------------------------------------------------------------- several threads
+
+    @Test
+    void connectionThatStandsBeforeConnectingReturnsCanBeEnded() throws Exception {
+        CmId client = routed(CmId.create(events, PortSpace.TCP));
+        List<String> ended = new ArrayList<>();
+        FakeContext context = FakeProvider.DEVICE.context();
+        context.onDisconnect = () -> ended.add("disconnected");
+        context.answer = (connection, handler) -> {
+            handler.onReply(connection, new ConnectionParameters());
+            try {
+                client.establish();
+                client.disconnect();
+            } catch (RdmaException e) {
+                throw new AssertionError(e);
+            }
+        };
+        client.connect(new ConnectionParameters().queuePairNumber(5));
+        assertThat(ended).hasSize(1);
+    }
+
+    @Test
+    void synchronousIdIsDisconnectedByOneThreadAtATime() throws Exception {
+        CmId client = routed(CmId.create(PortSpace.TCP));
+        FakeContext context = FakeProvider.DEVICE.context();
+        CountDownLatch isEnding = new CountDownLatch(1);
+        context.onDisconnect = isEnding::countDown;
+        context.answer = (connection, handler) -> handler.onReply(connection,
+                new ConnectionParameters());
+        client.connect(new ConnectionParameters().queuePairNumber(5));
+        client.establish();
+        CompletableFuture<Void> first = inBackground(client::disconnect);
+        assertThat(isEnding.await(20, TimeUnit.SECONDS)).isTrue();
+        CompletableFuture<Void> second = inBackground(client::disconnect);
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(() -> second.get(20, TimeUnit.SECONDS))
+                .withCauseInstanceOf(RdmaException.class)
+                .withMessageContaining("another thread waits");
+        context.handlers.getLast().onDisconnected();
+        first.get(20, TimeUnit.SECONDS);
+        client.disconnect();
+    }
+
+    private interface Step {
+        void run() throws RdmaException;
+    }
+
+    private static CompletableFuture<Void> inBackground(Step step) {
+        CompletableFuture<Void> outcome = new CompletableFuture<>();
+        Thread.ofVirtual().start(() -> {
+            try {
+                step.run();
+                outcome.complete(null);
+            } catch (RdmaException | RuntimeException e) {
+                outcome.completeExceptionally(e);
+            }
+        });
+        return outcome;
+    }
+
+    private CmId routed(CmId id) throws Exception {
+        ids.add(id);
+        id.bindAddress(new InetSocketAddress(FakeDevice.FIRST, 0));
+        id.resolveAddress(PEER, TIMEOUT);
+        id.resolveRoute(TIMEOUT);
+        if (id.channel() == events) {
+            expect(CmEventType.ADDR_RESOLVED, id, 0);
+            expect(CmEventType.ROUTE_RESOLVED, id, 0);
+        }
+        return id;
+    }
+
+    // ---------------------------------------------------------------- steps that fail
+
+    @Test
+    void connectionsNeedAQueuePairOfWhomever() throws Exception {
+        CmId client = routed(CmId.create(events, PortSpace.TCP));
+        assertRefused(() -> client.connect(new ConnectionParameters()), Errno.EINVAL);
+        assertThat(FakeProvider.DEVICE.context().connectCalls).isEmpty();
+        client.connect(new ConnectionParameters().queuePairNumber(5));
+    }
+
+    @Test
+    void addressThatCannotBeResolvedFromASourceCanBeTriedAgain() throws Exception {
+        CmId id = CmId.create(events, PortSpace.TCP);
+        ids.add(id);
+        InetSocketAddress source = new InetSocketAddress(FakeDevice.FIRST, 5000);
+        for (int attempt = 0; attempt < 2; attempt++) {
+            id.resolveAddress(source,
+                    new InetSocketAddress(InetAddress.ofLiteral("2001:db8::1"), 1), TIMEOUT);
+            expect(CmEventType.ADDR_ERROR, id, -Errno.EADDRNOTAVAIL.number());
+            assertThat(id.sourcePort()).isZero();
+        }
+        id.resolveAddress(source, PEER, TIMEOUT);
+        expect(CmEventType.ADDR_RESOLVED, id, 0);
+        assertThat(id.sourcePort()).isEqualTo(5000);
+    }
+
+    @Test
+    void eventsOfFailedStepsSayWhy() throws Exception {
+        CmId id = bound(PortSpace.TCP, FakeDevice.FIRST);
+        id.resolveAddress(new InetSocketAddress(InetAddress.ofLiteral("2001:db8::1"), 1), TIMEOUT);
+        try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+            assertThat(event).isNotNull();
+            assertThat(event.cause()).isNotNull();
+            assertThat(event.description()).contains("not of the same IP version");
+            assertThat(event.failure("connect").errno()).isEqualTo(Errno.EADDRNOTAVAIL);
+            assertThat(event.failure("connect")).hasMessageEndingWith(
+                    "are not of the same IP version (EADDRNOTAVAIL)").hasMessageStartingWith(
+                            "connect: resolve address: ");
+        }
+        CmId silent = connecting();
+        FakeProvider.DEVICE.context().handlers.getLast().onUnreachable(Errno.ETIMEDOUT);
+        try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+            assertThat(event).isNotNull();
+            assertThat(event.id()).isSameAs(silent);
+            assertThat(event.failure("connect").errno()).isEqualTo(Errno.ETIMEDOUT);
+        }
     }
 
     // ---------------------------------------------------------------- what devices are asked

@@ -38,6 +38,7 @@ import java.net.InetAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiConsumer;
 
 /** An open {@link FakeDevice}: it connects to nobody, and remembers what it was asked. */
 final class FakeContext implements CmContext {
@@ -47,6 +48,10 @@ final class FakeContext implements CmContext {
     final List<ListenCall> listenCalls = new ArrayList<>();
     final List<ConnectCall> connectCalls = new ArrayList<>();
     final List<CmConnection.Handler> handlers = new ArrayList<>();
+    /** What the peer does before connecting has returned. */
+    BiConsumer<CmConnection, CmConnection.Handler> answer = (connection, handler) -> {};
+    /** What happens when a connection is being ended. */
+    Runnable onDisconnect = () -> {};
     PortState portState = PortState.ACTIVE;
     boolean isClosed;
     private final FakeDevice device;
@@ -80,7 +85,9 @@ final class FakeContext implements CmContext {
     public CmConnection connect(ConnectCall call, CmConnection.Handler handler) {
         connectCalls.add(call);
         handlers.add(handler);
-        return new SilentConnection();
+        CmConnection connection = new SilentConnection();
+        answer.accept(connection, handler);
+        return connection;
     }
 
     @Override
@@ -109,7 +116,7 @@ final class FakeContext implements CmContext {
     }
 
     /** A connection that nothing comes of by itself. */
-    private static final class SilentConnection implements CmConnection {
+    private final class SilentConnection implements CmConnection {
         @Override
         public QueuePairAttributes queuePairAttributes(QueuePairState target,
                 ConnectionParameters own) {
@@ -129,7 +136,9 @@ final class FakeContext implements CmContext {
         public void reject(RejectReason reason, byte[] privateData) {}
 
         @Override
-        public void disconnect() {}
+        public void disconnect() {
+            onDisconnect.run();
+        }
 
         @Override
         public void close() {}
