@@ -149,10 +149,16 @@ final class DeviceLease {
                 return new Towards(lease, held);
             }
         }
-        lease.release();
-        throw new RdmaException(Errno.EADDRNOTAVAIL, "resolve address",
-                device.name() + " holds no address of the kind of " + destination.getHostAddress()
-                        + "; another process may hold it");
+        // Opened for an address of the other IP version.
+        try {
+            lease.context().claim(destination);
+            return new Towards(lease, destination);
+        } catch (RdmaException e) {
+            lease.release();
+            throw new RdmaException(e.errno(), "resolve address", device.name()
+                    + " needs an address of the kind of " + destination.getHostAddress()
+                    + " and cannot have that one: " + e.getMessage(), e);
+        }
     }
 
     /** Asks the system's routing table; a datagram socket sends nothing when it is connected. */
