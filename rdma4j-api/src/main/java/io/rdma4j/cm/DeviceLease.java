@@ -234,7 +234,13 @@ final class DeviceLease {
         }
     }
 
-    /** An application may outlive its ids with objects of the context: then it stays open. */
+    private static void closeIdle() {
+        synchronized (OPEN) {
+            OPEN.removeIf(DeviceLease::closeIfIdle);
+        }
+    }
+
+    /** Objects of the context may outlive the ids of an application: it stays open as long as they do. */
     private static boolean closeIfIdle(Shared shared) {
         if (!shared.leases.isEmpty()) {
             return false;
@@ -247,6 +253,7 @@ final class DeviceLease {
             shared.context.close();
             return true;
         } catch (RdmaException busy) {
+            shared.context.whenReleased(DeviceLease::closeIdle);
             return false;
         }
     }

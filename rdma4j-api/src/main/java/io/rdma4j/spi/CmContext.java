@@ -34,6 +34,14 @@ public interface CmContext extends DeviceContext {
     /** Asks a listener for a connection, or for a datagram service; the answer comes to the handler. */
     CmConnection connect(ConnectCall call, CmConnection.Handler handler) throws RdmaException;
 
+    /**
+     * Calls back, in a thread of its own, each time that all objects made from the context, or from one of
+     * its protection domains, have been closed.
+     *
+     * @param retry closes the context if that is possible now
+     */
+    void whenReleased(Runnable retry);
+
     /** Tells a watcher what becomes of the device, until the context is closed. */
     void watch(Watcher watcher);
 

@@ -91,6 +91,9 @@ final class FakeContext implements CmContext {
     }
 
     @Override
+    public void whenReleased(Runnable retry) {}
+
+    @Override
     public void watch(Watcher watcher) {
         watchers.add(watcher);
     }

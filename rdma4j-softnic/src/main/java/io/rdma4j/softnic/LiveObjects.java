@@ -10,6 +10,17 @@ import java.util.stream.Collectors;
 /** What depends on an object and must be closed before it. For the engine's owner. */
 final class LiveObjects {
     private final Map<String, Integer> counts = new TreeMap<>();
+    private final Runnable onEmpty;
+
+    /** For what is counted only. */
+    LiveObjects() {
+        this(() -> {});
+    }
+
+    /** @param onEmpty called by the engine's owner when the last one is gone */
+    LiveObjects(Runnable onEmpty) {
+        this.onEmpty = onEmpty;
+    }
 
     /** One more of a kind, such as {@code "queue pair"}. */
     void add(String kind) {
@@ -26,6 +37,9 @@ final class LiveObjects {
 
     void remove(String kind) {
         counts.computeIfPresent(kind, (k, count) -> count == 1 ? null : count - 1);
+        if (counts.isEmpty()) {
+            onEmpty.run();
+        }
     }
 
     private int count(String kind) {

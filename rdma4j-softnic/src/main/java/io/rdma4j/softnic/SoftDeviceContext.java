@@ -53,7 +53,8 @@ final class SoftDeviceContext implements CmContext {
     private static final int CM_SUPPORTED = 0x0001_0000;
 
     private final SoftNic nic;
-    private final LiveObjects children = new LiveObjects();
+    private final LiveObjects children = new LiveObjects(this::onReleased);
+    private volatile @Nullable Runnable whenReleased;
     private final EventQueue<AsyncEvent> asyncEvents = new EventQueue<>("await asynchronous event");
     private final AsyncEventSource portEvents = AsyncEventSource.ofPort(asyncEvents, PORT);
     private final List<CmContext.Watcher> watchers = new CopyOnWriteArrayList<>();
@@ -359,6 +360,19 @@ final class SoftDeviceContext implements CmContext {
             throws RdmaException {
         checkOpen();
         return SoftConnections.connect(nic, call, handler);
+    }
+
+    @Override
+    public void whenReleased(Runnable retry) {
+        whenReleased = retry;
+    }
+
+    /** The owner of the engine must not wait for who waits for it. */
+    void onReleased() {
+        Runnable retry = whenReleased;
+        if (retry != null && !isClosed) {
+            Thread.ofVirtual().name("rdma4j-release").start(retry);
+        }
     }
 
     @Override

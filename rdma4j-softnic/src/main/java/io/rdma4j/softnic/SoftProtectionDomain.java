@@ -41,7 +41,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
     private final @Nullable SoftProtectionDomain shared;
     private final @Nullable SoftThreadDomain threadDomain;
     private final @Nullable BufferAllocator allocator;
-    private final LiveObjects children = new LiveObjects();
+    private final LiveObjects children;
     private volatile boolean isClosed;
 
     SoftProtectionDomain(SoftDeviceContext context) {
@@ -51,6 +51,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
     private SoftProtectionDomain(SoftDeviceContext context, @Nullable SoftProtectionDomain shared,
             @Nullable SoftThreadDomain threadDomain, @Nullable BufferAllocator allocator) {
         this.context = context;
+        children = new LiveObjects(context::onReleased);
         this.shared = shared;
         this.threadDomain = threadDomain;
         this.allocator = allocator;
