@@ -439,6 +439,9 @@ public final class CmId implements CmOperations, AutoCloseable {
      * @param domain a domain of {@link #context}, or null for the one its ids share
      * @param attributes where it names no completion queue, one with a channel is made; where it names no
      *        shared receive queue, the id's own is used, if there is one
+     * @throws RdmaException EINVAL if the id has a queue pair, or type or domain do not fit; ENOMEM and
+     *         others as from {@link ProtectionDomain#createQueuePair}
+     * @throws IllegalStateException before an address is bound or resolved
      */
     public QueuePair createQueuePair(@Nullable ProtectionDomain domain,
             QueuePairInitAttributes attributes) throws RdmaException {
@@ -446,8 +449,11 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     /**
-     * Closes the id's queue pair and what was made with it, and takes it out of multicast groups. C:
-     * {@code rdma_destroy_qp}.
+     * Closes the id's queue pair and what was made with it, and takes it out of multicast groups; does
+     * nothing if there is none. A call that failed is to be repeated. C: {@code rdma_destroy_qp}.
+     *
+     * @throws RdmaException EBUSY while an event of it or of its completion queues was taken and not
+     *         acknowledged, or others use those queues
      */
     public void closeQueuePair() throws RdmaException {
         queues.closeQueuePair();
@@ -493,7 +499,13 @@ public final class CmId implements CmOperations, AutoCloseable {
      * Waits for connection requests; each arrives as CONNECT_REQUEST with an id of its own, or for a
      * synchronous id from {@link #awaitRequest}. C: {@code rdma_listen}.
      *
-     * @param backlog requests that may wait unanswered, at least 1; further ones are rejected
+     * <p>At the wildcard address it listens on every device that can be opened, and passes over the others
+     * without a word: {@link #listenAddresses} tells what was reached.
+     *
+     * @param backlog requests that may wait unanswered, at least 1; further ones are rejected. One that its
+     *        peer withdraws waits until its id is closed.
+     * @throws RdmaException EADDRINUSE if another id listens there, ENODEV if no device can be opened,
+     *         EINVAL unless the id is new or bound
      */
     public void listen(int backlog) throws RdmaException {
         if (backlog < 1) {
@@ -549,6 +561,8 @@ public final class CmId implements CmOperations, AutoCloseable {
      *
      * @return a synchronous id; {@link #event} holds the request; from a listener made by
      *         {@link #createEndpoint} with attributes it has a queue pair
+     * @throws RdmaException EINVAL unless the id is synchronous and listens, ENODEV if the device is gone,
+     *         EINTR when interrupted, EBADF when the id is closed
      */
     public CmId awaitRequest() throws RdmaException {
         checkSynchronousListener();
@@ -601,7 +615,14 @@ public final class CmId implements CmOperations, AutoCloseable {
     /**
      * Asks the resolved destination for a connection; ends with ESTABLISHED, REJECTED, UNREACHABLE or
      * CONNECT_ERROR, or without a queue pair of the id's own with CONNECT_RESPONSE. A datagram service is
-     * looked up: ESTABLISHED, or UNREACHABLE with a status above 0 if it said no. C: {@code rdma_connect}.
+     * looked up: ESTABLISHED, or UNREACHABLE with a status above 0 if it said no. A peer that does not
+     * answer is UNREACHABLE after the patience of the connection manager, so that a synchronous id waits no
+     * longer. C: {@code rdma_connect}.
+     *
+     * @throws RdmaException EINVAL unless the route is resolved, without a queue pair of the id's own or the
+     *         number of another, if the private data is too long, or while another thread takes a step of
+     *         this synchronous id; a synchronous id also as {@link CmEvent#failure} says, and EINTR when
+     *         interrupted
      */
     public void connect(ConnectionParameters parameters) throws RdmaException {
         link.connect(parameters);
@@ -610,6 +631,9 @@ public final class CmId implements CmOperations, AutoCloseable {
     /**
      * Accepts the request this id stands for; ends with ESTABLISHED, UNREACHABLE or CONNECT_ERROR. For a
      * datagram service that is all: no event follows. C: {@code rdma_accept}.
+     *
+     * @throws RdmaException ECONNRESET if the peer has withdrawn, EINVAL unless the id stands for a request,
+     *         and otherwise as for {@link #connect}
      */
     public void accept(ConnectionParameters parameters) throws RdmaException {
         link.accept(parameters);
@@ -623,6 +647,9 @@ public final class CmId implements CmOperations, AutoCloseable {
     /**
      * Rejects the request this id stands for, or a CONNECT_RESPONSE, with bytes for the peer. C:
      * {@code rdma_reject}.
+     *
+     * @throws RdmaException ECONNRESET if the peer has withdrawn, EINVAL if there is nothing to reject or
+     *         the private data is too long
      */
     public void reject(byte[] privateData) throws RdmaException {
         link.reject(RejectReason.CONSUMER_DEFINED, privateData);
@@ -639,6 +666,9 @@ public final class CmId implements CmOperations, AutoCloseable {
     /**
      * Confirms a CONNECT_RESPONSE once the application's own queue pair is ready. C:
      * {@code rdma_establish}.
+     *
+     * @throws RdmaException EINVAL before CONNECT_RESPONSE, after the connection was established, and for an
+     *         id with a queue pair of its own
      */
     public void establish() throws RdmaException {
         link.establish();
@@ -665,7 +695,8 @@ public final class CmId implements CmOperations, AutoCloseable {
      * Ends the connection: the queue pair goes to the error state and both sides see DISCONNECTED. After
      * the peer has disconnected it only does the former. C: {@code rdma_disconnect}.
      *
-     * @throws RdmaException EINVAL for a datagram service
+     * @throws RdmaException EINVAL for a datagram service, unless the id is or was connected, or while
+     *         another thread takes a step of this synchronous id; EINTR when a synchronous id is interrupted
      */
     public void disconnect() throws RdmaException {
         link.disconnect();

@@ -23,6 +23,16 @@ import java.util.List;
  *
  * <p>C: {@code rdma/rdma_verbs.h}. They make the requests they post; a program that counts allocations
  * posts its own to {@link #queuePair()}.
+ *
+ * <p>Memory of a posted request belongs to the device until its completion: a send's must not change, a
+ * receive's or a READ's is not to be looked at, and neither region nor segment may be closed. Data of any
+ * memory without a region is copied before the call returns. Requests without {@code SIGNALED} complete
+ * with a later one that has it. Thread safe, as the queue pair is; requests of several threads are posted
+ * in some order.
+ *
+ * <p>Posting throws {@link RdmaException} with ENOMEM when the queue is full and EINVAL for what the queue
+ * pair or its state does not allow, and {@link IllegalStateException} without a queue pair; registering
+ * throws as {@link ProtectionDomain#register} does.
  */
 public interface CmOperations {
     /**

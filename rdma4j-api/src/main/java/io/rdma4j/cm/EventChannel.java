@@ -36,7 +36,12 @@ public final class EventChannel implements AutoCloseable {
         return event;
     }
 
-    /** {@return the next event, or null if none comes in time} */
+    /**
+     * {@return the next event, or null if none comes in time} It must be acknowledged.
+     *
+     * @param timeout how long to wait; zero or less to look only
+     * @throws RdmaException EINTR when interrupted, EBADF when the channel is closed
+     */
     public @Nullable CmEvent pollEvent(Duration timeout) throws RdmaException {
         CmEvent event = events.poll(timeout);
         if (event != null) {
