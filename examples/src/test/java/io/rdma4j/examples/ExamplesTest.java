@@ -180,7 +180,7 @@ class ExamplesTest {
             events.awaitEvent().close();
             impatient.resolveRoute(Duration.ofSeconds(2));
             events.awaitEvent().close();
-            impatient.connect(new ConnectionParameters());
+            impatient.connect(new ConnectionParameters().queuePairNumber(5));
         }
         // Packets arrive in order: with the answer to a later one, the earlier ones have been dealt with.
         assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> BasicClient.run(

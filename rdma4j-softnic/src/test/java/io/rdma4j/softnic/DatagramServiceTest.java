@@ -193,7 +193,9 @@ class DatagramServiceTest extends CmStage {
                 Errno.EINVAL, "181", "180");
         client.connect(new ConnectionParameters().privateData(new byte[180]));
         CmId server = request();
-        assertRefused(() -> server.accept(new ConnectionParameters().queuePairNumber(5).privateData(new byte[137])),
+        assertRefused(
+                () -> server.accept(
+                        new ConnectionParameters().queuePairNumber(5).privateData(new byte[137])),
                 Errno.EINVAL, "137", "136");
         server.accept(new ConnectionParameters().queuePairNumber(5).privateData(new byte[136]));
         expect(CmEventType.ESTABLISHED).close();
