@@ -53,6 +53,11 @@ final class ModifyChecks {
         }
         if (attributes.isSet(QueuePairAttribute.ADDRESS_VECTOR)) {
             checkPath(OPERATION, context.nic().gids(), attributes.addressVector());
+            if (attributes.addressVector().destination().isMulticast()) {
+                throw new RdmaException(Errno.EINVAL, OPERATION, "ah_attr.dgid "
+                        + attributes.addressVector().destination().addressText()
+                        + " is a multicast group; a connection has one peer");
+            }
         }
     }
 

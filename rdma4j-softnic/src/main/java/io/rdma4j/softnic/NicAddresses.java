@@ -113,10 +113,18 @@ final class NicAddresses {
     }
 
     private void requireHeld(@Nullable InetAddress address) throws RdmaException {
-        if (address != null && rim.port(Gid.of(address)) == null) {
+        if (address != null && !isOpen(address)) {
             throw new RdmaException(Errno.EADDRNOTAVAIL, "open device",
                     address.getHostAddress() + " is no address of " + device.name());
         }
+    }
+
+    /** {@return whether there is a port of an address} The engine's owner looks, who also closes ports. */
+    private boolean isOpen(InetAddress address) {
+        Gid gid = Gid.of(address);
+        boolean[] isOpen = {false};
+        driver.run(nowNs -> isOpen[0] = rim.port(gid) != null);
+        return isOpen[0];
     }
 
     /** Loopback has one IPv6 address, for the first process that comes, and IPv4 addresses for all. */
@@ -166,7 +174,7 @@ final class NicAddresses {
 
     /** Holds an address, if it does not yet. */
     synchronized void claim(InetAddress address) throws RdmaException {
-        if (rim.port(Gid.of(address)) != null) {
+        if (isOpen(address)) {
             return;
         }
         hold();
@@ -213,6 +221,17 @@ final class NicAddresses {
             hasGained |= !gids.contains(Gid.of(address)) && add(address);
         }
         return new Change(hasGained || !lost.isEmpty(), lost);
+    }
+
+    /** The interface is gone: nothing is held any more. */
+    synchronized void closeAll() {
+        wanting.clear();
+        driver.run(nowNs -> {
+            for (PacketPort port : List.copyOf(rim.ports())) {
+                rim.leave(port.local());
+            }
+        });
+        gids.replaceAll(gid -> Gid.ZERO);
     }
 
     private boolean add(InetAddress address) {

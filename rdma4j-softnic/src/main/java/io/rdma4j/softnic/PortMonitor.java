@@ -10,6 +10,7 @@ import java.util.List;
  * changes. One thread for all devices of the process, which ends with the last.
  */
 final class PortMonitor {
+    private static final System.Logger LOG = System.getLogger(PortMonitor.class.getName());
     private static final long INTERVAL_MS = 1_000;
     private static final List<SoftNic> WATCHED = new ArrayList<>();
     private static @Nullable Thread thread;
@@ -48,7 +49,17 @@ final class PortMonitor {
                 }
                 open = List.copyOf(WATCHED);
             }
-            open.forEach(nic -> nic.onPort(PortView.of(nic.device())));
+            open.forEach(PortMonitor::look);
+        }
+    }
+
+    private static void look(SoftNic nic) {
+        try {
+            nic.onPort(PortView.of(nic.device()));
+        } catch (RuntimeException closing) {
+            // The device is being closed at this moment, or its owner's watcher fails: the others go on.
+            LOG.log(System.Logger.Level.DEBUG, "the port of " + nic.device().name()
+                    + " could not be looked at", closing);
         }
     }
 }

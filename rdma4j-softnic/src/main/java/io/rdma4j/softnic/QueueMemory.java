@@ -1,6 +1,7 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.verbs.BufferAllocator;
+import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
@@ -26,9 +27,15 @@ record QueueMemory(MemorySegment memory, SoftProtectionDomain domain,
         if (given == null) {
             return new QueueMemory(Arena.ofAuto().allocate(byteSize, ALIGNMENT), domain, null);
         }
-        if (!given.isNative() || given.byteSize() < byteSize) {
-            throw new IllegalArgumentException("the allocator gave " + given + " where " + byteSize
-                    + " bytes of native memory were asked for");
+        try {
+            MemoryChecks.check("allocate queue memory", given);
+            if (given.isReadOnly() || given.byteSize() < byteSize) {
+                throw new IllegalArgumentException("the allocator gave " + given + " where "
+                        + byteSize + " writable bytes were asked for");
+            }
+        } catch (RdmaException unfit) {
+            throw new IllegalArgumentException("the allocator gave memory that does not serve: "
+                    + unfit.getMessage(), unfit);
         }
         return new QueueMemory(given, domain, allocator);
     }

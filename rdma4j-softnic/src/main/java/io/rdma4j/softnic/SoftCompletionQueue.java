@@ -268,6 +268,7 @@ final class SoftCompletionQueue implements ExtendedCompletionQueue, CompletionRi
             isClosed = true;
             events.discard();
             context.nic().remove(ring);
+            driver.engine().forget(ring);
             context.children().remove("completion queue");
             context.nic().totals().remove("completion queue");
             if (channel != null) {

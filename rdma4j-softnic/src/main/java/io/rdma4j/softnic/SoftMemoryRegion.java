@@ -108,6 +108,10 @@ final class SoftMemoryRegion implements MemoryRegion {
             nextDomain.checkOpen();
             children.requireNone(REREGISTER);
             RegisteredMemory now = memory;
+            if (now.isNull()) {
+                throw new RdmaException(Errno.EINVAL, REREGISTER,
+                        "the region is of no memory and stays so");
+            }
             MemorySegment segment = newSegment == null ? now.segment() : newSegment;
             Set<AccessFlag> rights = newAccess == null ? access : Set.copyOf(newAccess);
             MemoryChecks.check(REREGISTER, segment, rights);

@@ -58,7 +58,10 @@ final class SoftMemoryWindow implements MemoryWindow {
         return id;
     }
 
-    /** A type 1 bind was posted: from its execution on the window answers to that key. */
+    /**
+     * A type 1 bind was posted: from its execution on the window answers to that key. Only posting changes
+     * what {@link #rkey} says, or two binds under way would get the same next key.
+     */
     void announce(int newRkey) {
         rkey = newRkey;
     }
@@ -117,7 +120,9 @@ final class SoftMemoryWindow implements MemoryWindow {
     }
 
     private void rebind(int newRkey, WindowMemory memory) {
-        rkey = newRkey;
+        if (type == MemoryWindowType.TYPE_2) {
+            rkey = newRkey;
+        }
         domain.nic().memory().put(id, memory);
     }
 

@@ -332,7 +332,9 @@ final class SoftNic implements CompletionRing.Clock {
                 // Who opens a device of that name from now on gets another one.
                 OPEN.remove(device.name(), this);
             }
+            PortMonitor.forget(this);
             failAll();
+            addresses.closeAll();
             tell(AsyncEventType.DEVICE_FATAL);
             watchers.onDeviceGone();
         }

@@ -34,6 +34,7 @@ final class SoftSendBatch implements ExtendedQueuePair {
     private boolean hasCurrent;
     private boolean isInlined;
     private @Nullable RdmaException failure;
+    private @Nullable IllegalStateException mistake;
     private long id;
     private int flags;
 
@@ -69,6 +70,7 @@ final class SoftSendBatch implements ExtendedQueuePair {
         isInBatch = true;
         hasCurrent = false;
         failure = null;
+        mistake = null;
         id = 0;
         flags = 0;
     }
@@ -116,7 +118,7 @@ final class SoftSendBatch implements ExtendedQueuePair {
             return;
         }
         hasCurrent = false;
-        if (failure != null) {
+        if (failure != null || mistake != null) {
             return;
         }
         try {
@@ -127,6 +129,9 @@ final class SoftSendBatch implements ExtendedQueuePair {
             }
         } catch (RdmaException e) {
             fail(e);
+        } catch (IllegalStateException closed) {
+            // Said when the batch ends, which must end in any case.
+            mistake = mistake == null ? closed : mistake;
         }
     }
 
@@ -261,6 +266,11 @@ final class SoftSendBatch implements ExtendedQueuePair {
     public void complete() throws RdmaException {
         requireBatch();
         stageCurrent();
+        IllegalStateException misused = mistake;
+        if (misused != null) {
+            abort();
+            throw misused;
+        }
         RdmaException refused = failure;
         if (refused != null) {
             abort();
@@ -282,6 +292,7 @@ final class SoftSendBatch implements ExtendedQueuePair {
         isInBatch = false;
         hasCurrent = false;
         failure = null;
+        mistake = null;
         current.clear();
         posting.ring().unlock();
     }

@@ -229,4 +229,20 @@ class AtomicsTest {
         pair.a.assertCompleted("1 SUCCESS", "2 SUCCESS");
         assertThat(word(pair.b.memory, 64)).isEqualTo(3);
     }
+
+    @Test
+    void atomicOnAFileThatWasCutShortIsARemoteAccessErrorAndHarmsNobodyElse(@TempDir Path folder)
+            throws Exception {
+        try (FileChannel channel = FileChannel.open(folder.resolve("memory"),
+                StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            MemorySegment mapped = channel.map(FileChannel.MapMode.READ_WRITE, 0, 1 << 16,
+                    Arena.ofShared());
+            MemoryRegion region = pair.b.node.domain.register(mapped, AccessFlag.LOCAL_WRITE,
+                    AccessFlag.REMOTE_ATOMIC);
+            channel.truncate(0);
+            post(pair.a.request(1).fetchAndAdd(region.address() + 8192, region.rkey(), 1)
+                    .add(pair.a.region, RESULT, 8));
+            pair.a.assertCompleted("1 REMOTE_ACCESS_ERROR");
+        }
+    }
 }

@@ -5,6 +5,7 @@ import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
+import java.util.Set;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -206,5 +208,21 @@ class DatagramTest {
         pair.b.queuePair.modify(new QueuePairAttributes().state(QueuePairState.ERR));
         pair.settle();
         pair.b.assertCompleted("10 WORK_REQUEST_FLUSHED");
+    }
+
+    @Test
+    void connectionToAGroupIsRefused() throws Exception {
+        Pair reliable = new Pair();
+        reliable.a.queuePair.modify(new QueuePairAttributes().state(QueuePairState.RESET));
+        reliable.a.queuePair.modify(new QueuePairAttributes().state(QueuePairState.INIT).port(1)
+                .pkeyIndex(0).accessFlags(Set.of()));
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> reliable.a.queuePair
+                        .modify(new QueuePairAttributes().state(QueuePairState.RTR)
+                                .addressVector(AddressHandleAttributes.to(GROUP, 1))
+                                .pathMtu(Mtu.MTU_1024).destinationQueuePair(5).receivePsn(0)
+                                .maxDestinationReadAtomic(1).minRnrTimer(1)))
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+                .withMessageContaining("multicast");
     }
 }

@@ -1,5 +1,7 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.verbs.AddressHandle;
+import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
@@ -10,8 +12,10 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
 import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
@@ -311,5 +315,46 @@ class ExtendedQueuesTest {
                         .completionQueue(pair.a.completionQueue)
                         .sendOperations(SendOpcode.RDMA_READ)))
                 .withMessageContaining("RDMA_READ");
+    }
+
+    @Test
+    void batchWithAClosedHandleEndsAndLetsOthersPost() throws Exception {
+        QueuePair datagrams = pair.a.node.domain.createQueuePair(new QueuePairInitAttributes()
+                .type(QueuePairType.UD).completionQueue(pair.a.completionQueue)
+                .sendOperations(SendOpcode.SEND));
+        datagrams.modify(new QueuePairAttributes().state(QueuePairState.INIT).port(1).pkeyIndex(0)
+                .qkey(1));
+        datagrams.modify(new QueuePairAttributes().state(QueuePairState.RTR));
+        datagrams.modify(new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(0));
+        AddressHandle handle = pair.a.node.domain.createAddressHandle(
+                AddressHandleAttributes.to(pair.b.node.nic.gids().get(1), 1));
+        ExtendedQueuePair batch = datagrams.extended();
+        batch.start();
+        batch.send().element(pair.a.region, 0, 8).to(handle, 77, 1);
+        handle.close();
+        assertThatIllegalStateException().isThrownBy(batch::complete)
+                .withMessageContaining("address handle");
+        batch.start();
+        batch.abort();
+        Thread other = Thread.ofPlatform().start(() -> {
+            batch.start();
+            batch.abort();
+        });
+        assertThat(other.join(Duration.ofSeconds(20))).isTrue();
+    }
+
+    @Test
+    void closedQueueAnnouncesNothingMore() throws Exception {
+        CompletionQueue queue = queue(
+                new CompletionQueueInitAttributes().capacity(16).channel(channel));
+        Pair.Side side = sideOn(queue);
+        queue.moderate(5, 50_000);
+        queue.requestNotification(false);
+        side.send(1, 10);
+        pair.run(1_000_000);
+        side.queuePair.close();
+        queue.close();
+        pair.run(100_000_000);
+        assertThat(channel.pollEvent(Duration.ZERO)).isNull();
     }
 }

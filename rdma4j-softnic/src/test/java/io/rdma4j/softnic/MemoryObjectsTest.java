@@ -31,6 +31,7 @@ import java.util.Set;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** Regions that change, regions of no memory and of device memory, parent domains. */
@@ -137,6 +138,8 @@ class MemoryObjectsTest {
         pair.a.assertCompleted("1 SUCCESS", "2 SUCCESS");
         assertThat(pair.b.memory.asSlice(0, 6000).toArray(ValueLayout.JAVA_BYTE))
                 .containsOnly(0);
+        assertRefused(() -> nothing.reregister(null, null, Set.of(AccessFlag.LOCAL_WRITE)),
+                Errno.EINVAL, "no memory");
         write(3, 0, nothing.rkey(), 8);
         pair.a.assertCompleted("3 REMOTE_ACCESS_ERROR");
     }
@@ -279,5 +282,30 @@ class MemoryObjectsTest {
         batch.abort();
         assertThat(given).isEmpty();
         parent.close();
+    }
+
+    @Test
+    void allocatorMustGiveMemoryThatEveryThreadMayUse() throws Exception {
+        try (Arena confined = Arena.ofConfined()) {
+            ProtectionDomain parent = pair.a.node.domain.createParentDomain(null,
+                    new BufferAllocator() {
+                        @Override
+                        public MemorySegment allocate(ProtectionDomain of, long byteSize,
+                                long byteAlignment) {
+                            return confined.allocate(byteSize, byteAlignment);
+                        }
+
+                        @Override
+                        public void free(ProtectionDomain of, MemorySegment memory) {
+                            throw new AssertionError("nothing was taken");
+                        }
+                    });
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> parent.createQueuePair(new QueuePairInitAttributes()
+                            .completionQueue(pair.a.completionQueue)
+                            .capabilities(QueuePairCapabilities.ofDepth(4, 4).withInlineData(16))))
+                    .withMessageContaining("confined");
+            parent.close();
+        }
     }
 }

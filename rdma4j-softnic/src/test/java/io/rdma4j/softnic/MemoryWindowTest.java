@@ -14,6 +14,8 @@ import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletionFlag;
 import org.junit.jupiter.api.Test;
 
+import java.lang.foreign.Arena;
+import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -265,5 +267,48 @@ class MemoryWindowTest {
         pair.settle();
         pair.a.assertCompleted("2 SUCCESS");
         assertThat(pair.b.hasPeersBytes(LENGTH)).isTrue();
+    }
+
+    @Test
+    void bindsOfTypeOneUnderWayHaveKeysOfTheirOwn() throws Exception {
+        MemoryWindow window = pair.b.node.domain.allocateMemoryWindow(MemoryWindowType.TYPE_1);
+        Set<Integer> keys = new HashSet<>();
+        keys.add(window.rkey());
+        pair.simulation.network.loseIf(packet -> packet.opcode().isResponse());
+        pair.b.write(50, 100);
+        for (int i = 0; i < 3; i++) {
+            pair.b.queuePair.bindMemoryWindow(window, i, stretch(AccessFlag.REMOTE_WRITE), true);
+            assertThat(keys.add(window.rkey())).isTrue();
+            pair.b.write(60 + i, 100);
+        }
+        pair.run(200_000);
+        pair.simulation.network.loseIf(null);
+        pair.settle();
+        assertThat(keys).contains(window.rkey());
+        assertThat(pair.b.completions).hasSize(7).allMatch(c -> c.isSuccess());
+        write(4, window.rkey(), START, 8);
+        pair.a.assertCompleted("4 SUCCESS");
+    }
+
+    @Test
+    void bindThatFailsBehindALostRequestStillCompletes() throws Exception {
+        MemoryRegion closing = pair.b.node.domain.register(Arena.ofAuto().allocate(64), Set.of());
+        MemoryWindow window = pair.b.node.domain.allocateMemoryWindow(MemoryWindowType.TYPE_2);
+        MemoryRegion plain = pair.b.node.domain.register(pair.b.memory, AccessFlag.LOCAL_WRITE);
+        pair.simulation.network.loseIf(packet -> packet.opcode().isResponse());
+        pair.b.write(1, 10);
+        pair.b.queuePair.postSend(
+                pair.b.request(2).write(pair.a.region.address(), pair.a.region.rkey())
+                        .add(closing, 0, 10));
+        pair.run(100_000);
+        closing.close();
+        pair.b.queuePair.postSend(pair.b.request(3).bind(window, window.rkey(),
+                new MemoryWindowBind(plain, plain.address(), 8, Set.of())));
+        pair.run(70_000_000);
+        pair.simulation.network.loseIf(null);
+        pair.simulation.network.inject(pair.a.forge(Opcode.RC_ACKNOWLEDGE, Pair.FIRST_PSN + 1)
+                .acknowledgement(0x1f, 2));
+        pair.settle();
+        pair.b.assertCompleted("1 SUCCESS", "2 SUCCESS", "3 MEMORY_WINDOW_BIND_ERROR");
     }
 }

@@ -119,5 +119,8 @@ class PortEventTest {
         assertThat(takeEvents()).containsExactly(AsyncEventType.PORT_ERROR,
                 AsyncEventType.DEVICE_FATAL);
         assertThat(news).containsExactly("gone");
+        assertThat(context.queryGidTable()).isEmpty();
+        // Whoever opens the device anew finds its address free.
+        network.rim().open(FIRST);
     }
 }

@@ -143,4 +143,17 @@ class SharedReceiveQueueTest {
         shared.close();
         shared.close();
     }
+
+    @Test
+    void postedReceiveIsAnnouncedToTheSenderThatWaits() throws Exception {
+        Pair.Settings settings = new Pair.Settings();
+        settings.hasSharedReceives = true;
+        settings.minRnrTimer = 0; // 655 ms
+        Pair slow = new Pair(settings);
+        slow.a.send(1, 10);
+        slow.run(Pair.SECOND / 100);
+        slow.b.receive(10, 10);
+        slow.run(Pair.SECOND / 100);
+        slow.a.assertCompleted("1 SUCCESS");
+    }
 }

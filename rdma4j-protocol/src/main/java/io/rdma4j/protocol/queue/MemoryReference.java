@@ -94,6 +94,7 @@ public final class MemoryReference {
      *
      * @return what they held
      * @throws IllegalStateException if the memory's arena was closed
+     * @throws InternalError if the file it maps was cut short
      */
     public long compareAndSwap(long expected, long value) {
         return (long) ATOMIC.compareAndExchange(segment, offset, expected, value);

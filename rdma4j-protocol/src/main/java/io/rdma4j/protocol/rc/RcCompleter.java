@@ -63,8 +63,9 @@ final class RcCompleter {
         }
         switch (Syndrome.kind(packet.syndrome())) {
             case ACK -> {
+                boolean isNothingNew = psn == window.una - 1;
                 acknowledgeThrough(psn + 1, nowNs);
-                onCredits(packet, nowNs);
+                onCredits(packet, isNothingNew, nowNs);
             }
             case RNR_NAK -> onReceiverNotReady(packet, psn, nowNs);
             case NAK -> onNak(packet.syndrome(), psn, nowNs);
@@ -121,7 +122,10 @@ final class RcCompleter {
         queuePair.onSendProgress();
     }
 
-    private void onCredits(PacketView packet, long nowNs) {
+    /**
+     * @param isNothingNew the acknowledgement acknowledges nothing: it is there to announce a receive
+     */
+    private void onCredits(PacketView packet, boolean isNothingNew, long nowNs) {
         int credits = Syndrome.credits(packet.syndrome());
         if (credits < 0) {
             requester.onUnlimitedReceives();
@@ -129,7 +133,10 @@ final class RcCompleter {
             long message = Psn.unwrap(packet.messageNumber(), window.finishedMessages());
             requester.onReceiveLimit(window.receivesThrough(message) + credits);
         }
-        if (timer.isWaitingForReceiver() && credits > 0 && requester.isReceiverReady()) {
+        // A peer with shared receives counts none, but announces one all the same.
+        boolean isAnnounced = credits > 0 ? requester.isReceiverReady()
+                : credits < 0 && isNothingNew;
+        if (timer.isWaitingForReceiver() && isAnnounced) {
             // The peer has posted a receive and says so: no need to wait any longer.
             timer.endReceiverWait();
             timer.onSent(window.next, false, true, nowNs);

@@ -383,7 +383,7 @@ final class RcResponder {
             original = packet.opcode().kind() == Opcode.Kind.COMPARE_SWAP
                     ? target.compareAndSwap(packet.compare(), packet.swapAdd())
                     : target.fetchAndAdd(packet.swapAdd());
-        } catch (IllegalStateException arenaClosed) {
+        } catch (IllegalStateException | InternalError memoryGone) {
             refuse(Syndrome.NAK_REMOTE_ACCESS_ERROR);
             return;
         }

@@ -83,9 +83,15 @@ final class SendWindow {
     void goBackTo(long psn) {
         next = psn;
         cursor = oldest;
-        while (cursor < begun && queue.request(cursor).endPsn() <= psn) {
+        while (cursor < begun && isBehind(queue.request(cursor), psn)) {
             cursor++;
         }
+    }
+
+    /** {@return whether nothing of a request is left to do from a packet on} */
+    private static boolean isBehind(SendRequest request, long psn) {
+        boolean isToBeCarriedOut = request.isLocal() && !request.isCarriedOut();
+        return request.endPsn() <= psn && !isToBeCarriedOut;
     }
 
     /** All packets below this one are acknowledged. */

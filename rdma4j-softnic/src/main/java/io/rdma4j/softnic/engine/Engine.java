@@ -171,6 +171,12 @@ public final class Engine implements PacketHandler {
         }
     }
 
+    /** A completion queue is closed: it is notified of nothing more. */
+    public void forget(CompletionRing ring) {
+        moderated.remove(ring);
+        overrun.remove(ring);
+    }
+
     /** A completion queue has put a notification off. */
     public void onModerated(CompletionRing ring) {
         if (!moderated.contains(ring)) {
@@ -203,7 +209,7 @@ public final class Engine implements PacketHandler {
     void onPeerReady(int queuePair) {
         try {
             management.onPeerReady(queuePair);
-        } catch (RuntimeException defect) {
+        } catch (RuntimeException | InternalError defect) {
             contain(defect);
         }
     }
@@ -222,7 +228,7 @@ public final class Engine implements PacketHandler {
             if ((bells & EngineQueuePair.RECEIVE_BELL) != 0) {
                 queuePair.protocol().onReceivePosted(newNowNs);
             }
-        } catch (RuntimeException defect) {
+        } catch (RuntimeException | InternalError defect) {
             contain(queuePair, defect);
         }
         touched(queuePair);
@@ -246,14 +252,14 @@ public final class Engine implements PacketHandler {
                 .due(newNowNs)) {
             try {
                 due.protocol().onDeadline(newNowNs);
-            } catch (RuntimeException defect) {
+            } catch (RuntimeException | InternalError defect) {
                 contain(due, defect);
             }
             touched(due);
         }
         try {
             management.onTime(newNowNs);
-        } catch (RuntimeException defect) {
+        } catch (RuntimeException | InternalError defect) {
             contain(defect);
         }
         for (int i = moderated.size() - 1; i >= 0; i--) {
@@ -324,21 +330,21 @@ public final class Engine implements PacketHandler {
     private boolean pollTransmit(EngineQueuePair queuePair) {
         try {
             return queuePair.protocol().pollTransmit(outgoing, nowNs);
-        } catch (RuntimeException defect) {
+        } catch (RuntimeException | InternalError defect) {
             contain(queuePair, defect);
             return false;
         }
     }
 
     /** Our own defect in one queue pair must not harm the others: it fails alone, and says so. */
-    private void contain(EngineQueuePair queuePair, RuntimeException defect) {
+    private void contain(EngineQueuePair queuePair, Throwable defect) {
         LOG.log(System.Logger.Level.ERROR,
                 "queue pair " + queuePair.number() + " failed by a defect in its protocol", defect);
         queuePair.fail(nowNs);
     }
 
     /** A defect in the connection manager, or in who hears from it, must not harm the queue pairs. */
-    private static void contain(RuntimeException defect) {
+    private static void contain(Throwable defect) {
         LOG.log(System.Logger.Level.ERROR, "the connection manager failed to handle a message",
                 defect);
     }
@@ -347,7 +353,7 @@ public final class Engine implements PacketHandler {
     private boolean send(@Nullable EngineQueuePair queuePair) {
         int length = outgoing.totalLength();
         PacketPort port = rim.port(outgoing.path().source());
-        PacketPort.Sent result = port == null ? PacketPort.Sent.REFUSED : port.send(outgoing);
+        PacketPort.Sent result = port == null ? PacketPort.Sent.REFUSED : send(port, queuePair);
         switch (result) {
             case SENT, KEPT -> {
                 count(queuePair, Counter.SENT_PKTS, 1);
@@ -357,6 +363,19 @@ public final class Engine implements PacketHandler {
         }
         isPortFull |= result == PacketPort.Sent.KEPT;
         return !isPortFull;
+    }
+
+    private PacketPort.Sent send(PacketPort port, @Nullable EngineQueuePair queuePair) {
+        try {
+            return port.send(outgoing);
+        } catch (RuntimeException | InternalError defect) {
+            if (queuePair == null) {
+                contain(defect);
+            } else {
+                contain(queuePair, defect);
+            }
+            return PacketPort.Sent.REFUSED;
+        }
     }
 
     private boolean flush() {
@@ -432,7 +451,7 @@ public final class Engine implements PacketHandler {
         countReceived(queuePair, length);
         try {
             queuePair.protocol().onPacket(packet, nowNs);
-        } catch (RuntimeException defect) {
+        } catch (RuntimeException | InternalError defect) {
             contain(queuePair, defect);
         }
         touched(queuePair);
@@ -444,7 +463,7 @@ public final class Engine implements PacketHandler {
             if (drop != null) {
                 drop(drop, source);
             }
-        } catch (RuntimeException defect) {
+        } catch (RuntimeException | InternalError defect) {
             contain(defect);
         }
     }

@@ -55,6 +55,11 @@ public final class RegisteredMemory implements KeyedMemory {
         return key;
     }
 
+    /** {@return whether it is memory that keeps nothing} */
+    public boolean isNull() {
+        return isNull;
+    }
+
     /** {@return the protection domain it belongs to} */
     public Object domain() {
         return domain;

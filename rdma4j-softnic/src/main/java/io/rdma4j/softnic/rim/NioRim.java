@@ -71,6 +71,9 @@ public final class NioRim implements Rim {
         } catch (IOException e) {
             close(channel);
             throw refusal(local, e);
+        } catch (RuntimeException closing) {
+            close(channel);
+            throw closing;
         }
     }
 
