@@ -13,7 +13,8 @@ import java.util.function.LongSupplier;
  * Who runs the engine, and when.
  *
  * <ul>
- * <li>A thread that posts or polls runs it inline if nobody else does.
+ * <li>A thread that posts or polls runs it inline if nobody else does; one that posts receives only if nobody
+ * has for a while.
  * <li>A thread that changes something waits for its turn and runs it afterwards.
  * <li>A background thread runs it when something arrives or is due while nobody polls, and sleeps in the
  * rim otherwise. While somebody polls it keeps out of the way.
@@ -37,6 +38,8 @@ public final class EngineDriver {
     /** How long the background thread looks after timers by itself after traffic, so that none has to wake it. */
     private static final long RECENT_NS = 1_000_000_000;
     private static final long RECENT_SLEEP_NS = 5_000_000;
+    /** How long owners may do nothing but send; then the next receives as well. */
+    private static final long LONGEST_DEAFNESS_NS = 200_000;
     private static final int MAX_INLINE_ROUNDS = 4;
 
     private final Engine engine;
@@ -47,6 +50,8 @@ public final class EngineDriver {
     private final AtomicReference<@Nullable EngineQueuePair> rung = new AtomicReference<>();
     private final @Nullable Thread background;
     private volatile int waitingTasks;
+    /** For the owner. */
+    private long lastRoundNs;
     private volatile long lastPollNs;
     private volatile long lastTrafficNs;
     private volatile long asleepUntilNs = Long.MIN_VALUE;
@@ -65,6 +70,7 @@ public final class EngineDriver {
         long nowNs = clock.getAsLong();
         lastPollNs = nowNs - POLLING_NS;
         lastTrafficNs = nowNs;
+        lastRoundNs = nowNs;
         background = name == null
                 ? null
                 : Thread.ofPlatform().daemon().name(name).unstarted(this::runInBackground);
@@ -97,7 +103,7 @@ public final class EngineDriver {
             long nowNs = clock.getAsLong();
             engine.setTime(nowNs);
             T result = task.run(nowNs);
-            engine.transmit(nowNs);
+            work(nowNs);
             return result;
         } finally {
             leave();
@@ -115,10 +121,27 @@ public final class EngineDriver {
             long nowNs = clock.getAsLong();
             engine.setTime(nowNs);
             task.accept(nowNs);
-            engine.transmit(nowNs);
+            work(nowNs);
         } finally {
             leave();
         }
+    }
+
+    /**
+     * Sends; and receives as well if nobody has for a while. Threads that post or change things may keep the
+     * pollers and the background thread out for long, and sockets would overflow meanwhile.
+     */
+    private void work(long nowNs) {
+        if (nowNs - lastRoundNs > LONGEST_DEAFNESS_NS) {
+            round(nowNs);
+        } else {
+            engine.transmit(nowNs);
+        }
+    }
+
+    private boolean round(long nowNs) {
+        lastRoundNs = nowNs;
+        return engine.round(nowNs);
     }
 
     private void enter() {
@@ -167,7 +190,7 @@ public final class EngineDriver {
             nowNs = clock.getAsLong();
             lastPollNs = nowNs;
             takeBells(nowNs);
-            engine.round(nowNs);
+            round(nowNs);
             // Seen by a background thread that is just about to sleep by what it knew before.
             lastTrafficNs = nowNs;
         } finally {
@@ -192,7 +215,7 @@ public final class EngineDriver {
                 long nowNs = clock.getAsLong();
                 lastTrafficNs = nowNs;
                 takeBells(nowNs);
-                engine.transmit(nowNs);
+                work(nowNs);
             } finally {
                 owner.unlock();
             }
@@ -236,7 +259,7 @@ public final class EngineDriver {
         try {
             nowNs = clock.getAsLong();
             takeBells(nowNs);
-            more = engine.round(nowNs);
+            more = round(nowNs);
             deadlineNs = engine.deadlineNs();
         } finally {
             owner.unlock();
