@@ -1,5 +1,6 @@
 package io.rdma4j.tools;
 
+import io.rdma4j.tools.cmtools.Ucmatose;
 import io.rdma4j.tools.demo.Demo;
 import io.rdma4j.tools.demo.DemoSide;
 import io.rdma4j.tools.pingpong.AtomicPingpong;
@@ -29,6 +30,7 @@ import java.util.Locale;
         exitCodeList = {"0:success", "1:something failed; standard error says what",
             "2:wrong options or arguments"},
         subcommands = {Demo.class, DemoSide.class, Server.class, Client.class, Rping.class,
+            Ucmatose.class,
             IbvDevices.class, IbvDevinfo.class, Stat.class,
             IbvAsyncwatch.class,
             ShowGids.class,

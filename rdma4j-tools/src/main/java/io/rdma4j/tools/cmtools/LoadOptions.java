@@ -1,0 +1,42 @@
+package io.rdma4j.tools.cmtools;
+
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+
+import java.time.Duration;
+
+/** The options about how much is sent and how long is waited. */
+final class LoadOptions {
+    private static final int MOST_CONNECTIONS = 100_000;
+    private static final int LONGEST_PATIENCE_S = 1_000_000;
+
+    @Option(names = "-c", paramLabel = "COUNT", defaultValue = "1", converter = WholeNumber.class,
+            description = "Connections (default: ${DEFAULT-VALUE}).")
+    private long connections;
+
+    @Option(names = "-C", paramLabel = "COUNT", defaultValue = "10", converter = WholeNumber.class,
+            description = "Messages over each connection (default: ${DEFAULT-VALUE}).")
+    private long messages;
+
+    @Option(names = "-S", paramLabel = "SIZE", defaultValue = "100", converter = WholeNumber.class,
+            description = "Bytes of a message (default: ${DEFAULT-VALUE}).")
+    private long size;
+
+    @Option(names = "--patience", paramLabel = "SECONDS", defaultValue = "10",
+            converter = WholeNumber.class,
+            description = "Give up when nothing comes from the peer for so long; a server waits for"
+                    + " its first client without end (default: ${DEFAULT-VALUE}).")
+    private long patienceS;
+
+    /** {@return the load} Refuses values that make no sense. */
+    Load load(CommandSpec spec) {
+        WholeNumber.checked(spec, "--patience", patienceS, 1, LONGEST_PATIENCE_S);
+        return new Load(WholeNumber.checked(spec, "-c", connections, 1, MOST_CONNECTIONS),
+                WholeNumber.checked(spec, "-C", messages, 0, Integer.MAX_VALUE),
+                WholeNumber.checked(spec, "-S", size, 0, Integer.MAX_VALUE - Node.HEADER));
+    }
+
+    Duration patience() {
+        return Duration.ofSeconds(patienceS);
+    }
+}

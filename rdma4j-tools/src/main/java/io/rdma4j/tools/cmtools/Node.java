@@ -1,0 +1,228 @@
+package io.rdma4j.tools.cmtools;
+
+import io.rdma4j.cm.CmId;
+import io.rdma4j.cm.DatagramParameters;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AddressHandle;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.WorkCompletion;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Objects;
+
+/**
+ * One connection with its verbs' objects; for datagrams one queue pair with its peer.
+ *
+ * <p>Closing it closes the id as well.
+ */
+final class Node implements AutoCloseable {
+    /** Bytes in front of a received datagram: its global routing header. Source: IBTA 11.4.2.1. */
+    static final int HEADER = 40;
+    /** Software devices have one. */
+    static final int DEVICE_PORT = 1;
+
+    /** What can be closed. */
+    @FunctionalInterface
+    private interface Closing {
+        void close() throws RdmaException;
+    }
+
+    private final CmId id;
+    private final Load load;
+    private final Deque<Closing> closings = new ArrayDeque<>();
+    private final SendWorkRequest send = new SendWorkRequest();
+    private @Nullable ProtectionDomain domain;
+    private @Nullable CompletionQueue sends;
+    private @Nullable CompletionQueue receives;
+    private @Nullable MemorySegment memory;
+    private @Nullable MemoryRegion region;
+    private @Nullable AddressHandle peer;
+    private boolean connected;
+    private boolean ended;
+
+    Node(CmId id, Load load) {
+        this.id = id;
+        this.load = load;
+        id.userContext(this);
+    }
+
+    CmId id() {
+        return id;
+    }
+
+    // ---------------------------------------------------------------- verbs' objects
+
+    private boolean isDatagram() {
+        return id.queuePairType() == QueuePairType.UD;
+    }
+
+    private int headerLength() {
+        return isDatagram() ? HEADER : 0;
+    }
+
+    /** Creates the queue pair and what it needs, once the id has a device. */
+    void prepare(boolean isDeafToItself) throws IOException {
+        DeviceContext context = id.context();
+        if (isDatagram()) {
+            checkSize(context);
+        }
+        ProtectionDomain created = context.allocateProtectionDomain();
+        closings.push(created::close);
+        domain = created;
+        int depth = Math.max(1, load.messages());
+        CompletionQueue sending = context.createCompletionQueue(depth);
+        closings.push(sending::close);
+        sends = sending;
+        CompletionQueue receiving = context.createCompletionQueue(depth);
+        closings.push(receiving::close);
+        receives = receiving;
+        id.createQueuePair(created, new QueuePairInitAttributes().type(id.queuePairType())
+                .capabilities(QueuePairCapabilities.ofDepth(depth, depth)).signalAll(true)
+                .sendCompletionQueue(sending).receiveCompletionQueue(receiving)
+                .blockSelfMulticastLoopback(isDeafToItself));
+        closings.push(id::closeQueuePair);
+        if (load.messages() > 0) {
+            createMessage(created);
+        }
+    }
+
+    private void checkSize(DeviceContext context) throws IOException {
+        int longest = context.queryPort(DEVICE_PORT).activeMtu().bytes();
+        if (load.messages() > 0 && load.size() > longest) {
+            throw new Failure(Failure.INVALID, "message_size " + load.size()
+                    + " is larger than active mtu " + longest);
+        }
+    }
+
+    private void createMessage(ProtectionDomain of) throws RdmaException {
+        Arena arena = Arena.ofShared();
+        closings.push(arena::close);
+        MemorySegment bytes = arena.allocate(headerLength() + load.size());
+        memory = bytes;
+        MemoryRegion registered = of.register(bytes, AccessFlag.LOCAL_WRITE);
+        closings.push(registered::close);
+        region = registered;
+        send.send().add(registered, headerLength(), load.size());
+    }
+
+    // ---------------------------------------------------------------- messages
+
+    void postReceives() throws RdmaException {
+        if (load.messages() == 0) {
+            return;
+        }
+        ReceiveWorkRequest receive = new ReceiveWorkRequest().add(Objects.requireNonNull(region), 0,
+                headerLength() + load.size());
+        for (int i = 0; i < load.messages(); i++) {
+            id.queuePair().postReceive(receive);
+        }
+    }
+
+    void postSends() throws RdmaException {
+        if (!connected) {
+            return;
+        }
+        for (int i = 0; i < load.messages(); i++) {
+            id.queuePair().postSend(send);
+        }
+    }
+
+    /** {@return where sends complete, or else receives} */
+    CompletionQueue completions(boolean ofSends) {
+        return Objects.requireNonNull(ofSends ? sends : receives);
+    }
+
+    /** Looks at what completed. */
+    void check(WorkCompletion completion, boolean isSend) throws IOException {
+        if (!completion.isSuccess()) {
+            throw new Failure(Failure.FAILED_WORK, (isSend ? "send: " : "receive: ")
+                    + completion.status() + ": " + completion.status().explanation()
+                    + advice(completion));
+        }
+        if (isSend) {
+            return;
+        }
+        long length = completion.byteLength() - headerLength();
+        if (length != load.size()) {
+            throw new Failure(Failure.INVALID, "the peer's messages have " + length + " bytes, not "
+                    + load.size() + "; both sides need the same -S");
+        }
+        if (isDatagram() && peer == null) {
+            answer(completion);
+        }
+    }
+
+    private static String advice(WorkCompletion completion) {
+        return switch (completion.status()) {
+            case LOCAL_LENGTH_ERROR, REMOTE_INVALID_REQUEST_ERROR ->
+                "; both sides need the same -S";
+            case RNR_RETRY_EXCEEDED_ERROR -> "; both sides need the same -C";
+            default -> "";
+        };
+    }
+
+    // ---------------------------------------------------------------- the peer
+
+    /** Sends go where a look-up or a group says. */
+    void sendTo(DatagramParameters service) throws RdmaException {
+        sendTo(pathTo(service), service.queuePairNumber(), service.qkey());
+    }
+
+    private AddressHandle pathTo(DatagramParameters service) throws RdmaException {
+        return Objects.requireNonNull(domain).createAddressHandle(service.path());
+    }
+
+    /** Sends go where the first datagram came from; its immediate value tells the queue pair. */
+    private void answer(WorkCompletion completion) throws RdmaException {
+        sendTo(Objects.requireNonNull(domain).createAddressHandle(DEVICE_PORT, completion,
+                Objects.requireNonNull(memory).asSlice(0, HEADER)), completion.immediate(),
+                DatagramParameters.UDP_QKEY);
+    }
+
+    private void sendTo(AddressHandle handle, int queuePair, int qkey) {
+        closings.push(handle::close);
+        peer = handle;
+        send.sendWithImmediate(id.queuePair().number()).to(handle, queuePair, qkey);
+    }
+
+    // ---------------------------------------------------------------- its life
+
+    void onConnected() {
+        connected = true;
+    }
+
+    boolean isConnected() {
+        return connected;
+    }
+
+    void onEnded() {
+        connected = false;
+        ended = true;
+    }
+
+    boolean hasEnded() {
+        return ended;
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        while (!closings.isEmpty()) {
+            closings.pop().close();
+        }
+        id.close();
+    }
+}

@@ -1,0 +1,27 @@
+package io.rdma4j.tools.cmtools;
+
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.TypeConversionException;
+
+/** Numbers as C programs take them: decimal, or hexadecimal after {@code 0x}, or octal after {@code 0}. */
+final class WholeNumber implements ITypeConverter<Long> {
+    @Override
+    public Long convert(String value) {
+        try {
+            return Long.decode(value);
+        } catch (NumberFormatException e) {
+            throw new TypeConversionException("'" + value + "' is not a whole number");
+        }
+    }
+
+    /** {@return a value of an option that is in range} */
+    static int checked(CommandSpec spec, String option, long value, long lowest, int highest) {
+        if (value < lowest || value > highest) {
+            throw new ParameterException(spec.commandLine(), option + " must be from " + lowest
+                    + " to " + highest + ", not " + value);
+        }
+        return (int) value;
+    }
+}
