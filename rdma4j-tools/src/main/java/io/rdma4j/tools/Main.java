@@ -1,6 +1,8 @@
 package io.rdma4j.tools;
 
+import io.rdma4j.tools.cmtools.Mckey;
 import io.rdma4j.tools.cmtools.Ucmatose;
+import io.rdma4j.tools.cmtools.Udaddy;
 import io.rdma4j.tools.demo.Demo;
 import io.rdma4j.tools.demo.DemoSide;
 import io.rdma4j.tools.pingpong.AtomicPingpong;
@@ -31,6 +33,8 @@ import java.util.Locale;
             "2:wrong options or arguments"},
         subcommands = {Demo.class, DemoSide.class, Server.class, Client.class, Rping.class,
             Ucmatose.class,
+            Udaddy.class,
+            Mckey.class,
             IbvDevices.class, IbvDevinfo.class, Stat.class,
             IbvAsyncwatch.class,
             ShowGids.class,

@@ -1,0 +1,21 @@
+package io.rdma4j.tools.cmtools;
+
+import io.rdma4j.cm.PortSpace;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+
+/** The port space of datagrams, given as a number. */
+final class DatagramSpace {
+    private DatagramSpace() {}
+
+    /** Refuses any but UDP. */
+    static void check(CommandSpec spec, @Nullable Long number) {
+        if (number == null || number == PortSpace.UDP.code()) {
+            return;
+        }
+        throw new ParameterException(spec.commandLine(), number == PortSpace.IPOIB.code()
+                ? "-p 0x2 is not possible: port space IPoIB needs an InfiniBand link"
+                : "-p must be 0x111, the port space UDP, not " + number);
+    }
+}

@@ -1,0 +1,179 @@
+package io.rdma4j.tools.cmtools;
+
+import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.DatagramParameters;
+import io.rdma4j.cm.MulticastMembership;
+import io.rdma4j.cm.PortSpace;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+
+/**
+ * Joins a multicast group and sends to it or receives from it.
+ *
+ * <p>C: {@code mckey} of librdmacm.
+ */
+@Command(name = "mckey",
+        description = "Multicast by the connection manager, with a C or Java mckey.")
+public final class Mckey implements Callable<Integer> {
+    private static final Duration RESOLVE = Duration.ofSeconds(2);
+    /** Switches that listen to IGMP and MLD need some time to learn of the members, as in the C program. */
+    private static final Duration SETTLE = Duration.ofSeconds(3);
+
+    @Mixin
+    private LoadOptions load = new LoadOptions();
+
+    @Option(names = "-m", paramLabel = "ADDR", description = "The IP multicast address to join.")
+    private @Nullable String group;
+
+    @Option(names = "-M", paramLabel = "GID", hidden = true)
+    private @Nullable String unmapped;
+
+    @Option(names = "-s", description = "Send to the group (default: receive).")
+    private boolean isSender;
+
+    @Option(names = "-b", paramLabel = "ADDR",
+            description = "Local address (default: where multicast goes).")
+    private @Nullable String local;
+
+    @Option(names = "-p", paramLabel = "SPACE", converter = WholeNumber.class,
+            description = "Port space as a number: 0x111 for udp (default).")
+    private @Nullable Long spaceNumber;
+
+    @Option(names = "-o", description = "Join to send only.")
+    private boolean isSendOnly;
+
+    @Option(names = "-l", description = "Keep what is sent from receivers on this device.")
+    private boolean isDeafToItself;
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Override
+    public Integer call() {
+        if (unmapped != null) {
+            throw new ParameterException(spec.commandLine(), "-M is not possible: with RoCE a group"
+                    + " is an IP multicast address; -m takes it");
+        }
+        if (group == null) {
+            throw new ParameterException(spec.commandLine(),
+                    "-m, the multicast address, is needed");
+        }
+        DatagramSpace.check(spec, spaceNumber);
+        Load wanted = load.load(spec);
+        String name = group;
+        return Verdict.of(spec, () -> new Run(wanted).run(name));
+    }
+
+    private static InetAddress address(String name) throws RdmaException {
+        try {
+            return InetAddress.getByName(name);
+        } catch (UnknownHostException e) {
+            throw new RdmaException(Errno.EHOSTUNREACH, "resolve address",
+                    "unknown host '" + name + "'", e);
+        }
+    }
+
+    /** One run with its queue pairs. */
+    private final class Run {
+        private final Load wanted;
+        private final Gathering gathering;
+
+        Run(Load wanted) {
+            this.wanted = wanted;
+            gathering = new Gathering(wanted, load.patience(), this::onEvent);
+        }
+
+        void run(String name) throws IOException {
+            print("mckey: starting " + (isSender ? "client" : "server"));
+            InetAddress joined = address(name);
+            if (!joined.isMulticastAddress()) {
+                throw new Failure(Failure.INVALID,
+                        joined.getHostAddress() + " is no multicast address");
+            }
+            InetSocketAddress from = local == null
+                    ? null
+                    : new InetSocketAddress(address(local), 0);
+            try (gathering) {
+                gathering.addAll(PortSpace.UDP);
+                print("mckey: joining");
+                for (Node node : gathering.nodes()) {
+                    node.id().resolveAddress(from, new InetSocketAddress(joined, 0), RESOLVE);
+                }
+                gathering.awaitConnected();
+                exchange();
+                for (Node node : gathering.nodes()) {
+                    node.id().leaveMulticast(joined);
+                }
+            }
+        }
+
+        private void exchange() throws IOException {
+            if (wanted.messages() == 0) {
+                gathering.linger(SETTLE);
+                return;
+            }
+            if (isSender) {
+                gathering.linger(SETTLE);
+                print("initiating data transfers");
+                gathering.postSends();
+                gathering.awaitSends();
+            } else {
+                print("receiving data transfers");
+                gathering.awaitReceives();
+            }
+            print("data transfers complete");
+        }
+
+        private void onEvent(CmEvent event) throws IOException {
+            switch (event.type()) {
+                case ADDR_RESOLVED -> join(Gathering.nodeOf(event), event);
+                case MULTICAST_JOIN -> {
+                    Node node = Gathering.nodeOf(event);
+                    DatagramParameters service = Objects.requireNonNull(event.datagram());
+                    print("mckey: joined dgid: " + service.path().destination().addressText()
+                            + " mlid 0x" + Integer.toHexString(service.path().destinationLid())
+                            + " sl " + service.path().serviceLevel());
+                    node.sendTo(service);
+                    node.onConnected();
+                }
+                case ADDR_CHANGE -> print("mckey: event: " + event.type().text() + ", status: "
+                        + event.status());
+                default -> {
+                    // Nothing to do for the others.
+                }
+            }
+        }
+
+        private void join(Node node, CmEvent event) throws IOException {
+            node.prepare(isDeafToItself);
+            if (!isSender) {
+                node.postReceives();
+            }
+            event.id().joinMulticast(event.id().peerAddress().getAddress(),
+                    isSendOnly
+                            ? MulticastMembership.SEND_ONLY_FULL_MEMBER
+                            : MulticastMembership.FULL_MEMBER,
+                    node);
+        }
+
+        private void print(String line) {
+            spec.commandLine().getOut().println(line);
+            spec.commandLine().getOut().flush();
+        }
+    }
+}
