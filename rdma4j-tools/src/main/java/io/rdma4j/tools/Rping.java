@@ -6,8 +6,6 @@ import io.rdma4j.cm.PortSpace;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
-import io.rdma4j.verbs.QueuePairCapabilities;
-import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.WorkCompletion;
@@ -20,7 +18,6 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-import java.io.PrintWriter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -45,8 +42,12 @@ final class Rping implements Callable<Integer> {
     private static final ValueLayout.OfInt U32 = ValueLayout.JAVA_INT_UNALIGNED
             .withOrder(ByteOrder.BIG_ENDIAN);
     private static final int ADVERTISEMENT = 16;
-    private static final int SMALLEST = 32;
-    private static final int LARGEST = 65535 - 1;
+    private static final int SMALLEST = 23;
+    private static final int LARGEST = 65535;
+    private static final int SEND_DEPTH = 16;
+    private static final int RECEIVE_DEPTH = 2;
+    private static final int BACKLOG = 3;
+    private static final int LONGEST_PATIENCE_S = 1_000_000;
     private static final Duration RESOLVE = Duration.ofSeconds(2);
 
     @Option(names = "-s", description = "Be the server.")
@@ -78,6 +79,25 @@ final class Rping implements Callable<Integer> {
     @Option(names = "-V", description = "Compare what comes back with what was sent.")
     private boolean isValidating;
 
+    @Option(names = "-d", description = "Print each step.")
+    private boolean isDebugging;
+
+    @Option(names = "-P", description = "Serve many clients, at the same time, until stopped.")
+    private boolean isPersistent;
+
+    @Option(names = "-q", description = "Create and modify the queue pair without the connection"
+            + " manager's help.")
+    private boolean isOwnQueuePair;
+
+    @Option(names = "-I", paramLabel = "ADDR", description = "Local address of the client.")
+    private @Nullable String source;
+
+    @Option(names = "--patience", paramLabel = "SECONDS", defaultValue = "10",
+            converter = Numbers.Count.class,
+            description = "Give up when nothing comes from the peer for so long"
+                    + " (default: ${DEFAULT-VALUE}).")
+    private int patienceS;
+
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
@@ -95,6 +115,10 @@ final class Rping implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(),
                     "-p must be the server's port, from 1 to 65535, not 0");
         }
+        if (patienceS < 1 || patienceS > LONGEST_PATIENCE_S) {
+            throw new ParameterException(spec.commandLine(), "--patience must be from 1 to "
+                    + LONGEST_PATIENCE_S + ", not " + patienceS);
+        }
         if (isServer) {
             serve();
         } else {
@@ -109,15 +133,39 @@ final class Rping implements Callable<Integer> {
                 : new InetSocketAddress(Hosts.resolve(address), port);
         try (CmId listener = CmId.create(PortSpace.TCP)) {
             listener.bindAddress(bound);
-            listener.listen(3);
+            debug("rdma_bind_addr successful");
+            listener.listen(BACKLOG);
+            debug("rdma_listen");
             if (isVerbose) {
-                spec.commandLine().getOut().println("listening on port " + listener.sourcePort());
+                print("listening on port " + listener.sourcePort());
             }
-            try (CmId id = listener.awaitRequest(); Session session = new Session(id)) {
-                id.accept(new ConnectionParameters().responderResources(1).initiatorDepth(1));
-                session.serve();
-                id.disconnect();
-            }
+            do {
+                CmId request = listener.awaitRequest();
+                if (isPersistent) {
+                    Thread.ofVirtual().start(() -> serveQuietly(request));
+                } else {
+                    serve(request);
+                }
+            } while (isPersistent);
+        }
+    }
+
+    /** One client of many: its failure is not that of the others. */
+    private void serveQuietly(CmId request) {
+        try {
+            serve(request);
+        } catch (RdmaException | RuntimeException e) {
+            error("rping: " + Main.firstLine(e));
+        }
+    }
+
+    private void serve(CmId request) throws RdmaException {
+        try (CmId id = request; Session session = new Session(id)) {
+            debug("accepting client connection request");
+            session.accept();
+            session.serve();
+            error("server DISCONNECT EVENT...");
+            id.disconnect();
         }
     }
 
@@ -125,21 +173,42 @@ final class Rping implements Callable<Integer> {
         InetAddress server = address == null
                 ? InetAddress.getLoopbackAddress()
                 : Hosts.resolve(address);
+        InetSocketAddress from = source == null
+                ? null
+                : new InetSocketAddress(Hosts.resolve(source), 0);
         try (CmId id = CmId.create(PortSpace.TCP)) {
-            id.resolveAddress(new InetSocketAddress(server, port), RESOLVE);
+            id.resolveAddress(from, new InetSocketAddress(server, port), RESOLVE);
             id.resolveRoute(RESOLVE);
+            debug("rdma_resolve_addr - rdma_resolve_route successful");
             try (Session session = new Session(id)) {
-                id.connect(new ConnectionParameters().responderResources(1).initiatorDepth(1)
-                        .retryCount(7));
+                session.connect();
+                debug("rdma_connect successful");
                 session.ping();
-                id.disconnect();
+                session.leave();
             }
         }
+    }
+
+    private void debug(String line) {
+        if (isDebugging) {
+            print(line);
+        }
+    }
+
+    private void print(String line) {
+        spec.commandLine().getOut().println(line);
+        spec.commandLine().getOut().flush();
+    }
+
+    private void error(String line) {
+        spec.commandLine().getErr().println(line);
+        spec.commandLine().getErr().flush();
     }
 
     /** One connection with its buffers. */
     private final class Session implements AutoCloseable {
         private final CmId id;
+        private final RpingQueuePair own;
         private final Arena arena = Arena.ofShared();
         private final MemorySegment sent = arena.allocate(ADVERTISEMENT);
         private final MemorySegment received = arena.allocate(ADVERTISEMENT);
@@ -149,23 +218,39 @@ final class Rping implements Callable<Integer> {
         private final MemoryRegion receivedRegion;
         private final MemoryRegion dataRegion;
         private final MemoryRegion startRegion;
-        private final PrintWriter out = spec.commandLine().getOut();
 
         Session(CmId id) throws RdmaException {
             this.id = id;
-            id.createQueuePair(null, new QueuePairInitAttributes()
-                    .capabilities(QueuePairCapabilities.ofDepth(16, 2)));
-            sentRegion = id.registerMessages(sent);
-            receivedRegion = id.registerMessages(received);
-            dataRegion = id.protectionDomain().register(data, AccessFlag.LOCAL_WRITE,
+            own = RpingQueuePair.create(id, isOwnQueuePair, SEND_DEPTH, RECEIVE_DEPTH,
+                    Duration.ofSeconds(patienceS));
+            debug(String.format("created qp 0x%x", own.queuePair().number()));
+            sentRegion = own.registerMessages(sent);
+            receivedRegion = own.registerMessages(received);
+            dataRegion = own.protectionDomain().register(data, AccessFlag.LOCAL_WRITE,
                     AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
-            startRegion = id.protectionDomain().register(start, AccessFlag.LOCAL_WRITE,
+            startRegion = own.protectionDomain().register(start, AccessFlag.LOCAL_WRITE,
                     AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
             postReceive();
         }
 
+        private ConnectionParameters parameters() {
+            return new ConnectionParameters().responderResources(1).initiatorDepth(1);
+        }
+
+        void accept() throws RdmaException {
+            own.accept(parameters());
+        }
+
+        void connect() throws RdmaException {
+            own.connect(parameters());
+        }
+
+        void leave() throws RdmaException {
+            own.leave();
+        }
+
         private void postReceive() throws RdmaException {
-            id.postReceive(0, receivedRegion, 0, ADVERTISEMENT);
+            own.postReceive(0, receivedRegion, 0, ADVERTISEMENT);
         }
 
         void ping() throws RdmaException {
@@ -180,8 +265,7 @@ final class Rping implements Callable<Integer> {
                             "data mismatch in round " + round + " at byte " + start.mismatch(data));
                 }
                 if (isVerbose) {
-                    out.println("ping data: " + text(data));
-                    out.flush();
+                    print("ping data: " + text(data));
                 }
             }
         }
@@ -203,12 +287,16 @@ final class Rping implements Callable<Integer> {
             sent.set(U64, 0, region.address());
             sent.set(U32, 8, region.rkey());
             sent.set(U32, 12, size);
-            id.postSend(1, sentRegion, 0, ADVERTISEMENT, SendFlag.SIGNALED);
-            expectSuccess(id.awaitSendCompletion());
+            if (isDebugging) {
+                print(String.format("RDMA addr %x rkey %x len %d", region.address(),
+                        region.rkey(), size));
+            }
+            own.postSend(1, sentRegion, 0, ADVERTISEMENT, SendFlag.SIGNALED);
+            expectSuccess(own.awaitSendCompletion());
         }
 
         private void awaitMessage() throws RdmaException {
-            expectSuccess(id.awaitReceiveCompletion());
+            expectSuccess(own.awaitReceiveCompletion());
             postReceive();
         }
 
@@ -217,21 +305,24 @@ final class Rping implements Callable<Integer> {
                 if (!awaitAdvertisement()) {
                     return;
                 }
-                id.postRead(2, dataRegion, 0, advertisedLength(), received.get(U64, 0),
+                debug("server received sink adv");
+                own.postRead(2, dataRegion, 0, advertisedLength(), received.get(U64, 0),
                         received.get(U32, 8), SendFlag.SIGNALED);
-                expectSuccess(id.awaitSendCompletion());
+                expectSuccess(own.awaitSendCompletion());
+                debug("server received read complete");
                 if (isVerbose) {
-                    out.println("server ping data: " + text(data));
-                    out.flush();
+                    print("server ping data: " + text(data));
                 }
                 postReceive();
                 advertise(dataRegion);
                 if (!awaitAdvertisement()) {
                     return;
                 }
-                id.postWrite(3, dataRegion, 0, advertisedLength(), received.get(U64, 0),
+                debug("server received sink adv");
+                own.postWrite(3, dataRegion, 0, advertisedLength(), received.get(U64, 0),
                         received.get(U32, 8), SendFlag.SIGNALED);
-                expectSuccess(id.awaitSendCompletion());
+                expectSuccess(own.awaitSendCompletion());
+                debug("server rdma write complete");
                 postReceive();
                 advertise(dataRegion);
             }
@@ -239,7 +330,7 @@ final class Rping implements Callable<Integer> {
 
         /** {@return false when the client has ended} */
         private boolean awaitAdvertisement() throws RdmaException {
-            WorkCompletion completion = id.awaitReceiveCompletion();
+            WorkCompletion completion = own.awaitReceiveCompletion();
             if (completion.status() == WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
                 return false;
             }
@@ -258,6 +349,9 @@ final class Rping implements Callable<Integer> {
         }
 
         private void expectSuccess(WorkCompletion completion) throws RdmaException {
+            if (completion.status() == WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
+                throw new RdmaException(Errno.EIO, "rping", "the peer disconnected too early");
+            }
             if (!completion.isSuccess()) {
                 throw new RdmaException(Errno.EIO,
                         completion.opcode() == WorkCompletionOpcode.RECEIVE ? "receive" : "send",
@@ -276,7 +370,7 @@ final class Rping implements Callable<Integer> {
 
         @Override
         public void close() throws RdmaException {
-            id.closeQueuePair();
+            own.close();
             sentRegion.close();
             receivedRegion.close();
             dataRegion.close();
