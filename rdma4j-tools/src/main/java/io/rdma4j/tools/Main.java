@@ -1,5 +1,6 @@
 package io.rdma4j.tools;
 
+import io.rdma4j.tools.cmtools.Cmtime;
 import io.rdma4j.tools.cmtools.Mckey;
 import io.rdma4j.tools.cmtools.Ucmatose;
 import io.rdma4j.tools.cmtools.Udaddy;
@@ -35,6 +36,7 @@ import java.util.Locale;
             Ucmatose.class,
             Udaddy.class,
             Mckey.class,
+            Cmtime.class,
             IbvDevices.class, IbvDevinfo.class, Stat.class,
             IbvAsyncwatch.class,
             ShowGids.class,

@@ -1,0 +1,150 @@
+package io.rdma4j.tools.cmtools;
+
+import io.rdma4j.cm.AddressInfo;
+import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventType;
+import io.rdma4j.cm.CmId;
+import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.EventChannel;
+import io.rdma4j.cm.PortSpace;
+import io.rdma4j.verbs.RdmaException;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Objects;
+
+/** Takes all connections through one step after the other. */
+final class CmtimeClient {
+    /** A step of one connection. */
+    @FunctionalInterface
+    private interface Doing {
+        void take(int connection) throws RdmaException;
+    }
+
+    private final PrintWriter out;
+    private final int retries;
+    private final Duration timeout;
+    private final Duration patience;
+    private final StepTimes times;
+    private final CmId[] ids;
+    private final int[] retriesLeft;
+
+    CmtimeClient(PrintWriter out, int connections, int retries, Duration timeout,
+            Duration patience) {
+        this.out = out;
+        this.retries = retries;
+        this.timeout = timeout;
+        this.patience = patience;
+        times = new StepTimes(connections);
+        ids = new CmId[connections];
+        retriesLeft = new int[connections];
+    }
+
+    void run(AddressInfo info) throws IOException {
+        InetSocketAddress source = info.source();
+        InetSocketAddress server = Objects.requireNonNull(info.destination());
+        try (EventChannel channel = EventChannel.create()) {
+            try {
+                step("creating id", CmtimeStep.CREATE_ID, i -> {
+                    ids[i] = CmId.create(channel, PortSpace.TCP);
+                    ids[i].userContext(i);
+                });
+                if (source != null) {
+                    step("binding source address", CmtimeStep.BIND,
+                            i -> ids[i].bindAddress(source));
+                }
+                steps(channel, "resolving address", CmtimeStep.RESOLVE_ADDRESS,
+                        CmEventType.ADDR_RESOLVED, i -> ids[i].resolveAddress(server, timeout));
+                steps(channel, "resolving route", CmtimeStep.RESOLVE_ROUTE,
+                        CmEventType.ROUTE_RESOLVED, i -> ids[i].resolveRoute(timeout));
+                step("creating qp", CmtimeStep.CREATE_QUEUE_PAIR,
+                        i -> ids[i].createQueuePair(null, CmtimeServer.attributes()));
+                steps(channel, "connecting", CmtimeStep.CONNECT, CmEventType.ESTABLISHED,
+                        i -> ids[i].connect(new ConnectionParameters().responderResources(1)
+                                .initiatorDepth(1).retryCount(retries).rnrRetryCount(0)
+                                .flowControl(false)));
+                steps(channel, "disconnecting", CmtimeStep.DISCONNECT, CmEventType.DISCONNECTED,
+                        i -> {
+                            ids[i].disconnect();
+                            ids[i].closeQueuePair();
+                        });
+                step("destroying id", CmtimeStep.DESTROY, i -> ids[i].close());
+            } finally {
+                for (CmId id : ids) {
+                    if (id != null) {
+                        id.close();
+                    }
+                }
+            }
+        }
+        times.print(out);
+    }
+
+    /** A step that is done when the call returns. */
+    private void step(String name, CmtimeStep step, Doing doing) throws RdmaException {
+        print(name);
+        times.beginAll(step, System.nanoTime());
+        for (int i = 0; i < ids.length; i++) {
+            times.begin(step, i, System.nanoTime());
+            doing.take(i);
+            times.end(step, i, System.nanoTime());
+        }
+        times.endAll(step, System.nanoTime());
+    }
+
+    /** A step of all connections at once, each done when its event comes. */
+    private void steps(EventChannel channel, String name, CmtimeStep step, CmEventType done,
+            Doing doing) throws IOException {
+        print(name);
+        times.beginAll(step, System.nanoTime());
+        for (int i = 0; i < ids.length; i++) {
+            retriesLeft[i] = retries;
+            times.begin(step, i, System.nanoTime());
+            doing.take(i);
+        }
+        for (int left = ids.length; left > 0;) {
+            try (CmEvent event = channel.pollEvent(patience)) {
+                if (event == null) {
+                    throw new IOException("nothing came from the server for "
+                            + patience.toSeconds() + " s; " + left + " of " + ids.length
+                            + " connections wait for " + step.text());
+                }
+                if (event.id().userContext() instanceof Integer i && event.type() == done) {
+                    times.end(step, i, System.nanoTime());
+                    left--;
+                } else {
+                    retry(event, doing);
+                }
+            }
+        }
+        times.endAll(step, System.nanoTime());
+    }
+
+    private void retry(CmEvent event, Doing doing) throws IOException {
+        switch (event.type()) {
+            case ADDR_ERROR, ROUTE_ERROR -> {
+                if (event.id().userContext() instanceof Integer i && retriesLeft[i]-- > 0) {
+                    doing.take(i);
+                    return;
+                }
+                fail(event);
+            }
+            case CONNECT_ERROR, UNREACHABLE, REJECTED, DISCONNECTED, DEVICE_REMOVAL -> fail(event);
+            default -> {
+                // The others matter to nobody here.
+            }
+        }
+    }
+
+    private static void fail(CmEvent event) throws IOException {
+        throw new IOException("event: " + event.type().text() + ", error: " + event.status() + ": "
+                + event.description());
+    }
+
+    private void print(String line) {
+        out.println(line);
+        out.flush();
+    }
+}

@@ -1,0 +1,19 @@
+package io.rdma4j.tools.cmtools;
+
+/** The steps cmtime takes the time of. */
+enum CmtimeStep {
+    CREATE_ID("create id"), BIND("bind addr"), RESOLVE_ADDRESS("resolve addr"), RESOLVE_ROUTE(
+            "resolve route"), CREATE_QUEUE_PAIR("create qp"), CONNECT("connect"), DISCONNECT(
+                    "disconnect"), DESTROY("destroy");
+
+    private final String text;
+
+    CmtimeStep(String text) {
+        this.text = text;
+    }
+
+    /** {@return its name in the table} */
+    String text() {
+        return text;
+    }
+}
