@@ -207,7 +207,6 @@ final class Rping implements Callable<Integer> {
 
     /** One connection with its buffers. */
     private final class Session implements AutoCloseable {
-        private final CmId id;
         private final RpingQueuePair own;
         private final Arena arena = Arena.ofShared();
         private final MemorySegment sent = arena.allocate(ADVERTISEMENT);
@@ -220,7 +219,6 @@ final class Rping implements Callable<Integer> {
         private final MemoryRegion startRegion;
 
         Session(CmId id) throws RdmaException {
-            this.id = id;
             own = RpingQueuePair.create(id, isOwnQueuePair, SEND_DEPTH, RECEIVE_DEPTH,
                     Duration.ofSeconds(patienceS));
             debug(String.format("created qp 0x%x", own.queuePair().number()));

@@ -114,7 +114,7 @@ class CommandLineTest {
     // ---------------------------------------------------------------- two processes
 
     /** {@return a loopback address that no other build on this machine takes, made from the process id} */
-    private static String ownLoopbackAddress() {
+    static String ownLoopbackAddress() {
         long pid = ProcessHandle.current().pid();
         return "127." + (1 + (pid >>> 14 & 0x7f)) + "." + (pid >>> 7 & 0x7f) + "."
                 + (1 + (pid & 0x7f));

@@ -15,6 +15,7 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletion;
+import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -148,10 +149,13 @@ final class Node implements AutoCloseable {
 
     /** Looks at what completed. */
     void check(WorkCompletion completion, boolean isSend) throws IOException {
+        if (completion.status() == WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
+            throw new Failure(Failure.RESET, "the peer disconnected too early; both sides need the"
+                    + " same -C and -S");
+        }
         if (!completion.isSuccess()) {
             throw new Failure(Failure.FAILED_WORK, (isSend ? "send: " : "receive: ")
-                    + completion.status() + ": " + completion.status().explanation()
-                    + advice(completion));
+                    + completion.status() + "; " + advice(completion));
         }
         if (isSend) {
             return;
@@ -169,9 +173,9 @@ final class Node implements AutoCloseable {
     private static String advice(WorkCompletion completion) {
         return switch (completion.status()) {
             case LOCAL_LENGTH_ERROR, REMOTE_INVALID_REQUEST_ERROR ->
-                "; both sides need the same -S";
-            case RNR_RETRY_EXCEEDED_ERROR -> "; both sides need the same -C";
-            default -> "";
+                "both sides need the same -S";
+            case RNR_RETRY_EXCEEDED_ERROR -> "both sides need the same -C";
+            default -> completion.status().explanation();
         };
     }
 

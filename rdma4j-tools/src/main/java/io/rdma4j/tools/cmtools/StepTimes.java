@@ -1,8 +1,10 @@
 package io.rdma4j.tools.cmtools;
 
 import java.io.PrintWriter;
-import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 
 /** When each connection, and all together, began and ended each step. */
 final class StepTimes {
@@ -13,19 +15,25 @@ final class StepTimes {
     private record Times(long[] beginNs, long[] endNs) {}
 
     private final int connections;
-    private final Times[] steps = new Times[CmtimeStep.values().length];
+    private final Map<CmtimeStep, Times> steps = new EnumMap<>(CmtimeStep.class);
 
     StepTimes(int connections) {
         this.connections = connections;
-        Arrays.setAll(steps, i -> new Times(new long[connections + 1], new long[connections + 1]));
+        for (CmtimeStep step : CmtimeStep.values()) {
+            steps.put(step, new Times(new long[connections + 1], new long[connections + 1]));
+        }
+    }
+
+    private Times of(CmtimeStep step) {
+        return Objects.requireNonNull(steps.get(step));
     }
 
     void begin(CmtimeStep step, int connection, long nowNs) {
-        steps[step.ordinal()].beginNs[connection] = nowNs;
+        of(step).beginNs[connection] = nowNs;
     }
 
     void end(CmtimeStep step, int connection, long nowNs) {
-        steps[step.ordinal()].endNs[connection] = nowNs;
+        of(step).endNs[connection] = nowNs;
     }
 
     void beginAll(CmtimeStep step, long nowNs) {
@@ -39,7 +47,7 @@ final class StepTimes {
     void print(PrintWriter out) {
         out.println("step              total ms     max ms     min us  us / conn");
         for (CmtimeStep step : CmtimeStep.values()) {
-            Times times = steps[step.ordinal()];
+            Times times = of(step);
             long total = times.endNs[connections] - times.beginNs[connections];
             if (times.endNs[connections] == 0) {
                 continue;

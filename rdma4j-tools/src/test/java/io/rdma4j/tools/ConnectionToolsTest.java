@@ -1,0 +1,270 @@
+package io.rdma4j.tools;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The connection manager's tools as users call them: two processes, wrong options, wrong peers. */
+class ConnectionToolsTest {
+    private static final String ADDRESS = CommandLineTest.ownLoopbackAddress();
+    /** The last numbers of own addresses end at 128. */
+    private static final int SECOND = 126;
+
+    /** {@return as {@link #ADDRESS}, for a second process that needs one} */
+    private static String otherAddress() {
+        int dot = ADDRESS.lastIndexOf('.') + 1;
+        int other = Integer.parseInt(ADDRESS.substring(dot)) + SECOND;
+        return ADDRESS.substring(0, dot) + other;
+    }
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    private static Program start(String line) throws Exception {
+        return new Program(Arrays.asList(line.split(" ", -1)));
+    }
+
+    private void assertRefused(String line, String... words) {
+        err.getBuffer().setLength(0);
+        assertThat(Main.commandLine().setOut(new PrintWriter(out, true))
+                .setErr(new PrintWriter(err, true)).execute(line.split(" ", -1))).as(line)
+                .isEqualTo(2);
+        assertThat(err.toString().strip()).doesNotContain("\n").doesNotContain("Exception")
+                .contains(words);
+    }
+
+    private static void assertFails(Program program, int status, String... words)
+            throws Exception {
+        assertThat(program.awaitEnd()).as(program.text()).isEqualTo(status);
+        assertThat(program.text()).contains(words).doesNotContain("Exception");
+    }
+
+    private static void play(String tool, String options) throws Exception {
+        try (Program server = start(tool + " -b " + ADDRESS + " " + options)) {
+            server.lineWith(": starting server");
+            try (Program client = start(tool + " -s " + ADDRESS + " " + options)) {
+                assertThat(client.awaitEnd()).as(client.text()).isZero();
+                assertThat(client.text()).contains("data transfers complete",
+                        "test complete\nreturn status 0");
+            }
+            assertThat(server.awaitEnd()).as(server.text()).isZero();
+            assertThat(server.text()).contains("data transfers complete",
+                    "test complete\nreturn status 0");
+        }
+    }
+
+    // ---------------------------------------------------------------- two that fit
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-S 1", "-S 70000 -C 3", "-c 20 -C 5", "-m -c 3", "-a 18 -t 8",
+        "-P ib", "-f ip -p 17471", "-C 0x10"})
+    void ucmatoseExchangesMessages(String options) throws Exception {
+        play("ucmatose", options);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ucmatose -C 0", "ucmatose -S 0", "udaddy -C 0", "udaddy -S 0"})
+    void noMessagesAreFineAsWell(String line) throws Exception {
+        List<String> words = List.of(line.split(" ", 2));
+        try (Program server = start(words.get(0) + " -b " + ADDRESS + " " + words.get(1))) {
+            server.lineWith(": starting server");
+            try (Program client = start(words.get(0) + " -s " + ADDRESS + " " + words.get(1))) {
+                assertThat(client.awaitEnd()).as(client.text()).isZero();
+                assertThat(client.text()).doesNotContain("data transfers");
+            }
+            assertThat(server.awaitEnd()).as(server.text()).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-S 1", "-S 1024 -C 3", "-c 20 -C 5", "-p 0x111 -P udp -t 8"})
+    void udaddyExchangesDatagrams(String options) throws Exception {
+        play("udaddy", options);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-s", "-s -o"})
+    void mckeySendsToAllReceivers(String options) throws Exception {
+        try (Program receiver = start("mckey -m 239.7.7.7 -c 3 -S 1000 -b " + ADDRESS)) {
+            receiver.lineWith("receiving data transfers");
+            try (Program sender = start(
+                    "mckey -m 239.7.7.7 -S 1000 -b " + otherAddress() + " " + options)) {
+                assertThat(sender.awaitEnd()).as(sender.text()).isZero();
+                assertThat(sender.text()).contains("mckey: starting client",
+                        "mckey: joined dgid: ::ffff:239.7.7.7 mlid 0x0 sl 0",
+                        "test complete\nreturn status 0");
+            }
+            assertThat(receiver.awaitEnd()).as(receiver.text()).isZero();
+            assertThat(receiver.text()).contains("data transfers complete");
+        }
+    }
+
+    @Test
+    void cmtimeTakesTheTimeOfEachStepFromOneClientAfterTheOther() throws Exception {
+        try (Program server = start("cmtime -b " + ADDRESS)) {
+            server.lineWith("listening");
+            for (int connections : new int[]{1, 64}) {
+                try (Program client = start("cmtime -s " + ADDRESS + " -c " + connections)) {
+                    assertThat(client.awaitEnd()).as(client.text()).isZero();
+                    assertThat(client.text())
+                            .contains("step              total ms     max ms     min us  us / conn")
+                            .containsPattern("connect      :( +\\d+\\.\\d\\d){4}\n")
+                            .containsPattern("destroy      :( +\\d+\\.\\d\\d){4}$")
+                            .doesNotContain("bind addr");
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"'', -q", "-q, ''", "-q, -q -d", "-d, -S 23"})
+    void rpingWorksWithQueuePairsOfItsOwn(String serverOptions, String clientOptions)
+            throws Exception {
+        try (Program server = start(("rping -s -v -p 17176 -a " + ADDRESS + " " + serverOptions)
+                .strip())) {
+            server.lineWith("listening");
+            try (Program client = start(("rping -c -V -v -C 5 -p 17176 -a " + ADDRESS + " "
+                    + clientOptions).strip())) {
+                assertThat(client.awaitEnd()).as(client.text()).isZero();
+                assertThat(client.text()).contains("ping data: rdma-ping-4: ");
+            }
+            assertThat(server.awaitEnd()).as(server.text()).isZero();
+            assertThat(server.text()).contains("server DISCONNECT EVENT...");
+        }
+    }
+
+    @Test
+    void persistentRpingServesManyAtOnce() throws Exception {
+        try (Program server = start("rping -s -P -v -p 17177 -a " + ADDRESS)) {
+            server.lineWith("listening");
+            List<Program> clients = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                clients.add(start("rping -c -V -C 50 -p 17177 -a " + ADDRESS));
+            }
+            for (Program client : clients) {
+                assertThat(client.awaitEnd()).as(client.text()).isZero();
+            }
+        }
+    }
+
+    // ---------------------------------------------------------------- two that do not fit
+
+    @ParameterizedTest
+    @CsvSource({"ucmatose, -S 100, -S 1000", "ucmatose, -S 1000, -S 100",
+        "udaddy, -S 100, -S 200", "ucmatose, -C 10, -C 20"})
+    void mismatchesAreErrorsOfBothSides(String tool, String ofServer,
+            String ofClient) throws Exception {
+        try (Program server = start(tool + " --patience 4 -b " + ADDRESS + " " + ofServer)) {
+            server.lineWith(": starting server");
+            try (Program client = start(tool + " --patience 4 -s " + ADDRESS + " " + ofClient)) {
+                assertThat(client.awaitEnd()).as(client.text()).isNotZero();
+                assertThat(client.text()).containsPattern(tool + ": .*(same -S|same -C|peer)");
+            }
+            assertThat(server.awaitEnd()).as(server.text()).isNotZero();
+            assertThat(server.text()).containsPattern(tool + ": .*(same -S|same -C|peer)");
+        }
+    }
+
+    @Test
+    void messagesTheClientDoesNotExpectAreAnError() throws Exception {
+        try (Program server = start("ucmatose --patience 4 -C 20 -b " + ADDRESS)) {
+            server.lineWith(": starting server");
+            try (Program client = start("ucmatose --patience 4 -C 10 -s " + ADDRESS)) {
+                client.awaitEnd();
+            }
+            assertFails(server, 251, "RNR_RETRY_EXCEEDED_ERROR; both sides need the same -C");
+        }
+    }
+
+    @Test
+    void moreConnectionsThanTheServerWantsAreRejected() throws Exception {
+        try (Program server = start("ucmatose --patience 4 -c 1 -b " + ADDRESS)) {
+            server.lineWith(": starting server");
+            try (Program client = start("ucmatose --patience 4 -c 2 -s " + ADDRESS)) {
+                assertThat(client.awaitEnd()).as(client.text()).isNotZero();
+            }
+            server.awaitEnd();
+            assertThat(server.text()).contains("test complete");
+        }
+    }
+
+    @Test
+    void fewerConnectionsThanTheServerWantsEndItsPatience() throws Exception {
+        try (Program server = start("ucmatose --patience 2 -c 2 -b " + ADDRESS)) {
+            server.lineWith(": starting server");
+            try (Program client = start("ucmatose --patience 8 -c 1 -s " + ADDRESS)) {
+                assertThat(client.awaitEnd()).as(client.text()).isNotZero();
+            }
+            assertFails(server, 146, "1 of 2 connections are connected", "return status -110");
+        }
+    }
+
+    @Test
+    void rpingWithTooSmallAServerEndsBothSides() throws Exception {
+        try (Program server = start("rping -s -v -p 17178 -S 64 -a " + ADDRESS)) {
+            server.lineWith("listening");
+            try (Program client = start("rping -c -C 5 -p 17178 -S 65 -a " + ADDRESS)) {
+                assertFails(client, 1, "rping: ", "the peer disconnected too early");
+            }
+            assertFails(server, 1, "the client's pings have 65 bytes");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"ucmatose -s 127.0.0.1 -p 9, 8, RDMA_CM_EVENT_REJECTED",
+        "udaddy -s 127.0.0.1, 1, RDMA_CM_EVENT_UNREACHABLE",
+        "cmtime -s 127.0.0.1 -p 9, 1, RDMA_CM_EVENT_REJECTED",
+        "rping -c -a 127.0.0.1 -p 9, 1, rejected (8: invalid service ID)",
+        "ucmatose -s no.such.host.invalid, 255, unknown host",
+        "udaddy -s no.such.host.invalid, 255, unknown host",
+        "mckey -m no.such.host.invalid, 255, unknown host",
+        "mckey -m 10.0.0.1, 234, no multicast address",
+        "mckey -m 239.7.7.7 -S 5000, 234, larger than active mtu"})
+    void whatCannotBeReachedIsNamed(String line, int status, String words) throws Exception {
+        try (Program program = start(line)) {
+            assertFails(program, status, words);
+        }
+    }
+
+    @Test
+    void nobodySendsToTheGroup() throws Exception {
+        try (Program receiver = start("mckey --patience 1 -m 239.7.7.8 -b " + ADDRESS)) {
+            assertFails(receiver, 146, "nothing came from the peer for 1 s",
+                    "0 of 10 messages were received");
+        }
+    }
+
+    // ---------------------------------------------------------------- wrong options
+
+    @Test
+    void optionsThatMakeNoSenseAreRefusedByName() {
+        assertRefused("ucmatose -f gid", "-f gid is not possible");
+        assertRefused("ucmatose -f who", "-f must be");
+        assertRefused("ucmatose -P ipoib -c 0", "-c must be from 1");
+        assertRefused("ucmatose -P udp", "-P must be tcp or ib");
+        assertRefused("ucmatose -a 32", "-a must be from 0 to 31");
+        assertRefused("ucmatose -t 256", "-t must be from 0 to 255");
+        assertRefused("ucmatose -S -1", "-S must be from 0");
+        assertRefused("ucmatose -C many", "'many' is not a whole number");
+        assertRefused("udaddy -P ipoib", "-P ipoib is not possible");
+        assertRefused("udaddy -p 2", "-p 0x2 is not possible");
+        assertRefused("udaddy -p 7174", "-p must be 0x111");
+        assertRefused("mckey", "-m, the multicast address, is needed");
+        assertRefused("mckey -M ff0e::1 -b 127.0.0.1", "-M is not possible");
+        assertRefused("mckey -m 239.1.1.1 -p 2", "-p 0x2 is not possible");
+        assertRefused("cmtime -C 10.0.0.1", "-C", "not possible");
+        assertRefused("cmtime -S", "-S is not possible");
+        assertRefused("cmtime -r 8", "-r must be from 0 to 7");
+        assertRefused("rping -c --patience 0", "--patience must be from 1");
+        assertRefused("rping -s -S 65536", "-S must be from 23 to 65535");
+    }
+}
