@@ -14,6 +14,7 @@ import java.util.List;
 
 /** The devices an id listens on: one, or for a wildcard address all that can be opened. */
 final class IdListening {
+    private static final System.Logger LOG = System.getLogger(IdListening.class.getName());
     private final List<CmListener> listeners = new ArrayList<>();
     private final List<DeviceLease> leases = new ArrayList<>();
 
@@ -54,6 +55,8 @@ final class IdListening {
                 listeners.add(started);
             }
         }
+        LOG.log(System.Logger.Level.DEBUG, () -> "listening on " + call + " of "
+                + taken.size() + (taken.size() == 1 ? " device" : " devices"));
     }
 
     /**

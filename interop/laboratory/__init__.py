@@ -1,0 +1,1 @@
+"""Linux guests with kernel RDMA, wired to this machine and to nothing else."""

@@ -1,0 +1,135 @@
+"""What a guest boots from: Debian's kernel and a small first file system, made once per machine."""
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+CACHE = Path(os.environ.get("LAB_CACHE", Path.home() / ".cache" / "rdma-lab"))
+PACKAGES = ["qemu-system-x86", "busybox-static", "cpio", "kmod", "iproute2", "gcc", "libc6-dev", "rdma-core",
+            "ibverbs-utils", "ibverbs-providers", "libibverbs-dev", "rdmacm-utils", "tcpdump", "tshark"]
+COMMANDS = ["qemu-system-x86_64", "busybox", "cpio", "modprobe", "ip", "gcc", "rdma", "rping", "ibv_rc_pingpong",
+            "tcpdump", "tshark"]
+KERNEL_DEPENDENCY = "linux-image-amd64"
+BOOT_MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay"]
+MARKER = "release"
+INIT = """#!/bin/busybox sh
+/bin/busybox mkdir -p /sbin /usr/bin /usr/sbin
+/bin/busybox --install -s
+mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev
+for m in {modules}; do insmod /mod/$m; done
+mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000,cache=mmap,ro host /host
+mkdir -p /rw; mount -t tmpfs -o size=1G tmpfs /rw; mkdir -p /rw/up /rw/wk
+mount -t overlay -o lowerdir=/host,upperdir=/rw/up,workdir=/rw/wk overlay /new
+mount --move /proc /new/proc; mount --move /sys /new/sys; mount --move /dev /new/dev
+mount -t tmpfs tmpfs /new/run; mkdir -p /new/dev/pts /new/dev/shm
+mount -t devpts devpts /new/dev/pts; mount -t tmpfs tmpfs /new/dev/shm
+for word in $(cat /new/proc/cmdline); do case $word in
+    lab.python=*) python=${{word#*=}};;
+    lab.script=*) script=${{word#*=}};;
+esac; done
+exec switch_root /new $python $script guest
+"""
+
+
+class SetupError(Exception):
+    """Something is missing that cannot be installed or built."""
+
+
+def is_ready():
+    return (CACHE / MARKER).exists() and all(shutil.which(command) for command in COMMANDS)
+
+
+def release():
+    """The kernel's release, once set up."""
+    if not (CACHE / MARKER).exists():
+        raise SetupError("not set up yet: run `interop/lab setup` as root")
+    return (CACHE / MARKER).read_text().strip()
+
+
+def setup(with_siw=False):
+    """Installs and builds what is missing."""
+    if not is_ready():
+        if os.geteuid() != 0:
+            raise SetupError("packages are missing, and only root can install them: run `interop/lab setup` as root")
+        install(PACKAGES, update=True)
+        wanted = packaged_release()
+        if not (CACHE / MARKER).exists() or release() != wanted:
+            build(wanted)
+    if with_siw and not siw_module(release()).exists():
+        build_siw(release())
+    return release()
+
+
+def install(packages, update=False):
+    environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
+    if update:
+        run(["apt-get", "update", "-q"], "apt-get update", env=environment)
+    run(["apt-get", "install", "-y", "-q", "--no-install-recommends", *packages], "apt-get install", env=environment)
+
+
+def run(command, what, **options):
+    done = subprocess.run(command, shell=isinstance(command, str), capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        lines = (done.stderr or done.stdout).strip().splitlines() or ["no output"]
+        raise SetupError(f"{what} failed: {lines[-1]}")
+    return done.stdout
+
+
+def packaged_release():
+    for line in run(["apt-cache", "depends", KERNEL_DEPENDENCY], "apt-cache").splitlines():
+        if "Depends: linux-image-" in line:
+            return line.split("linux-image-")[1].strip()
+    raise SetupError(f"{KERNEL_DEPENDENCY} depends on no kernel image")
+
+
+def build(wanted):
+    shutil.rmtree(CACHE, ignore_errors=True)
+    CACHE.mkdir(parents=True)
+    CACHE.chmod(0o755)
+    run(f"apt-get download -q linux-image-{wanted} && dpkg-deb -x linux-image-*.deb root && rm *.deb",
+        "unpacking the kernel", cwd=CACHE)
+    run(["depmod", "-b", str(CACHE / "root"), wanted], "depmod")
+    build_first_file_system(wanted)
+    (CACHE / MARKER).write_text(wanted)
+
+
+def siw_module(wanted):
+    return CACHE / f"root/lib/modules/{wanted}/extra/siw.ko"
+
+
+def build_siw(wanted):
+    """Debian ships siw as source only: the module is built against the packaged headers."""
+    version = ".".join(wanted.split(".")[:2])
+    install([f"linux-headers-{wanted}", f"linux-source-{version}", "make"], update=True)
+    source = CACHE / "source"
+    shutil.rmtree(source, ignore_errors=True)
+    source.mkdir()
+    run(f"tar xJf /usr/src/linux-source-{version}.tar.xz --strip-components=1 "
+        f"linux-source-{version}/drivers/infiniband", "unpacking the kernel's source", cwd=source)
+    siw = source / "drivers/infiniband/sw/siw"
+    run(["make", "-s", "-C", f"/usr/src/linux-headers-{wanted}", f"M={siw}", "CONFIG_RDMA_SIW=m", "modules"],
+        "building siw")
+    siw_module(wanted).parent.mkdir(parents=True, exist_ok=True)
+    run(["strip", "-g", "-o", str(siw_module(wanted)), str(siw / "siw.ko")], "strip")
+    shutil.rmtree(source)
+    run(["depmod", "-b", str(CACHE / "root"), wanted], "depmod")
+
+
+def build_first_file_system(wanted):
+    tree = CACHE / "initrd"
+    shutil.rmtree(tree, ignore_errors=True)
+    for directory in ("bin", "proc", "sys", "dev", "host", "mod", "new"):
+        (tree / directory).mkdir(parents=True)
+    shutil.copy(shutil.which("busybox"), tree / "bin/busybox")
+    modules = []
+    for name in BOOT_MODULES:
+        needed = run(["modprobe", "-d", str(CACHE / "root"), "-S", wanted, "--show-depends", name], "modprobe")
+        for line in needed.splitlines():
+            path = Path(line.split()[1]) if line.startswith("insmod") else None
+            if path and path.name not in modules:
+                modules.append(path.name)
+                shutil.copy(path, tree / "mod")
+    (tree / "init").write_text(INIT.format(modules=" ".join(modules)))
+    (tree / "init").chmod(0o755)
+    run(f"find . | cpio -o -H newc 2>/dev/null | gzip -1 > {CACHE}/initrd.gz", "packing the first file system", cwd=tree)
+    shutil.rmtree(tree)

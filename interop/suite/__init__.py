@@ -1,0 +1,1 @@
+"""The interoperability suite: what is tried with Linux, how it is judged, what is reported."""

@@ -1,0 +1,49 @@
+"""The matrix: every tool, Java in either role, sizes, path MTUs, states of the network, IP versions."""
+from dataclasses import dataclass
+
+from . import tools
+
+ROLES = ("server", "client")
+LINK_MTU = {1024: 1500, 4096: 4200}
+PATH_MTUS = (1024, 4096)
+FAMILIES = ("ipv4", "ipv6")
+NETS = {
+    "clean": "",
+    "loss 1%": "loss 1%",
+    "loss 5%": "loss 5%",
+    "reorder": "delay 3ms reorder 30% 50%",
+    "duplicate": "duplicate 10%",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of a tool: Java on one side, the C program of the same name on the other."""
+    tool: str
+    role: str
+    size: int | None
+    mtu: int
+    net: str
+    family: str
+
+    def __str__(self):
+        size = "" if self.size is None else f"/{self.size}"
+        return f"{self.tool}/java-{self.role}{size}/mtu{self.mtu}/{self.net.replace(' ', '-')}/{self.family}"
+
+
+def full():
+    """All cells, those alike in link and network together."""
+    return [Cell(tool.name, role, size, mtu, net, family)
+            for mtu in PATH_MTUS for net in NETS for family in FAMILIES
+            for tool in tools.ALL if family in tool.families
+            for size in tool.sizes(mtu) for role in ROLES]
+
+
+def quick():
+    """A cross-section that takes about two minutes."""
+    chosen = [Cell(tool.name, role, tool.usual_size(1024), 1024, "clean", "ipv4")
+              for tool in tools.ALL for role in ROLES]
+    chosen += [Cell(tool, role, tools.named(tool).usual_size(1024), 1024, "clean", "ipv6")
+               for tool in ("ibv_rc_pingpong", "rping") for role in ROLES]
+    chosen += [Cell("ibv_rc_pingpong", role, 65536, 1024, "loss 5%", "ipv4") for role in ROLES]
+    return chosen

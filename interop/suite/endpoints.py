@@ -1,0 +1,126 @@
+"""The two ends of a run: a Linux guest with the C programs, and Java on this machine or in another guest."""
+import re
+from pathlib import Path
+
+from laboratory import network
+from laboratory.processes import LocalProcess
+
+from . import tools
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+LAUNCHER = ROOT / "rdma4j"
+LOGGING = ROOT / "interop" / "logging.properties"
+READY_SECONDS = 20
+
+
+def named(process, name):
+    process.name = name
+    return process
+
+
+class LinuxEnd:
+    """The C programs on a guest's rdma_rxe."""
+
+    def __init__(self, guest, programs):
+        self.guest = guest
+        self.address = {"ipv4": guest.address4, "ipv6": guest.address6}
+        self._programs = programs
+        self._fills_checksums = False
+        self.settle()
+
+    def settle(self):
+        """To be called when the guest has booted."""
+        self._gids = self.guest.sh("cat /sys/class/infiniband/rxe0/ports/1/gids/{0..7}").split()
+        self.guest.fill_udp_checksums(self._fills_checksums)
+
+    def fill_checksums(self, is_on):
+        """Whether IPv6 gets the UDP checksum that rdma_rxe leaves out and Java's own sockets need."""
+        self._fills_checksums = is_on
+        self.guest.fill_udp_checksums(is_on)
+
+    def end(self, family, peer):
+        return tools.End(self.address[family], peer.address[family], peer.address["ipv4"], "rxe0", self._gid(family))
+
+    def _gid(self, family):
+        wanted = r"(0000:){5}ffff:" if family == "ipv4" else r"fd77:"
+        return next(index for index, gid in enumerate(self._gids) if re.match(wanted, gid))
+
+    def start(self, tool, arguments):
+        return named(self.guest.start(self._argv(tool, arguments)), f"linux-{tool}")
+
+    def start_server(self, tool, arguments, ready):
+        """Starts a server and waits until it is ready."""
+        waited = {"tcp": ready.tcp} if ready.tcp else {"cm": ready.cm} if ready.cm else None
+        server = named(self.guest.start(self._argv(tool, arguments), ready=waited), f"linux-{tool}")
+        is_ready = (server.wait_ready(READY_SECONDS) if waited
+                    else server.wait_for(ready.c_prints, READY_SECONDS))
+        return server, is_ready
+
+    def _argv(self, tool, arguments):
+        # Into a pipe the C programs print at their end; line by line their output can be followed.
+        return ["stdbuf", "-oL", str(self._programs.get(tool, tool)), *arguments]
+
+
+class JavaEnd:
+    """rdma4j, on this machine or in a guest: subclasses say where its processes run."""
+
+    def __init__(self, address, device, options):
+        self.address = address
+        self._device = device
+        self._environment = {"RDMA4J_OPTS": f"-Djava.util.logging.config.file={LOGGING} {options}".strip()}
+        self._gids = self._look_up_gids()
+
+    def _look_up_gids(self):
+        listing = self.start("show_gids", [])
+        if listing.wait(60) != 0:
+            raise OSError(f"show_gids: {listing.err.strip()}")
+        found = {}
+        for line in listing.out.splitlines():
+            words = line.split()
+            if words[:1] == [self._device]:
+                for family, start in (("ipv4", self.address["ipv4"]), ("ipv6", "fd77:")):
+                    if any(word.startswith(start) for word in words[3:5]):
+                        found[family] = int(words[2])
+        return found
+
+    def end(self, family, peer):
+        return tools.End(self.address[family], peer.address[family], peer.address["ipv4"], self._device,
+                         self._gids[family])
+
+
+class JavaHere(JavaEnd):
+    """rdma4j on this machine."""
+
+    def __init__(self, options):
+        super().__init__({"ipv4": network.HOST4, "ipv6": network.HOST6}, f"roce_{network.BRIDGE}", options)
+
+    def start(self, tool, arguments):
+        return named(LocalProcess([str(LAUNCHER), tool, *arguments], self._environment), f"java-{tool}")
+
+    def start_server(self, tool, arguments, ready):
+        """Starts a server and waits until it is ready."""
+        server = self.start(tool, arguments)
+        is_ready = (server.await_tcp(ready.tcp, READY_SECONDS) if ready.tcp
+                    else server.wait_for(ready.java_prints, READY_SECONDS))
+        return server, is_ready
+
+
+class JavaInGuest(JavaEnd):
+    """rdma4j in a guest without RDMA driver; a JVM starts slowly there."""
+
+    READY_SECONDS = 120
+
+    def __init__(self, guest, options):
+        self._guest = guest
+        super().__init__({"ipv4": guest.address4, "ipv6": guest.address6}, "roce_eth0", options)
+
+    def start(self, tool, arguments):
+        return self._guest.start([str(LAUNCHER), tool, *arguments], self._environment)
+
+    def start_server(self, tool, arguments, ready):
+        """Starts a server and waits until it is ready."""
+        waited = {"tcp": ready.tcp} if ready.tcp else None
+        server = self._guest.start([str(LAUNCHER), tool, *arguments], self._environment, waited)
+        is_ready = (server.wait_ready(self.READY_SECONDS) if waited
+                    else server.wait_for(ready.java_prints, self.READY_SECONDS))
+        return server, is_ready

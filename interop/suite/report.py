@@ -1,0 +1,116 @@
+"""The table, on the terminal and in docs/interop.md."""
+from collections import defaultdict
+from dataclasses import dataclass
+
+from . import cells, scenarios, tools
+from .trial import Verdict
+
+
+@dataclass
+class Circumstances:
+    """What the run ran on."""
+    kernel: str
+    rdma_core: str
+    jdk: str
+    commit: str
+    rim: str
+    date: str
+
+
+def summary(results):
+    counts = defaultdict(int)
+    for result in results:
+        counts[result.verdict] += 1
+    return ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict])
+
+
+def table(chosen, results):
+    """One row a tool and role, one column a state of the network, for each path MTU and IP version."""
+    verdicts = {result.name: result.verdict for result in results}
+    lines = []
+    for mtu in cells.PATH_MTUS:
+        for family in cells.FAMILIES:
+            part = [cell for cell in chosen if (cell.mtu, cell.family) == (mtu, family) and str(cell) in verdicts]
+            if part:
+                nets = [net for net in cells.NETS if any(cell.net == net for cell in part)]
+                lines += ["", f"Path MTU {mtu}, {'IPv4' if family == 'ipv4' else 'IPv6'}:", "",
+                          "| tool | Java as | " + " | ".join(nets) + " |", "|---|---|" + "---|" * len(nets)]
+                lines += rows(part, nets, verdicts)
+    return lines
+
+
+def rows(part, nets, verdicts):
+    for tool in tools.ALL:
+        for role in cells.ROLES:
+            own = [cell for cell in part if (cell.tool, cell.role) == (tool.name, role)]
+            if own:
+                entries = [entry([verdicts[str(cell)] for cell in own if cell.net == net]) for net in nets]
+                yield f"| `{tool.name}` | {role} | " + " | ".join(entries) + " |"
+
+
+def entry(verdicts):
+    if not verdicts:
+        return ""
+    ok, lost = verdicts.count(Verdict.OK), verdicts.count(Verdict.LOST)
+    failed = len(verdicts) - ok - lost
+    said = [f"{ok} ok"] if ok else []
+    said += [f"{lost} lost"] if lost else []
+    said += [f"**{failed} failed**"] if failed else []
+    return ", ".join(said)
+
+
+def sizes():
+    lines = ["| tool | bytes of a message |", "|---|---|"]
+    for tool in tools.ALL:
+        if tool.sizes(1024) != [None]:
+            lines.append(f"| `{tool.name}` | " + ", ".join(
+                str(size) if size not in (1023, 1024, 1025) else {1023: "path MTU - 1", 1024: "path MTU",
+                                                                   1025: "path MTU + 1"}[size]
+                for size in tool.sizes(1024)) + " |")
+    return lines
+
+
+def scenario_table(results):
+    lines = ["| scenario | result |", "|---|---|"]
+    for result in results:
+        lines.append(f"| {scenarios.told(result.name)} | {result.verdict.value} |")
+    return lines
+
+
+def document(circumstances, chosen, results, scenario_results, guest_results, seen, packets, differences):
+    """docs/interop.md."""
+    lines = [
+        "# Interoperability with Linux",
+        "",
+        "Written by `interop/run`, which runs every tool against the C program of the same name, Java on one side and",
+        "the kernel's `rdma_rxe` with rdma-core on the other. How to run it: [interop](../interop/README.md).",
+        "",
+        f"Linux {circumstances.kernel} in an emulated guest, rdma-core {circumstances.rdma_core}, JDK {circumstances.jdk}, "
+        f"rim `{circumstances.rim}`, commit {circumstances.commit}, {circumstances.date}.",
+        "",
+        f"Matrix: {summary(results)}. Scenarios: {summary(scenario_results)}."
+        + (f" Java in one guest, the kernel in another: {summary(guest_results)}." if guest_results else ""),
+        "",
+        f"The packets of every run were captured: {seen.sent} from Java, {seen.wrong_sent} of them with a wrong ICRC; "
+        f"{seen.received} from Linux, {seen.wrong_received} wrong. tshark read {packets} frames.",
+        "",
+        "## Matrix",
+        "",
+        "An entry counts the sizes below that ran to the end on both sides with every byte checked where the tool can.",
+        "`lost`: the service is unreliable and the network bad; a message was lost, which Java noticed, said in one line",
+        "and ended, while the C program waits for ever. Both directions of the link are impaired: packets are lost, 30 %",
+        "overtake those before them by 3 ms, or 10 % come twice.",
+        "",
+        *sizes(),
+        *table(chosen, results),
+        "",
+        "## Scenarios",
+        "",
+        *scenario_table(scenario_results),
+    ]
+    if guest_results:
+        lines += ["", "## Java inside a guest", "",
+                  "One guest runs Java and no RDMA driver, the other the kernel's.", "",
+                  "| run | result |", "|---|---|",
+                  *[f"| `{result.name}` | {result.verdict.value} |" for result in guest_results]]
+    return "\n".join([*lines, "", differences.strip(), ""])

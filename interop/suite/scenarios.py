@@ -1,0 +1,262 @@
+"""What a matrix does not show: refusals, killed peers, a rebooted guest, many connections, wrong options."""
+import re
+import signal
+import time
+
+from laboratory import network
+
+from . import tools
+from .trial import Result, Verdict, errors, log
+
+PORT = tools.RPING_PORT
+LISTENING = tools.Ready(cm=PORT, java_prints=tools.JAVA_LISTENS)
+# A dead peer shows after the connection's retries, or after the tools' patience of 10 s.
+NOTICE_SECONDS = 30
+IN_A_ROW = 200
+AT_ONCE = 64
+
+
+class Unexpected(Exception):
+    """Something did not happen as it must."""
+
+
+class Scenarios:
+    """Each public method is one; its name says what, its first line how."""
+
+    def __init__(self, java, linux, trial):
+        self._java = java
+        self._linux = linux
+        self._trial = trial
+        self._started = []
+
+    def run(self, name):
+        started = time.monotonic()
+        self._started = []
+        verdict, reason = Verdict.OK, ""
+        try:
+            getattr(self, name)()
+        except Unexpected as failure:
+            verdict, reason = Verdict.FAILED, str(failure)
+        finally:
+            for process in self._started:
+                process.stop()
+        if verdict is Verdict.FAILED:
+            folder = self._trial.kept(name)
+            folder.mkdir(parents=True, exist_ok=True)
+            for index, process in enumerate(self._started):
+                (folder / f"{index}-{process.name}.log").write_text(log(process))
+        return Result(name, verdict, reason, time.monotonic() - started)
+
+    # ------------------------------------------------------------ refused
+
+    def refused_by_linux(self):
+        """A Java client asks a Linux machine where nobody listens."""
+        client = self._ask(self._java, self._linux, 1)
+        self._must_fail_clearly(client, 10)
+
+    def refused_by_java(self):
+        """A Linux client asks a Java device for a port where nobody listens."""
+        self._serve(self._java, ["-p", str(PORT + 1)])
+        client = self._ask(self._linux, self._java, 1)
+        self._must(client.wait(10) is not None, "the C client still waits after 10 s")
+        self._must("REJECTED" in client.out + client.err or client.status != 0, "the C client was not refused")
+
+    # ------------------------------------------------------------ killed
+
+    def linux_client_killed(self):
+        """A Linux client is killed in mid-transfer; the Java server serves the next one."""
+        self._serve(self._java, ["-P"])
+        victim = self._in_mid_transfer(self._linux, self._java)
+        self._kill(victim)
+        self._must_serve(self._linux, self._java)
+
+    def linux_server_killed(self):
+        """A Linux server is killed in mid-transfer; the Java client says so and ends."""
+        server = self._serve(self._linux, [])
+        client = self._in_mid_transfer(self._java, self._linux)
+        self._kill(server)
+        self._must_fail_clearly(client, NOTICE_SECONDS)
+
+    def java_client_killed(self):
+        """A Java client is killed in mid-transfer; the Linux server serves the next one."""
+        self._serve(self._linux, ["-P"])
+        victim = self._in_mid_transfer(self._java, self._linux)
+        self._kill(victim)
+        self._must_serve(self._java, self._linux)
+
+    def java_server_killed(self):
+        """A Java server is killed in mid-transfer; a new one serves the next Linux client at once."""
+        server = self._serve(self._java, [])
+        # This C client may wait for ever: nothing tells it that a peer it only listens to has gone.
+        self._in_mid_transfer(self._linux, self._java)
+        self._kill(server)
+        self._serve(self._java, [])
+        self._must_serve(self._linux, self._java)
+
+    # ------------------------------------------------------------ rebooted
+
+    def linux_rebooted_under_its_client(self):
+        """The guest of a Linux client loses power; the Java server serves the guest that comes back."""
+        server = self._serve(self._java, ["-P"])
+        self._in_mid_transfer(self._linux, self._java)
+        self._reboot()
+        self._must(server.status is None, "the Java server has ended")
+        self._must_serve(self._linux, self._java)
+
+    def linux_rebooted_under_its_server(self):
+        """The guest of a Linux server loses power; the Java client says so, and a new one finds the new server."""
+        self._serve(self._linux, [])
+        client = self._in_mid_transfer(self._java, self._linux)
+        self._reboot()
+        self._must_fail_clearly(client, NOTICE_SECONDS)
+        self._serve(self._linux, [])
+        self._must_serve(self._java, self._linux)
+
+    def _reboot(self):
+        guest = self._linux.guest
+        guest.reboot()
+        guest.await_boot()
+        self._linux.settle()
+
+    # ------------------------------------------------------------ many
+
+    def linux_connects_200_times(self):
+        """200 Linux clients in a row, one Java server."""
+        self._serve(self._java, ["-P"])
+        loop = (f"for i in $(seq {IN_A_ROW}); do "
+                f"rping -c -C 1 -p {PORT} -a {self._java.address['ipv4']} || {{ echo failed: $i; exit 1; }}; done")
+        client = self._note(self._linux.guest.start(["bash", "-c", loop]))
+        self._must(client.wait(2 * IN_A_ROW) == 0, f"not all {IN_A_ROW} were served: {client.out.strip()}")
+
+    def java_connects_200_times(self):
+        """200 Java clients in a row, each its own process, one Linux server."""
+        self._serve(self._linux, ["-P"])
+        for index in range(IN_A_ROW):
+            client = self._ask(self._java, self._linux, 1)
+            self._must(client.wait(NOTICE_SECONDS) == 0, f"the {index + 1}. failed: {errors(client)}")
+
+    def linux_connects_64_at_once(self):
+        """One Linux client with 64 connections at once."""
+        self._many_at_once(self._java, self._linux)
+
+    def java_connects_64_at_once(self):
+        """One Java client with 64 connections at once."""
+        self._many_at_once(self._linux, self._java)
+
+    def _many_at_once(self, serving, asking):
+        words = ["-c", str(AT_ONCE), "-C", "5", "-p", str(tools.CM_PORT)]
+        server, is_ready = serving.start_server("ucmatose", words, tools.named("ucmatose").ready)
+        self._note(server)
+        self._must(is_ready, "the server did not become ready")
+        client = self._note(asking.start("ucmatose", [*words, "-s", serving.address["ipv4"]]))
+        self._must(client.wait(60) == 0, f"the client ended with {client.status}: {errors(client)}")
+        self._must(server.wait(30) == 0, f"the server ended with {server.status}: {errors(server)}")
+
+    # ------------------------------------------------------------ wrong
+
+    def sizes_differ(self):
+        """Ping-pong with messages of 8192 bytes against a Linux server that expects 4096."""
+        server, is_ready = self._linux.start_server("ibv_rc_pingpong", self._ping_pong(self._linux, self._java, 4096),
+                                                    tools.SIDE_CHANNEL)
+        self._note(server)
+        self._must(is_ready, "the server did not become ready")
+        client = self._note(self._java.start(
+            "ibv_rc_pingpong", [*self._ping_pong(self._java, self._linux, 8192), self._linux.address["ipv4"]]))
+        self._must_fail_clearly(client, NOTICE_SECONDS)
+
+    def services_differ(self):
+        """A reliable Java client against an unreliable Linux server."""
+        server, is_ready = self._linux.start_server("ibv_uc_pingpong", self._ping_pong(self._linux, self._java, 4096),
+                                                    tools.SIDE_CHANNEL)
+        self._note(server)
+        self._must(is_ready, "the server did not become ready")
+        client = self._note(self._java.start(
+            "ibv_rc_pingpong", [*self._ping_pong(self._java, self._linux, 4096), self._linux.address["ipv4"]]))
+        self._must_fail_clearly(client, NOTICE_SECONDS)
+
+    @staticmethod
+    def _ping_pong(own, peer, size):
+        end = own.end("ipv4", peer)
+        return ["-d", end.device, "-g", str(end.gid), "-s", str(size), "-p", str(tools.SIDE_CHANNEL_PORT)]
+
+    # ------------------------------------------------------------ the tools without a peer
+
+    def devices_are_listed_alike(self):
+        """ibv_devices and ibv_devinfo print what the C programs print, word for word but for the values."""
+        for tool, words in (("ibv_devices", []), ("ibv_devinfo", []), ("ibv_devinfo", ["-v"])):
+            java = self._to_end(self._java.start(tool, words))
+            linux = self._to_end(self._linux.start(tool, words))
+            missing = fields(linux) - fields(java)
+            self._must(not missing, f"{tool} {' '.join(words)} does not print {sorted(missing)}")
+
+    def port_events_are_watched(self):
+        """ibv_asyncwatch tells that the link goes and comes; show_gids shows its addresses."""
+        watch = self._note(self._java.start("ibv_asyncwatch", ["-d", f"roce_{network.BRIDGE}"]))
+        self._must(watch.wait_for(r"async event FD", 20), "ibv_asyncwatch did not begin")
+        network.shell(f"ip link set {network.BRIDGE} down")
+        self._must(watch.wait_for(r"port error", 20), f"no event of the lost link: {watch.out}")
+        network.shell(f"ip link set {network.BRIDGE} up; ip -6 addr replace {network.HOST6}/64 dev {network.BRIDGE} nodad; "
+                      f"ip route replace 239.0.0.0/8 dev {network.BRIDGE}")
+        self._must(watch.wait_for(r"port active", 20), f"no event of the link's return: {watch.out}")
+        gids = self._to_end(self._java.start("show_gids", []))
+        self._must(network.HOST4 in gids.out and "fd77:" in gids.out, f"show_gids does not show the addresses: {gids.out}")
+
+    # ------------------------------------------------------------ parts
+
+    def _serve(self, end, words):
+        port = [] if "-p" in words else ["-p", str(PORT)]
+        service = tools.Ready(cm=int(words[words.index("-p") + 1]), java_prints=tools.JAVA_LISTENS) if not port else LISTENING
+        server, is_ready = end.start_server("rping", ["-s", "-a", end.address["ipv4"], *words, *port], service)
+        self._note(server)
+        self._must(is_ready, f"the server did not become ready: {errors(server)}")
+        return server
+
+    def _ask(self, end, peer, count):
+        return self._note(end.start("rping", ["-c", "-v", "-a", peer.address["ipv4"], "-p", str(PORT), "-C", str(count)]))
+
+    def _in_mid_transfer(self, end, peer):
+        client = self._note(end.start("rping", ["-c", "-v", "-a", peer.address["ipv4"], "-p", str(PORT)]))
+        self._must(client.wait_for(r"rdma-ping-20", 20), f"no transfer: {errors(client)}")
+        return client
+
+    def _must_serve(self, end, peer):
+        client = self._ask(end, peer, 3)
+        self._must(client.wait(NOTICE_SECONDS) == 0, f"the next client ended with {client.status}: {errors(client)}")
+
+    def _must_fail_clearly(self, client, seconds):
+        self._must(client.wait(seconds) is not None, f"it still waits after {seconds} s")
+        self._must(client.status not in (0, None), "it ended with status 0")
+        said = errors(client)
+        self._must(len(said) == 1, f"it should say in one line what happened, not {said}")
+
+    def _to_end(self, process):
+        self._note(process)
+        self._must(process.wait(30) == 0, f"{process.name} ended with {process.status}: {errors(process)}")
+        return process
+
+    def _kill(self, process):
+        process.kill(signal.SIGKILL)
+        self._must(process.wait(10) is not None, "it cannot be killed")
+
+    def _note(self, process):
+        self._started.append(process)
+        return process
+
+    @staticmethod
+    def _must(condition, otherwise):
+        if not condition:
+            raise Unexpected(otherwise)
+
+
+def fields(process):
+    """The words in front of the colons, or of a table's head."""
+    named = {line.split(":")[0].strip() for line in process.out.splitlines() if ":" in line}
+    return {name for name in named if not re.match(r"GID\[", name)}
+
+
+ALL = [name for name, method in vars(Scenarios).items() if not name.startswith("_") and name != "run" and method.__doc__]
+QUICK = ["refused_by_linux", "refused_by_java", "linux_server_killed", "java_client_killed"]
+
+
+def told(name):
+    return getattr(Scenarios, name).__doc__.splitlines()[0]

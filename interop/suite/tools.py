@@ -1,0 +1,146 @@
+"""The tools that have a peer: their options for one cell, and what tells that a server is ready."""
+from dataclasses import dataclass
+from typing import Callable
+
+KIB, MIB = 1 << 10, 1 << 20
+SIDE_CHANNEL_PORT = 18515
+RPING_PORT = 7174
+CM_PORT = 7471
+MULTICAST = "239.77.0.5"
+JAVA_LISTENS = r"listening on ListenCall"
+JOINED = r"joined dgid"
+
+
+@dataclass(frozen=True)
+class End:
+    """What one end of a run needs to know of itself and of the other."""
+    own: str
+    peer: str
+    peer4: str
+    device: str
+    gid: int
+
+
+@dataclass(frozen=True)
+class Ready:
+    """What tells that a server is ready: a TCP port or a service that listens, or words it prints."""
+    tcp: int | None = None
+    cm: int | None = None
+    java_prints: str | None = None
+    c_prints: str | None = None
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool: the sizes it allows at a path MTU and its arguments.
+
+    `arguments(cell, end, is_server)` are for either implementation, as a user would give them. A server
+    that stays serves until it is stopped; a silent one sends no packet.
+    """
+    name: str
+    sizes: Callable
+    arguments: Callable
+    ready: Ready
+    is_reliable: bool = True
+    usual: int | None = None
+    server_stays: bool = False
+    server_is_silent: bool = False
+    families: tuple = ("ipv4", "ipv6")
+
+    def usual_size(self, mtu):
+        """One size that shows most: several packets where the tool allows."""
+        return self.usual if self.usual is not None else self.sizes(mtu)[-1]
+
+
+def any_size(mtu):
+    return [0, *any_size_but_none(mtu)]
+
+
+def any_size_but_none(mtu):
+    # The C ping-pongs register as many bytes as they send, and Linux registers no region of 0.
+    return [1, mtu - 1, mtu, mtu + 1, 64 * KIB, MIB]
+
+
+def up_to_mtu(mtu):
+    return [0, 1, mtu - 1, mtu]
+
+
+def up_to_mtu_but_none(mtu):
+    # With 0 mckey sends nothing.
+    return [1, mtu - 1, mtu]
+
+
+def rping_sizes(mtu):
+    # At least its text and at most 64 KiB - 1, by its own rule.
+    return [24, mtu - 1, mtu, mtu + 1, 64 * KIB - 1]
+
+
+def no_size(_):
+    return [None]
+
+
+def exchanges(cell):
+    """Fewer of the long ones."""
+    if cell.size is None or cell.size <= 8 * KIB:
+        return 40
+    return 16 if cell.size < MIB else 3
+
+
+def ping_pong(takes_mtu=True, extra=()):
+    def arguments(cell, end, is_server):
+        words = ["-d", end.device, "-g", str(end.gid), "-p", str(SIDE_CHANNEL_PORT), "-n", str(exchanges(cell)), *extra]
+        if cell.size is not None:
+            words += ["-s", str(cell.size), "-c"]
+        if takes_mtu:
+            words += ["-m", str(cell.mtu)]
+        return words if is_server else [*words, end.peer4]
+    return arguments
+
+
+def rping(cell, end, is_server):
+    words = ["-S", str(cell.size), "-p", str(RPING_PORT), "-V"]
+    return (["-s", "-a", end.own, *words] if is_server
+            else ["-c", "-a", end.peer, "-C", str(exchanges(cell)), *words])
+
+
+def by_connection_manager(has_port):
+    def arguments(cell, end, is_server):
+        words = ["-c", "2", "-C", str(exchanges(cell) // 2 + 1), "-S", str(cell.size), "-b", end.own]
+        if has_port:
+            words += ["-p", str(CM_PORT)]
+        return words if is_server else [*words, "-s", end.peer]
+    return arguments
+
+
+def mckey(cell, end, is_server):
+    words = ["-m", MULTICAST, "-b", end.own, "-C", "20", "-S", str(cell.size)]
+    return words if is_server else ["-s", *words]
+
+
+def cmtime(_, end, is_server):
+    words = ["-p", str(CM_PORT), "-b", end.own]
+    return words if is_server else [*words, "-c", "20", "-s", end.peer]
+
+
+SIDE_CHANNEL = Ready(tcp=SIDE_CHANNEL_PORT)
+SERVICE = Ready(cm=CM_PORT, java_prints=JAVA_LISTENS)
+
+ALL = [
+    Tool("ibv_rc_pingpong", any_size_but_none, ping_pong(), SIDE_CHANNEL, usual=64 * KIB),
+    Tool("ibv_uc_pingpong", any_size_but_none, ping_pong(), SIDE_CHANNEL, is_reliable=False, usual=64 * KIB),
+    Tool("ibv_ud_pingpong", up_to_mtu, ping_pong(takes_mtu=False), SIDE_CHANNEL, is_reliable=False),
+    Tool("ibv_srq_pingpong", any_size_but_none, ping_pong(extra=("-q", "4")), SIDE_CHANNEL, usual=64 * KIB),
+    Tool("rping", rping_sizes, rping, Ready(cm=RPING_PORT, java_prints=JAVA_LISTENS)),
+    Tool("ucmatose", any_size, by_connection_manager(has_port=True), SERVICE, usual=64 * KIB),
+    Tool("udaddy", up_to_mtu, by_connection_manager(has_port=False),
+         Ready(cm=RPING_PORT, java_prints=JAVA_LISTENS), is_reliable=False),
+    Tool("mckey", up_to_mtu_but_none, mckey, Ready(java_prints=JOINED, c_prints=JOINED), is_reliable=False,
+         # Linux has no IPv6 multicast over RoCEv2: its join fails with ENOTSUPP.
+         server_is_silent=True, families=("ipv4",)),
+    Tool("cmtime", no_size, cmtime, SERVICE, server_stays=True),
+    Tool("atomic_pingpong", no_size, ping_pong(takes_mtu=False), SIDE_CHANNEL),
+]
+
+
+def named(name):
+    return next(tool for tool in ALL if tool.name == name)

@@ -1,0 +1,145 @@
+"""Runs one cell and judges it."""
+import shutil
+import signal
+import time
+from dataclasses import dataclass, field
+from enum import Enum
+
+from laboratory.capture import Capture
+
+from . import tools, wire
+
+RUN_SECONDS = 40
+# An unreliable message that was lost: the side that waits for it says so after this.
+PATIENCE_SECONDS = 3
+GRACE_SECONDS = 5
+C_WAITS = "the C program did not end"
+
+
+class Verdict(Enum):
+    """How a run ended."""
+    OK = "ok"
+    # Unreliable service on a bad network: a message was lost, and Java said so.
+    LOST = "lost"
+    FAILED = "FAILED"
+
+
+@dataclass
+class Result:
+    """A run's verdict, with the reason if it failed."""
+    name: str
+    verdict: Verdict
+    reason: str = ""
+    seconds: float = 0
+    seen: wire.Seen = field(default_factory=wire.Seen)
+
+
+class Trial:
+    """Runs cells between two ends; keeps the logs and the capture of those that fail."""
+
+    def __init__(self, java, linux, folder, dissector, own_addresses):
+        self._java = java
+        self._linux = linux
+        self._folder = folder
+        self._dissector = dissector
+        self._own_addresses = own_addresses
+        self._count = 0
+
+    def run(self, cell):
+        tool = tools.named(cell.tool)
+        started = time.monotonic()
+        self._count += 1
+        file = self._folder / f"{self._count}.pcap"
+        capture = Capture(file)
+        with capture:
+            server, client, reason = self._play(tool, cell)
+        java, other = (server, client) if cell.role == "server" else (client, server)
+        verdict, reason = self._judge(tool, cell, java, other, reason)
+        seen = wire.look(file, self._own_addresses)
+        if seen.wrong_sent:
+            verdict, reason = Verdict.FAILED, f"{seen.wrong_sent} of {seen.sent} packets from Java have a wrong ICRC"
+        elif verdict is Verdict.OK and seen.sent == 0 and not (java is server and tool.server_is_silent):
+            verdict, reason = Verdict.FAILED, "no packet of Java was seen"
+        if verdict is not Verdict.OK:
+            self._keep(self._folder / verdict.value.lower() / str(cell).replace("/", "_"), file,
+                       {"java": java, "linux": other})
+        self._dissector.add(str(cell), file)
+        return Result(str(cell), verdict, reason, time.monotonic() - started, seen)
+
+    def _play(self, tool, cell):
+        """Server and client to their end; what went wrong on the way, if anything."""
+        java_serves = cell.role == "server"
+        serving, asking = (self._java, self._linux) if java_serves else (self._linux, self._java)
+        patience = ["--patience", str(PATIENCE_SECONDS)] if not tool.is_reliable and cell.net != "clean" else []
+        words = tool.arguments(cell, serving.end(cell.family, asking), True)
+        server, is_ready = serving.start_server(cell.tool, words + (patience if java_serves else []), tool.ready)
+        if not is_ready:
+            server.stop()
+            return server, None, "the server did not become ready"
+        words = tool.arguments(cell, asking.end(cell.family, serving), False)
+        client = asking.start(cell.tool, ([] if java_serves else patience) + words)
+        return server, client, self._await(tool, server, client, java_serves)
+
+    @staticmethod
+    def _await(tool, server, client, java_serves):
+        """Waits until both have ended; stops who has not, and says so."""
+        reason = ""
+        started = time.monotonic()
+        if tool.server_stays:
+            if client.wait(RUN_SECONDS) is None:
+                reason = f"the client did not end within {RUN_SECONDS} s"
+            elif server.status is not None:
+                reason = "the server ended before it was stopped"
+            client.stop()
+            server.kill(signal.SIGINT)
+            server.wait(GRACE_SECONDS)
+            server.stop()
+            server.status = 0
+            return reason
+        java, other = (server, client) if java_serves else (client, server)
+        if java.wait(RUN_SECONDS) is None:
+            reason = f"Java did not end within {RUN_SECONDS} s"
+        # When Java has given up the C program may wait for ever; otherwise it has its time too.
+        left = started + RUN_SECONDS - time.monotonic() if tool.is_reliable else GRACE_SECONDS
+        if other.wait(max(left, GRACE_SECONDS) if java.status == 0 else 1) is None and not reason:
+            reason = C_WAITS
+        java.stop()
+        other.stop()
+        return reason
+
+    @staticmethod
+    def _judge(tool, cell, java, other, reason):
+        if other is None or java is None:
+            return Verdict.FAILED, reason
+        if not reason and java.status == 0 and other.status == 0:
+            return Verdict.OK, ""
+        may_lose = not tool.is_reliable and cell.net != "clean"
+        # Java waited for a lost message and said so, or a C program waits for one for ever.
+        java_said = java.status not in (0, None) and len(errors(java)) == 1
+        if may_lose and (java_said or (java.status == 0 and reason == C_WAITS)):
+            return Verdict.LOST, ""
+        said = (errors(java) or errors(other) or ["nothing said"])[-1]
+        return Verdict.FAILED, f"{reason or 'exit status'}: java {java.status}, C {other.status}: {said}"
+
+    @staticmethod
+    def _keep(folder, file, processes):
+        """Keeps what is needed to understand what happened."""
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, folder / "capture.pcap")
+        for side, process in processes.items():
+            if process is not None:
+                (folder / f"{side}.log").write_text(log(process))
+
+    def kept(self, name):
+        """Where the traces of a failure are kept."""
+        return self._folder / "failed" / name.replace("/", "_")
+
+
+def log(process):
+    """All that is known of a process that has ended."""
+    return f"exit status {process.status}\n--- standard output\n{process.out}\n--- standard error\n{process.err}"
+
+
+def errors(process):
+    """What it wrote to standard error, without the log."""
+    return [line for line in process.err.splitlines() if line.strip() and not line.startswith("FINE ")]

@@ -1,0 +1,170 @@
+"""What stands in a capture: RoCEv2 packets and whether their ICRC is right; what tshark says of them."""
+import queue
+import shutil
+import struct
+import subprocess
+import threading
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+ROCE_PORT = 4791
+IPV4, IPV6 = 0x0800, 0x86DD
+UDP = 17
+FILE_HEADER, RECORD_HEADER = 24, 16
+LITTLE_ENDIAN_MAGIC = 0xA1B2C3D4
+# Dissectors that guess their protocol from the payload: the tools' payload is arbitrary.
+GUESSERS = ["smc", "smb_direct", "rpcordma", "nvme-rdma", "lnet", "iser", "infiniband_sdp", "infiniband.eoib", "fcoib"]
+MALFORMED = "_ws.malformed or _ws.short"
+
+
+@dataclass
+class Seen:
+    """What a capture holds."""
+    sent: int = 0
+    received: int = 0
+    wrong_sent: int = 0
+    wrong_received: int = 0
+
+    def __iadd__(self, other):
+        self.sent += other.sent
+        self.received += other.received
+        self.wrong_sent += other.wrong_sent
+        self.wrong_received += other.wrong_received
+        return self
+
+
+def records(file):
+    """The records of a capture file, each with its header; one that breaks off is left out."""
+    content = Path(file).read_bytes()
+    if len(content) >= FILE_HEADER and struct.unpack_from("<I", content)[0] != LITTLE_ENDIAN_MAGIC:
+        raise ValueError(f"{file}: not a capture of this machine")
+    view = memoryview(content)
+    at = FILE_HEADER
+    while at + RECORD_HEADER <= len(view):
+        end = at + RECORD_HEADER + struct.unpack_from("<I", view, at + 8)[0]
+        if end > len(view):
+            return
+        yield view[at:end]
+        at = end
+
+
+def icrc(frame):
+    """Source address, the ICRC a RoCEv2 frame carries and the one it should; None for other frames.
+
+    What may change on the way counts as ones: TOS, TTL and checksum of IPv4, traffic class, flow label and
+    hop limit of IPv6, the UDP checksum, and the byte of the BTH with the congestion bits.
+    """
+    if len(frame) < 14 + 28:
+        return None
+    kind = struct.unpack_from(">H", frame, 12)[0]
+    if kind == IPV4:
+        header = (frame[14] & 15) * 4
+        length = struct.unpack_from(">H", frame, 16)[0]
+        protocol = frame[23]
+        source = bytes(frame[26:30])
+    elif kind == IPV6:
+        header = 40
+        length = struct.unpack_from(">H", frame, 18)[0] + header
+        protocol = frame[20]
+        source = bytes(frame[22:38])
+    else:
+        return None
+    if protocol != UDP or struct.unpack_from(">H", frame, 14 + header + 2)[0] != ROCE_PORT:
+        return None
+    packet = bytearray(frame[14:14 + length])
+    if kind == IPV4:
+        packet[1] = packet[8] = 0xFF
+        packet[10:12] = b"\xff\xff"
+    else:
+        packet[0] |= 0x0F
+        packet[1] = packet[2] = packet[3] = packet[7] = 0xFF
+    packet[header + 6:header + 8] = b"\xff\xff"
+    packet[header + 8 + 4] = 0xFF
+    carried = struct.unpack_from("<I", packet, len(packet) - 4)[0]
+    right = zlib.crc32(memoryview(packet)[:-4], zlib.crc32(b"\xff" * 8))
+    return source, carried, right
+
+
+def look(file, own_addresses):
+    """Checks the ICRC of each packet of a capture, and counts."""
+    seen = Seen()
+    for record in records(file):
+        found = icrc(record[RECORD_HEADER:])
+        if found is None:
+            continue
+        source, carried, right = found
+        if source in own_addresses:
+            seen.sent += 1
+            seen.wrong_sent += carried != right
+        else:
+            seen.received += 1
+            seen.wrong_received += carried != right
+    return seen
+
+
+class Dissector:
+    """Has tshark read captures, many at a time and in the background."""
+
+    BYTES_AT_A_TIME = 64 << 20
+
+    def __init__(self, folder):
+        self._folder = Path(folder)
+        self._waiting = queue.Queue()
+        self._merged = self._folder / "merged.pcap"
+        self.packets = 0
+        self.malformed = []
+        self.failure = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def add(self, name, file):
+        """Hands over a capture, which is deleted when it is read."""
+        self._waiting.put((name, Path(file)))
+
+    def finish(self):
+        self._waiting.put(None)
+        self._thread.join()
+
+    def _run(self):
+        is_open = True
+        while is_open:
+            batch = []
+            size = 0
+            while is_open and size < self.BYTES_AT_A_TIME:
+                entry = self._waiting.get()
+                if entry is None:
+                    is_open = False
+                else:
+                    batch.append(entry)
+                    size += entry[1].stat().st_size
+            if batch:
+                self._read(batch)
+
+    def _read(self, batch):
+        owners = []
+        with open(self._merged, "wb") as merged:
+            for name, file in batch:
+                if merged.tell() == 0:
+                    merged.write(file.read_bytes()[:FILE_HEADER])
+                for record in records(file):
+                    merged.write(record)
+                    owners.append(name)
+        without = [word for name in GUESSERS for word in ("--disable-protocol", name)]
+        done = subprocess.run(["nice", "tshark", "-r", str(self._merged), *without, "-Y", MALFORMED,
+                               "-T", "fields", "-e", "frame.number"], capture_output=True, text=True)
+        if done.returncode != 0:
+            self.failure = done.stderr.strip().splitlines()[-1]
+        for line in done.stdout.split():
+            self.malformed.append((owners[int(line) - 1], int(line)))
+        self.packets += len(owners)
+        self._merged.unlink()
+        for name, file in batch:
+            if any(name == owner for owner, _ in self.malformed):
+                self._keep(name, file)
+            file.unlink()
+
+    def _keep(self, name, file):
+        folder = self._folder / "malformed"
+        folder.mkdir(exist_ok=True)
+        shutil.copy(file, folder / (name.replace("/", "_") + ".pcap"))
