@@ -123,15 +123,19 @@ class Guest:
     def set_mtu(self, mtu):
         self.sh(f"ip link set eth0 mtu {mtu}")
 
+    def is_on(self):
+        """Whether its machine runs."""
+        try:
+            words = Path(f"/proc/{self._pid.read_text()}/cmdline").read_bytes().split(b"\0")
+        except FileNotFoundError:
+            return False
+        return f"ifname=tap{self.number}".encode() in b" ".join(words)
+
     def switch_off(self):
         """Pulls the plug."""
-        if not self._pid.exists():
-            return
-        try:
+        if self.is_on():
             os.killpg(int(self._pid.read_text()), signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        self._pid.unlink()
+        self._pid.unlink(missing_ok=True)
 
     def reboot(self):
         """Pulls the plug and boots again, without waiting."""
@@ -153,8 +157,10 @@ class Guest:
 def up(drivers, memory="2G"):
     """Makes the network and boots a guest for each driver: rxe, siw or none."""
     image.release()
-    if RUN.exists():
-        raise LabError("already up: `interop/lab down` first")
+    if any(guest.is_on() for guest in all_guests()):
+        raise LabError(f"already up: `LAB_NS={network.NAMESPACE} interop/lab down` first")
+    # What a killed run has left.
+    down()
     RUN.mkdir()
     network.create(len(drivers))
     for number, driver in enumerate(drivers, 1):

@@ -45,6 +45,8 @@ class Tool:
     usual: int | None = None
     server_stays: bool = False
     server_is_silent: bool = False
+    # How long Java waits for an unreliable message that was lost.
+    patience_seconds: int = 3
     families: tuple = ("ipv4", "ipv6")
 
     def usual_size(self, mtu):
@@ -135,8 +137,10 @@ ALL = [
     Tool("udaddy", up_to_mtu, by_connection_manager(has_port=False),
          Ready(cm=RPING_PORT, java_prints=JAVA_LISTENS), is_reliable=False),
     Tool("mckey", up_to_mtu_but_none, mckey, Ready(java_prints=JOINED, c_prints=JOINED), is_reliable=False,
+         # The C sender waits 3 s before it begins.
+         server_is_silent=True, patience_seconds=7,
          # Linux has no IPv6 multicast over RoCEv2: its join fails with ENOTSUPP.
-         server_is_silent=True, families=("ipv4",)),
+         families=("ipv4",)),
     Tool("cmtime", no_size, cmtime, SERVICE, server_stays=True),
     Tool("atomic_pingpong", no_size, ping_pong(takes_mtu=False), SIDE_CHANNEL),
 ]

@@ -10,8 +10,6 @@ from laboratory.capture import Capture
 from . import tools, wire
 
 RUN_SECONDS = 40
-# An unreliable message that was lost: the side that waits for it says so after this.
-PATIENCE_SECONDS = 3
 GRACE_SECONDS = 5
 C_WAITS = "the C program did not end"
 
@@ -70,7 +68,7 @@ class Trial:
         """Server and client to their end; what went wrong on the way, if anything."""
         java_serves = cell.role == "server"
         serving, asking = (self._java, self._linux) if java_serves else (self._linux, self._java)
-        patience = ["--patience", str(PATIENCE_SECONDS)] if not tool.is_reliable and cell.net != "clean" else []
+        patience = ["--patience", str(tool.patience_seconds)] if not tool.is_reliable and cell.net != "clean" else []
         words = tool.arguments(cell, serving.end(cell.family, asking), True)
         server, is_ready = serving.start_server(cell.tool, words + (patience if java_serves else []), tool.ready)
         if not is_ready:
