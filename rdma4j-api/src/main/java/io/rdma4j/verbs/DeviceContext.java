@@ -134,6 +134,14 @@ public interface DeviceContext extends AutoCloseable {
         return createCompletionQueue(capacity, channel, null, 0);
     }
 
+    /**
+     * {@return how a software device reaches the network and why it does so in this way, for people; empty for
+     * another device}
+     */
+    default String rim() {
+        return "";
+    }
+
     /** {@return how often something happened on this device, since it was opened by this process} */
     long counter(Counter counter);
 

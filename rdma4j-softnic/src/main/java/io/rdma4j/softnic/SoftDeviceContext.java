@@ -94,6 +94,11 @@ final class SoftDeviceContext implements CmContext {
     }
 
     @Override
+    public String rim() {
+        return nic.rimText();
+    }
+
+    @Override
     public DeviceAttributes queryDevice() {
         checkOpen();
         return Limits.attributes(nic.device().nodeGuid());

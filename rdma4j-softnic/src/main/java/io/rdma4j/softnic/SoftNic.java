@@ -59,6 +59,7 @@ final class SoftNic implements CompletionRing.Clock {
             - System.nanoTime();
     private final Set<SoftQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
     private DeviceOptions options = DeviceOptions.DEFAULT;
+    private String rimText = "";
     private @Nullable DeviceBean bean;
     private final NicWatchers watchers = new NicWatchers();
     private int contexts;
@@ -82,10 +83,12 @@ final class SoftNic implements CompletionRing.Clock {
 
     private static SoftNic create(SoftDevice device, DeviceOptions wanted) throws RdmaException {
         SoftNicOptions options = SoftNicOptions.ofSystem().with(wanted);
-        SoftNic nic = new SoftNic(device, options.newRim(device),
+        RimChoice choice = RimChoice.of(options.device().rim());
+        SoftNic nic = new SoftNic(device, options.newRim(device, choice),
                 options.patience(CmSettings.defaults(device.nodeGuid())), new SecureNumbers(),
                 System::nanoTime, "rdma4j-" + device.name());
-        nic.options = options.device();
+        nic.options = options.device().withRim(choice.kind());
+        nic.rimText = choice.toString();
         return nic;
     }
 
@@ -166,7 +169,8 @@ final class SoftNic implements CompletionRing.Clock {
         PortMonitor.forget(this);
         driver.run(connectionManager::closeAll);
         driver.close();
-        rim.close();
+        // As the owner: who still polls finds no socket any more.
+        driver.run(nowNs -> rim.close());
     }
 
     /** Opens the sockets and begins to work. */
@@ -206,6 +210,11 @@ final class SoftNic implements CompletionRing.Clock {
     /** {@return how it was opened} */
     DeviceOptions options() {
         return options;
+    }
+
+    /** {@return which rim serves it, and why, for people} */
+    String rimText() {
+        return rimText;
     }
 
     /** {@return how many contexts share it} */

@@ -3,12 +3,12 @@ package io.rdma4j.softnic;
 import io.rdma4j.protocol.cm.CmSettings;
 import io.rdma4j.softnic.rim.CapturingRim;
 import io.rdma4j.softnic.rim.ImpairedRim;
-import io.rdma4j.softnic.rim.NioRim;
 import io.rdma4j.softnic.rim.Rim;
 import io.rdma4j.verbs.DeviceOptions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Impairment;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.RimKind;
 import org.jspecify.annotations.Nullable;
 
 import java.nio.file.InvalidPathException;
@@ -18,7 +18,7 @@ import java.nio.file.Path;
  * How a device is opened, from system properties and from what the application wants.
  *
  * @param device {@code rdma4j.pcap}, the file that all packets are recorded in; {@code rdma4j.impair}, what
- *        happens to packets that are sent
+ *        happens to packets that are sent; {@code rdma4j.rim}, how the network is reached
  * @param responseTimeout {@code rdma4j.cm.responseTimeout}: the connection manager's wait for an answer,
  *        4.096 us times 2 to this power; null for the default
  * @param maxRetries {@code rdma4j.cm.maxRetries}: how often it asks again; null for the default
@@ -29,7 +29,7 @@ record SoftNicOptions(DeviceOptions device, @Nullable Integer responseTimeout,
 
     static SoftNicOptions ofSystem() throws RdmaException {
         return new SoftNicOptions(new DeviceOptions(capture("rdma4j.pcap"),
-                impairment("rdma4j.impair")),
+                impairment("rdma4j.impair"), rim("rdma4j.rim")),
                 number("rdma4j.cm.responseTimeout", 31), number("rdma4j.cm.maxRetries", 15));
     }
 
@@ -46,6 +46,15 @@ record SoftNicOptions(DeviceOptions device, @Nullable Integer responseTimeout,
         String text = System.getProperty(property);
         try {
             return text == null ? Impairment.NONE : Impairment.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new RdmaException(Errno.EINVAL, OPERATION, property + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static RimKind rim(String property) throws RdmaException {
+        String text = System.getProperty(property);
+        try {
+            return text == null ? RimKind.AUTO : RimKind.parse(text);
         } catch (IllegalArgumentException e) {
             throw new RdmaException(Errno.EINVAL, OPERATION, property + ": " + e.getMessage(), e);
         }
@@ -70,7 +79,8 @@ record SoftNicOptions(DeviceOptions device, @Nullable Integer responseTimeout,
     SoftNicOptions with(DeviceOptions wanted) {
         return new SoftNicOptions(new DeviceOptions(
                 wanted.capture() == null ? device.capture() : wanted.capture(),
-                wanted.impairment().isNone() ? device.impairment() : wanted.impairment()),
+                wanted.impairment().isNone() ? device.impairment() : wanted.impairment(),
+                wanted.rim() == RimKind.AUTO ? device.rim() : wanted.rim()),
                 responseTimeout, maxRetries);
     }
 
@@ -95,6 +105,10 @@ record SoftNicOptions(DeviceOptions device, @Nullable Integer responseTimeout,
                     present.impairment().isNone() ? "no impairment"
                             : present.impairment().toString());
         }
+        if (wanted.rim() != RimKind.AUTO && wanted.rim() != present.rim()) {
+            throw busy(name, "the rim " + wanted.rim().text(),
+                    "the rim " + present.rim().text());
+        }
     }
 
     private static RdmaException busy(String name, String wanted, String present) {
@@ -103,8 +117,8 @@ record SoftNicOptions(DeviceOptions device, @Nullable Integer responseTimeout,
                 + "; close its other contexts first, or ask for the same");
     }
 
-    Rim newRim(SoftDevice on) throws RdmaException {
-        Rim rim = new NioRim(on.networkInterface());
+    Rim newRim(SoftDevice on, RimChoice choice) throws RdmaException {
+        Rim rim = choice.open(on.networkInterface());
         Path file = device.capture();
         if (file != null) {
             rim = CapturingRim.open(rim, file);

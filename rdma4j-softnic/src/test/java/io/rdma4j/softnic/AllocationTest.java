@@ -5,6 +5,7 @@ import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.DeviceOptions;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -15,10 +16,12 @@ import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.RimKind;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletion;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import java.lang.foreign.Arena;
 import java.lang.management.ManagementFactory;
@@ -28,12 +31,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Posting, polling, the engine and the rim allocate nothing once they have started. */
 class AllocationTest {
     private static final int LENGTH = 10_000;
-    private static final int WARM_UP = 2_000;
+    private static final int WARM_UP = 20_000;
     private static final int COUNT = 2_000;
 
-    @Test
-    void sendingReceivingWritingAndReadingAllocateNothing() throws Exception {
-        try (DeviceContext context = RdmaDevices.find("roce_lo").open();
+    @ParameterizedTest
+    @EnumSource(names = {"AUTO", "PORTABLE"})
+    void sendingReceivingWritingAndReadingAllocateNothing(RimKind rim) throws Exception {
+        try (DeviceContext context = RdmaDevices.find("roce_lo")
+                .open(DeviceOptions.DEFAULT.withRim(rim));
                 ProtectionDomain domain = context.allocateProtectionDomain();
                 CompletionQueue queue = context.createCompletionQueue(64);
                 QueuePair a = domain

@@ -22,6 +22,12 @@ class ResourcesTest {
     }
 
     @Test
+    void portableRimLeavesNothingEither() throws Exception {
+        assertEndsWell("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch", "-Drdma4j.rim=portable",
+                Repetition.class.getName(), "contexts");
+    }
+
+    @Test
     void aThousandPairsLiveTogetherInASmallHeap() throws Exception {
         assertEndsWell("-Xmx1g", ThousandPairs.class.getName());
     }
@@ -29,7 +35,8 @@ class ResourcesTest {
     private static void assertEndsWell(String... arguments) throws Exception {
         List<String> command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-ea",
-                        "-cp", System.getProperty("java.class.path")));
+                        "--enable-native-access=ALL-UNNAMED", "-cp",
+                        System.getProperty("java.class.path")));
         command.addAll(List.of(arguments));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         try {

@@ -93,6 +93,10 @@ final class IbvDevinfo implements Callable<Integer> {
         out.printf("\thw_ver:\t\t\t\t0x%X%n", attributes.hardwareVersion());
         out.printf("\tphys_port_cnt:\t\t\t%d%n", attributes.physicalPortCount());
         if (isVerbose) {
+            if (!context.rim().isEmpty()) {
+                // Not in the original: what carries the packets of a software device.
+                out.printf("\trim:\t\t\t\t%s%n", context.rim());
+            }
             describeLimits(attributes, out);
         }
         for (int port = 1; port <= attributes.physicalPortCount(); port++) {

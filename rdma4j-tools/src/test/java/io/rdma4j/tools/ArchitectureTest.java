@@ -5,6 +5,7 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Test;
 
+import java.lang.foreign.Linker;
 import java.util.Random;
 import java.util.random.RandomGenerator;
 
@@ -92,11 +93,19 @@ class ArchitectureTest {
 
     @Test
     void rimKnowsNoQueuePairs() {
-        classes().that().resideInAPackage("io.rdma4j.softnic.rim..").should()
+        classes().that().resideInAnyPackage("io.rdma4j.softnic.rim..", "io.rdma4j.softnic.linux..")
+                .should()
                 .onlyDependOnClassesThat(resideInAnyPackage("java..", "jdk.net..",
-                        "io.rdma4j.softnic.rim..", "io.rdma4j.protocol.wire..", "io.rdma4j.verbs..",
+                        "io.rdma4j.softnic.rim..", "io.rdma4j.softnic.linux..",
+                        "io.rdma4j.protocol.wire..", "io.rdma4j.verbs..",
                         "org.jspecify.."))
                 .check(ALL);
+    }
+
+    @Test
+    void onlyTheLinuxRimCallsTheSystem() {
+        noClasses().that().resideOutsideOfPackage("io.rdma4j.softnic.linux..").should()
+                .dependOnClassesThat().areAssignableTo(Linker.class).check(ALL);
     }
 
     @Test

@@ -146,7 +146,8 @@ public final class CmConversation implements CmTimer {
     public void establish() throws RdmaException {
         require(State.REPLY_RECEIVED, "establish");
         state = State.ESTABLISHED;
-        manager.send(peer, transaction, new ReadyToUse(localId, remoteId, NO_DATA));
+        manager.send(peer, terms.typeOfService(), transaction,
+                new ReadyToUse(localId, remoteId, NO_DATA));
     }
 
     /** Says no to a request or to a reply. */
@@ -219,8 +220,9 @@ public final class CmConversation implements CmTimer {
     /** The same request again: the answer is on its way, lost, or not yet given. */
     void onRepeatedRequest() {
         switch (state) {
-            case REQUEST_RECEIVED -> manager.send(peer, transaction, new MessageReceipt(localId,
-                    remoteId, MessageReceipt.OF_REQUEST, settings.serviceTimeout(), NO_DATA));
+            case REQUEST_RECEIVED ->
+                manager.send(peer, terms.typeOfService(), transaction, new MessageReceipt(localId,
+                        remoteId, MessageReceipt.OF_REQUEST, settings.serviceTimeout(), NO_DATA));
             case REPLY_SENT -> resend();
             case TIME_WAIT -> sendReject(RejectReason.STALE_CONNECTION, new byte[0]);
             case ESTABLISHED, DISCONNECT_SENT, CLOSED, REQUEST_SENT, REPLY_RECEIVED -> {
@@ -250,11 +252,13 @@ public final class CmConversation implements CmTimer {
             }
             case ESTABLISHED -> {
                 if (isActive && reply.senderId() == remoteId) {
-                    manager.send(peer, transaction, new ReadyToUse(localId, remoteId, NO_DATA));
+                    manager.send(peer, terms.typeOfService(), transaction,
+                            new ReadyToUse(localId, remoteId, NO_DATA));
                 }
             }
-            case REPLY_RECEIVED -> manager.send(peer, transaction, new MessageReceipt(localId,
-                    remoteId, MessageReceipt.OF_REPLY, settings.serviceTimeout(), NO_DATA));
+            case REPLY_RECEIVED ->
+                manager.send(peer, terms.typeOfService(), transaction, new MessageReceipt(localId,
+                        remoteId, MessageReceipt.OF_REPLY, settings.serviceTimeout(), NO_DATA));
             case REQUEST_RECEIVED, REPLY_SENT, DISCONNECT_SENT, TIME_WAIT, CLOSED -> {
                 // A late copy.
             }
@@ -330,7 +334,7 @@ public final class CmConversation implements CmTimer {
         }
         switch (state) {
             case ESTABLISHED, REPLY_SENT, DISCONNECT_SENT, TIME_WAIT -> {
-                manager.send(peer, requestTransaction,
+                manager.send(peer, terms.typeOfService(), requestTransaction,
                         new DisconnectReply(localId, remoteId, NO_DATA));
                 ended(nowNs);
             }
@@ -424,14 +428,14 @@ public final class CmConversation implements CmTimer {
     private void send(CmMessage message, int retries, long nowNs) {
         awaiting = message;
         retriesLeft = retries;
-        manager.send(peer, transaction, message);
+        manager.send(peer, terms.typeOfService(), transaction, message);
         waitUntil(nowNs + CmSettings.nanos(settings.responseTimeout()));
     }
 
     private void resend() {
         CmMessage message = awaiting;
         if (message != null) {
-            manager.send(peer, transaction, message);
+            manager.send(peer, terms.typeOfService(), transaction, message);
         }
     }
 
@@ -446,8 +450,9 @@ public final class CmConversation implements CmTimer {
         PrivateData information = reason == RejectReason.TIMEOUT
                 ? PrivateData.of(settings.nodeGuid())
                 : NO_DATA;
-        manager.send(peer, transaction, new Reject(localId, remoteId, rejected, reason.code(),
-                information, information.length(), PrivateData.of(privateData)));
+        manager.send(peer, terms.typeOfService(), transaction,
+                new Reject(localId, remoteId, rejected, reason.code(),
+                        information, information.length(), PrivateData.of(privateData)));
     }
 
     private void waitUntil(long newDeadlineNs) {

@@ -60,11 +60,12 @@ public final class ConnectionManager {
     private final Queue<Outgoing> outgoing = new ArrayDeque<>();
     private final DatagramServices datagrams = new DatagramServices(this);
     private int nextIdentifier;
+    private int trafficClass;
     private long nextOrder;
 
     private record RemoteKey(Gid address, int number) {}
 
-    private record Outgoing(CmPeer peer, long transaction, CmMessage message) {}
+    private record Outgoing(CmPeer peer, int trafficClass, long transaction, CmMessage message) {}
 
     /**
      * @param settings how patient it is
@@ -329,7 +330,13 @@ public final class ConnectionManager {
             return null;
         }
         CmMessage.encode(next.transaction, next.message, out);
+        trafficClass = next.trafficClass;
         return next.peer;
+    }
+
+    /** {@return the IP traffic class of the message that was polled last: that of its connection} */
+    public int trafficClass() {
+        return trafficClass;
     }
 
     /** {@return when {@link #onDeadline} wants to be called, {@link Long#MAX_VALUE} for never} */
@@ -371,9 +378,14 @@ public final class ConnectionManager {
         return (long) random.getAsInt() << 32 | (localId & 0xffff_ffffL);
     }
 
+    /** Sends what belongs to no connection. */
     void send(CmPeer peer, long transaction, CmMessage message) {
+        send(peer, 0, transaction, message);
+    }
+
+    void send(CmPeer peer, int messageTrafficClass, long transaction, CmMessage message) {
         if (outgoing.size() < MAX_OUTGOING) {
-            outgoing.add(new Outgoing(peer, transaction, message));
+            outgoing.add(new Outgoing(peer, messageTrafficClass, transaction, message));
         }
     }
 

@@ -26,6 +26,7 @@ public final class DatagramLookup implements CmTimer {
     private final ConnectionManager manager;
     private final DatagramServices services;
     private final CmPeer peer;
+    private final int trafficClass;
     private final long order;
     private final long transaction;
     private final ServiceRequest request;
@@ -39,6 +40,7 @@ public final class DatagramLookup implements CmTimer {
         this.services = services;
         this.events = events;
         peer = call.peer();
+        trafficClass = call.typeOfService();
         order = manager.newOrder();
         int requestId = manager.newIdentifier();
         transaction = manager.newTransaction(requestId);
@@ -47,7 +49,7 @@ public final class DatagramLookup implements CmTimer {
     }
 
     void ask(long nowNs) {
-        manager.send(peer, transaction, request);
+        manager.send(peer, trafficClass, transaction, request);
         deadlineNs = nowNs + CmSettings.nanos(manager.settings().responseTimeout());
         manager.schedule(this);
     }

@@ -63,7 +63,8 @@ final class ManagementPort {
         if (peer == null) {
             return false;
         }
-        out.begin(Opcode.UD_SEND_ONLY, Path.between(peer.local(), peer.remote()),
+        out.begin(Opcode.UD_SEND_ONLY, Path.between(peer.local(), peer.remote())
+                .withTrafficClass(manager.trafficClass()),
                 ConnectionManager.QUEUE_PAIR, psn++, false, false)
                 .datagram(ConnectionManager.QKEY, ConnectionManager.QUEUE_PAIR);
         out.addPayload(message, 0, ConnectionManager.MESSAGE_LENGTH);

@@ -1,6 +1,7 @@
 package io.rdma4j.softnic.rim;
 
 import io.rdma4j.protocol.wire.OutgoingPacket;
+import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
@@ -10,11 +11,8 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-
-import static io.rdma4j.protocol.wire.Path.UDP_PORT;
 
 /**
  * A rim that records what passes through another one, in a file that Wireshark opens.
@@ -38,7 +36,7 @@ public final class CapturingRim implements Rim {
      * @param file is overwritten
      * @throws RdmaException EACCES if the file cannot be written
      */
-    public static CapturingRim open(Rim rim, Path file) throws RdmaException {
+    public static CapturingRim open(Rim rim, java.nio.file.Path file) throws RdmaException {
         try {
             return new CapturingRim(rim, PcapWriter.open(file));
         } catch (IOException e) {
@@ -127,14 +125,15 @@ public final class CapturingRim implements Rim {
             } catch (IllegalStateException | InternalError memoryGone) {
                 return Sent.REFUSED;
             }
-            return send(datagram, packet.path().destination());
+            return send(datagram, packet.path());
         }
 
         @Override
-        public Sent send(ByteBuffer datagram, Gid destination) {
-            Sent sent = port.send(datagram, destination);
+        public Sent send(ByteBuffer datagram, Path path) {
+            Sent sent = port.send(datagram, path);
             if (sent != Sent.REFUSED) {
-                writer.write(local(), destination, UDP_PORT, 0, datagram.duplicate().rewind());
+                writer.write(local(), path.destination(), path.trafficClass(), path.hops(),
+                        Path.UDP_PORT, 0, datagram.duplicate().rewind());
             }
             return sent;
         }
@@ -149,7 +148,8 @@ public final class CapturingRim implements Rim {
             return port.receive(new PacketHandler() {
                 @Override
                 public void onDatagram(ReceivedDatagram datagram) {
-                    writer.write(datagram.source(), datagram.local(), datagram.sourcePort(),
+                    writer.write(datagram.source(), datagram.local(), 0, Path.DEFAULT_HOPS,
+                            datagram.sourcePort(),
                             datagram.identification(), datagram.memory()
                                     .asSlice(datagram.offset(), datagram.length()).asByteBuffer());
                     handler.onDatagram(datagram);

@@ -97,7 +97,7 @@ final class Fates {
             int at = bits.nextInt(length);
             byte mask = (byte) (1 << bits.nextInt(Byte.SIZE));
             datagram.put(at, (byte) (datagram.get(at) ^ mask));
-            isNoticed = sealer.identify(datagram, bytes, length, source, destination,
+            isNoticed = sealer.identify(datagram, bytes, 0, length, source, destination,
                     UDP_PORT) < 0;
             datagram.limit(length).position(0);
             if (!isNoticed) {

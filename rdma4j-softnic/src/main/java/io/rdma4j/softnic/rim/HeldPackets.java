@@ -2,7 +2,7 @@ package io.rdma4j.softnic.rim;
 
 import io.rdma4j.protocol.wire.Opcode;
 import io.rdma4j.protocol.wire.PacketView;
-import io.rdma4j.verbs.Gid;
+import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.verbs.Mtu;
 import org.jspecify.annotations.Nullable;
 
@@ -43,7 +43,7 @@ final class HeldPackets {
     static final class Packet {
         private final ByteBuffer bytes;
         private @Nullable PacketPort port;
-        private Gid destination = Gid.ZERO;
+        private Path path = Path.NONE;
         private long dueNs;
         private long number;
 
@@ -59,8 +59,8 @@ final class HeldPackets {
             return present;
         }
 
-        Gid destination() {
-            return destination;
+        Path path() {
+            return path;
         }
 
         ByteBuffer bytes() {
@@ -70,13 +70,13 @@ final class HeldPackets {
 
     /** {@return the copy of a packet that is held now, null if there is no room} */
     @Nullable
-    ByteBuffer add(PacketPort port, Gid destination, ByteBuffer datagram, long dueNs) {
+    ByteBuffer add(PacketPort port, Path path, ByteBuffer datagram, long dueNs) {
         Packet packet = free.poll();
         if (packet == null) {
             return null;
         }
         packet.port = port;
-        packet.destination = destination;
+        packet.path = path;
         packet.dueNs = dueNs;
         packet.number = count++;
         packet.bytes.clear().put(datagram).flip();

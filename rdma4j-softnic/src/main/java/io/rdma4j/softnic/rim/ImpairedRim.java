@@ -1,6 +1,7 @@
 package io.rdma4j.softnic.rim;
 
 import io.rdma4j.protocol.wire.OutgoingPacket;
+import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Impairment;
 import io.rdma4j.verbs.RdmaException;
@@ -104,7 +105,7 @@ public final class ImpairedRim implements Rim {
         long timeNs = nowNs;
         while (held.earliestNs() <= timeNs) {
             HeldPackets.Packet packet = held.removeEarliest();
-            if (packet.port().send(packet.bytes(), packet.destination()) == PacketPort.Sent.KEPT) {
+            if (packet.port().send(packet.bytes(), packet.path()) == PacketPort.Sent.KEPT) {
                 held.keep(packet);
                 return false;
             }
@@ -149,30 +150,30 @@ public final class ImpairedRim implements Rim {
             } catch (IllegalStateException | InternalError memoryGone) {
                 return Sent.REFUSED;
             }
-            return hold(datagram, packet.path().destination());
+            return hold(datagram, packet.path());
         }
 
         @Override
-        public Sent send(ByteBuffer datagram, Gid destination) {
+        public Sent send(ByteBuffer datagram, Path path) {
             fates.next();
             if (fates.isLost()) {
                 return Sent.SENT;
             }
             return fates.isHarmless()
-                    ? port.send(datagram, destination)
-                    : hold(datagram.rewind(), destination);
+                    ? port.send(datagram, path)
+                    : hold(datagram.rewind(), path);
         }
 
-        private Sent hold(ByteBuffer datagram, Gid destination) {
+        private Sent hold(ByteBuffer datagram, Path path) {
             // Late packets queue behind each other; only those that are held back are overtaken.
             queuedUntilNs = Math.max(queuedUntilNs, nowNs + fates.travelNs());
             long dueNs = queuedUntilNs + fates.holdNs();
-            ByteBuffer copy = held.add(port, destination, datagram, dueNs);
+            ByteBuffer copy = held.add(port, path, datagram, dueNs);
             if (copy != null && fates.isDamaged()) {
-                fates.damage(copy, sealer, port.local(), destination);
+                fates.damage(copy, sealer, port.local(), path.destination());
             }
             if (fates.isDoubled()) {
-                held.add(port, destination, datagram.rewind(), dueNs);
+                held.add(port, path, datagram.rewind(), dueNs);
             }
             boolean isAllSent = sendDue();
             tellWhenDue();

@@ -11,6 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
@@ -39,6 +40,8 @@ final class NioPort implements PacketPort {
     private final ReceivedDatagram datagram = new ReceivedDatagram();
     private @Nullable InetSocketAddress lastSource;
     private Gid lastSourceGid = Gid.ZERO;
+    private int trafficClass;
+    private int multicastHops = 1;
     private @Nullable ByteBuffer kept;
     private @Nullable InetSocketAddress keptTarget;
 
@@ -66,12 +69,30 @@ final class NioPort implements PacketPort {
             // The arena of the payload was closed, or the file it maps was cut short.
             return Sent.REFUSED;
         }
-        return send(datagram, packet.path().destination());
+        return send(datagram, packet.path());
     }
 
     @Override
-    public Sent send(ByteBuffer datagram, Gid destination) {
-        return send(datagram, target(destination));
+    public Sent send(ByteBuffer datagram, Path path) {
+        try {
+            follow(path);
+        } catch (IOException refused) {
+            return Sent.REFUSED;
+        }
+        return send(datagram, target(path.destination()));
+    }
+
+    /** The options of the channel are those of the last path; the JDK has none for the hops of unicasts. */
+    private void follow(Path path) throws IOException {
+        int wanted = path.trafficClass() & 0xff;
+        if (wanted != trafficClass) {
+            channel.setOption(StandardSocketOptions.IP_TOS, wanted);
+            trafficClass = wanted;
+        }
+        if (path.destination().isMulticast() && path.hops() != multicastHops) {
+            channel.setOption(StandardSocketOptions.IP_MULTICAST_TTL, path.hops());
+            multicastHops = path.hops();
+        }
     }
 
     private Sent send(ByteBuffer datagram, @Nullable InetSocketAddress target) {
@@ -119,8 +140,8 @@ final class NioPort implements PacketPort {
             count++;
             int length = receivedView.position();
             Gid peer = gid(source);
-            int identification = sealer.identify(receivedForCheck, received, length, peer, local,
-                    source.getPort());
+            int identification = sealer.identify(receivedForCheck, received, 0, length, peer,
+                    local, source.getPort());
             if (identification < 0) {
                 handler.onDamaged(peer, length);
             } else {

@@ -102,10 +102,7 @@ public final class NioRim implements Rim {
             return add(channel, address);
         } catch (IOException | UnsupportedOperationException e) {
             close(channel);
-            throw new RdmaException(Errno.EADDRNOTAVAIL, "join multicast group",
-                    networkInterface.getName() + " cannot join " + address.getHostAddress() + ": "
-                            + e.getMessage(),
-                    e);
+            throw AddressRefusal.notJoined(address, networkInterface, e.getMessage(), e);
         }
     }
 
@@ -119,19 +116,12 @@ public final class NioRim implements Rim {
     }
 
     private static RdmaException refusal(InetAddress local, IOException e) {
-        String address = local.getHostAddress();
-        if (e instanceof BindException && isNotOurs(e)) {
-            return new RdmaException(Errno.EADDRNOTAVAIL, "open device",
-                    address + " is not an address of this machine", e);
-        }
         if (e instanceof BindException) {
-            return new RdmaException(Errno.EADDRINUSE, "open device", "UDP port " + Path.UDP_PORT
-                    + " of " + address + " is taken by another process, or by the kernel's own RoCE"
-                    + " driver; only one process can have it: end the other one, or use another address",
-                    e);
+            return isNotOurs(e)
+                    ? AddressRefusal.notOurs(local, e)
+                    : AddressRefusal.taken(local, e);
         }
-        return new RdmaException(Errno.EIO, "open device",
-                "UDP port " + Path.UDP_PORT + " of " + address + ": " + e.getMessage(), e);
+        return AddressRefusal.of(local, e.getMessage(), e);
     }
 
     private static boolean isNotOurs(IOException e) {

@@ -1,6 +1,7 @@
 package io.rdma4j.softnic.rim;
 
 import io.rdma4j.protocol.wire.OutgoingPacket;
+import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.verbs.Gid;
 
 import java.nio.ByteBuffer;
@@ -30,8 +31,9 @@ public interface PacketPort {
      * Sends the bytes of a datagram as they are, sealed or damaged on purpose.
      *
      * @param datagram from position 0 to limit; must not change while it is kept
+     * @param path starts at this address
      */
-    Sent send(ByteBuffer datagram, Gid destination);
+    Sent send(ByteBuffer datagram, Path path);
 
     /** Sends what is kept. {@return whether nothing is kept any more} */
     boolean flush();

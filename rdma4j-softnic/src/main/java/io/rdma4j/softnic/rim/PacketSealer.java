@@ -18,17 +18,23 @@ import java.nio.ByteBuffer;
  * <p>The Identification of IPv4 packets is taken as 0: that is what Linux sends from a socket that is not
  * connected and does not fragment.
  */
-final class PacketSealer {
+public final class PacketSealer {
     /** Room for the largest packet, which is far smaller than a datagram may be. */
-    static final int CAPACITY = 8192;
+    public static final int CAPACITY = 8192;
 
     private final Icrc icrc = new Icrc();
     private final ByteBuffer buffer;
     private final MemorySegment memory;
 
-    PacketSealer(Arena arena) {
+    /** @param arena where datagrams are made */
+    public PacketSealer(Arena arena) {
         memory = arena.allocate(CAPACITY, 64);
         buffer = memory.asByteBuffer();
+    }
+
+    /** {@return the memory that datagrams are made in, each at the start} */
+    public MemorySegment memory() {
+        return memory;
     }
 
     /**
@@ -37,7 +43,7 @@ final class PacketSealer {
      * @return the datagram, between position 0 and limit; valid until the next call
      * @throws IllegalStateException if the arena of a piece of payload was closed
      */
-    ByteBuffer seal(OutgoingPacket packet) {
+    public ByteBuffer seal(OutgoingPacket packet) {
         int length = packet.copyTo(memory, 0);
         Path path = packet.path();
         int crc = icrc.compute(path.source(), path.destination(), Path.UDP_PORT, Path.UDP_PORT, 0,
@@ -49,15 +55,17 @@ final class PacketSealer {
     /**
      * {@return the IPv4 Identification a received datagram must have had, -1 if it is damaged}
      *
-     * @param datagram its position and limit change
+     * @param datagram the bytes to compute with; its position and limit change
+     * @param bytes the same bytes
+     * @param start where the datagram starts
      */
-    int identify(ByteBuffer datagram, MemorySegment bytes, int length, Gid source, Gid destination,
-            int sourcePort) {
+    public int identify(ByteBuffer datagram, MemorySegment bytes, int start, int length,
+            Gid source, Gid destination, int sourcePort) {
         if (length < Opcode.BTH_LENGTH + PacketView.ICRC_LENGTH) {
             return -1;
         }
         int covered = length - PacketView.ICRC_LENGTH;
-        return icrc.identify(bytes.get(Layouts.U32_LITTLE, covered), source, destination,
-                sourcePort, Path.UDP_PORT, datagram, 0, covered);
+        return icrc.identify(bytes.get(Layouts.U32_LITTLE, start + covered), source, destination,
+                sourcePort, Path.UDP_PORT, datagram, start, covered);
     }
 }

@@ -68,11 +68,12 @@ final class PcapWriter implements Closeable {
     /**
      * Records a packet.
      *
+     * @param trafficClass of the IP header; what a socket does not tell of received packets is taken as usual
      * @param identification the IPv4 Identification
      * @param datagram the UDP payload, from position to limit
      */
-    synchronized void write(Gid source, Gid destination, int sourcePort, int identification,
-            ByteBuffer datagram) {
+    synchronized void write(Gid source, Gid destination, int trafficClass, int hops,
+            int sourcePort, int identification, ByteBuffer datagram) {
         int length = datagram.remaining();
         if (buffer.remaining() < HEADERS + length) {
             flush();
@@ -85,13 +86,15 @@ final class PcapWriter implements Closeable {
         buffer.order(ByteOrder.BIG_ENDIAN);
         int ip = buffer.position();
         if (source.isIpv4()) {
-            buffer.putShort((short) 0x4500).putShort((short) total)
+            buffer.putShort((short) (0x4500 | (trafficClass & 0xff))).putShort((short) total)
                     .putShort((short) identification).putShort((short) 0x4000)
-                    .putShort((short) 0x4011).putShort((short) 0).putInt((int) source.low())
+                    .putShort((short) (hops << 8 | 17)).putShort((short) 0)
+                    .putInt((int) source.low())
                     .putInt((int) destination.low());
             buffer.putShort(ip + 10, (short) ~sum(ip, 20, 0));
         } else {
-            buffer.putInt(0x6000_0000).putShort((short) (8 + length)).putShort((short) 0x1140)
+            buffer.putInt(0x6000_0000 | (trafficClass & 0xff) << 20)
+                    .putShort((short) (8 + length)).putShort((short) (17 << 8 | hops))
                     .putLong(source.high()).putLong(source.low()).putLong(destination.high())
                     .putLong(destination.low());
         }

@@ -237,7 +237,7 @@ class ImpairedRimTest {
         }
 
         @Override
-        public Sent send(ByteBuffer datagram, Gid destination) {
+        public Sent send(ByteBuffer datagram, Path path) {
             assertThat(kept.hasRemaining()).as("offered while one is kept").isFalse();
             if (room-- == 0) {
                 kept = datagram;

@@ -2,6 +2,7 @@ package io.rdma4j.softnic.rim;
 
 import io.rdma4j.protocol.wire.OutgoingPacket;
 import io.rdma4j.protocol.wire.PacketView;
+import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
@@ -25,7 +26,7 @@ import java.util.function.Predicate;
 public final class SimulatedNetwork {
     /** Prints every packet, for a seed that fails. */
     private static final boolean TRACE = Boolean.getBoolean("rdma4j.simulation.trace");
-    private static final int UDP_PORT = io.rdma4j.protocol.wire.Path.UDP_PORT;
+    private static final int UDP_PORT = Path.UDP_PORT;
     private static final long LATENCY_NS = 20_000;
 
     private final Random random;
@@ -227,12 +228,12 @@ public final class SimulatedNetwork {
 
         @Override
         public Sent send(OutgoingPacket packet) {
-            return send(sealer.seal(packet), packet.path().destination());
+            return send(sealer.seal(packet), packet.path());
         }
 
         @Override
-        public Sent send(ByteBuffer datagram, Gid destination) {
-            carry(local, destination, datagram);
+        public Sent send(ByteBuffer datagram, Path path) {
+            carry(local, path.destination(), datagram);
             return Sent.SENT;
         }
 
@@ -249,7 +250,7 @@ public final class SimulatedNetwork {
                 MemorySegment.copy(MemorySegment.ofArray(flight.bytes), 0, received, 0,
                         flight.bytes.length);
                 int length = flight.bytes.length;
-                int identification = sealer.identify(received.asByteBuffer(), received, length,
+                int identification = sealer.identify(received.asByteBuffer(), received, 0, length,
                         flight.source, local, UDP_PORT);
                 if (identification < 0) {
                     handler.onDamaged(flight.source, length);

@@ -175,6 +175,7 @@ public final class Demo implements Callable<Integer> {
             this.timeline = timeline;
             List<String> command = new ArrayList<>();
             command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+            command.add("--enable-native-access=ALL-UNNAMED");
             List<String> userOptions = userOptions();
             command.addAll(userOptions);
             if (userOptions.stream().noneMatch(option -> option.matches("-XX:\\+Use\\w+GC"))) {

@@ -1,0 +1,118 @@
+package io.rdma4j.softnic.linux;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+import static io.rdma4j.softnic.linux.SocketOption.IPPROTO_UDP;
+import static io.rdma4j.softnic.linux.SocketOption.UDP_GRO;
+import static io.rdma4j.softnic.linux.SocketOption.UDP_SEGMENT;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+/** A UDP socket that does not block. For one thread at a time; after it is closed every call is refused. */
+final class LinuxSocket {
+    private static final int EBADF = 9;
+    private static final int SOCK_DGRAM = 2;
+    private static final int SOCK_NONBLOCK = 0x800;
+    private static final int SOCK_CLOEXEC = 0x8_0000;
+
+    private final LinuxCalls calls;
+    private final MemorySegment value;
+    private int descriptor;
+
+    private LinuxSocket(LinuxCalls calls, Arena arena, int descriptor) {
+        this.calls = calls;
+        value = arena.allocate(JAVA_INT);
+        this.descriptor = descriptor;
+    }
+
+    /** {@return a new socket of an address family} */
+    static LinuxSocket open(int family, Arena arena) throws Refused {
+        LinuxCalls calls = new LinuxCalls(arena);
+        return new LinuxSocket(calls, arena, Refused.unlessDone(
+                calls.socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC), "socket"));
+    }
+
+    /** A call failed. */
+    static final class Refused extends Exception {
+        private static final long serialVersionUID = 1;
+
+        private final int errno;
+
+        private Refused(int errno, String call) {
+            super(call + " failed with error " + errno);
+            this.errno = errno;
+        }
+
+        /** {@return what a call has returned, if that is no error} */
+        static int unlessDone(int result, String call) throws Refused {
+            if (result < 0) {
+                throw new Refused(-result, call);
+            }
+            return result;
+        }
+
+        int errno() {
+            return errno;
+        }
+    }
+
+    /** Sets an option that has to be set. */
+    void set(int level, int option, int newValue) throws Refused {
+        trySet(level, option, newValue, true);
+    }
+
+    /** Sets an option without which it works as well. */
+    void trySet(int level, int option, int newValue) {
+        try {
+            trySet(level, option, newValue, false);
+        } catch (Refused impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    private void trySet(int level, int option, int newValue, boolean isNeeded) throws Refused {
+        value.set(JAVA_INT, 0, newValue);
+        int result = calls.setsockopt(descriptor, level, option, value);
+        if (isNeeded) {
+            Refused.unlessDone(result, "setsockopt " + level + " " + option);
+        }
+    }
+
+    /** Sets an option that has to be set, to a structure. */
+    void set(int level, int option, MemorySegment newValue) throws Refused {
+        Refused.unlessDone(calls.setsockopt(descriptor, level, option, newValue),
+                "setsockopt " + level + " " + option);
+    }
+
+    void bind(MemorySegment address, int length) throws Refused {
+        Refused.unlessDone(calls.bind(descriptor, address, length), "bind");
+    }
+
+    /** Checks that bursts can be sent and received in one call. */
+    void requireOffload() throws Refused {
+        set(IPPROTO_UDP, UDP_GRO, 1);
+        set(IPPROTO_UDP, UDP_SEGMENT, 0);
+    }
+
+    /** {@return the bytes sent, or the negated error number} */
+    long send(MemorySegment message) {
+        return descriptor < 0 ? -EBADF : calls.sendmsg(descriptor, message);
+    }
+
+    /** {@return the bytes received, or the negated error number} */
+    long receive(MemorySegment message) {
+        return descriptor < 0 ? -EBADF : calls.recvmsg(descriptor, message);
+    }
+
+    int descriptor() {
+        return descriptor;
+    }
+
+    void close() {
+        if (descriptor >= 0) {
+            calls.close(descriptor);
+            // The number may soon be another's.
+            descriptor = -1;
+        }
+    }
+}

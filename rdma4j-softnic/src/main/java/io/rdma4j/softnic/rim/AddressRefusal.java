@@ -1,0 +1,46 @@
+package io.rdma4j.softnic.rim;
+
+import io.rdma4j.protocol.wire.Path;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+
+/** Why an address cannot be had, in the same words on every rim. */
+public final class AddressRefusal {
+    private AddressRefusal() {}
+
+    /** {@return EADDRNOTAVAIL: it is no address of this machine} */
+    public static RdmaException notOurs(InetAddress address, @Nullable Throwable cause) {
+        return new RdmaException(Errno.EADDRNOTAVAIL, "open device",
+                address.getHostAddress() + " is not an address of this machine", cause);
+    }
+
+    /** {@return EADDRINUSE: another process has it} */
+    public static RdmaException taken(InetAddress address, @Nullable Throwable cause) {
+        return new RdmaException(Errno.EADDRINUSE, "open device", "UDP port " + Path.UDP_PORT
+                + " of " + address.getHostAddress()
+                + " is taken by another process, or by the kernel's own RoCE"
+                + " driver; only one process can have it: end the other one, or use another address",
+                cause);
+    }
+
+    /** {@return EIO: for a reason of the system's} */
+    public static RdmaException of(InetAddress address, @Nullable String reason,
+            @Nullable Throwable cause) {
+        return new RdmaException(Errno.EIO, "open device",
+                "UDP port " + Path.UDP_PORT + " of " + address.getHostAddress() + ": " + reason,
+                cause);
+    }
+
+    /** {@return EADDRNOTAVAIL: the interface cannot join a multicast group} */
+    public static RdmaException notJoined(InetAddress group, NetworkInterface networkInterface,
+            @Nullable String reason, @Nullable Throwable cause) {
+        return new RdmaException(Errno.EADDRNOTAVAIL, "join multicast group",
+                networkInterface.getName() + " cannot join " + group.getHostAddress() + ": "
+                        + reason,
+                cause);
+    }
+}

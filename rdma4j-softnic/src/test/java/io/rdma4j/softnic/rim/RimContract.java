@@ -1,0 +1,360 @@
+package io.rdma4j.softnic.rim;
+
+import io.rdma4j.protocol.wire.Opcode;
+import io.rdma4j.protocol.wire.OutgoingPacket;
+import io.rdma4j.protocol.wire.PacketView;
+import io.rdma4j.protocol.wire.Path;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.RdmaException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+/** What every rim does on real sockets. */
+public abstract class RimContract {
+    /** Addresses that no other process takes. */
+    private static final String NETWORK = "127." + (100 + ProcessHandle.current().pid() % 100) + "."
+            + ProcessHandle.current().pid() / 100 % 256 + ".";
+    private static final InetAddress FIRST = InetAddress.ofLiteral(NETWORK + 1);
+    private static final InetAddress SECOND = InetAddress.ofLiteral(NETWORK + 2);
+    private static final Gid GROUP = Gid
+            .of(InetAddress.ofLiteral("239" + NETWORK.substring(3) + 1));
+    private static final long LONG_NS = 60_000_000_000L;
+    private static final int PAYLOAD = 300;
+
+    private final List<Rim> rims = new ArrayList<>();
+    private final Arena arena = Arena.ofShared();
+    private final Arrived arrived = new Arrived();
+
+    /** {@return a new rim of the kind that is tested} */
+    protected abstract Rim newRim(NetworkInterface networkInterface) throws RdmaException;
+
+    /** What came up from a port. */
+    private static final class Arrived implements PacketHandler {
+        final List<byte[]> datagrams = new ArrayList<>();
+        final List<Gid> sources = new ArrayList<>();
+        final List<Gid> destinations = new ArrayList<>();
+        final List<Integer> identifications = new ArrayList<>();
+        int damaged;
+
+        @Override
+        public void onDatagram(ReceivedDatagram datagram) {
+            datagrams.add(datagram.memory().asSlice(datagram.offset(), datagram.length())
+                    .toArray(ValueLayout.JAVA_BYTE));
+            sources.add(datagram.source());
+            destinations.add(datagram.local());
+            identifications.add(datagram.identification());
+            assertThat(datagram.sourcePort()).isEqualTo(Path.UDP_PORT);
+        }
+
+        @Override
+        public void onDamaged(Gid source, int length) {
+            damaged++;
+        }
+
+        int count() {
+            return datagrams.size() + damaged;
+        }
+    }
+
+    @BeforeEach
+    void requireRim() throws Exception {
+        rim();
+    }
+
+    @AfterEach
+    void close() {
+        rims.forEach(Rim::close);
+        if (arena.scope().isAlive()) {
+            arena.close();
+        }
+    }
+
+    private Rim rim() throws Exception {
+        Rim rim = newRim(NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()));
+        rims.add(rim);
+        return rim;
+    }
+
+    private OutgoingPacket packet(Path path, int psn, int payload) {
+        MemorySegment memory = arena.allocate(Math.max(1, payload));
+        for (int i = 0; i < payload; i++) {
+            memory.set(ValueLayout.JAVA_BYTE, i, (byte) (psn + i));
+        }
+        OutgoingPacket packet = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH))
+                .begin(Opcode.RC_SEND_ONLY, path, 17, psn, false, false);
+        packet.addPayload(memory, 0, payload);
+        return packet;
+    }
+
+    private static Path path(PacketPort from, PacketPort to) {
+        return Path.between(from.local(), to.local());
+    }
+
+    /** Receives until so many have arrived. */
+    private void await(Rim rim, PacketPort port, int count) {
+        while (arrived.count() < count) {
+            if (port.receive(arrived, 64) == 0) {
+                rim.await(LONG_NS);
+            }
+        }
+    }
+
+    private List<Integer> psns() {
+        return arrived.datagrams.stream().map(bytes -> ByteBuffer.wrap(bytes).getInt(8)).toList();
+    }
+
+    private static void send(PacketPort port, OutgoingPacket packet) {
+        assertThat(port.send(packet)).isEqualTo(PacketPort.Sent.SENT);
+    }
+
+    @Test
+    void packetArrivesAsItWasSent() throws Exception {
+        Rim rim = rim();
+        PacketPort from = rim.open(FIRST);
+        PacketPort to = rim.open(SECOND);
+        OutgoingPacket packet = packet(path(from, to), 5, PAYLOAD + 1);
+        send(from, packet);
+        await(rim, to, 1);
+        assertThat(arrived.sources).containsExactly(Gid.of(FIRST));
+        assertThat(arrived.destinations).containsExactly(Gid.of(SECOND));
+        // What another Identification explains would be damaged for a peer that sees the field.
+        assertThat(arrived.identifications).containsExactly(0);
+        MemorySegment copy = Arena.ofAuto().allocate(packet.totalLength());
+        packet.copyTo(copy, 0);
+        assertThat(arrived.datagrams.getFirst()).hasSize(packet.totalLength())
+                .startsWith(copy.asSlice(0, copy.byteSize() - PacketView.ICRC_LENGTH)
+                        .toArray(ValueLayout.JAVA_BYTE));
+        assertThat(from.receive(arrived, 64)).isZero();
+    }
+
+    @Test
+    void packetArrivesOverIpv6() throws Exception {
+        InetAddress address = InetAddress.ofLiteral("::1");
+        assumeThat(NetworkInterface.getByInetAddress(address)).isNotNull();
+        Rim rim = rim();
+        PacketPort port;
+        try {
+            port = rim.open(address);
+        } catch (RdmaException takenByAnotherProcess) {
+            assertThat(takenByAnotherProcess.errno()).isEqualTo(Errno.EADDRINUSE);
+            return;
+        }
+        send(port, packet(path(port, port), 5, PAYLOAD));
+        await(rim, port, 1);
+        assertThat(arrived.sources).containsExactly(Gid.of(address));
+        assertThat(psns()).containsExactly(5);
+    }
+
+    @Test
+    void packetsOfAnyLengthArriveInOrder() throws Exception {
+        Rim rim = rim();
+        PacketPort from = rim.open(FIRST);
+        PacketPort to = rim.open(SECOND);
+        int[] payloads = {0, 4096, 4096, 4096, 100, 1, 1024, 1024, 3, 0, 4096};
+        for (int i = 0; i < payloads.length; i++) {
+            send(from, packet(path(from, to), i, payloads[i]));
+        }
+        await(rim, to, payloads.length);
+        for (int i = 0; i < payloads.length; i++) {
+            assertThat(psns().get(i)).isEqualTo(i);
+            assertThat(arrived.datagrams.get(i))
+                    .hasSize(Opcode.BTH_LENGTH + (payloads[i] + 3 & -4) + PacketView.ICRC_LENGTH);
+        }
+        assertThat(arrived.damaged).isZero();
+    }
+
+    @Test
+    void bytesGoAsTheyAreAndDamageIsNoticed() throws Exception {
+        Rim rim = rim();
+        PacketPort from = rim.open(FIRST);
+        PacketPort to = rim.open(SECOND);
+        ByteBuffer datagram = new PacketSealer(arena).seal(packet(path(from, to), 5, PAYLOAD));
+        assertThat(from.send(datagram, path(from, to))).isEqualTo(PacketPort.Sent.SENT);
+        datagram.put(20, (byte) ~datagram.get(20)).put(21, (byte) ~datagram.get(21));
+        assertThat(from.send(datagram.rewind(), path(from, to))).isEqualTo(PacketPort.Sent.SENT);
+        try (DatagramSocket stranger = new DatagramSocket(0, FIRST)) {
+            stranger.send(new DatagramPacket(new byte[0], 0, SECOND, Path.UDP_PORT));
+            stranger.send(new DatagramPacket(new byte[15], 15, SECOND, Path.UDP_PORT));
+        }
+        send(from, packet(path(from, to), 6, 0));
+        await(rim, to, 5);
+        assertThat(psns()).containsExactly(5, 6);
+        assertThat(arrived.damaged).isEqualTo(3);
+    }
+
+    @Test
+    void everyPathIsTaken() throws Exception {
+        Rim rim = rim();
+        PacketPort from = rim.open(FIRST);
+        PacketPort to = rim.open(SECOND);
+        int[] classes = {0, 0x20, 0x20, 0, 0xff};
+        int[] hops = {64, 64, 1, 0, 255};
+        for (int i = 0; i < classes.length; i++) {
+            send(from, packet(new Path(from.local(), to.local(), classes[i], 0, hops[i]), i,
+                    PAYLOAD));
+        }
+        await(rim, to, classes.length);
+        assertThat(psns()).containsExactly(0, 1, 2, 3, 4);
+    }
+
+    @Test
+    void budgetBoundsWhatIsReceivedAtOnce() throws Exception {
+        Rim rim = rim();
+        PacketPort from = rim.open(FIRST);
+        PacketPort to = rim.open(SECOND);
+        for (int i = 0; i < 8; i++) {
+            // Of different lengths, so that nothing is put together.
+            send(from, packet(path(from, to), i, 8 + 8 * (i & 1)));
+        }
+        rim.await(LONG_NS);
+        assertThat(to.receive(arrived, 1)).isPositive().isLessThan(8);
+        await(rim, to, 8);
+        assertThat(to.receive(arrived, 1)).isZero();
+    }
+
+    @Test
+    void otherIpVersionIsRefused() throws Exception {
+        PacketPort from = rim().open(FIRST);
+        Gid other = Gid.of(InetAddress.ofLiteral("::1"));
+        assertThat(from.send(packet(Path.between(from.local(), other), 5, PAYLOAD)))
+                .isEqualTo(PacketPort.Sent.REFUSED);
+    }
+
+    @Test
+    void payloadOfAClosedArenaIsRefused() throws Exception {
+        PacketPort from = rim().open(FIRST);
+        OutgoingPacket packet = new OutgoingPacket(
+                Arena.ofAuto().allocate(Opcode.MAX_HEADER_LENGTH))
+                .begin(Opcode.RC_SEND_ONLY, path(from, from), 17, 1, false, false);
+        packet.addPayload(arena.allocate(PAYLOAD), 0, PAYLOAD);
+        arena.close();
+        assertThat(from.send(packet)).isEqualTo(PacketPort.Sent.REFUSED);
+    }
+
+    @Test
+    void addressBelongsToOneRim() throws Exception {
+        Rim owner = rim();
+        owner.open(FIRST);
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> rim().open(FIRST))
+                .withMessageContaining(FIRST.getHostAddress()).withMessageContaining("taken")
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EADDRINUSE));
+        owner.close();
+        rim().open(FIRST);
+    }
+
+    @Test
+    void foreignAddressIsRefused() {
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> rim().open(InetAddress.ofLiteral("192.0.2.77")))
+                .withMessageContaining("192.0.2.77 is not an address of this machine")
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EADDRNOTAVAIL));
+    }
+
+    @Test
+    void groupIsSharedAndLeft() throws Exception {
+        Rim one = rim();
+        Rim other = rim();
+        PacketPort from = one.open(FIRST);
+        PacketPort here = one.join(GROUP);
+        PacketPort there = other.join(GROUP);
+        Path path = new Path(from.local(), GROUP, 0, 0, 7);
+        send(from, packet(path, 5, PAYLOAD));
+        await(one, here, 1);
+        await(other, there, 2);
+        assertThat(arrived.destinations).containsExactly(GROUP, GROUP);
+        assertThat(arrived.sources).containsExactly(from.local(), from.local());
+        other.leave(GROUP);
+        assertThat(other.port(GROUP)).isNull();
+        send(from, packet(path, 6, PAYLOAD));
+        await(one, here, 3);
+        assertThat(psns()).containsExactly(5, 5, 6);
+    }
+
+    @Test
+    void closedPortCarriesNothing() throws Exception {
+        Rim rim = rim();
+        PacketPort port = rim.open(FIRST);
+        OutgoingPacket packet = packet(path(port, port), 5, PAYLOAD);
+        rim.leave(port.local());
+        assertThat(port.send(packet)).isEqualTo(PacketPort.Sent.REFUSED);
+        assertThat(port.flush()).isTrue();
+        assertThat(port.receive(arrived, 64)).isZero();
+    }
+
+    @Test
+    void closedRimCanBeWokenAndClosedAgain() throws Exception {
+        Rim rim = rim();
+        rim.close();
+        rim.wake();
+        rim.close();
+        assertThat(rim.ports()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, 1, 1_000_000, LONG_NS, Long.MAX_VALUE})
+    void wakingEndsTheNextWaitAndOnlyThat(long timeoutNs) throws Exception {
+        Rim rim = rim();
+        rim.open(FIRST);
+        rim.wake();
+        rim.wake();
+        rim.await(timeoutNs);
+        long startNs = System.nanoTime();
+        rim.await(20_000_000);
+        if (timeoutNs == Long.MAX_VALUE) {
+            assertThat(System.nanoTime() - startNs).isGreaterThanOrEqualTo(19_000_000);
+        }
+    }
+
+    @Test
+    void waitUnderWayEndsByWaking() throws Exception {
+        Rim rim = rim();
+        CountDownLatch ended = new CountDownLatch(1);
+        Thread waiter = Thread.ofPlatform().daemon().start(() -> {
+            rim.await(Long.MAX_VALUE);
+            ended.countDown();
+        });
+        while (waiter.getState() == Thread.State.NEW) {
+            Thread.onSpinWait();
+        }
+        rim.wake();
+        ended.await();
+    }
+
+    @Test
+    void waitUnderWayEndsWhenAPortThatWasOpenedMeanwhileReceives() throws Exception {
+        Rim rim = rim();
+        CountDownLatch ended = new CountDownLatch(1);
+        Thread.ofPlatform().daemon().start(() -> {
+            PacketPort port = null;
+            while (port == null || port.receive(arrived, 64) == 0) {
+                rim.await(Long.MAX_VALUE);
+                port = rim.port(Gid.of(FIRST));
+            }
+            ended.countDown();
+        });
+        PacketPort port = rim.open(FIRST);
+        send(port, packet(path(port, port), 5, PAYLOAD));
+        ended.await();
+        assertThat(psns()).containsExactly(5);
+    }
+}
