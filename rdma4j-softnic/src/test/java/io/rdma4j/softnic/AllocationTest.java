@@ -31,8 +31,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Posting, polling, the engine and the rim allocate nothing once they have started. */
 class AllocationTest {
     private static final int LENGTH = 10_000;
-    private static final int WARM_UP = 20_000;
     private static final int COUNT = 2_000;
+    /** Each of {@link #COUNT}; the first few are enough unless the machine is busy. */
+    private static final int MOST_WARM_UPS = 100;
 
     @ParameterizedTest
     @EnumSource(names = {"AUTO", "PORTABLE"})
@@ -57,16 +58,26 @@ class AllocationTest {
                         .add(region, LENGTH, LENGTH).set(SendFlag.SIGNALED)};
             ReceiveWorkRequest receive = new ReceiveWorkRequest().add(region, LENGTH, LENGTH);
             WorkCompletion completion = new WorkCompletion();
-            run(WARM_UP, a, b, queue, requests, receive, completion);
-
-            ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-            long before = threads.getCurrentThreadAllocatedBytes();
-            run(COUNT, a, b, queue, requests, receive, completion);
-            long each = (threads.getCurrentThreadAllocatedBytes() - before)
-                    / ((long) COUNT * requests.length);
+            // What goes to the system is free of garbage once the compiler has come to it.
+            for (int i = 0; i < MOST_WARM_UPS
+                    && allocated(a, b, queue, requests, receive, completion) >= 8; i++) {
+                // The next one runs more compiled code.
+            }
+            long each = allocated(a, b, queue, requests, receive, completion);
             // The smallest object has 16 bytes; what is less comes from the JVM's own late linking.
             assertThat(each).as("bytes allocated for each operation").isLessThan(8);
         }
+    }
+
+    /** {@return the bytes that each operation allocates} */
+    private static long allocated(QueuePair a, QueuePair b, CompletionQueue queue,
+            SendWorkRequest[] requests, ReceiveWorkRequest receive, WorkCompletion completion)
+            throws RdmaException {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long before = threads.getCurrentThreadAllocatedBytes();
+        run(COUNT, a, b, queue, requests, receive, completion);
+        return (threads.getCurrentThreadAllocatedBytes() - before)
+                / ((long) COUNT * requests.length);
     }
 
     private static void run(int count, QueuePair a, QueuePair b, CompletionQueue queue,

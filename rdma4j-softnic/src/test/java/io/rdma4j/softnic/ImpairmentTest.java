@@ -2,7 +2,6 @@ package io.rdma4j.softnic;
 
 import io.rdma4j.protocol.cm.CmSettings;
 import io.rdma4j.softnic.rim.ImpairedRim;
-import io.rdma4j.softnic.rim.NioRim;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
@@ -62,7 +61,8 @@ class ImpairmentTest {
             SoftDevice device = new SoftDevice(
                     NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()));
             nic = new SoftNic(device,
-                    new ImpairedRim(new NioRim(device.networkInterface()), impairment),
+                    new ImpairedRim(RimChoice.of(SoftNicOptions.ofSystem().device().rim())
+                            .open(device.networkInterface()), impairment),
                     CmSettings.defaults(1), new SecureNumbers(), System::nanoTime, name);
             nic.start(null);
             context = new SoftDeviceContext(nic);

@@ -111,24 +111,25 @@ public final class Icrc {
      * wrong with any}
      *
      * @param received the CRC it carries; the other parameters as for {@link #compute}
+     * @param likely the Identification to try first
      */
     public int identify(int received, Gid source, Gid destination, int sourcePort,
-            int destinationPort, ByteBuffer transport, int start, int length) {
-        int computed = compute(source, destination, sourcePort, destinationPort, 0, transport,
-                start,
-                length);
-        if (computed == received) {
-            return 0;
-        }
+            int destinationPort, int likely, ByteBuffer transport, int start, int length) {
+        int computed = compute(source, destination, sourcePort, destinationPort, likely, transport,
+                start, length);
         if (!source.isIpv4()) {
-            return -1;
+            return computed == received ? 0 : -1;
         }
-        // The CRC is linear: the difference is the CRC of the Identification alone, followed by
-        // zeros. Running it back over those zeros leaves the Identification, in 16 bits with its
+        if (computed == received) {
+            return likely;
+        }
+        // The CRC is linear: the difference is the CRC of the difference between the Identifications
+        // alone, followed by zeros. Running it back over those zeros leaves that, in 16 bits with its
         // first byte lowest, or something else.
         int covered = DUMMY_LRH + IPV4_HEADER + UDP_HEADER + length;
         int origin = Crc32Arithmetic.rewind(computed ^ received, covered - IDENTIFICATION);
-        return (origin & 0xffff_0000) == 0 ? Short.toUnsignedInt(Short.reverseBytes((short) origin))
+        return (origin & 0xffff_0000) == 0
+                ? Short.toUnsignedInt(Short.reverseBytes((short) origin)) ^ likely
                 : -1;
     }
 }

@@ -55,6 +55,7 @@ public final class Engine implements PacketHandler {
     private final List<CompletionRing> moderated = new ArrayList<>();
     private final Map<Gid, List<MulticastMember>> groups = new HashMap<>();
     private boolean isPortFull;
+    private boolean isUnflushed;
     private Gid packetSource = Gid.ZERO;
     private long nowNs;
 
@@ -246,7 +247,7 @@ public final class Engine implements PacketHandler {
         boolean more = false;
         List<PacketPort> ports = rim.ports();
         for (int i = 0; i < ports.size(); i++) {
-            more |= ports.get(i).receive(this, RECEIVE_BUDGET) == RECEIVE_BUDGET;
+            more |= ports.get(i).receive(this, RECEIVE_BUDGET) >= RECEIVE_BUDGET;
         }
         for (EngineQueuePair due = deadlines.due(newNowNs); due != null; due = deadlines
                 .due(newNowNs)) {
@@ -285,6 +286,15 @@ public final class Engine implements PacketHandler {
         if (isPortFull) {
             return false;
         }
+        boolean more = transmit();
+        // Ports gather packets to send them together; whoever drives the engine leaves none behind.
+        if (isUnflushed && !isPortFull) {
+            more &= flush();
+        }
+        return more;
+    }
+
+    private boolean transmit() {
         while (management.pollTransmit(outgoing)) {
             if (!send(null)) {
                 return false;
@@ -362,6 +372,7 @@ public final class Engine implements PacketHandler {
             case REFUSED -> count(queuePair, Counter.SEND_ERR, 1);
         }
         isPortFull |= result == PacketPort.Sent.KEPT;
+        isUnflushed = true;
         return !isPortFull;
     }
 
@@ -383,7 +394,9 @@ public final class Engine implements PacketHandler {
         List<PacketPort> ports = rim.ports();
         for (int i = 0; i < ports.size(); i++) {
             isFlushed &= ports.get(i).flush();
+            counters.add(Counter.SEND_ERR, ports.get(i).takeRefused());
         }
+        isUnflushed = !isFlushed;
         isPortFull = !isFlushed;
         return isFlushed;
     }

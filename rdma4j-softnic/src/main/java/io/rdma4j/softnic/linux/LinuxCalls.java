@@ -21,10 +21,18 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * time, for it holds the error number of the last call.
  */
 final class LinuxCalls {
-    /** The call was interrupted. Numbers of errors: errno(3), as on all processors that Java runs on. */
-    static final int EINTR = 4;
-    /** Nothing there, or no room. */
+    /** Nothing there, or no room. Numbers of errors: errno(3), as on all processors that Java runs on. */
     static final int EAGAIN = 11;
+    /** The kernel or the device cannot do it. */
+    static final int EIO = 5;
+    /** The values do not fit together. */
+    static final int EINVAL = 22;
+    /** Too long for the interface. */
+    static final int EMSGSIZE = 90;
+    /** An option that is not known. */
+    static final int ENOPROTOOPT = 92;
+    /** Not for this kind of socket. */
+    static final int EOPNOTSUPP = 95;
     /** An address of another process. */
     static final int EADDRINUSE = 98;
     /** No address of this machine. */
@@ -42,6 +50,8 @@ final class LinuxCalls {
             JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
     private static final MethodHandle SENDMSG = handle("sendmsg", JAVA_LONG, JAVA_INT, ADDRESS,
             JAVA_INT);
+    private static final MethodHandle SENDMMSG = handle("sendmmsg", JAVA_INT, JAVA_INT, ADDRESS,
+            JAVA_INT, JAVA_INT);
     private static final MethodHandle RECVMSG = handle("recvmsg", JAVA_LONG, JAVA_INT, ADDRESS,
             JAVA_INT);
     private static final MethodHandle PPOLL = handle("ppoll", JAVA_INT, ADDRESS, JAVA_LONG,
@@ -103,6 +113,15 @@ final class LinuxCalls {
     long sendmsg(int socket, MemorySegment message) {
         try {
             return outcome((long) SENDMSG.invokeExact(state, socket, message, 0));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** sendmmsg(2). {@return how many of the messages were sent} */
+    int sendmmsg(int socket, MemorySegment messages, int count) {
+        try {
+            return outcome((int) SENDMMSG.invokeExact(state, socket, messages, count, 0));
         } catch (Throwable t) {
             throw unexpected(t);
         }

@@ -9,7 +9,7 @@ import static io.rdma4j.softnic.linux.SocketOption.UDP_SEGMENT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 /** A UDP socket that does not block. For one thread at a time; after it is closed every call is refused. */
-final class LinuxSocket {
+final class LinuxSocket implements Outlet {
     private static final int EBADF = 9;
     private static final int SOCK_DGRAM = 2;
     private static final int SOCK_NONBLOCK = 0x800;
@@ -94,14 +94,23 @@ final class LinuxSocket {
         set(IPPROTO_UDP, UDP_SEGMENT, 0);
     }
 
-    /** {@return the bytes sent, or the negated error number} */
-    long send(MemorySegment message) {
+    @Override
+    public long send(MemorySegment message) {
         return descriptor < 0 ? -EBADF : calls.sendmsg(descriptor, message);
+    }
+
+    @Override
+    public int send(MemorySegment messages, int count) {
+        return descriptor < 0 ? -EBADF : calls.sendmmsg(descriptor, messages, count);
     }
 
     /** {@return the bytes received, or the negated error number} */
     long receive(MemorySegment message) {
         return descriptor < 0 ? -EBADF : calls.recvmsg(descriptor, message);
+    }
+
+    boolean isClosed() {
+        return descriptor < 0;
     }
 
     int descriptor() {

@@ -144,6 +144,11 @@ public final class CapturingRim implements Rim {
         }
 
         @Override
+        public int takeRefused() {
+            return port.takeRefused();
+        }
+
+        @Override
         public int receive(PacketHandler handler, int budget) {
             return port.receive(new PacketHandler() {
                 @Override

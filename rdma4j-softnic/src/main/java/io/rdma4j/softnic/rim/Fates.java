@@ -98,7 +98,7 @@ final class Fates {
             byte mask = (byte) (1 << bits.nextInt(Byte.SIZE));
             datagram.put(at, (byte) (datagram.get(at) ^ mask));
             isNoticed = sealer.identify(datagram, bytes, 0, length, source, destination,
-                    UDP_PORT) < 0;
+                    UDP_PORT, 0) < 0;
             datagram.limit(length).position(0);
             if (!isNoticed) {
                 datagram.put(at, (byte) (datagram.get(at) ^ mask));

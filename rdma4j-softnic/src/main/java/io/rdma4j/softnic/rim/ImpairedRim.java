@@ -66,7 +66,7 @@ public final class ImpairedRim implements Rim {
     @Override
     public boolean pollDue(long newNowNs) {
         nowNs = newNowNs;
-        boolean isAllSent = rim.pollDue(newNowNs) && sendDue();
+        boolean isAllSent = rim.pollDue(newNowNs) && sendDue() && flush();
         nextDueNs = held.earliestNs();
         return isAllSent;
     }
@@ -112,6 +112,14 @@ public final class ImpairedRim implements Rim {
             held.free(packet);
         }
         return true;
+    }
+
+    private boolean flush() {
+        boolean isFlushed = true;
+        for (int i = 0; i < ports.size(); i++) {
+            isFlushed &= ports.get(i).flush();
+        }
+        return isFlushed;
     }
 
     private void tellWhenDue() {
@@ -187,6 +195,11 @@ public final class ImpairedRim implements Rim {
             }
             held.freeKept(port);
             return true;
+        }
+
+        @Override
+        public int takeRefused() {
+            return port.takeRefused();
         }
 
         @Override

@@ -141,7 +141,7 @@ final class NioPort implements PacketPort {
             int length = receivedView.position();
             Gid peer = gid(source);
             int identification = sealer.identify(receivedForCheck, received, 0, length, peer,
-                    local, source.getPort());
+                    local, source.getPort(), 0);
             if (identification < 0) {
                 handler.onDamaged(peer, length);
             } else {

@@ -13,7 +13,7 @@ import java.nio.ByteBuffer;
 public interface PacketPort {
     /** What became of a packet. */
     enum Sent {
-        /** It is on its way. */
+        /** It is taken: it leaves at once, or with others at the next {@link #flush}. */
         SENT,
         /** The network stack is full: the packet is kept and goes first; offer no other before {@link #flush}. */
         KEPT,
@@ -24,7 +24,10 @@ public interface PacketPort {
     /** {@return the address} */
     Gid local();
 
-    /** Sends a packet whose path starts at this address. */
+    /**
+     * Sends a packet whose path starts at this address. Its bytes are read before this returns; it has left
+     * when {@link #flush} has returned true.
+     */
     Sent send(OutgoingPacket packet);
 
     /**
@@ -35,8 +38,13 @@ public interface PacketPort {
      */
     Sent send(ByteBuffer datagram, Path path);
 
-    /** Sends what is kept. {@return whether nothing is kept any more} */
+    /** Sends what was taken and what is kept. {@return whether nothing is left here} */
     boolean flush();
+
+    /** {@return how many packets the network stack refused after they were taken, since the last call} */
+    default int takeRefused() {
+        return 0;
+    }
 
     /**
      * Hands up what has arrived.

@@ -7,6 +7,7 @@ import io.rdma4j.protocol.wire.OutgoingPacket;
 import io.rdma4j.protocol.wire.PacketView;
 import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Mtu;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -15,11 +16,14 @@ import java.nio.ByteBuffer;
 /**
  * Makes one datagram of an outgoing packet, and checks arrived ones. Reusable, not thread safe.
  *
- * <p>The Identification of IPv4 packets is taken as 0: that is what Linux sends from a socket that is not
- * connected and does not fragment.
+ * <p>The Identification of IPv4 packets is taken as 0 if nothing else is said: that is what Linux sends from a
+ * socket that is not connected and does not fragment.
  */
 public final class PacketSealer {
-    /** Room for the largest packet, which is far smaller than a datagram may be. */
+    /** The bytes of the longest packet. */
+    public static final int LONGEST = Opcode.MAX_HEADER_LENGTH + Mtu.MTU_4096.bytes()
+            + PacketView.ICRC_LENGTH;
+    /** Room for the longest packet and a bit. */
     public static final int CAPACITY = 8192;
 
     private final Icrc icrc = new Icrc();
@@ -28,11 +32,16 @@ public final class PacketSealer {
 
     /** @param arena where datagrams are made */
     public PacketSealer(Arena arena) {
-        memory = arena.allocate(CAPACITY, 64);
+        this(arena, CAPACITY);
+    }
+
+    /** @param capacity bytes for datagrams */
+    public PacketSealer(Arena arena, long capacity) {
+        memory = arena.allocate(capacity, 64);
         buffer = memory.asByteBuffer();
     }
 
-    /** {@return the memory that datagrams are made in, each at the start} */
+    /** {@return the memory that datagrams are made in} */
     public MemorySegment memory() {
         return memory;
     }
@@ -44,12 +53,35 @@ public final class PacketSealer {
      * @throws IllegalStateException if the arena of a piece of payload was closed
      */
     public ByteBuffer seal(OutgoingPacket packet) {
-        int length = packet.copyTo(memory, 0);
-        Path path = packet.path();
-        int crc = icrc.compute(path.source(), path.destination(), Path.UDP_PORT, Path.UDP_PORT, 0,
-                buffer, 0, length);
-        memory.set(Layouts.U32_LITTLE, length, crc);
-        return buffer.limit(length + PacketView.ICRC_LENGTH).position(0);
+        seal(packet, 0, 0);
+        return buffer.limit(packet.totalLength()).position(0);
+    }
+
+    /**
+     * Copies a packet into the memory and seals it.
+     *
+     * @param at where it shall start
+     * @param identification the IPv4 Identification that it leaves with
+     * @throws IllegalStateException if the arena of a piece of payload was closed
+     */
+    public void seal(OutgoingPacket packet, int at, int identification) {
+        seal(packet.path(), at, packet.copyTo(memory, at), identification);
+    }
+
+    /**
+     * Seals a packet anew, for Identification 0.
+     *
+     * @param at where it starts
+     * @param length its bytes, ICRC included
+     */
+    public void reseal(Path path, int at, int length) {
+        seal(path, at, length - PacketView.ICRC_LENGTH, 0);
+    }
+
+    private void seal(Path path, int at, int covered, int identification) {
+        int crc = icrc.compute(path.source(), path.destination(), Path.UDP_PORT, Path.UDP_PORT,
+                path.source().isIpv4() ? identification : 0, buffer, at, covered);
+        memory.set(Layouts.U32_LITTLE, at + covered, crc);
     }
 
     /**
@@ -58,14 +90,15 @@ public final class PacketSealer {
      * @param datagram the bytes to compute with; its position and limit change
      * @param bytes the same bytes
      * @param start where the datagram starts
+     * @param likely the Identification to try first
      */
     public int identify(ByteBuffer datagram, MemorySegment bytes, int start, int length,
-            Gid source, Gid destination, int sourcePort) {
+            Gid source, Gid destination, int sourcePort, int likely) {
         if (length < Opcode.BTH_LENGTH + PacketView.ICRC_LENGTH) {
             return -1;
         }
         int covered = length - PacketView.ICRC_LENGTH;
         return icrc.identify(bytes.get(Layouts.U32_LITTLE, start + covered), source, destination,
-                sourcePort, Path.UDP_PORT, datagram, start, covered);
+                sourcePort, Path.UDP_PORT, likely, datagram, start, covered);
     }
 }

@@ -73,6 +73,7 @@ class HeaderFieldsTest {
         assertThat(port.send(new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH))
                 .begin(Opcode.RC_SEND_ONLY, path, 17, 5, false, false)))
                 .isEqualTo(PacketPort.Sent.SENT);
+        assertThat(port.flush()).isTrue();
     }
 
     @Test

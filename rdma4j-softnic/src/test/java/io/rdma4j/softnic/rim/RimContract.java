@@ -24,6 +24,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.IntStream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -36,6 +37,7 @@ public abstract class RimContract {
             + ProcessHandle.current().pid() / 100 % 256 + ".";
     private static final InetAddress FIRST = InetAddress.ofLiteral(NETWORK + 1);
     private static final InetAddress SECOND = InetAddress.ofLiteral(NETWORK + 2);
+    private static final InetAddress THIRD = InetAddress.ofLiteral(NETWORK + 3);
     private static final Gid GROUP = Gid
             .of(InetAddress.ofLiteral("239" + NETWORK.substring(3) + 1));
     private static final long LONG_NS = 60_000_000_000L;
@@ -89,10 +91,34 @@ public abstract class RimContract {
         }
     }
 
-    private Rim rim() throws Exception {
-        Rim rim = newRim(NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()));
+    /** {@return a new rim, closed at the end of the test} */
+    protected final Rim rim() throws Exception {
+        return closedAtEnd(newRim(loopback()));
+    }
+
+    /** {@return a rim, closed at the end of the test} */
+    protected final Rim closedAtEnd(Rim rim) {
         rims.add(rim);
         return rim;
+    }
+
+    /** {@return the interface that rims are tested on} */
+    protected static NetworkInterface loopback() throws Exception {
+        return NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress());
+    }
+
+    /** Sends packets together from one rim to another. */
+    protected final void burstArrives(Rim sender, Rim receiver) throws Exception {
+        PacketPort from = sender.open(FIRST);
+        PacketPort to = receiver.open(SECOND);
+        for (int i = 0; i < 20; i++) {
+            assertThat(from.send(packet(path(from, to), i, i == 19 ? 8 : 1024)))
+                    .isEqualTo(PacketPort.Sent.SENT);
+        }
+        assertThat(from.flush()).isTrue();
+        await(receiver, to, 20);
+        assertThat(psns()).isEqualTo(IntStream.range(0, 20).boxed().toList());
+        assertThat(arrived.damaged).isZero();
     }
 
     private OutgoingPacket packet(Path path, int psn, int payload) {
@@ -125,6 +151,7 @@ public abstract class RimContract {
 
     private static void send(PacketPort port, OutgoingPacket packet) {
         assertThat(port.send(packet)).isEqualTo(PacketPort.Sent.SENT);
+        assertThat(port.flush()).isTrue();
     }
 
     @Test
@@ -184,14 +211,58 @@ public abstract class RimContract {
     }
 
     @Test
+    void whatIsFlushedTogetherArrivesInOrder() throws Exception {
+        Rim rim = rim();
+        PacketPort from = rim.open(FIRST);
+        PacketPort to = rim.open(SECOND);
+        PacketPort other = rim.open(THIRD);
+        List<Integer> expected = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            boolean isForOther = i % 97 == 96;
+            PacketPort target = isForOther ? other : to;
+            int payload = i % 31 == 30 ? 4 * (i % 7) : 256;
+            OutgoingPacket packet = packet(path(from, target), i, payload);
+            assertThat(from.send(packet)).isEqualTo(PacketPort.Sent.SENT);
+            if (!isForOther) {
+                expected.add(i);
+            }
+        }
+        assertThat(from.flush()).isTrue();
+        assertThat(from.takeRefused()).isZero();
+        await(rim, to, expected.size());
+        assertThat(psns()).isEqualTo(expected);
+        await(rim, other, 300);
+        assertThat(arrived.damaged).isZero();
+    }
+
+    @Test
+    void payloadMayChangeAsSoonAsItsPacketIsTaken() throws Exception {
+        Rim rim = rim();
+        PacketPort from = rim.open(FIRST);
+        PacketPort to = rim.open(SECOND);
+        for (int i = 0; i < 5; i++) {
+            OutgoingPacket packet = packet(path(from, to), 1, PAYLOAD);
+            from.send(packet);
+            packet.piece(0).fill((byte) -1);
+        }
+        assertThat(from.flush()).isTrue();
+        await(rim, to, 5);
+        assertThat(arrived.damaged).isZero();
+        assertThat(arrived.datagrams).allSatisfy(
+                bytes -> assertThat(bytes[Opcode.BTH_LENGTH]).isEqualTo((byte) 1));
+    }
+
+    @Test
     void bytesGoAsTheyAreAndDamageIsNoticed() throws Exception {
         Rim rim = rim();
         PacketPort from = rim.open(FIRST);
         PacketPort to = rim.open(SECOND);
         ByteBuffer datagram = new PacketSealer(arena).seal(packet(path(from, to), 5, PAYLOAD));
         assertThat(from.send(datagram, path(from, to))).isEqualTo(PacketPort.Sent.SENT);
+        assertThat(from.flush()).isTrue();
         datagram.put(20, (byte) ~datagram.get(20)).put(21, (byte) ~datagram.get(21));
         assertThat(from.send(datagram.rewind(), path(from, to))).isEqualTo(PacketPort.Sent.SENT);
+        assertThat(from.flush()).isTrue();
         try (DatagramSocket stranger = new DatagramSocket(0, FIRST)) {
             stranger.send(new DatagramPacket(new byte[0], 0, SECOND, Path.UDP_PORT));
             stranger.send(new DatagramPacket(new byte[15], 15, SECOND, Path.UDP_PORT));

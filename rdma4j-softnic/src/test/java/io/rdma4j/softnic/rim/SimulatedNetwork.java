@@ -251,7 +251,7 @@ public final class SimulatedNetwork {
                         flight.bytes.length);
                 int length = flight.bytes.length;
                 int identification = sealer.identify(received.asByteBuffer(), received, 0, length,
-                        flight.source, local, UDP_PORT);
+                        flight.source, local, UDP_PORT, 0);
                 if (identification < 0) {
                     handler.onDamaged(flight.source, length);
                 } else {
