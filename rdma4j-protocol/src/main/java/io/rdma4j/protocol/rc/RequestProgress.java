@@ -1,0 +1,31 @@
+package io.rdma4j.protocol.rc;
+
+import io.rdma4j.protocol.queue.ReceiveRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How far the peer's requests were carried out; what the responder's parts share, as requester and completer
+ * share the {@link SendWindow}.
+ */
+final class RequestProgress {
+    /** The PSN that comes next. */
+    long expected;
+    /** Messages carried out, which answers carry as message sequence number. IBTA 9.7.7.2. */
+    long messages;
+    /** The receive request that the message under way goes to, null for none. */
+    @Nullable
+    ReceiveRequest receive;
+
+    /** Starts anew with a first PSN. */
+    void reset(long firstPsn) {
+        expected = firstPsn;
+        messages = 0;
+        receive = null;
+    }
+
+    /** A message was carried out whose request and answer take that many PSNs from the one expected. */
+    void finish(long psns) {
+        expected += psns;
+        messages++;
+    }
+}
