@@ -292,11 +292,11 @@ final class SoftNic implements CompletionRing.Clock {
             rim.join(group);
             totals.add("multicast group");
         }
-        engine().join(group, queuePair, isDeafToItself);
+        engine().groups().join(group, queuePair, isDeafToItself);
     }
 
     void leave(Gid group, EngineQueuePair queuePair) {
-        if (engine().leave(group, queuePair)) {
+        if (engine().groups().leave(group, queuePair)) {
             rim.leave(group);
             totals.remove("multicast group");
         }

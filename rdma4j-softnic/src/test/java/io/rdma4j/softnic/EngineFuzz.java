@@ -699,7 +699,8 @@ public final class EngineFuzz {
         peerCompletions.close();
         victim.domain.close();
         peer.domain.close();
-        if (victim.nic.engine().queuePairCount() + peer.nic.engine().queuePairCount() != 0) {
+        if (!victim.nic.engine().queuePairs().isEmpty()
+                || !peer.nic.engine().queuePairs().isEmpty()) {
             throw new AssertionError("queue pairs are left");
         }
         victim.context.close();

@@ -162,7 +162,7 @@ class FlightEventsTest {
         Pair pair = new Pair();
         Engine engine = pair.b.node.nic.engine();
         for (int i = 0; i < 100_000; i++) {
-            engine.onDamaged(Gid.ZERO, 100);
+            engine.reception().onDamaged(Gid.ZERO, 100);
         }
         assertThat(engine.counters().value(Counter.DROPPED_BAD_ICRC)).isEqualTo(100_000);
         assertThat(events("Drop", "reason")).isNotEmpty().hasSizeLessThan(20_000);
@@ -255,8 +255,8 @@ class FlightEventsTest {
 
     private static void drop(Engine engine, ReceivedDatagram datagram) {
         for (int i = 0; i < 100_000; i++) {
-            engine.onDamaged(Gid.ZERO, 100);
-            engine.onDatagram(datagram);
+            engine.reception().onDamaged(Gid.ZERO, 100);
+            engine.reception().onDatagram(datagram);
         }
     }
 }

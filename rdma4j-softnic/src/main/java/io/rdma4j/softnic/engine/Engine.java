@@ -1,16 +1,12 @@
 package io.rdma4j.softnic.engine;
 
 import io.rdma4j.protocol.cm.ConnectionManager;
-import io.rdma4j.protocol.wire.DropReason;
 import io.rdma4j.protocol.wire.Opcode;
 import io.rdma4j.protocol.wire.OutgoingPacket;
-import io.rdma4j.protocol.wire.PacketView;
-import io.rdma4j.softnic.jfr.FlightEvents;
 import io.rdma4j.softnic.memory.IdTable;
 import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.softnic.rim.PacketHandler;
 import io.rdma4j.softnic.rim.PacketPort;
-import io.rdma4j.softnic.rim.ReceivedDatagram;
 import io.rdma4j.softnic.rim.Rim;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
@@ -19,9 +15,7 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.Arena;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Queue;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
@@ -33,30 +27,26 @@ import java.util.function.IntSupplier;
  * <p>Work is bounded: a round takes a number of datagrams from each port, lets due timers run, and sends a
  * number of packets, the queue pairs taking turns in bursts.
  */
-public final class Engine implements PacketHandler {
+public final class Engine {
     private static final System.Logger LOG = System.getLogger(Engine.class.getName());
     private static final int RECEIVE_BUDGET = 64;
     private static final int SEND_BUDGET = 256;
     private static final int BURST = 16;
-    private static final int FULL_MEMBER = 0x8000;
-    /** Where datagrams to a group go. Source: IBTA 9.2. */
-    private static final int MULTICAST_QUEUE_PAIR = 0xff_ffff;
 
     private final Rim rim;
     private final IdTable<EngineQueuePair> queuePairs;
     private final ManagementPort management;
+    private final MulticastGroups groups = new MulticastGroups();
+    private final Reception reception;
     private final Consumer<CompletionRing> onOverrun;
     private final DeadlineHeap deadlines = new DeadlineHeap();
     private final Queue<EngineQueuePair> active = new ArrayDeque<>();
     private final Counters counters = new Counters();
-    private final PacketView packet = new PacketView();
     private final OutgoingPacket outgoing;
     private final List<CompletionRing> overrun = new ArrayList<>();
     private final List<CompletionRing> moderated = new ArrayList<>();
-    private final Map<Gid, List<MulticastMember>> groups = new HashMap<>();
     private boolean isPortFull;
     private boolean isUnflushed;
-    private Gid packetSource = Gid.ZERO;
     private long nowNs;
 
     /**
@@ -70,6 +60,7 @@ public final class Engine implements PacketHandler {
         queuePairs = new IdTable<>(random);
         Arena arena = Arena.ofAuto();
         management = new ManagementPort(connectionManager, arena);
+        reception = new Reception(this, queuePairs, groups, management);
         outgoing = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH, 64));
     }
 
@@ -88,7 +79,15 @@ public final class Engine implements PacketHandler {
         return rim;
     }
 
-    private record MulticastMember(EngineQueuePair queuePair, boolean isDeafToItself) {}
+    /** {@return the multicast groups} */
+    public MulticastGroups groups() {
+        return groups;
+    }
+
+    /** {@return what takes the packets that arrive} */
+    public PacketHandler reception() {
+        return reception;
+    }
 
     // ---------------------------------------------------------------- queue pairs
 
@@ -97,13 +96,8 @@ public final class Engine implements PacketHandler {
         int number;
         do {
             number = queuePairs.newId(16);
-        } while (number == MULTICAST_QUEUE_PAIR);
+        } while (number == MulticastGroups.QUEUE_PAIR);
         return number;
-    }
-
-    /** {@return how many queue pairs there are} */
-    public int queuePairCount() {
-        return queuePairs.size();
     }
 
     /** Adds a queue pair. */
@@ -123,32 +117,6 @@ public final class Engine implements PacketHandler {
         List<EngineQueuePair> all = new ArrayList<>(queuePairs.size());
         queuePairs.forEach(all::add);
         return all;
-    }
-
-    /**
-     * Makes a queue pair a member of a multicast group.
-     *
-     * @param isDeafToItself whether its own datagrams are kept from it
-     * @return whether the group had no member before
-     */
-    public boolean join(Gid group, EngineQueuePair queuePair, boolean isDeafToItself) {
-        List<MulticastMember> members = groups.computeIfAbsent(group, g -> new ArrayList<>());
-        members.add(new MulticastMember(queuePair, isDeafToItself));
-        return members.size() == 1;
-    }
-
-    /** Ends a membership. {@return whether the group has no member left} */
-    public boolean leave(Gid group, EngineQueuePair queuePair) {
-        List<MulticastMember> members = groups.get(group);
-        if (members == null) {
-            return false;
-        }
-        members.removeIf(member -> member.queuePair.equals(queuePair));
-        if (members.isEmpty()) {
-            groups.remove(group);
-            return true;
-        }
-        return false;
     }
 
     /** A queue pair's protocol was called: it may have packets to send and another deadline. */
@@ -197,7 +165,7 @@ public final class Engine implements PacketHandler {
 
     /** {@return where the last packet came from} */
     Gid packetSource() {
-        return packetSource;
+        return reception.source();
     }
 
     void onOverrun(CompletionRing ring) {
@@ -247,7 +215,7 @@ public final class Engine implements PacketHandler {
         boolean more = false;
         List<PacketPort> ports = rim.ports();
         for (int i = 0; i < ports.size(); i++) {
-            more |= ports.get(i).receive(this, RECEIVE_BUDGET) >= RECEIVE_BUDGET;
+            more |= ports.get(i).receive(reception, RECEIVE_BUDGET) >= RECEIVE_BUDGET;
         }
         for (EngineQueuePair due = deadlines.due(newNowNs); due != null; due = deadlines
                 .due(newNowNs)) {
@@ -347,14 +315,14 @@ public final class Engine implements PacketHandler {
     }
 
     /** Our own defect in one queue pair must not harm the others: it fails alone, and says so. */
-    private void contain(EngineQueuePair queuePair, Throwable defect) {
+    void contain(EngineQueuePair queuePair, Throwable defect) {
         LOG.log(System.Logger.Level.ERROR,
                 "queue pair " + queuePair.number() + " failed by a defect in its protocol", defect);
         queuePair.fail(nowNs);
     }
 
     /** A defect in the connection manager, or in who hears from it, must not harm the queue pairs. */
-    private static void contain(Throwable defect) {
+    static void contain(Throwable defect) {
         LOG.log(System.Logger.Level.ERROR, "the connection manager failed to handle a message",
                 defect);
     }
@@ -418,102 +386,5 @@ public final class Engine implements PacketHandler {
         }
         // A full socket says nothing when it has room again: look soon.
         return isPortFull ? Math.min(earliest, nowNs + 1_000_000) : earliest;
-    }
-
-    // ---------------------------------------------------------------- what arrives
-
-    @Override
-    public void onDatagram(ReceivedDatagram datagram) {
-        Gid local = datagram.local();
-        Gid source = datagram.source();
-        packetSource = source;
-        int length = datagram.length();
-        DropReason reason = packet.wrap(datagram.memory(), datagram.offset(), length);
-        if (reason != null) {
-            drop(Counter.DROPPED_MALFORMED, source);
-            return;
-        }
-        packet.travelled(source, local);
-        // Full and limited members of the default partition understand each other. IBTA 10.9.3.
-        if ((packet.pkey() | FULL_MEMBER) != OutgoingPacket.DEFAULT_PKEY) {
-            drop(Counter.DROPPED_BAD_PKEY, source);
-            return;
-        }
-        if (packet.destinationQueuePair() == ConnectionManager.QUEUE_PAIR) {
-            countReceived(null, length);
-            onManagement(local, source);
-            return;
-        }
-        if (local.isMulticast()) {
-            onMulticast(local, source, length);
-            return;
-        }
-        EngineQueuePair queuePair = queuePairs.find(packet.destinationQueuePair());
-        if (queuePair == null || queuePair.service() != packet.opcode().service()) {
-            drop(Counter.DROPPED_UNKNOWN_QP, source);
-            return;
-        }
-        if (!queuePair.isFrom(local, source)) {
-            queuePair.count(Counter.DROPPED_WRONG_SOURCE);
-            return;
-        }
-        deliver(queuePair, length);
-    }
-
-    private void deliver(EngineQueuePair queuePair, int length) {
-        countReceived(queuePair, length);
-        try {
-            queuePair.protocol().onPacket(packet, nowNs);
-        } catch (RuntimeException | InternalError defect) {
-            contain(queuePair, defect);
-        }
-        touched(queuePair);
-    }
-
-    private void onManagement(Gid local, Gid source) {
-        try {
-            Counter drop = management.onPacket(packet, local, source, nowNs);
-            if (drop != null) {
-                drop(drop, source);
-            }
-        } catch (RuntimeException | InternalError defect) {
-            contain(defect);
-        }
-    }
-
-    /** A datagram for a group goes to each of its members. IBTA 10.5.2. */
-    private void onMulticast(Gid group, Gid source, int length) {
-        List<MulticastMember> members = groups.get(group);
-        if (members == null || packet.destinationQueuePair() != MULTICAST_QUEUE_PAIR
-                || packet.opcode().service() != Opcode.Service.UD) {
-            drop(Counter.DROPPED_UNKNOWN_QP, source);
-            return;
-        }
-        for (int i = 0; i < members.size(); i++) {
-            MulticastMember member = members.get(i);
-            boolean isOwn = member.queuePair.number() == packet.sourceQueuePair()
-                    && rim.port(source) != null;
-            if (!isOwn || !member.isDeafToItself) {
-                deliver(member.queuePair, length);
-            }
-        }
-    }
-
-    /** What arrived is for nobody. */
-    private void drop(Counter reason, Gid source) {
-        counters.add(reason, 1);
-        FlightEvents.drop(reason, source, 0);
-    }
-
-    private void countReceived(@Nullable EngineQueuePair queuePair, int length) {
-        count(queuePair, Counter.RCVD_PKTS, 1);
-        count(queuePair, Counter.RCVD_BYTES, length);
-    }
-
-    @Override
-    public void onDamaged(Gid source, int length) {
-        drop(length < Opcode.BTH_LENGTH + PacketView.ICRC_LENGTH
-                ? Counter.DROPPED_MALFORMED
-                : Counter.DROPPED_BAD_ICRC, source);
     }
 }

@@ -7,7 +7,6 @@ import io.rdma4j.protocol.wire.OutgoingPacket;
 import io.rdma4j.protocol.wire.PacketView;
 import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.verbs.Counter;
-import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
@@ -29,7 +28,7 @@ final class ManagementPort {
 
     /** {@return why the packet was dropped, or null} */
     @Nullable
-    Counter onPacket(PacketView packet, Gid local, Gid source, long nowNs) {
+    Counter onPacket(PacketView packet, long nowNs) {
         if (packet.opcode() != Opcode.UD_SEND_ONLY
                 || packet.payloadLength() != ConnectionManager.MESSAGE_LENGTH) {
             return Counter.DROPPED_BAD_MAD;
@@ -39,7 +38,7 @@ final class ManagementPort {
         }
         ByteBuffer mad = packet.memory()
                 .asSlice(packet.payloadStart(), ConnectionManager.MESSAGE_LENGTH).asByteBuffer();
-        return manager.onMad(mad, new CmPeer(local, source), nowNs)
+        return manager.onMad(mad, new CmPeer(packet.destination(), packet.source()), nowNs)
                 ? null
                 : Counter.DROPPED_BAD_MAD;
     }

@@ -1,0 +1,54 @@
+package io.rdma4j.softnic.engine;
+
+import io.rdma4j.verbs.Gid;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Which queue pairs are members of which multicast group. For the engine's owner. */
+public final class MulticastGroups {
+    /** Where datagrams to a group go. Source: IBTA 9.2. */
+    static final int QUEUE_PAIR = 0xff_ffff;
+
+    /**
+     * A queue pair in a group.
+     *
+     * @param isDeafToItself whether its own datagrams are kept from it
+     */
+    record Member(EngineQueuePair queuePair, boolean isDeafToItself) {}
+
+    private final Map<Gid, List<Member>> groups = new HashMap<>();
+
+    MulticastGroups() {}
+
+    /**
+     * Makes a queue pair a member of a group.
+     *
+     * @param isDeafToItself whether its own datagrams are kept from it
+     */
+    public void join(Gid group, EngineQueuePair queuePair, boolean isDeafToItself) {
+        groups.computeIfAbsent(group, g -> new ArrayList<>())
+                .add(new Member(queuePair, isDeafToItself));
+    }
+
+    /** Ends a membership. {@return whether the group has lost its last member} */
+    public boolean leave(Gid group, EngineQueuePair queuePair) {
+        List<Member> members = groups.get(group);
+        if (members == null) {
+            return false;
+        }
+        members.removeIf(member -> member.queuePair.equals(queuePair));
+        if (members.isEmpty()) {
+            groups.remove(group);
+            return true;
+        }
+        return false;
+    }
+
+    /** {@return the members of a group, none for one that nobody has joined} */
+    List<Member> members(Gid group) {
+        return groups.getOrDefault(group, List.of());
+    }
+}

@@ -1,0 +1,139 @@
+package io.rdma4j.softnic.engine;
+
+import io.rdma4j.protocol.cm.ConnectionManager;
+import io.rdma4j.protocol.wire.DropReason;
+import io.rdma4j.protocol.wire.Opcode;
+import io.rdma4j.protocol.wire.OutgoingPacket;
+import io.rdma4j.protocol.wire.PacketView;
+import io.rdma4j.softnic.jfr.FlightEvents;
+import io.rdma4j.softnic.memory.IdTable;
+import io.rdma4j.softnic.rim.PacketHandler;
+import io.rdma4j.softnic.rim.ReceivedDatagram;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.Gid;
+
+import java.util.List;
+
+/**
+ * What arrives: finds the queue pairs a packet is for, or why it is for nobody. For the engine's owner.
+ *
+ * <p>Source: IBTA 9.6 (order of the checks).
+ */
+final class Reception implements PacketHandler {
+    private static final int FULL_MEMBER = 0x8000;
+
+    private final Engine engine;
+    private final IdTable<EngineQueuePair> queuePairs;
+    private final MulticastGroups groups;
+    private final ManagementPort management;
+    private final PacketView packet = new PacketView();
+
+    Reception(Engine engine, IdTable<EngineQueuePair> queuePairs, MulticastGroups groups,
+            ManagementPort management) {
+        this.engine = engine;
+        this.queuePairs = queuePairs;
+        this.groups = groups;
+        this.management = management;
+    }
+
+    /** {@return where the last packet came from} */
+    Gid source() {
+        return packet.source();
+    }
+
+    @Override
+    public void onDatagram(ReceivedDatagram datagram) {
+        Gid local = datagram.local();
+        Gid source = datagram.source();
+        int length = datagram.length();
+        DropReason reason = packet.wrap(datagram.memory(), datagram.offset(), length);
+        if (reason != null) {
+            drop(Counter.DROPPED_MALFORMED, source);
+            return;
+        }
+        packet.travelled(source, local);
+        // Full and limited members of the default partition understand each other. IBTA 10.9.3.
+        if ((packet.pkey() | FULL_MEMBER) != OutgoingPacket.DEFAULT_PKEY) {
+            drop(Counter.DROPPED_BAD_PKEY, source);
+            return;
+        }
+        if (packet.destinationQueuePair() == ConnectionManager.QUEUE_PAIR) {
+            onManagement(length);
+        } else if (local.isMulticast()) {
+            onMulticast(length);
+        } else {
+            onUnicast(length);
+        }
+    }
+
+    private void onUnicast(int length) {
+        EngineQueuePair queuePair = queuePairs.find(packet.destinationQueuePair());
+        if (queuePair == null || queuePair.service() != packet.opcode().service()) {
+            drop(Counter.DROPPED_UNKNOWN_QP, packet.source());
+            return;
+        }
+        if (!queuePair.isFrom(packet.destination(), packet.source())) {
+            queuePair.count(Counter.DROPPED_WRONG_SOURCE);
+            return;
+        }
+        deliver(queuePair, length);
+    }
+
+    /** A datagram for a group goes to each of its members. IBTA 10.5.2. */
+    private void onMulticast(int length) {
+        List<MulticastGroups.Member> members = groups.members(packet.destination());
+        if (members.isEmpty() || packet.destinationQueuePair() != MulticastGroups.QUEUE_PAIR
+                || packet.opcode().service() != Opcode.Service.UD) {
+            drop(Counter.DROPPED_UNKNOWN_QP, packet.source());
+            return;
+        }
+        for (int i = 0; i < members.size(); i++) {
+            MulticastGroups.Member member = members.get(i);
+            if (!member.isDeafToItself() || !isFrom(member.queuePair())) {
+                deliver(member.queuePair(), length);
+            }
+        }
+    }
+
+    private boolean isFrom(EngineQueuePair queuePair) {
+        return queuePair.number() == packet.sourceQueuePair()
+                && engine.rim().port(packet.source()) != null;
+    }
+
+    private void deliver(EngineQueuePair queuePair, int length) {
+        queuePair.count(Counter.RCVD_PKTS, 1);
+        queuePair.count(Counter.RCVD_BYTES, length);
+        try {
+            queuePair.protocol().onPacket(packet, engine.timeNs());
+        } catch (RuntimeException | InternalError defect) {
+            engine.contain(queuePair, defect);
+        }
+        engine.touched(queuePair);
+    }
+
+    private void onManagement(int length) {
+        engine.counters().add(Counter.RCVD_PKTS, 1);
+        engine.counters().add(Counter.RCVD_BYTES, length);
+        try {
+            Counter drop = management.onPacket(packet, engine.timeNs());
+            if (drop != null) {
+                drop(drop, packet.source());
+            }
+        } catch (RuntimeException | InternalError defect) {
+            Engine.contain(defect);
+        }
+    }
+
+    @Override
+    public void onDamaged(Gid source, int length) {
+        drop(length < Opcode.BTH_LENGTH + PacketView.ICRC_LENGTH
+                ? Counter.DROPPED_MALFORMED
+                : Counter.DROPPED_BAD_ICRC, source);
+    }
+
+    /** What arrived is for nobody. */
+    private void drop(Counter reason, Gid source) {
+        engine.count(reason);
+        FlightEvents.drop(reason, source, 0);
+    }
+}
