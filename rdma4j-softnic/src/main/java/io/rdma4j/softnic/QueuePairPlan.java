@@ -1,5 +1,6 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.protocol.wire.Opcode;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairCapabilities;
@@ -89,5 +90,23 @@ record QueuePairPlan(QueuePairType type, SoftCompletionQueue sendQueue,
         }
         own.checkOpen();
         return own;
+    }
+
+    Opcode.Service service() {
+        return switch (type) {
+            case RC -> Opcode.Service.RC;
+            case UC -> Opcode.Service.UC;
+            case UD -> Opcode.Service.UD;
+            case RAW_PACKET, XRC_SEND, XRC_RECEIVE, DRIVER -> throw new IllegalArgumentException(
+                    type + " is not offered");
+        };
+    }
+
+    /** {@return the bytes that a send request carries with it at most} */
+    int inlineSize() {
+        // An atomic write piece by piece carries its 8 bytes with it, whatever else is inline.
+        return sendOperations != null && sendOperations.contains(SendOpcode.ATOMIC_WRITE)
+                ? Math.max(Long.BYTES, capabilities.maxInlineData())
+                : capabilities.maxInlineData();
     }
 }

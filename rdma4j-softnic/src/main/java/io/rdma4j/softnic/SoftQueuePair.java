@@ -3,7 +3,6 @@ package io.rdma4j.softnic;
 import io.rdma4j.protocol.queue.QueuePairHost;
 import io.rdma4j.protocol.queue.QueuePairProtocol;
 import io.rdma4j.protocol.queue.ReceiveQueue;
-import io.rdma4j.protocol.queue.ReceiveRequest;
 import io.rdma4j.protocol.queue.SendRequest;
 import io.rdma4j.protocol.rc.RcQueuePair;
 import io.rdma4j.protocol.unreliable.UcQueuePair;
@@ -21,13 +20,11 @@ import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
-import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
 import io.rdma4j.verbs.MemoryWindowType;
-import io.rdma4j.verbs.PostException;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttribute;
@@ -37,14 +34,12 @@ import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
-import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -56,13 +51,14 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
     private final QueuePairPlan plan;
     private final EngineDriver driver;
     private final SendPosting posting;
-    private final ReceiveRing receiveRing;
+    private final ReceivePosting receivePosting;
     private final EngineQueuePair engineSide;
+    private final QueuePairWindows windows;
+    private final GroupMemberships groups;
     private final AsyncEventSource events;
     private final @Nullable QueueMemory inlineMemory;
     private final @Nullable SoftSendBatch batch;
     private final int datagramLength;
-    private final Set<Gid> groups = new HashSet<>();
     private QueuePairAttributes known = new QueuePairAttributes();
     private volatile QueuePairState state = QueuePairState.RESET;
     private volatile boolean isClosed;
@@ -75,27 +71,28 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
         this.plan = plan;
         driver = domain.nic().driver();
         QueuePairCapabilities sizes = plan.capabilities();
-        // An atomic write piece by piece carries its 8 bytes with it, whatever else is inline.
-        Set<SendOpcode> operations = plan.sendOperations();
-        int inlineSize = operations != null && operations.contains(SendOpcode.ATOMIC_WRITE)
-                ? Math.max(Long.BYTES, sizes.maxInlineData())
-                : sizes.maxInlineData();
+        int inlineSize = plan.inlineSize();
         long inlineBytes = SendRing.inlineMemoryFor(sizes.maxSendRequests(), inlineSize);
         inlineMemory = inlineBytes == 0 ? null : domain.allocate(inlineBytes);
         SendRing sendRing = new SendRing(sizes.maxSendRequests(), sizes.maxSendElements(),
                 inlineSize, inlineMemory == null ? null : inlineMemory.memory());
-        receiveRing = new ReceiveRing(sizes.maxReceiveRequests(), sizes.maxReceiveElements());
+        ReceiveRing receiveRing = new ReceiveRing(sizes.maxReceiveRequests(),
+                sizes.maxReceiveElements());
         int number = driver.engine().newQueuePairNumber();
         DomainMemory memory = domain.memoryOf(number);
         posting = new SendPosting(this, sendRing, memory, plan);
+        windows = new QueuePairWindows(this, posting);
+        Set<SendOpcode> operations = plan.sendOperations();
         batch = operations == null ? null : new SoftSendBatch(this, posting, operations);
         datagramLength = domain.nic().device().activeMtu().bytes();
         events = AsyncEventSource.of(domain.owner().asyncEvents(), this);
         SoftSharedReceiveQueue shared = plan.sharedReceives();
         ReceiveQueue receives = shared == null ? receiveRing : shared.view();
-        engineSide = new EngineQueuePair(driver.engine(), number, service(plan.type()), sendRing,
+        engineSide = new EngineQueuePair(driver.engine(), number, plan.service(), sendRing,
                 receives, plan.sendQueue().ring(), plan.receiveQueue().ring(), this,
-                host -> protocol(plan.type(), number, sendRing, receives, memory, host));
+                host -> protocol(plan.service(), number, sendRing, receives, memory, host));
+        receivePosting = new ReceivePosting(this, receiveRing, plan, driver, engineSide);
+        groups = new GroupMemberships(this, engineSide, plan);
         driver.engine().attach(engineSide);
         domain.nic().queuePairs().add(this);
         plan.sendQueue().attach(engineSide);
@@ -105,19 +102,9 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
         }
     }
 
-    private static Opcode.Service service(QueuePairType type) {
-        return switch (type) {
-            case RC -> Opcode.Service.RC;
-            case UC -> Opcode.Service.UC;
-            case UD -> Opcode.Service.UD;
-            case RAW_PACKET, XRC_SEND, XRC_RECEIVE, DRIVER -> throw new IllegalArgumentException(
-                    type + " is not offered");
-        };
-    }
-
-    private static QueuePairProtocol protocol(QueuePairType type, int number, SendRing sends,
+    private static QueuePairProtocol protocol(Opcode.Service service, int number, SendRing sends,
             ReceiveQueue receives, DomainMemory memory, QueuePairHost host) {
-        return switch (service(type)) {
+        return switch (service) {
             case RC -> new RcQueuePair(sends, receives, memory, host);
             case UC -> new UcQueuePair(sends, receives, memory, host);
             case UD -> new UdQueuePair(number, sends, receives, memory, host);
@@ -202,7 +189,7 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
             }
             if (next == QueuePairState.RESET) {
                 known = new QueuePairAttributes();
-                domain.nic().forgetBinds(this);
+                windows.forgetAll();
             } else {
                 known.merge(attributes);
             }
@@ -307,50 +294,12 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
 
     @Override
     public void postReceive(ReceiveWorkRequest request) throws RdmaException {
-        synchronized (receiveRing) {
-            enqueue(request);
-        }
-        ringReceive();
+        receivePosting.post(request);
     }
 
     @Override
     public void postReceive(List<ReceiveWorkRequest> requests) throws RdmaException {
-        int posted = 0;
-        try {
-            synchronized (receiveRing) {
-                for (; posted < requests.size(); posted++) {
-                    enqueue(requests.get(posted));
-                }
-            }
-        } catch (RdmaException refused) {
-            throw new PostException(refused, posted);
-        } finally {
-            if (posted > 0) {
-                ringReceive();
-            }
-        }
-    }
-
-    private void enqueue(ReceiveWorkRequest request) throws RdmaException {
-        checkOpen();
-        if (plan.sharedReceives() != null) {
-            throw new RdmaException(Errno.EINVAL, "post receive",
-                    "the queue pair draws from a shared receive queue: post there");
-        }
-        PostChecks.check(request, state, capabilities());
-        ReceiveRequest slot = receiveRing.free();
-        if (slot == null) {
-            throw PostChecks.full(false, capabilities().maxReceiveRequests());
-        }
-        slot.assign(request);
-        receiveRing.post();
-    }
-
-    /** Receives concern the engine only when the peer waits for one, or when they are flushed. */
-    private void ringReceive() {
-        if (engineSide.wantsReceiveBell()) {
-            driver.ring(engineSide, EngineQueuePair.RECEIVE_BELL);
-        }
+        receivePosting.post(requests);
     }
 
     // ---------------------------------------------------------------- memory windows
@@ -358,90 +307,30 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
     @Override
     public void bindMemoryWindow(MemoryWindow window, long requestId, MemoryWindowBind bind,
             boolean signaled) throws RdmaException {
-        String operation = "bind memory window";
-        if (!(window instanceof SoftMemoryWindow own) || own.type() != MemoryWindowType.TYPE_1) {
-            throw new RdmaException(Errno.EINVAL, operation,
-                    "only a window of type 1 of this device is bound here, not " + window.type());
-        }
-        if (!own.owner().root().equals(domain.root())
-                || !(bind.region() instanceof SoftMemoryRegion region)
-                || !region.owner().root().equals(domain.root())) {
-            throw new RdmaException(Errno.EPERM, operation,
-                    "window, region and queue pair are not of one protection domain");
-        }
-        own.checkOpen();
-        int newRkey = MemoryWindow.nextRkey(own.rkey());
-        posting.post(new SendWorkRequest().id(requestId).bind(own, newRkey, bind)
-                .set(SendFlag.SIGNALED, signaled), MemoryWindowType.TYPE_1);
-        own.announce(newRkey);
+        windows.postBind(window, requestId, bind, signaled);
         ringSend();
     }
 
     @Override
     public WorkCompletionStatus carryOut(SendRequest request) {
-        if (request.opcode() == SendOpcode.LOCAL_INVALIDATE) {
-            return invalidate(request.invalidateRkey())
-                    ? WorkCompletionStatus.SUCCESS
-                    : WorkCompletionStatus.LOCAL_QP_OPERATION_ERROR;
-        }
-        MemoryWindowBind bind = request.windowBind();
-        return request.window() instanceof SoftMemoryWindow window && bind != null
-                ? window.bind(this, request.windowRkey(), bind)
-                : WorkCompletionStatus.MEMORY_WINDOW_BIND_ERROR;
+        return windows.carryOut(request);
     }
 
     @Override
     public boolean invalidate(int rkey) {
-        SoftMemoryWindow window = domain.nic().window(rkey);
-        if (window == null || !window.isBoundTo(this, rkey)) {
-            return false;
-        }
-        window.invalidate();
-        return true;
+        return windows.invalidate(rkey);
     }
 
     // ---------------------------------------------------------------- multicast
 
     @Override
     public void attachMulticast(Gid group) throws RdmaException {
-        checkGroup("attach to multicast group", group);
-        driver.call(nowNs -> {
-            checkOpen();
-            if (groups.contains(group)) {
-                return this;
-            }
-            Limits.checkRange("attach to multicast group", "groups of one queue pair",
-                    groups.size() + 1L, 1, Limits.GROUP_MEMBERS);
-            domain.nic().join(group, engineSide, plan.isDeafToItself());
-            groups.add(group);
-            return this;
-        });
+        groups.attach(group);
     }
 
     @Override
     public void detachMulticast(Gid group) throws RdmaException {
-        String operation = "detach from multicast group";
-        checkGroup(operation, group);
-        driver.call(nowNs -> {
-            checkOpen();
-            if (!groups.remove(group)) {
-                throw new RdmaException(Errno.EINVAL, operation,
-                        "the queue pair is not attached to " + group.addressText());
-            }
-            domain.nic().leave(group, engineSide);
-            return this;
-        });
-    }
-
-    private void checkGroup(String operation, Gid group) throws RdmaException {
-        if (type() != QueuePairType.UD) {
-            throw new RdmaException(Errno.EINVAL, operation,
-                    "only UD queue pairs can be attached, not " + type());
-        }
-        if (!group.isMulticast()) {
-            throw new RdmaException(Errno.EINVAL, operation,
-                    group.addressText() + " is no multicast address");
-        }
+        groups.detach(group);
     }
 
     // ---------------------------------------------------------------- what else it knows
@@ -474,16 +363,13 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
             if (isClosed) {
                 return this;
             }
-            if (!groups.isEmpty()) {
-                throw new RdmaException(Errno.EBUSY, "close queue pair", "it is attached to "
-                        + groups.size() + " multicast group(s); detach it first");
-            }
+            groups.requireNone("close queue pair");
             events.requireAcknowledged("close queue pair");
             isClosed = true;
             events.discard();
             driver.engine().detach(engineSide);
             domain.nic().queuePairs().remove(this);
-            domain.nic().forgetBinds(this);
+            windows.forgetAll();
             plan.sendQueue().detach(engineSide);
             plan.receiveQueue().detach(engineSide);
             SoftSharedReceiveQueue shared = plan.sharedReceives();
