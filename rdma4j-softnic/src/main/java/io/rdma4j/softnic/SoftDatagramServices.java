@@ -3,12 +3,15 @@ package io.rdma4j.softnic;
 import io.rdma4j.cm.ConnectionParameters;
 import io.rdma4j.cm.DatagramParameters;
 import io.rdma4j.cm.RejectReason;
+import io.rdma4j.cm.SidrStatus;
 import io.rdma4j.protocol.cm.CmCall;
 import io.rdma4j.protocol.cm.CmOffer;
 import io.rdma4j.protocol.cm.CmPeer;
 import io.rdma4j.protocol.cm.DatagramLookup;
 import io.rdma4j.protocol.cm.DatagramRequest;
 import io.rdma4j.protocol.cm.DatagramService;
+import io.rdma4j.softnic.jfr.FlightEvents;
+import io.rdma4j.softnic.jfr.FlightEvents.Lookup;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -29,34 +32,48 @@ final class SoftDatagramServices {
                 .call(nowNs -> nic.connectionManager().listenForLookups(offer,
                         (request, sourcePort, privateData) -> {
                             CmPeer peer = request.peer();
+                            InetSocketAddress local = new InetSocketAddress(
+                                    peer.local().address(), offer.port());
+                            InetSocketAddress remote = new InetSocketAddress(
+                                    peer.remote().address(), sourcePort);
                             // Nothing can happen to a look-up but that it is answered.
-                            handler.onRequest(new Asked(nic, request),
-                                    new InetSocketAddress(peer.local().address(), offer.port()),
-                                    new InetSocketAddress(peer.remote().address(), sourcePort),
-                                    new ConnectionParameters().privateData(privateData));
+                            handler.onRequest(new Asked(nic, request, local, remote), local,
+                                    remote, new ConnectionParameters().privateData(privateData));
                         }));
         return () -> nic.driver().run(nowNs -> service.close());
     }
 
     static CmConnection lookUp(SoftNic nic, CmCall call, CmConnection.Handler handler)
             throws RdmaException {
+        InetSocketAddress local = new InetSocketAddress(call.peer().local().address(),
+                call.sourcePort());
+        InetSocketAddress remote = new InetSocketAddress(call.peer().remote().address(),
+                call.destinationPort());
         return nic.driver().call(nowNs -> {
             DatagramLookup lookup = nic.connectionManager().lookUp(call,
                     new DatagramLookup.Events() {
                         @Override
                         public void onService(int queuePair, int qkey, byte[] privateData) {
+                            record(Lookup.FOUND, queuePair, 0);
                             handler.onService(new DatagramParameters(path(nic, call), queuePair,
                                     qkey, privateData));
                         }
 
                         @Override
                         public void onRefused(int status, byte[] privateData) {
+                            record(Lookup.REFUSED, 0, status);
                             handler.onRejected(status, privateData);
                         }
 
                         @Override
                         public void onUnreachable(Errno reason) {
+                            record(Lookup.UNREACHABLE, 0, 0);
                             handler.onUnreachable(reason);
+                        }
+
+                        private void record(Lookup outcome, int queuePair, int status) {
+                            FlightEvents.serviceLookup(outcome, true, local, remote, queuePair,
+                                    status);
                         }
                     }, nowNs);
             return new Asking(nic, lookup);
@@ -133,10 +150,15 @@ final class SoftDatagramServices {
     /** The passive side. */
     private static final class Asked extends Connectionless {
         private final DatagramRequest request;
+        private final InetSocketAddress local;
+        private final InetSocketAddress remote;
 
-        Asked(SoftNic nic, DatagramRequest request) {
+        Asked(SoftNic nic, DatagramRequest request, InetSocketAddress local,
+                InetSocketAddress remote) {
             super(nic);
             this.request = request;
+            this.local = local;
+            this.remote = remote;
         }
 
         @Override
@@ -144,6 +166,7 @@ final class SoftDatagramServices {
                 throws RdmaException {
             nic.driver().call(nowNs -> {
                 request.accept(queuePairNumber, parameters.qkey(), parameters.privateData(), nowNs);
+                FlightEvents.serviceLookup(Lookup.FOUND, false, local, remote, queuePairNumber, 0);
                 return this;
             });
         }
@@ -152,13 +175,23 @@ final class SoftDatagramServices {
         public void reject(RejectReason reason, byte[] privateData) throws RdmaException {
             nic.driver().call(nowNs -> {
                 request.reject(privateData, nowNs);
+                recordRefusal();
                 return this;
             });
         }
 
         @Override
         public void close() {
-            nic.driver().run(request::close);
+            nic.driver().run(nowNs -> {
+                if (request.close(nowNs)) {
+                    recordRefusal();
+                }
+            });
+        }
+
+        private void recordRefusal() {
+            FlightEvents.serviceLookup(Lookup.REFUSED, false, local, remote, 0,
+                    SidrStatus.REJECTED.code());
         }
     }
 }

@@ -13,11 +13,7 @@ import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
-import jdk.jfr.Recording;
-import jdk.jfr.consumer.RecordedEvent;
-import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -28,7 +24,6 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -40,38 +35,18 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class FlightEventsTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-    private final Recording recording = new Recording();
+    private final FlightRecording recording = new FlightRecording();
 
     @TempDir
     private Path directory;
-
-    @BeforeEach
-    void record() {
-        recording.start();
-    }
 
     @AfterEach
     void end() {
         recording.close();
     }
 
-    /** {@return the events of a kind, each its values in the order given} */
     private List<String> events(String kind, String... fields) throws Exception {
-        recording.stop();
-        Path file = directory.resolve(kind + ".jfr");
-        recording.dump(file);
-        List<String> events = new ArrayList<>();
-        for (RecordedEvent event : RecordingFile.readAllEvents(file)) {
-            if (event.getEventType().getName().equals("io.rdma4j." + kind)) {
-                List<String> values = new ArrayList<>();
-                for (String field : fields) {
-                    Object value = event.getValue(field);
-                    values.add(String.valueOf(value));
-                }
-                events.add(String.join(" ", values));
-            }
-        }
-        return events;
+        return recording.events(directory, kind, fields);
     }
 
     @Test

@@ -76,15 +76,17 @@ public final class DatagramRequest implements CmTimer {
         }
     }
 
-    /** Says no if nothing has been said. */
-    public void close(long nowNs) {
-        if (answer == null) {
-            try {
-                reject(new byte[0], nowNs);
-            } catch (RdmaException e) {
-                throw new IllegalStateException(e);
-            }
+    /** Says no if nothing has been said. {@return whether nothing had} */
+    public boolean close(long nowNs) {
+        if (answer != null) {
+            return false;
         }
+        try {
+            reject(new byte[0], nowNs);
+        } catch (RdmaException e) {
+            throw new IllegalStateException(e);
+        }
+        return true;
     }
 
     /** The answer has been remembered for long enough. */

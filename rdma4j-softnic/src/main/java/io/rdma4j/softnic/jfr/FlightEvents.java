@@ -33,6 +33,16 @@ public final class FlightEvents {
         DISCONNECTED
     }
 
+    /** What became of a look-up of a datagram service. */
+    public enum Lookup {
+        /** The service said which queue pair serves. */
+        FOUND,
+        /** It, or who would have it, said no. */
+        REFUSED,
+        /** The peer did not answer. */
+        UNREACHABLE
+    }
+
     /** Makes the events known as soon as the recorder starts, or now if it has, until they are forgotten. */
     public static void prepare() {
         if (IS_PRESENT) {
@@ -54,6 +64,7 @@ public final class FlightEvents {
         @Override
         public void recorderInitialized(FlightRecorder recorder) {
             FlightRecorder.register(ConnectionEvent.class);
+            FlightRecorder.register(ServiceLookupEvent.class);
             FlightRecorder.register(QueuePairStateEvent.class);
             FlightRecorder.register(RetransmissionEvent.class);
             FlightRecorder.register(ReceiverNotReadyEvent.class);
@@ -82,6 +93,31 @@ public final class FlightEvents {
             event.reason = reason;
             event.commit();
         }
+    }
+
+    /**
+     * A datagram service was looked up.
+     *
+     * @param isOwn whether this side asked
+     * @param queuePair the service's, 0 unless it was found
+     * @param status of a refusal, as the connection manager numbers it, otherwise 0
+     */
+    public static void serviceLookup(Lookup outcome, boolean isOwn, InetSocketAddress local,
+            InetSocketAddress remote, int queuePair, int status) {
+        if (isStarted() && ServiceLookupEvent.PROBE.isEnabled()) {
+            ServiceLookupEvent event = new ServiceLookupEvent();
+            event.outcome = outcome.name();
+            event.side = side(isOwn);
+            event.local = text(local);
+            event.remote = text(remote);
+            event.queuePair = queuePair;
+            event.status = status;
+            event.commit();
+        }
+    }
+
+    private static String side(boolean isOwn) {
+        return isOwn ? "this" : "peer";
     }
 
     private static String text(InetSocketAddress address) {
@@ -117,7 +153,7 @@ public final class FlightEvents {
         if (isStarted() && ReceiverNotReadyEvent.PROBE.isEnabled()) {
             ReceiverNotReadyEvent event = new ReceiverNotReadyEvent();
             event.queuePair = queuePair;
-            event.side = isOwn ? "this" : "peer";
+            event.side = side(isOwn);
             event.commit();
         }
     }
