@@ -5,7 +5,7 @@ package io.rdma4j.cm;
  *
  * <p>C: {@code rdma_reject_msg}, {@code enum ib_cm_rej_reason}. Source: IBTA 12.6.7.2, table 108.
  */
-public enum RejectReason {
+public enum RejectReason implements NumberedText {
     /** No queue pair available. */
     NO_QP(1, "no QP available"),
     /** No end-to-end context available. */
@@ -84,22 +84,19 @@ public enum RejectReason {
     }
 
     /** {@return the number on the wire} */
+    @Override
     public int code() {
         return code;
     }
 
     /** {@return the reason in words} */
+    @Override
     public String text() {
         return text;
     }
 
     /** {@return a code in words, also one that is not known} */
     public static String text(int code) {
-        for (RejectReason reason : values()) {
-            if (reason.code == code) {
-                return reason.text;
-            }
-        }
-        return "unknown reason";
+        return NumberedText.text(values(), code, "unknown reason");
     }
 }

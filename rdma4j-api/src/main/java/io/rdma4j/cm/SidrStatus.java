@@ -5,7 +5,7 @@ package io.rdma4j.cm;
  *
  * <p>C: {@code enum ib_cm_sidr_status}. Source: IBTA 12.11.2.2, table 117.
  */
-public enum SidrStatus {
+public enum SidrStatus implements NumberedText {
     /** The queue pair and Q_Key of the answer are valid. */
     VALID(0, "valid"),
     /** Nobody offers the service. */
@@ -28,22 +28,19 @@ public enum SidrStatus {
     }
 
     /** {@return the number on the wire} */
+    @Override
     public int code() {
         return code;
     }
 
     /** {@return the status in words} */
+    @Override
     public String text() {
         return text;
     }
 
     /** {@return a code in words, also one that is not known} */
     public static String text(int code) {
-        for (SidrStatus status : values()) {
-            if (status.code == code) {
-                return status.text;
-            }
-        }
-        return "unknown status";
+        return NumberedText.text(values(), code, "unknown status");
     }
 }
