@@ -1,0 +1,76 @@
+package io.rdma4j.testkit;
+
+import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventType;
+import io.rdma4j.cm.CmId;
+import io.rdma4j.cm.EventChannel;
+import io.rdma4j.cm.PortSpace;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.RdmaException;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+/** One side of what the connection manager connects: its events, and memory to send from and receive into. */
+final class CmPlayer {
+    /** Bytes of a message. */
+    static final int MESSAGE = 1000;
+    /** Where in the memory messages arrive. */
+    static final int RECEIVE_AT = 2048;
+    private static final int MEMORY = 4096;
+
+    final EventChannel events;
+    final MemorySegment memory = Arena.ofAuto().allocate(MEMORY, 64);
+    private final Players.Keeper keeper;
+    private final byte fill;
+
+    CmPlayer(Players.Keeper keeper, int fill) {
+        this.keeper = keeper;
+        this.fill = (byte) fill;
+        events = keeper.keep(EventChannel.create());
+    }
+
+    CmId newId(PortSpace space) throws RdmaException {
+        return keeper.keep(CmId.create(events, space));
+    }
+
+    /** Takes the next event, which must be of a type. The caller closes it. */
+    CmEvent expect(CmEventType type) throws RdmaException {
+        CmEvent event = events.pollEvent(Conformance.LIMIT);
+        if (event == null) {
+            return fail("no event came, %s was expected", type);
+        }
+        assertThat(event.type()).as(event.toString()).isEqualTo(type);
+        return event;
+    }
+
+    MemoryRegion register(CmId id) throws RdmaException {
+        return register(id.protectionDomain());
+    }
+
+    MemoryRegion register(ProtectionDomain domain) throws RdmaException {
+        return keeper.keep(domain.register(memory, AccessFlag.LOCAL_WRITE,
+                AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE));
+    }
+
+    /** Writes the message of a round to be sent. {@return its bytes} */
+    byte[] written(int round) {
+        byte[] bytes = new byte[MESSAGE];
+        Arrays.fill(bytes, (byte) (fill + round));
+        MemorySegment.copy(MemorySegment.ofArray(bytes), 0, memory, 0, MESSAGE);
+        return bytes;
+    }
+
+    /** {@return the message that has arrived behind a header} */
+    byte[] received(int header) {
+        byte[] bytes = new byte[MESSAGE];
+        MemorySegment.copy(memory, RECEIVE_AT + header, MemorySegment.ofArray(bytes), 0, MESSAGE);
+        return bytes;
+    }
+}
