@@ -11,11 +11,12 @@ public abstract class CompletionEventConformance extends Conformance {
 
     @ConformanceCase(file = "test_cq_events", name = "cq_events_ud")
     void eventsAnnounceDatagrams() throws RdmaException {
-        players(new PlayerSettings().type(QueuePairType.UD).events()).exchange(SendOpcode.SEND);
+        players(new PlayerSettings().type(QueuePairType.UD).with(own -> own.usesEvents = true))
+                .exchange(SendOpcode.SEND);
     }
 
     @ConformanceCase(file = "test_cq_events", name = "cq_events_rc")
     void eventsAnnounceMessages() throws RdmaException {
-        players(new PlayerSettings().events()).exchange(SendOpcode.SEND);
+        players(new PlayerSettings().with(own -> own.usesEvents = true)).exchange(SendOpcode.SEND);
     }
 }

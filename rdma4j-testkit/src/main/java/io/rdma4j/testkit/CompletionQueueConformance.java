@@ -70,7 +70,7 @@ public abstract class CompletionQueueConformance extends Conformance {
     @ConformanceCase(file = "test_cq", name = "resize_cq")
     void queueShrinksOnlyToWhatItHolds() throws RdmaException {
         Players players = players(new PlayerSettings().type(QueuePairType.UD)
-                .queue((context, domain) -> context.createCompletionQueue(3)));
+                .with(own -> own.queue = (context, domain) -> context.createCompletionQueue(3)));
         players.server.queue.resize(7);
         CompletionQueue queue = players.client.queue;
         queue.resize(1);

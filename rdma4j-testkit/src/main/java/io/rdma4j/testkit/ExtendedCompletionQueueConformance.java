@@ -1,12 +1,10 @@
 package io.rdma4j.testkit;
 
 import io.rdma4j.verbs.CompletionField;
-import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
-import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendOpcode;
@@ -30,21 +28,19 @@ public abstract class ExtendedCompletionQueueConformance extends Conformance {
         return new CompletionQueueInitAttributes().capacity(2000).fields(STANDARD);
     }
 
-    private static CompletionQueue inPlace(DeviceContext context, ProtectionDomain domain)
-            throws RdmaException {
-        return context.createCompletionQueue(standard());
+    private static PlayerSettings inPlace() {
+        return new PlayerSettings().with(own -> own.queue = (context, domain) -> context
+                .createCompletionQueue(standard()));
     }
 
     @ConformanceCase(file = "test_cqex", name = "ud_traffic_cq_ex")
     void datagramsCompleteInPlace() throws RdmaException {
-        players(new PlayerSettings().type(QueuePairType.UD)
-                .queue(ExtendedCompletionQueueConformance::inPlace)).exchange(SendOpcode.SEND);
+        players(inPlace().type(QueuePairType.UD)).exchange(SendOpcode.SEND);
     }
 
     @ConformanceCase(file = "test_cqex", name = "rc_traffic_cq_ex")
     void messagesCompleteInPlace() throws RdmaException {
-        players(new PlayerSettings().queue(ExtendedCompletionQueueConformance::inPlace))
-                .exchange(SendOpcode.SEND);
+        players(inPlace()).exchange(SendOpcode.SEND);
     }
 
     @ConformanceCase(file = "test_cqex", name = "create_cq_ex")

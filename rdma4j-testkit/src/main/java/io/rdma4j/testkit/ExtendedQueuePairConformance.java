@@ -27,89 +27,100 @@ public abstract class ExtendedQueuePairConformance extends Conformance {
     /** Called by subclasses. */
     protected ExtendedQueuePairConformance() {}
 
-    private static PlayerSettings datagrams(SendOpcode... operations) {
-        return new PlayerSettings().type(QueuePairType.UD).sendOperations(operations);
+    private static PlayerSettings datagrams() {
+        return new PlayerSettings().type(QueuePairType.UD);
     }
 
-    private static PlayerSettings connection(SendOpcode... operations) {
-        return new PlayerSettings().sendOperations(operations);
+    private static PlayerSettings connection() {
+        return new PlayerSettings();
+    }
+
+    private Players datagramPlayers() throws RdmaException {
+        return players(datagrams().sendOperations(SendOpcode.SEND));
+    }
+
+    /** Both sides send messages of one kind, which must arrive. */
+    private void exchange(SendOpcode opcode, PlayerSettings settings) throws RdmaException {
+        players(settings.sendOperations(opcode)).exchange(opcode);
+    }
+
+    /** Both sides access the other's memory in one way. */
+    private void access(SendOpcode opcode, PlayerSettings settings) throws RdmaException {
+        players(settings.sendOperations(opcode)).access(opcode);
+    }
+
+    private void atomics(SendOpcode opcode) throws RdmaException {
+        players(connection().sendOperations(opcode).regionAccess(AccessFlag.LOCAL_WRITE,
+                AccessFlag.REMOTE_ATOMIC)).atomics(opcode, 1, 2);
     }
 
     // ---------------------------------------------------------------- messages
 
     @ConformanceCase(file = "test_qpex", name = "qp_ex_ud_send")
     void datagramsTravel() throws RdmaException {
-        players(datagrams(SendOpcode.SEND)).exchange(SendOpcode.SEND);
+        exchange(SendOpcode.SEND, datagrams());
     }
 
     @ConformanceCase(file = "test_qpex", name = "qp_ex_ud_zero_size")
     void emptyDatagramsTravel() throws RdmaException {
-        players(datagrams(SendOpcode.SEND).messageLength(0)).exchange(SendOpcode.SEND);
+        exchange(SendOpcode.SEND, datagrams().with(own -> own.messageLength = 0));
     }
 
     @ConformanceCase(file = "test_qpex", name = "qp_ex_ud_send_imm")
     void datagramsCarryImmediates() throws RdmaException {
-        players(datagrams(SendOpcode.SEND_WITH_IMMEDIATE))
-                .exchange(SendOpcode.SEND_WITH_IMMEDIATE);
+        exchange(SendOpcode.SEND_WITH_IMMEDIATE, datagrams());
     }
 
     @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_send")
     void messagesTravel() throws RdmaException {
-        players(connection(SendOpcode.SEND)).exchange(SendOpcode.SEND);
+        exchange(SendOpcode.SEND, connection());
     }
 
     @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_send_imm")
     void messagesCarryImmediates() throws RdmaException {
-        players(connection(SendOpcode.SEND_WITH_IMMEDIATE))
-                .exchange(SendOpcode.SEND_WITH_IMMEDIATE);
+        exchange(SendOpcode.SEND_WITH_IMMEDIATE, connection());
     }
 
     // ---------------------------------------------------------------- access to the peer's memory
 
     @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_rdma_write")
     void writesArrive() throws RdmaException {
-        players(connection(SendOpcode.RDMA_WRITE)).access(SendOpcode.RDMA_WRITE);
+        access(SendOpcode.RDMA_WRITE, connection());
     }
 
     @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_rdma_write_imm")
     void writesCarryImmediates() throws RdmaException {
-        players(connection(SendOpcode.RDMA_WRITE_WITH_IMMEDIATE))
-                .exchange(SendOpcode.RDMA_WRITE_WITH_IMMEDIATE);
+        exchange(SendOpcode.RDMA_WRITE_WITH_IMMEDIATE, connection());
     }
 
     @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_rdma_write_zero_size")
     void emptyWritesComplete() throws RdmaException {
-        players(connection(SendOpcode.RDMA_WRITE).messageLength(0)).access(SendOpcode.RDMA_WRITE);
+        access(SendOpcode.RDMA_WRITE, connection().with(own -> own.messageLength = 0));
     }
 
     @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_rdma_read")
     void readsFetch() throws RdmaException {
-        players(connection(SendOpcode.RDMA_READ)).access(SendOpcode.RDMA_READ);
+        access(SendOpcode.RDMA_READ, connection());
     }
 
     @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_rdma_read_zero_size")
     void emptyReadsComplete() throws RdmaException {
-        players(connection(SendOpcode.RDMA_READ).messageLength(0)).access(SendOpcode.RDMA_READ);
+        access(SendOpcode.RDMA_READ, connection().with(own -> own.messageLength = 0));
     }
 
     @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_atomic_write")
     void atomicWritesArrive() throws RdmaException {
-        players(connection(SendOpcode.ATOMIC_WRITE).messageLength(8))
-                .access(SendOpcode.ATOMIC_WRITE);
+        access(SendOpcode.ATOMIC_WRITE, connection().with(own -> own.messageLength = 8));
     }
 
     @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_atomic_cmp_swp")
     void comparesAndSwaps() throws RdmaException {
-        players(connection(SendOpcode.ATOMIC_COMPARE_AND_SWAP)
-                .regionAccess(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_ATOMIC))
-                .atomics(SendOpcode.ATOMIC_COMPARE_AND_SWAP, 1, 2);
+        atomics(SendOpcode.ATOMIC_COMPARE_AND_SWAP);
     }
 
     @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_atomic_fetch_add")
     void fetchesAndAdds() throws RdmaException {
-        players(connection(SendOpcode.ATOMIC_FETCH_AND_ADD)
-                .regionAccess(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_ATOMIC))
-                .atomics(SendOpcode.ATOMIC_FETCH_AND_ADD, 1, 2);
+        atomics(SendOpcode.ATOMIC_FETCH_AND_ADD);
     }
 
     // ---------------------------------------------------------------- flushes
@@ -159,8 +170,10 @@ public abstract class ExtendedQueuePairConformance extends Conformance {
     @ConformanceCase(file = "test_qpex", name = "qp_ex_rc_bind_mw")
     void windowWithoutTheRightToWriteIsNotWritten() throws RdmaException {
         Players players = players(
-                connection(SendOpcode.RDMA_WRITE, SendOpcode.BIND_MEMORY_WINDOW).regionAccess(
-                        AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.MW_BIND));
+                connection().sendOperations(SendOpcode.RDMA_WRITE, SendOpcode.BIND_MEMORY_WINDOW)
+                        .regionAccess(
+                                AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE,
+                                AccessFlag.MW_BIND));
         Player server = players.server;
         MemoryWindow window = keep(server.domain.allocateMemoryWindow(MemoryWindowType.TYPE_2));
         int rkey = MemoryWindow.nextRkey(window.rkey());
@@ -181,14 +194,14 @@ public abstract class ExtendedQueuePairConformance extends Conformance {
 
     @ConformanceCase(file = "test_qpex", name = "post_receive_qp_state_bad_flow")
     void receiveInResetIsRefused() throws RdmaException {
-        Player server = players(datagrams(SendOpcode.SEND)).server;
+        Player server = datagramPlayers().server;
         server.queuePair.modify(new QueuePairAttributes().state(QueuePairState.RESET));
         assertRefused(() -> server.receive(100), Errno.EINVAL, "RESET");
     }
 
     @ConformanceCase(file = "test_qpex", name = "post_send_qp_state_bad_flow")
     void sendInResetIsRefused() throws RdmaException {
-        Player client = players(datagrams(SendOpcode.SEND)).client;
+        Player client = datagramPlayers().client;
         client.queuePair.modify(new QueuePairAttributes().state(QueuePairState.RESET));
         assertRefused(() -> client.post(client.work(SendOpcode.SEND, 100)), Errno.EINVAL,
                 "RESET");
@@ -196,7 +209,7 @@ public abstract class ExtendedQueuePairConformance extends Conformance {
 
     @ConformanceCase(file = "test_qpex", name = "full_rq_bad_flow")
     void receiveBeyondTheQueueIsRefused() throws RdmaException {
-        Player server = players(datagrams(SendOpcode.SEND)).server;
+        Player server = datagramPlayers().server;
         int capacity = server.queuePair.query().capabilities().maxReceiveRequests();
         for (int i = 0; i < capacity; i++) {
             server.receive(100);
@@ -206,7 +219,7 @@ public abstract class ExtendedQueuePairConformance extends Conformance {
 
     @ConformanceCase(file = "test_qpex", name = "rq_with_larger_sgl_bad_flow")
     void receiveOfMoreElementsThanAgreedIsRefused() throws RdmaException {
-        Player server = players(datagrams(SendOpcode.SEND)).server;
+        Player server = datagramPlayers().server;
         int elements = server.queuePair.query().capabilities().maxReceiveElements();
         ReceiveWorkRequest request = new ReceiveWorkRequest();
         for (int i = 0; i <= elements; i++) {

@@ -106,7 +106,7 @@ public abstract class FaultConformance implements UnderTest {
     }
 
     private Link link() throws Exception {
-        return new Link(new PlayerSettings().retryCount(RETRIES));
+        return new Link(new PlayerSettings().with(own -> own.retryCount = RETRIES));
     }
 
     // ---------------------------------------------------------------- without faults
@@ -271,7 +271,7 @@ public abstract class FaultConformance implements UnderTest {
 
     @ConformanceCase(file = "roce-sim", name = "rnr_nak_retry_limit_exceeded", kind = Kind.FAULT)
     void receiverThatIsNeverReadyFailsTheSend() throws Exception {
-        Link link = new Link(new PlayerSettings().rnrRetry(RETRIES));
+        Link link = new Link(new PlayerSettings().with(own -> own.rnrRetry = RETRIES));
         link.assertFails(link.post(SendOpcode.SEND, 100),
                 WorkCompletionStatus.RNR_RETRY_EXCEEDED_ERROR);
     }

@@ -320,7 +320,8 @@ public abstract class MemoryRegionConformance extends Conformance {
     private Players playersWithDeviceMemory(AccessFlag... access) throws RdmaException {
         assumeOffered(openWithMemory().queryDeviceExtended().maxDeviceMemory() >= 2 * Player.MEMORY,
                 "maxDeviceMemory is less than " + 2 * Player.MEMORY);
-        return players(new PlayerSettings().deviceMemory().regionAccess(access));
+        return players(
+                new PlayerSettings().with(own -> own.usesDeviceMemory = true).regionAccess(access));
     }
 
     private Players playersWithRemoteDeviceMemory() throws RdmaException {

@@ -54,7 +54,7 @@ public abstract class OnDemandPagingConformance extends Conformance {
         assumeOnDemand(settings.type, needed);
         settings.regionAccess(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_ATOMIC,
                 AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE, AccessFlag.ON_DEMAND);
-        return players(settings.memory(OnDemandPagingConformance::untouched));
+        return players(settings.with(own -> own.memory = OnDemandPagingConformance::untouched));
     }
 
     private Players onDemand(OnDemandCapability... needed) throws RdmaException {
@@ -121,7 +121,7 @@ public abstract class OnDemandPagingConformance extends Conformance {
     void datagramsAreSentFromThere() throws RdmaException {
         assumeOnDemand(QueuePairType.UD, OnDemandCapability.SEND);
         PlayerSettings settings = new PlayerSettings().type(QueuePairType.UD)
-                .memory(OnDemandPagingConformance::untouched);
+                .with(own -> own.memory = OnDemandPagingConformance::untouched);
         int[] made = new int[1];
         // The client is made first; datagrams are received into an ordinary region.
         settings.region((domain, memory, access) -> domain.register(memory,
@@ -158,7 +158,9 @@ public abstract class OnDemandPagingConformance extends Conformance {
 
     @ConformanceCase(file = "test_odp", name = "odp_qp_ex_rc_atomic_write", kind = Kind.OPTIONAL)
     void peersWriteAtomically() throws RdmaException {
-        onDemand(new PlayerSettings().sendOperations(SendOpcode.ATOMIC_WRITE).messageLength(8),
+        onDemand(
+                new PlayerSettings().sendOperations(SendOpcode.ATOMIC_WRITE)
+                        .with(own -> own.messageLength = 8),
                 OnDemandCapability.ATOMIC_WRITE).access(SendOpcode.ATOMIC_WRITE);
     }
 
@@ -175,9 +177,11 @@ public abstract class OnDemandPagingConformance extends Conformance {
     private void writeAndFlush(PlayerSettings settings) throws RdmaException {
         assumeOnDemand(QueuePairType.RC, OnDemandCapability.FLUSH);
         ExtendedQueuePairConformance.writeAndFlush(ExtendedQueuePairConformance.flushing(this,
-                settings.memory(OnDemandPagingConformance::untouched).regionAccess(
-                        AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.FLUSH_GLOBAL,
-                        AccessFlag.ON_DEMAND)));
+                settings.with(own -> own.memory = OnDemandPagingConformance::untouched)
+                        .regionAccess(
+                                AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE,
+                                AccessFlag.FLUSH_GLOBAL,
+                                AccessFlag.ON_DEMAND)));
     }
 
     // ---------------------------------------------------------------- huge pages
@@ -206,7 +210,8 @@ public abstract class OnDemandPagingConformance extends Conformance {
         Players players;
         try {
             players = players(new PlayerSettings().region(register)
-                    .memory(() -> Arena.ofAuto().allocate(HUGE_PAGE, HUGE_PAGE)).regionAccess(
+                    .with(own -> own.memory = () -> Arena.ofAuto().allocate(HUGE_PAGE, HUGE_PAGE))
+                    .regionAccess(
                             AccessFlag.LOCAL_WRITE, AccessFlag.ON_DEMAND, AccessFlag.HUGETLB));
         } catch (RdmaException refusal) {
             if (refusal.errno() != Errno.EINVAL) {

@@ -78,8 +78,10 @@ public abstract class ParentDomainConformance extends Conformance {
 
     private PlayerSettings inParentDomain(@Nullable BufferAllocator allocator) {
         // Inline data is what a device needs memory of its own for.
-        return new PlayerSettings().inlineData(64)
-                .domain(context -> parent(context, allocator));
+        return new PlayerSettings().with(own -> {
+            own.inlineData = 64;
+            own.domain = context -> parent(context, allocator);
+        });
     }
 
     private ProtectionDomain parent(DeviceContext context, @Nullable BufferAllocator allocator)
@@ -111,8 +113,10 @@ public abstract class ParentDomainConformance extends Conformance {
 
     @ConformanceCase(file = "test_parent_domain", name = "mem_align_srq_excq_rc_traffic")
     void sharedReceivesAndCompletionsUseBuffersOfTheApplication() throws RdmaException {
-        players(inParentDomain(keep(new AlignedBuffers(null))).sharedReceiveQueue()
-                .queue(ParentDomainConformance::inParentDomain)).exchange(SendOpcode.SEND);
+        players(inParentDomain(keep(new AlignedBuffers(null))).with(own -> {
+            own.usesSharedReceiveQueue = true;
+            own.queue = ParentDomainConformance::inParentDomain;
+        })).exchange(SendOpcode.SEND);
     }
 
     private static CompletionQueue inParentDomain(DeviceContext context, ProtectionDomain domain)

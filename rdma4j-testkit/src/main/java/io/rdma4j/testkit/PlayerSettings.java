@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /** How a test wants its players. */
 final class PlayerSettings {
@@ -26,7 +27,9 @@ final class PlayerSettings {
     Set<AccessFlag> queuePairAccess = Set.of(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE,
             AccessFlag.REMOTE_ATOMIC);
     SendOpcode @Nullable [] sendOperations;
+    /** Waits for each completion in a channel. */
     boolean usesEvents;
+    /** Has its memory in the device. */
     boolean usesDeviceMemory;
     boolean usesSharedReceiveQueue;
     boolean signalAll;
@@ -70,18 +73,9 @@ final class PlayerSettings {
         return this;
     }
 
-    PlayerSettings domain(DomainMaker value) {
-        domain = value;
-        return this;
-    }
-
-    PlayerSettings queue(QueueMaker value) {
-        queue = value;
-        return this;
-    }
-
-    PlayerSettings memory(MemoryMaker value) {
-        memory = value;
+    /** Changes whatever has no method of its own. */
+    PlayerSettings with(Consumer<PlayerSettings> change) {
+        change.accept(this);
         return this;
     }
 
@@ -103,48 +97,6 @@ final class PlayerSettings {
     /** Posts piece by piece, through the extended queue pair, made for these operations. */
     PlayerSettings sendOperations(SendOpcode... value) {
         sendOperations = value;
-        return this;
-    }
-
-    /** Waits for each completion in a channel. */
-    PlayerSettings events() {
-        usesEvents = true;
-        return this;
-    }
-
-    /** Has its memory in the device. */
-    PlayerSettings deviceMemory() {
-        usesDeviceMemory = true;
-        return this;
-    }
-
-    PlayerSettings sharedReceiveQueue() {
-        usesSharedReceiveQueue = true;
-        return this;
-    }
-
-    PlayerSettings messageLength(int value) {
-        messageLength = value;
-        return this;
-    }
-
-    PlayerSettings inlineData(int value) {
-        inlineData = value;
-        return this;
-    }
-
-    PlayerSettings readAtomic(int value) {
-        readAtomic = value;
-        return this;
-    }
-
-    PlayerSettings retryCount(int value) {
-        retryCount = value;
-        return this;
-    }
-
-    PlayerSettings rnrRetry(int value) {
-        rnrRetry = value;
         return this;
     }
 }

@@ -211,7 +211,7 @@ public abstract class QueuePairConformance extends Conformance {
 
     @ConformanceCase(file = "test_qp", name = "modify_rc_qp_rd_atomic")
     void asManyReadsAsAskedForAreGranted() throws RdmaException {
-        Players players = players(new PlayerSettings().readAtomic(12));
+        Players players = players(new PlayerSettings().with(own -> own.readAtomic = 12));
         QueuePairAttributes known = players.server.queuePair.query();
         assertThat(known.maxReadAtomic()).isGreaterThanOrEqualTo(12);
         assertThat(known.maxDestinationReadAtomic()).isGreaterThanOrEqualTo(12);

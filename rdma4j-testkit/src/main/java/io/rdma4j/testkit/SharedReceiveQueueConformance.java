@@ -23,7 +23,7 @@ public abstract class SharedReceiveQueueConformance extends Conformance {
     protected SharedReceiveQueueConformance() {}
 
     private Players sharing() throws RdmaException {
-        return players(new PlayerSettings().sharedReceiveQueue());
+        return players(new PlayerSettings().with(own -> own.usesSharedReceiveQueue = true));
     }
 
     private static SharedReceiveQueue receives(Player player) {

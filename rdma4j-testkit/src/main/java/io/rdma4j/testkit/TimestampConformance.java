@@ -23,7 +23,7 @@ public abstract class TimestampConformance extends Conformance {
     protected TimestampConformance() {}
 
     private Players stamped(CompletionField field) throws RdmaException {
-        return players(new PlayerSettings().queue((context, domain) -> context
+        return players(new PlayerSettings().with(own -> own.queue = (context, domain) -> context
                 .createCompletionQueue(new CompletionQueueInitAttributes().capacity(256)
                         .fields(CompletionField.BYTE_LENGTH, CompletionField.QUEUE_PAIR_NUMBER,
                                 field))));
