@@ -262,20 +262,19 @@ class RcErrorTest {
 
     @Test
     void writeWithMoreBytesThanItAnnouncedIsAnInvalidRequest() throws Exception {
-        var packet = pair.a.forge(Opcode.RC_WRITE_ONLY, Pair.FIRST_PSN)
-                .rdma(pair.b.region.address(), pair.b.region.rkey(), 10);
-        packet.addPayload(pair.a.memory, 0, 20);
-        pair.simulation.network.inject(packet);
-        pair.settle();
-        assertThat(pair.b.queuePair.state()).isEqualTo(QueuePairState.ERR);
-        assertNothingWritten();
+        assertWriteIsRefused(Opcode.RC_WRITE_ONLY, 10, 20);
     }
 
     @Test
-    void middlePacketShorterThanThePathMtuIsAnInvalidRequest() throws Exception {
-        var packet = pair.a.forge(Opcode.RC_WRITE_FIRST, Pair.FIRST_PSN)
-                .rdma(pair.b.region.address(), pair.b.region.rkey(), 2000);
-        packet.addPayload(pair.a.memory, 0, 1000);
+    void firstPacketShorterThanThePathMtuIsAnInvalidRequest() throws Exception {
+        assertWriteIsRefused(Opcode.RC_WRITE_FIRST, 2000, 1000);
+    }
+
+    private void assertWriteIsRefused(Opcode opcode, long announced, int payload)
+            throws Exception {
+        var packet = pair.a.forge(opcode, Pair.FIRST_PSN).rdma(pair.b.region.address(),
+                pair.b.region.rkey(), announced);
+        packet.addPayload(pair.a.memory, 0, payload);
         pair.simulation.network.inject(packet);
         pair.settle();
         assertThat(pair.b.queuePair.state()).isEqualTo(QueuePairState.ERR);

@@ -30,10 +30,20 @@ class RcLossTest {
         }
     }
 
+    /** {@return a pair whose network loses the first packet that is such, and no other} */
+    private static Pair losingFirst(Predicate<PacketView> isSuch) throws Exception {
+        Pair pair = new Pair();
+        pair.simulation.network.loseIf(first(isSuch));
+        return pair;
+    }
+
+    private static Pair losingFirst(Opcode opcode) throws Exception {
+        return losingFirst(packet -> packet.opcode() == opcode);
+    }
+
     @Test
     void lostLastPacketIsSentAgainAfterATime() throws Exception {
-        Pair pair = new Pair();
-        pair.simulation.network.loseIf(first(packet -> packet.opcode() == Opcode.RC_WRITE_LAST));
+        Pair pair = losingFirst(Opcode.RC_WRITE_LAST);
         pair.a.write(1, 5000);
         pair.settle();
         pair.a.assertCompleted("1 SUCCESS");
@@ -44,8 +54,7 @@ class RcLossTest {
 
     @Test
     void lostMiddlePacketIsSentAgainAtOnceBecauseThePeerMissesIt() throws Exception {
-        Pair pair = new Pair();
-        pair.simulation.network.loseIf(first(packet -> packet.opcode() == Opcode.RC_WRITE_MIDDLE));
+        Pair pair = losingFirst(Opcode.RC_WRITE_MIDDLE);
         pair.a.write(1, 5000);
         pair.run(1_000_000);
         pair.a.assertCompleted("1 SUCCESS");
@@ -56,9 +65,8 @@ class RcLossTest {
 
     @Test
     void lostAcknowledgementIsGivenAgainForTheRepeatedRequest() throws Exception {
-        Pair pair = new Pair();
+        Pair pair = losingFirst(packet -> packet.opcode().isResponse());
         pair.b.receive(7, 100);
-        pair.simulation.network.loseIf(first(packet -> packet.opcode().isResponse()));
         pair.a.send(1, 100);
         pair.settle();
         pair.a.assertCompleted("1 SUCCESS");
@@ -68,8 +76,7 @@ class RcLossTest {
 
     @Test
     void laterAcknowledgementStandsForALostEarlierOne() throws Exception {
-        Pair pair = new Pair();
-        pair.simulation.network.loseIf(first(packet -> packet.opcode().isResponse()));
+        Pair pair = losingFirst(packet -> packet.opcode().isResponse());
         pair.a.write(1, 100);
         pair.run(30_000);
         pair.a.write(2, 100);
@@ -80,9 +87,7 @@ class RcLossTest {
 
     @Test
     void lostReadResponseIsAskedForAgainFromThereOn() throws Exception {
-        Pair pair = new Pair();
-        pair.simulation.network
-                .loseIf(first(packet -> packet.opcode() == Opcode.RC_READ_RESPONSE_MIDDLE));
+        Pair pair = losingFirst(Opcode.RC_READ_RESPONSE_MIDDLE);
         pair.a.read(1, 5000);
         pair.run(1_000_000);
         pair.a.assertCompleted("1 SUCCESS");
@@ -92,8 +97,7 @@ class RcLossTest {
 
     @Test
     void lostReadRequestIsSentAgain() throws Exception {
-        Pair pair = new Pair();
-        pair.simulation.network.loseIf(first(packet -> packet.opcode() == Opcode.RC_READ_REQUEST));
+        Pair pair = losingFirst(Opcode.RC_READ_REQUEST);
         pair.a.read(1, 5000);
         pair.settle();
         pair.a.assertCompleted("1 SUCCESS");
@@ -102,9 +106,7 @@ class RcLossTest {
 
     @Test
     void acknowledgementBehindAReadWhoseResponseIsLostAsksForItAgain() throws Exception {
-        Pair pair = new Pair();
-        pair.simulation.network
-                .loseIf(first(packet -> packet.opcode() == Opcode.RC_READ_RESPONSE_ONLY));
+        Pair pair = losingFirst(Opcode.RC_READ_RESPONSE_ONLY);
         pair.a.read(1, 100);
         pair.a.write(2, 100);
         pair.run(2_000_000);
