@@ -130,16 +130,16 @@ public final class CmConversation implements CmTimer {
     public void accept(ConnectionParameters own, int queuePairNumber, long nowNs)
             throws RdmaException {
         require(State.REQUEST_RECEIVED, "accept");
+        terms.grant(own);
+        Reply reply = new Reply(localId, remoteId, 0, queuePairNumber, terms.receivePsn(),
+                terms.responderResources(), terms.initiatorDepth(), 15, 0, own.flowControl(),
+                own.rnrRetryCount(), own.sharedReceiveQueue(), settings.nodeGuid(),
+                PrivateData.of(own.privateData()));
         answered();
         localQueuePair = queuePairNumber;
         manager.expectReady(this);
-        terms.grant(own);
         state = State.REPLY_SENT;
-        send(new Reply(localId, remoteId, 0, queuePairNumber, terms.receivePsn(),
-                terms.responderResources(), terms.initiatorDepth(), 15, 0, own.flowControl(),
-                own.rnrRetryCount(),
-                own.sharedReceiveQueue(), settings.nodeGuid(), PrivateData.of(own.privateData())),
-                settings.maxRetries(), nowNs);
+        send(reply, settings.maxRetries(), nowNs);
     }
 
     /** Confirms a reply. */
@@ -256,12 +256,28 @@ public final class CmConversation implements CmTimer {
                             new ReadyToUse(localId, remoteId, NO_DATA));
                 }
             }
-            case REPLY_RECEIVED ->
-                manager.send(peer, terms.typeOfService(), transaction, new MessageReceipt(localId,
-                        remoteId, MessageReceipt.OF_REPLY, settings.serviceTimeout(), NO_DATA));
+            case REPLY_RECEIVED -> {
+                if (reply.senderId() == remoteId) {
+                    manager.send(peer, terms.typeOfService(), transaction,
+                            new MessageReceipt(localId, remoteId, MessageReceipt.OF_REPLY,
+                                    settings.serviceTimeout(), NO_DATA));
+                }
+            }
             case REQUEST_RECEIVED, REPLY_SENT, DISCONNECT_SENT, TIME_WAIT, CLOSED -> {
                 // A late copy.
             }
+        }
+    }
+
+    /** The peer replied with a queue pair that another connection has. */
+    void refuseStale(Reply reply) {
+        remoteId = reply.senderId();
+        state = State.REPLY_RECEIVED;
+        sendReject(RejectReason.STALE_CONNECTION, new byte[0]);
+        Events hears = events;
+        closed();
+        if (hears != null) {
+            hears.onRejected(RejectReason.STALE_CONNECTION.code(), new byte[0]);
         }
     }
 
@@ -316,6 +332,13 @@ public final class CmConversation implements CmTimer {
         }
     }
 
+    /** The requester gave up before it knew our identifier: nothing to end once it knows. */
+    void onWithdrawn(Reject reject, long nowNs) {
+        if (state == State.REQUEST_RECEIVED || state == State.REPLY_SENT) {
+            onReject(reject, nowNs);
+        }
+    }
+
     void onMessageReceipt(MessageReceipt receipt, long nowNs) {
         boolean isExpected = switch (receipt.received()) {
             case MessageReceipt.OF_REQUEST -> state == State.REQUEST_SENT;
@@ -352,8 +375,7 @@ public final class CmConversation implements CmTimer {
 
     /** The peer has forgotten this connection: it asks for a new one with the same queue pair. */
     void onStale(long nowNs) {
-        if (state == State.ESTABLISHED || state == State.REPLY_SENT
-                || state == State.DISCONNECT_SENT) {
+        if (isConnected()) {
             ended(nowNs);
         }
     }
@@ -513,6 +535,17 @@ public final class CmConversation implements CmTimer {
 
     boolean isActive() {
         return isActive;
+    }
+
+    /** {@return whether the peer's identifier is known} */
+    boolean knowsPeer() {
+        return state != State.REQUEST_SENT;
+    }
+
+    /** {@return whether its queue pairs may be in use} */
+    boolean isConnected() {
+        return state == State.ESTABLISHED || state == State.REPLY_SENT
+                || state == State.DISCONNECT_SENT;
     }
 
     State state() {

@@ -42,14 +42,17 @@ sealed interface CmMessage {
             case Request.ATTRIBUTE -> Request.decode(in);
             case Reply.ATTRIBUTE -> Reply.decode(in);
             case ReadyToUse.ATTRIBUTE ->
-                new ReadyToUse(in.getInt(), in.getInt(), PrivateData.decode(in, 224));
+                new ReadyToUse(in.getInt(), in.getInt(),
+                        PrivateData.decode(in, ReadyToUse.PRIVATE_DATA));
             case Reject.ATTRIBUTE -> Reject.decode(in);
             case MessageReceipt.ATTRIBUTE -> new MessageReceipt(in.getInt(), in.getInt(),
-                    in.get() >>> 6 & 3, in.get() >>> 3 & 0x1f, PrivateData.decode(in, 222));
+                    in.get() >>> 6 & 3, in.get() >>> 3 & 0x1f,
+                    PrivateData.decode(in, MessageReceipt.PRIVATE_DATA));
             case DisconnectRequest.ATTRIBUTE -> new DisconnectRequest(in.getInt(), in.getInt(),
-                    in.getInt() >>> 8, PrivateData.decode(in, 220));
+                    in.getInt() >>> 8, PrivateData.decode(in, DisconnectRequest.PRIVATE_DATA));
             case DisconnectReply.ATTRIBUTE ->
-                new DisconnectReply(in.getInt(), in.getInt(), PrivateData.decode(in, 224));
+                new DisconnectReply(in.getInt(), in.getInt(),
+                        PrivateData.decode(in, DisconnectReply.PRIVATE_DATA));
             case ServiceRequest.ATTRIBUTE -> ServiceRequest.decode(in);
             case ServiceReply.ATTRIBUTE -> ServiceReply.decode(in);
             default -> null;
@@ -97,6 +100,10 @@ sealed interface CmMessage {
             PrivateData privateData) implements CmMessage {
         static final int ATTRIBUTE = 0x10;
         static final int PRIVATE_DATA = 92;
+
+        public Request {
+            privateData.requireAtMost(PRIVATE_DATA);
+        }
 
         static Request decode(ByteBuffer in) {
             int senderId = in.getInt();
@@ -166,6 +173,10 @@ sealed interface CmMessage {
         static final int ATTRIBUTE = 0x13;
         static final int PRIVATE_DATA = 196;
 
+        public Reply {
+            privateData.requireAtMost(PRIVATE_DATA);
+        }
+
         static Reply decode(ByteBuffer in) {
             int senderId = in.getInt();
             int receiverId = in.getInt();
@@ -209,6 +220,11 @@ sealed interface CmMessage {
      */
     record ReadyToUse(int senderId, int receiverId, PrivateData privateData) implements CmMessage {
         static final int ATTRIBUTE = 0x14;
+        static final int PRIVATE_DATA = 224;
+
+        public ReadyToUse {
+            privateData.requireAtMost(PRIVATE_DATA);
+        }
 
         @Override
         public int attribute() {
@@ -218,7 +234,7 @@ sealed interface CmMessage {
         @Override
         public void encode(ByteBuffer out) {
             out.putInt(senderId).putInt(receiverId);
-            privateData.encode(out, 224);
+            privateData.encode(out, PRIVATE_DATA);
         }
     }
 
@@ -237,9 +253,15 @@ sealed interface CmMessage {
             int informationLength, PrivateData privateData) implements CmMessage {
         static final int ATTRIBUTE = 0x12;
         static final int PRIVATE_DATA = 148;
+        static final int INFORMATION = 72;
         static final int OF_REQUEST = 0;
         static final int OF_REPLY = 1;
         static final int OF_NONE = 2;
+
+        public Reject {
+            privateData.requireAtMost(PRIVATE_DATA);
+            information.requireAtMost(INFORMATION);
+        }
 
         static Reject decode(ByteBuffer in) {
             int senderId = in.getInt();
@@ -247,7 +269,8 @@ sealed interface CmMessage {
             int rejected = in.get() >>> 6 & 3;
             int informationLength = in.get() >>> 1 & 0x7f;
             int reason = in.getShort() & 0xffff;
-            return new Reject(senderId, receiverId, rejected, reason, PrivateData.decode(in, 72),
+            return new Reject(senderId, receiverId, rejected, reason,
+                    PrivateData.decode(in, INFORMATION),
                     informationLength,
                     PrivateData.decode(in, PRIVATE_DATA));
         }
@@ -261,7 +284,7 @@ sealed interface CmMessage {
         public void encode(ByteBuffer out) {
             out.putInt(senderId).putInt(receiverId).put((byte) (rejected << 6))
                     .put((byte) (informationLength << 1)).putShort((short) reason);
-            information.encode(out, 72);
+            information.encode(out, INFORMATION);
             privateData.encode(out, PRIVATE_DATA);
         }
     }
@@ -278,8 +301,13 @@ sealed interface CmMessage {
     record MessageReceipt(int senderId, int receiverId, int received, int serviceTimeout,
             PrivateData privateData) implements CmMessage {
         static final int ATTRIBUTE = 0x11;
+        static final int PRIVATE_DATA = 222;
         static final int OF_REQUEST = 0;
         static final int OF_REPLY = 1;
+
+        public MessageReceipt {
+            privateData.requireAtMost(PRIVATE_DATA);
+        }
 
         @Override
         public int attribute() {
@@ -290,7 +318,7 @@ sealed interface CmMessage {
         public void encode(ByteBuffer out) {
             out.putInt(senderId).putInt(receiverId).put((byte) (received << 6))
                     .put((byte) (serviceTimeout << 3));
-            privateData.encode(out, 222);
+            privateData.encode(out, PRIVATE_DATA);
         }
     }
 
@@ -307,6 +335,11 @@ sealed interface CmMessage {
             implements
                 CmMessage {
         static final int ATTRIBUTE = 0x15;
+        static final int PRIVATE_DATA = 220;
+
+        public DisconnectRequest {
+            privateData.requireAtMost(PRIVATE_DATA);
+        }
 
         @Override
         public int attribute() {
@@ -316,7 +349,7 @@ sealed interface CmMessage {
         @Override
         public void encode(ByteBuffer out) {
             out.putInt(senderId).putInt(receiverId).putInt(remoteQueuePair << 8);
-            privateData.encode(out, 220);
+            privateData.encode(out, PRIVATE_DATA);
         }
     }
 
@@ -330,6 +363,11 @@ sealed interface CmMessage {
     record DisconnectReply(int senderId, int receiverId,
             PrivateData privateData) implements CmMessage {
         static final int ATTRIBUTE = 0x16;
+        static final int PRIVATE_DATA = 224;
+
+        public DisconnectReply {
+            privateData.requireAtMost(PRIVATE_DATA);
+        }
 
         /** {@return the answer of somebody who knows nothing of the connection} */
         static DisconnectReply to(DisconnectRequest request) {
@@ -345,7 +383,7 @@ sealed interface CmMessage {
         @Override
         public void encode(ByteBuffer out) {
             out.putInt(senderId).putInt(receiverId);
-            privateData.encode(out, 224);
+            privateData.encode(out, PRIVATE_DATA);
         }
     }
 
@@ -361,10 +399,15 @@ sealed interface CmMessage {
             implements
                 CmMessage {
         static final int ATTRIBUTE = 0x17;
+        static final int PRIVATE_DATA = 216;
+
+        public ServiceRequest {
+            privateData.requireAtMost(PRIVATE_DATA);
+        }
 
         static ServiceRequest decode(ByteBuffer in) {
             return new ServiceRequest(in.getInt(), in.getInt() >>> 16, in.getLong(),
-                    PrivateData.decode(in, 216));
+                    PrivateData.decode(in, PRIVATE_DATA));
         }
 
         @Override
@@ -375,7 +418,7 @@ sealed interface CmMessage {
         @Override
         public void encode(ByteBuffer out) {
             out.putInt(requestId).putInt(pkey << 16).putLong(serviceId);
-            privateData.encode(out, 216);
+            privateData.encode(out, PRIVATE_DATA);
         }
     }
 
@@ -396,6 +439,13 @@ sealed interface CmMessage {
             implements
                 CmMessage {
         static final int ATTRIBUTE = 0x18;
+        static final int PRIVATE_DATA = 136;
+        static final int INFORMATION = 72;
+
+        public ServiceReply {
+            privateData.requireAtMost(PRIVATE_DATA);
+            information.requireAtMost(INFORMATION);
+        }
 
         static ServiceReply decode(ByteBuffer in) {
             int requestId = in.getInt();
@@ -405,8 +455,9 @@ sealed interface CmMessage {
             int queuePair = in.getInt() >>> 8;
             long serviceId = in.getLong();
             int qkey = in.getInt();
-            return new ServiceReply(requestId, status, PrivateData.decode(in, 72),
-                    informationLength, queuePair, serviceId, qkey, PrivateData.decode(in, 136));
+            return new ServiceReply(requestId, status, PrivateData.decode(in, INFORMATION),
+                    informationLength, queuePair, serviceId, qkey,
+                    PrivateData.decode(in, PRIVATE_DATA));
         }
 
         @Override
@@ -418,8 +469,8 @@ sealed interface CmMessage {
         public void encode(ByteBuffer out) {
             out.putInt(requestId).put((byte) status).put((byte) informationLength)
                     .putShort((short) 0).putInt(queuePair << 8).putLong(serviceId).putInt(qkey);
-            information.encode(out, 72);
-            privateData.encode(out, 136);
+            information.encode(out, INFORMATION);
+            privateData.encode(out, PRIVATE_DATA);
         }
     }
 }

@@ -150,7 +150,7 @@ public final class ConnectionManager {
         long transaction = received.transaction();
         switch (received.message()) {
             case Request request -> onRequest(request, transaction, peer, nowNs);
-            case Reply reply -> onReply(reply, transaction, peer);
+            case Reply reply -> onReply(reply, transaction, peer, nowNs);
             case ReadyToUse ready -> {
                 CmConversation conversation = find(ready.receiverId(), ready.senderId(), peer);
                 if (conversation != null) {
@@ -158,8 +158,8 @@ public final class ConnectionManager {
                 }
             }
             case Reject reject -> {
-                // The sender may have no identifier of its own, so only ours counts.
-                CmConversation conversation = find(reject.receiverId(), peer);
+                CmConversation conversation = findAlsoNew(reject.receiverId(), reject.senderId(),
+                        peer);
                 if (conversation != null) {
                     conversation.onReject(reject, nowNs);
                 } else {
@@ -167,7 +167,8 @@ public final class ConnectionManager {
                 }
             }
             case MessageReceipt receipt -> {
-                CmConversation conversation = find(receipt.receiverId(), peer);
+                CmConversation conversation = findAlsoNew(receipt.receiverId(),
+                        receipt.senderId(), peer);
                 if (conversation != null) {
                     conversation.onMessageReceipt(receipt, nowNs);
                 }
@@ -203,7 +204,7 @@ public final class ConnectionManager {
         }
         int largest = largestMtu.get().code();
         if (request.pathMtu() > largest) {
-            // With the one that would do, where a request has it. IBTA 12.6.7.2.
+            // With the one that would do in the upper four bits, as a request has it. IBTA 12.6.7.2.
             refuse(request, RejectReason.INVALID_MTU,
                     PrivateData.of(new byte[]{(byte) (largest << 4)}), transaction, peer);
             return;
@@ -261,16 +262,24 @@ public final class ConnectionManager {
         return null;
     }
 
-    private void onReply(Reply reply, long transaction, CmPeer peer) {
+    private void onReply(Reply reply, long transaction, CmPeer peer, long nowNs) {
         CmConversation conversation = find(reply.receiverId(), peer);
-        if (conversation != null && conversation.isActive()) {
-            conversation.onReply(reply);
-        } else {
+        if (conversation == null || !conversation.isActive()) {
             send(peer, transaction,
                     new Reject(reply.receiverId(), reply.senderId(), Reject.OF_REPLY,
                             RejectReason.INVALID_COMMUNICATION_ID.code(), PrivateData.NONE, 0,
                             PrivateData.NONE));
+            return;
         }
+        CmConversation stale = byRemoteQueuePair
+                .get(new RemoteKey(peer.remote(), reply.queuePair()));
+        if (stale != null && stale.isConnected() && !conversation.knowsPeer()) {
+            // The queue pair is connected already: the peer has forgotten with whom. IBTA 12.9.8.3.1.
+            stale.onStale(nowNs);
+            conversation.refuseStale(reply);
+            return;
+        }
+        conversation.onReply(reply);
     }
 
     /** A requester that got no answer withdraws; it does not know our identifier. */
@@ -278,7 +287,7 @@ public final class ConnectionManager {
         CmConversation waiting = requestsByRemoteId
                 .get(new RemoteKey(peer.remote(), reject.senderId()));
         if (waiting != null && reject.receiverId() == 0) {
-            waiting.onReject(reject, nowNs);
+            waiting.onWithdrawn(reject, nowNs);
         }
     }
 
@@ -314,6 +323,13 @@ public final class ConnectionManager {
     private @Nullable CmConversation find(int localId, int remoteId, CmPeer peer) {
         CmConversation conversation = find(localId, peer);
         return conversation != null && conversation.remoteId() == remoteId ? conversation : null;
+    }
+
+    /** As above; one whose peer's identifier is not known yet is of any. */
+    private @Nullable CmConversation findAlsoNew(int localId, int remoteId, CmPeer peer) {
+        CmConversation conversation = find(localId, peer);
+        return conversation != null && conversation.knowsPeer()
+                && conversation.remoteId() != remoteId ? null : conversation;
     }
 
     // ---------------------------------------------------------------- sending and time

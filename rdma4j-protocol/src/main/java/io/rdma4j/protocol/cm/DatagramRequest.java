@@ -59,9 +59,9 @@ public final class DatagramRequest implements CmTimer {
             throw new RdmaException(Errno.EINVAL, "answer datagram request",
                     "it is answered already");
         }
-        service.onAnswered();
         answer = new ServiceReply(key.requestId, status.code(), PrivateData.NONE, 0, queuePair,
                 serviceId, qkey, PrivateData.of(privateData));
+        service.onAnswered();
         deadlineNs = nowNs + CmSettings.nanos(MEMORY);
         manager.schedule(this);
         services.onAnswered(this);

@@ -27,6 +27,14 @@ final class PrivateData {
         return new PrivateData(bytes);
     }
 
+    /** Checks that the bytes fit into a field of a message. */
+    void requireAtMost(int room) {
+        if (bytes.length > room) {
+            throw new IllegalArgumentException(
+                    "private data has " + bytes.length + " bytes; at most " + room + " fit");
+        }
+    }
+
     /** Writes the bytes, padded with zeros to a length. */
     void encode(ByteBuffer out, int length) {
         out.put(Arrays.copyOf(bytes, length));

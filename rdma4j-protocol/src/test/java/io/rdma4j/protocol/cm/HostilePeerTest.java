@@ -10,6 +10,8 @@ import io.rdma4j.protocol.cm.CmMessage.ReadyToUse;
 import io.rdma4j.protocol.cm.CmMessage.Reject;
 import io.rdma4j.protocol.cm.CmMessage.Reply;
 import io.rdma4j.protocol.cm.CmMessage.Request;
+import io.rdma4j.protocol.cm.CmMessage.ServiceReply;
+import io.rdma4j.protocol.cm.CmMessage.ServiceRequest;
 import io.rdma4j.spi.QueuePairTransitions;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Gid;
@@ -17,6 +19,7 @@ import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,8 +27,13 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /** Peers that send nonsense: they get their answer, and nobody else suffers. */
 class HostilePeerTest extends CmPair {
@@ -382,5 +390,295 @@ class HostilePeerTest extends CmPair {
         client.receive(SERVER, 1, new MessageReceipt(1, sent.senderId(), MessageReceipt.OF_REQUEST,
                 20, PrivateData.NONE));
         assertThat(client.manager.deadlineNs()).isGreaterThan(deadlineNs);
+    }
+
+    // ---------------------------------------------------------------- wrong, zero and reused identifiers
+
+    @Test
+    void rejectionWithAnotherIdentifierThanThePeersEndsNothing() throws Exception {
+        listen(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        for (Host host : new Host[]{server, client}) {
+            Host other = host == server ? client : server;
+            int own = host.conversation().localId();
+            int peers = other.conversation().localId();
+            for (Reject reject : new Reject[]{rejection(0, own), rejection(peers + 1, own),
+                rejection(own, own), rejection(peers, 0), rejection(0, 0),
+                rejection(peers, own + 1)}) {
+                host.receive(other.address, 1, reject);
+                assertThat(host.conversation().state()).as(reject.toString())
+                        .isEqualTo(CmConversation.State.ESTABLISHED);
+            }
+            host.receive(other.address, 1, rejection(peers, own));
+            assertThat(host.conversation().state()).isEqualTo(CmConversation.State.TIME_WAIT);
+        }
+    }
+
+    private static Reject rejection(int senderId, int receiverId) {
+        return new Reject(senderId, receiverId, Reject.OF_NONE, RejectReason.TIMEOUT.code(),
+                PrivateData.NONE, 0, PrivateData.NONE);
+    }
+
+    @Test
+    void patienceForAReplyIsGrantedToThePeerOfTheConnectionAlone() throws Exception {
+        listen(1);
+        isLost = message -> message instanceof ReadyToUse;
+        client.connect(new ConnectionParameters());
+        run(1);
+        int own = server.conversation().localId();
+        int peers = client.conversation().localId();
+        long deadlineNs = server.manager.deadlineNs();
+        server.receive(CLIENT, 1, patience(peers + 1, own, 31));
+        server.receive(CLIENT, 1, patience(0, own, 31));
+        server.receive(STRANGER, 1, patience(peers, own, 31));
+        assertThat(server.manager.deadlineNs()).isEqualTo(deadlineNs);
+        server.receive(CLIENT, 1, patience(peers, own, 31));
+        assertThat(server.manager.deadlineNs() - nowNs).isEqualTo((4096L << 31) + (4096L << 18));
+    }
+
+    private static MessageReceipt patience(int senderId, int receiverId, int serviceTimeout) {
+        return new MessageReceipt(senderId, receiverId, MessageReceipt.OF_REPLY, serviceTimeout,
+                PrivateData.NONE);
+    }
+
+    @Test
+    void readyToUseWithAnotherIdentifierEstablishesNothing() throws Exception {
+        listen(1);
+        isLost = message -> message instanceof ReadyToUse;
+        client.connect(new ConnectionParameters());
+        run(1);
+        int own = server.conversation().localId();
+        int peers = client.conversation().localId();
+        server.receive(CLIENT, 1, new ReadyToUse(peers + 1, own, PrivateData.NONE));
+        server.receive(CLIENT, 1, new ReadyToUse(peers, own + 1, PrivateData.NONE));
+        server.receive(STRANGER, 1, new ReadyToUse(peers, own, PrivateData.NONE));
+        assertThat(server.events).doesNotContain("established");
+        server.receive(CLIENT, 1, new ReadyToUse(peers, own, PrivateData.NONE));
+        assertThat(server.events).contains("established");
+    }
+
+    @Test
+    void secondReplyOfSomebodyElseIsNotAnswered() throws Exception {
+        client.acceptsAtOnce = false;
+        listen(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        int own = client.conversation().localId();
+        int peers = server.conversation().localId();
+        assertThat(client.receive(SERVER, 1, reply(peers + 1, own, 9))).isNull();
+        assertThat(client.receive(SERVER, 1, reply(peers, own, 9)))
+                .isInstanceOf(MessageReceipt.class);
+        client.conversation().establish();
+        client.next();
+        assertThat(client.receive(SERVER, 1, reply(peers + 1, own, 9))).isNull();
+        assertThat(client.conversation().remoteQueuePair()).isEqualTo(0x222222);
+        assertThat(client.events).containsExactly("reply");
+    }
+
+    private static Reply reply(int senderId, int receiverId, int queuePair) {
+        return new Reply(senderId, receiverId, 0, queuePair, 5, 1, 1, 0, 0, true, 7, false, 1,
+                PrivateData.NONE);
+    }
+
+    @Test
+    void replyWithAQueuePairThatIsConnectedAlreadyEndsTheOldAndRejectsTheNew() throws Exception {
+        listen(5);
+        client.connect(new ConnectionParameters());
+        run(1);
+        CmConversation old = client.conversation();
+        // The listener's machine died without a word; its successor has the same queue pair again.
+        client.connect(new ConnectionParameters());
+        Request request = (Request) client.next();
+        assertThat(request).isNotNull();
+        CmMessage answer = client.receive(SERVER, 1, reply(4711, request.senderId(), 0x222222));
+        assertThat(answer).isInstanceOfSatisfying(Reject.class, reject -> {
+            assertThat(reject.reason()).isEqualTo(RejectReason.STALE_CONNECTION.code());
+            assertThat(reject.rejected()).isEqualTo(Reject.OF_REPLY);
+            assertThat(reject.receiverId()).isEqualTo(4711);
+        });
+        assertThat(old.state()).isEqualTo(CmConversation.State.TIME_WAIT);
+        assertThat(client.events).containsExactly("reply", "disconnected", "rejected 10");
+        // The next attempt finds nothing in its way.
+        client.connect(new ConnectionParameters());
+        Request next = (Request) client.next();
+        assertThat(next).isNotNull();
+        assertThat(client.receive(SERVER, 1, reply(4712, next.senderId(), 0x222222)))
+                .isInstanceOf(ReadyToUse.class);
+    }
+
+    @Test
+    void identifierZeroIsAnIdentifierLikeAnyOther() throws Exception {
+        listen(10);
+        server.acceptsAtOnce = false;
+        assertThat(server.receive(CLIENT, 1, changed(0, 7))).isNull();
+        server.conversation().accept(server.own, 3, nowNs);
+        assertThat(server.next()).isInstanceOfSatisfying(Reply.class,
+                reply -> assertThat(reply.receiverId()).isZero());
+        int own = server.conversation().localId();
+        assertThat(own).isNotZero();
+        server.receive(CLIENT, 1, new ReadyToUse(0, own, PrivateData.NONE));
+        assertThat(server.events).endsWith("established");
+        assertThat(server.receive(CLIENT, 1, new DisconnectRequest(0, own, 3, PrivateData.NONE)))
+                .isInstanceOf(DisconnectReply.class);
+        assertThat(server.events).endsWith("disconnected");
+    }
+
+    @Test
+    void identifierUsedAgainWhileItsConnectionStandsMakesNoSecondOne() throws Exception {
+        listen(10);
+        client.connect(new ConnectionParameters());
+        run(1);
+        CmConversation standing = server.conversation();
+        int identifier = client.conversation().localId();
+        for (int queuePair : new int[]{0x111111, 0x111112, 0, 1, 0xffffff}) {
+            assertThat(server.receive(CLIENT, 1, changed(identifier, queuePair))).isNull();
+        }
+        assertThat(standing.state()).isEqualTo(CmConversation.State.ESTABLISHED);
+        assertThat(server.manager.conversationCount()).isEqualTo(1);
+        assertThat(server.events).hasSize(2);
+    }
+
+    // ---------------------------------------------------------------- absurd numbers
+
+    @Test
+    void peersTimeoutsAndRetriesDoNotChangeOurs() throws Exception {
+        listen(10);
+        server.acceptsAtOnce = false;
+        Request usual = request(5);
+        for (int extreme : new int[]{0, 31}) {
+            int senderId = 100 + extreme;
+            PathRecord path = new PathRecord(0, 0, usual.primary().local(),
+                    usual.primary().remote(), 0xfffff, 0xfff, 0, 0, 0xff, extreme << 3 | 7);
+            server.receive(CLIENT, 1, new Request(senderId, usual.serviceId(), -1, -1,
+                    senderId, 1, 1, extreme, 0, true, 0xffffff, extreme, extreme & 7, 0, 1,
+                    extreme & 7, extreme & 15, true, path, path, usual.privateData()));
+            CmConversation conversation = server.conversation();
+            QueuePairAttributes attributes = conversation.queuePairAttributes(QueuePairState.RTS,
+                    server.own, 0);
+            assertThat(attributes.timeout()).isEqualTo(CmSettings.defaults(1).ackTimeout());
+            assertThat(attributes.retryCount()).isEqualTo(extreme & 7);
+            assertThat(attributes.rnrRetry()).isEqualTo(extreme & 7);
+            assertThat(attributes.sendPsn()).isEqualTo(0xffffff);
+            QueuePairTransitions.check(QueuePairType.RC, QueuePairState.RTR, attributes);
+            conversation.accept(server.own, senderId, nowNs);
+            assertThat(server.next()).isInstanceOf(Reply.class);
+            assertThat(conversation.deadlineNs() - nowNs).isEqualTo(4096L << 18);
+        }
+        isLost = message -> true;
+        settle();
+        assertThat(server.events).endsWith("unreachable ETIMEDOUT", "unreachable ETIMEDOUT");
+        assertThat(server.manager.conversationCount()).isZero();
+    }
+
+    @Test
+    void whatTheDeviceHasOfReadsIsWhatAnAbsurdReplyGrants() throws Exception {
+        client.connect(new ConnectionParameters().responderResources(3).initiatorDepth(4));
+        Request sent = (Request) client.next();
+        assertThat(sent).isNotNull();
+        client.receive(SERVER, 1, new Reply(9, sent.senderId(), -1, 0xffffff, 0xffffff, 255, 255,
+                31, 3, false, 7, true, -1, PrivateData.NONE));
+        assertThat(client.conversation().queuePairAttributes(QueuePairState.RTS, client.own, 0)
+                .maxReadAtomic()).isEqualTo(4);
+        assertThat(client.conversation().queuePairAttributes(QueuePairState.RTR, client.own, 0)
+                .maxDestinationReadAtomic()).isEqualTo(3);
+    }
+
+    @Test
+    void patienceOfThirtyOneIsTwoHoursAndAHalfAndNotForEver() throws Exception {
+        client.connect(new ConnectionParameters());
+        Request sent = (Request) client.next();
+        assertThat(sent).isNotNull();
+        client.receive(SERVER, 1, new MessageReceipt(9, sent.senderId(),
+                MessageReceipt.OF_REQUEST, 31, PrivateData.NONE));
+        assertThat(client.manager.deadlineNs() - nowNs).isEqualTo((4096L << 31) + (4096L << 18));
+        isLost = message -> true;
+        run(20L * 3_600_000_000_000L);
+        assertThat(client.events).containsExactly("unreachable ETIMEDOUT");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2, 3, 0x0f, 0x19, 0x1a, 0x1b, 0x8010, 0xffff})
+    void attributesThatAreNoneOfOurMessagesAreNotAnswered(int attribute) throws Exception {
+        listen(10);
+        ByteBuffer mad = ByteBuffer.allocate(ConnectionManager.MESSAGE_LENGTH);
+        CmMessage.encode(1, request(5), mad);
+        mad.putShort(16, (short) attribute);
+        assertThat(server.manager.onMad(mad.flip(), new CmPeer(SERVER, CLIENT), nowNs)).isFalse();
+        assertThat(server.next()).isNull();
+    }
+
+    // ---------------------------------------------------------------- messages of the past
+
+    @Test
+    void messagesOfAnOldConnectionInAnyOrderHarmNoNewOne() throws Exception {
+        for (int seed = 0; seed < 200; seed++) {
+            HostilePeerTest world = new HostilePeerTest();
+            Random order = new Random(seed);
+            world.listen(100);
+            world.client.connect(new ConnectionParameters());
+            world.run(1);
+            world.client.conversation().disconnect(world.nowNs);
+            world.settle();
+            List<CmMessage> old = new ArrayList<>(world.carried);
+            world.client.connect(new ConnectionParameters());
+            world.run(1);
+            CmConversation ours = world.client.conversation();
+            CmConversation theirs = world.server.conversation();
+            world.server.acceptsAtOnce = false;
+            for (int round = 0; round < 3; round++) {
+                Collections.shuffle(old, order);
+                for (CmMessage copy : old) {
+                    world.server.receive(CLIENT, order.nextLong(), copy);
+                    world.client.receive(SERVER, order.nextLong(), copy);
+                }
+            }
+            assertThat(ours.state()).as("seed " + seed)
+                    .isEqualTo(CmConversation.State.ESTABLISHED);
+            assertThat(theirs.state()).as("seed " + seed)
+                    .isEqualTo(CmConversation.State.ESTABLISHED);
+        }
+    }
+
+    // ---------------------------------------------------------------- what does not fit
+
+    @Test
+    void privateDataThatDoesNotFitIntoAMessageIsRefusedWithBothLengths() {
+        PrivateData data = PrivateData.of(new byte[225]);
+        List<ThrowingCallable> messages = List.of(
+                () -> changed(1, 2, 3, 0, 5, 1, 1, PrivateData.of(new byte[93])),
+                () -> new Reply(1, 2, 0, 4, 5, 1, 1, 0, 0, true, 7, false, 1,
+                        PrivateData.of(new byte[197])),
+                () -> new ReadyToUse(1, 2, data),
+                () -> new Reject(1, 2, 0, 28, PrivateData.NONE, 0, PrivateData.of(new byte[149])),
+                () -> new Reject(1, 2, 0, 28, PrivateData.of(new byte[73]), 73, PrivateData.NONE),
+                () -> new MessageReceipt(1, 2, 0, 1, PrivateData.of(new byte[223])),
+                () -> new DisconnectRequest(1, 2, 3, PrivateData.of(new byte[221])),
+                () -> new DisconnectReply(1, 2, data),
+                () -> new ServiceRequest(1, 2, 3, PrivateData.of(new byte[217])),
+                () -> new ServiceReply(1, 0, PrivateData.NONE, 0, 1, 2, 3,
+                        PrivateData.of(new byte[137])));
+        int[] rooms = {92, 196, 224, 148, 72, 222, 220, 224, 216, 136};
+        for (int i = 0; i < rooms.length; i++) {
+            assertThatIllegalArgumentException().isThrownBy(messages.get(i))
+                    .withMessage("private data has %d bytes; at most %d fit", rooms[i] + 1,
+                            rooms[i]);
+        }
+    }
+
+    @Test
+    void refusedPrivateDataLeavesTheRequestAsItWas() throws Exception {
+        listen(1);
+        server.acceptsAtOnce = false;
+        server.receive(CLIENT, 1, changed(9, 5));
+        CmConversation request = server.conversation();
+        assertThatIllegalArgumentException().isThrownBy(() -> request
+                .accept(new ConnectionParameters().privateData(new byte[197]), 3, nowNs));
+        assertThatIllegalArgumentException().isThrownBy(
+                () -> request.reject(RejectReason.CONSUMER_DEFINED, new byte[149]));
+        assertThat(server.next()).isNull();
+        assertThat(request.state()).isEqualTo(CmConversation.State.REQUEST_RECEIVED);
+        request.accept(new ConnectionParameters().privateData(new byte[196]), 3, nowNs);
+        assertThat(server.next()).isInstanceOf(Reply.class);
     }
 }

@@ -1,6 +1,7 @@
 package io.rdma4j.protocol.cm;
 
 import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.RejectReason;
 import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -181,6 +182,40 @@ class MessageFateTest extends CmPair {
         settle();
         assertThat(client.events).containsExactly("rejected 8");
         assertThat(count(CmMessage.Request.class)).isEqualTo(3);
+    }
+
+    @Test
+    void rejectionOfAReplyThatIsLostIsFoundOutByReplyingAgain() throws Exception {
+        client.acceptsAtOnce = false;
+        isLost = first("Reject", 1);
+        listen(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        client.conversation().reject(RejectReason.CONSUMER_DEFINED, new byte[]{1});
+        settle();
+        assertThat(server.events).containsExactly("request from port 40000", "rejected 6");
+        assertNothingIsLeft();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Reject", "MessageReceipt"})
+    void repetitionAndDelayOfOtherMessagesChangeNothing(String message) throws Exception {
+        for (boolean isLateNotRepeated : new boolean[]{true, false}) {
+            MessageFateTest world = new MessageFateTest();
+            if (isLateNotRepeated) {
+                world.isLate = first(message, 100);
+            } else {
+                world.isRepeated = first(message, 100);
+            }
+            world.server.acceptsAtOnce = false;
+            world.listen(1);
+            world.client.connect(new ConnectionParameters());
+            world.run(5_000_000_000L);
+            world.server.conversation().reject(RejectReason.CONSUMER_DEFINED, new byte[0]);
+            world.settle();
+            assertThat(world.client.events).containsExactly("rejected 28");
+            world.assertNothingIsLeft();
+        }
     }
 
     @Test
