@@ -1,7 +1,5 @@
 package io.rdma4j.cm;
 
-import io.rdma4j.spi.CmConnection;
-import io.rdma4j.spi.ListenCall;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
@@ -18,14 +16,10 @@ import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import io.rdma4j.verbs.SharedReceiveQueueType;
 import org.jspecify.annotations.Nullable;
 
-import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.StandardProtocolFamily;
 import java.time.Duration;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 
 /**
  * One end of a connection, a listener, or one end of a datagram service: what a socket is to TCP and UDP.
@@ -70,11 +64,9 @@ public final class CmId implements CmOperations, AutoCloseable {
     final IdGroups groups = new IdGroups(this);
     private final PortSpace space;
     private final QueuePairType type;
-    private final IdListening listening = new IdListening();
+    private final IdRoute route = new IdRoute(this);
+    private final IdRequests requests = new IdRequests(this);
     private final IdLookup lookup = new IdLookup(this);
-    /** Requests that nobody has taken; also the lock of its changes. */
-    private final Set<CmId> waitingRequests = new HashSet<>();
-    private volatile @Nullable IdRequestPlan requestPlan;
     private volatile @Nullable Object userContext;
     private volatile @Nullable CmId listener;
     private final Object closing = new Object();
@@ -117,7 +109,7 @@ public final class CmId implements CmOperations, AutoCloseable {
                     : IdRequestPlan.of(domain, attributes, info.queuePairType());
             if (info.isPassive()) {
                 id.bindAddress(info.sourceToBind());
-                id.requestPlan = plan;
+                id.requests.plan(plan);
             } else {
                 id.resolveAddress(info.source(), info.destinationToResolve(), ENDPOINT_TIMEOUT);
                 id.resolveRoute(ENDPOINT_TIMEOUT);
@@ -166,6 +158,11 @@ public final class CmId implements CmOperations, AutoCloseable {
      */
     public DeviceContext context() {
         return addresses.device().context();
+    }
+
+    /** {@return the port of the device it uses, 0 before there is a device} C: {@code id->port_num}. */
+    public int portNumber() {
+        return addresses.lease() == null ? 0 : IdAddresses.PORT;
     }
 
     @Override
@@ -222,10 +219,7 @@ public final class CmId implements CmOperations, AutoCloseable {
 
     /** {@return the addresses and port a listener can be reached at, one an address of each device} */
     public List<InetSocketAddress> listenAddresses() {
-        InetSocketAddress bound = addresses.local();
-        return progress.is(IdState.LISTENING) && bound != null
-                ? listening.addresses(bound, options.addressFamilyOnly)
-                : List.of();
+        return requests.addresses();
     }
 
     /** {@return the event that ended the last step of a synchronous id, or null} C: {@code id->event}. */
@@ -245,21 +239,32 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     /**
-     * Lets the id share its port with others that say the same; before it is bound. Only one of them can
-     * listen. C: {@code RDMA_OPTION_ID_REUSEADDR}.
+     * Lets the id share its port with others that say the same, or no longer. Only one of them can listen.
+     * C: {@code RDMA_OPTION_ID_REUSEADDR}.
+     *
+     * @throws RdmaException EINVAL to say yes once it listens, or no once it is bound
      */
     public void reuseAddress(boolean value) throws RdmaException {
-        requireUnbound("reuse address");
+        progress.requireOpen();
+        if (value ? progress.is(IdState.LISTENING) : !progress.is(IdState.IDLE)) {
+            throw progress.wrong("reuse address");
+        }
         options.reuseAddress = value;
+        addresses.onOptionsChanged();
     }
 
     /**
-     * Makes the wildcard address stand for the addresses of its own IP version alone; before it is bound.
-     * Otherwise it stands for both. C: {@code RDMA_OPTION_ID_AFONLY}.
+     * Makes the wildcard address stand for the addresses of its own IP version alone. Otherwise it stands
+     * for both. C: {@code RDMA_OPTION_ID_AFONLY}.
+     *
+     * @throws RdmaException EINVAL unless the id is new or bound
      */
     public void addressFamilyOnly(boolean value) throws RdmaException {
-        requireUnbound("serve one IP version only");
+        if (!progress.is(IdState.IDLE) && !progress.is(IdState.BOUND)) {
+            throw progress.wrong("serve one IP version only");
+        }
         options.addressFamilyOnly = value;
+        addresses.onOptionsChanged();
     }
 
     /**
@@ -282,12 +287,6 @@ public final class CmId implements CmOperations, AutoCloseable {
         if (value < 0 || value > maximum) {
             throw new IllegalArgumentException(
                     "the " + name + " must be from 0 to " + maximum + ", not " + value);
-        }
-    }
-
-    private void requireUnbound(String operation) throws RdmaException {
-        if (!progress.is(IdState.IDLE)) {
-            throw progress.wrong(operation);
         }
     }
 
@@ -325,14 +324,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         are taken
      */
     public void bindAddress(InetSocketAddress address) throws RdmaException {
-        checkResolved(address, "bind address");
-        progress.move(IdState.IDLE, IdState.BOUND, "bind address");
-        try {
-            addresses.bind(address);
-        } catch (RdmaException | RuntimeException e) {
-            progress.replace(IdState.BOUND, IdState.IDLE);
-            throw e;
-        }
+        route.bind(address);
     }
 
     /**
@@ -354,28 +346,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      */
     public void resolveAddress(@Nullable InetSocketAddress source, InetSocketAddress destination,
             Duration timeout) throws RdmaException {
-        checkResolved(destination, "resolve address");
-        checkTimeout(timeout);
-        if (source != null) {
-            bindAddress(source);
-        }
-        IdState from = progress.is(IdState.BOUND) ? IdState.BOUND : IdState.IDLE;
-        progress.move(from, IdState.ADDRESS_RESOLVED, "resolve address");
-        try {
-            addresses.resolve(destination);
-            events.publish(CmEventType.ADDR_RESOLVED, EventDetails.NONE);
-        } catch (RdmaException e) {
-            if (source == null) {
-                progress.replace(IdState.ADDRESS_RESOLVED, from);
-            } else {
-                // The caller may try again with the same source.
-                addresses.unbind();
-                progress.replace(IdState.ADDRESS_RESOLVED, IdState.IDLE);
-            }
-            failed(CmEventType.ADDR_ERROR, e);
-            return;
-        }
-        events.complete("resolve address", CmEventType.ADDR_RESOLVED);
+        route.resolveAddress(source, destination, timeout);
     }
 
     /**
@@ -383,25 +354,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      * {@code rdma_resolve_route}.
      */
     public void resolveRoute(Duration timeout) throws RdmaException {
-        checkTimeout(timeout);
-        progress.move(IdState.ADDRESS_RESOLVED, IdState.ROUTE_RESOLVED, "resolve route");
-        try {
-            addresses.checkRoute();
-            events.publish(CmEventType.ROUTE_RESOLVED, EventDetails.NONE);
-        } catch (RdmaException e) {
-            progress.replace(IdState.ROUTE_RESOLVED, IdState.ADDRESS_RESOLVED);
-            failed(CmEventType.ROUTE_ERROR, e);
-            return;
-        }
-        events.complete("resolve route", CmEventType.ROUTE_RESOLVED);
-    }
-
-    /** A step failed: a synchronous id throws, an asynchronous one reports. */
-    private void failed(CmEventType type, RdmaException failure) throws RdmaException {
-        if (events.isSynchronous()) {
-            throw failure;
-        }
-        events.publish(type, EventDetails.failure(failure));
+        route.resolveRoute(timeout);
     }
 
     /**
@@ -508,51 +461,18 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         EINVAL unless the id is new or bound
      */
     public void listen(int backlog) throws RdmaException {
-        if (backlog < 1) {
-            throw new IllegalArgumentException("a backlog must be at least 1, not " + backlog);
-        }
-        if (progress.is(IdState.IDLE)) {
-            bindAddress(new InetSocketAddress(0));
-        }
-        progress.move(IdState.BOUND, IdState.LISTENING, "listen");
+        requests.listen(backlog);
+    }
+
+    /** {@return an id for a request that reached this one, with the same channel or synchronous too} */
+    CmId requested() {
         try {
-            listening.start(addresses.lease(), listenCall(addresses.local("listen"), backlog),
-                    this::onRequest);
-        } catch (RdmaException e) {
-            listening.stop();
-            progress.replace(IdState.LISTENING, IdState.BOUND);
-            throw e;
-        }
-    }
-
-    private ListenCall listenCall(InetSocketAddress bound, int backlog) {
-        InetAddress address = bound.getAddress();
-        StandardProtocolFamily family = address instanceof Inet4Address
-                ? StandardProtocolFamily.INET
-                : StandardProtocolFamily.INET6;
-        return new ListenCall(space, type, bound.getPort(),
-                address.isAnyLocalAddress() ? null : address,
-                options.addressFamilyOnly ? family : null, backlog);
-    }
-
-    /** Runs in the thread that drives the device. */
-    private CmConnection.Handler onRequest(DeviceLease via, CmConnection request,
-            InetSocketAddress to, InetSocketAddress from, ConnectionParameters parameters) {
-        synchronized (waitingRequests) {
-            CmId id;
-            try {
-                id = new CmId(events.isSynchronous() ? null : events.channel(), space, type);
-            } catch (RdmaException e) {
-                throw new IllegalStateException("a listening id keeps its channel open", e);
-            }
+            CmId id = new CmId(events.isSynchronous() ? null : events.channel(), space, type);
             id.userContext = userContext;
-            id.addresses.adopt(to, from, via);
-            id.link.adopt(request, parameters);
             id.listener = this;
-            id.progress.begin(IdState.REQUESTED);
-            waitingRequests.add(id);
-            events.publishRequest(id, parameters);
-            return id.link;
+            return id;
+        } catch (RdmaException e) {
+            throw new IllegalStateException("a listening id keeps its channel open", e);
         }
     }
 
@@ -565,49 +485,12 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         EINTR when interrupted, EBADF when the id is closed
      */
     public CmId awaitRequest() throws RdmaException {
-        checkSynchronousListener();
-        return taken(channel().awaitEvent());
+        return requests.await();
     }
 
     /** {@return the next connection request of a synchronous listener, or null if none comes in time} */
     public @Nullable CmId pollRequest(Duration timeout) throws RdmaException {
-        checkSynchronousListener();
-        CmEvent event = channel().pollEvent(timeout);
-        return event == null ? null : taken(event);
-    }
-
-    private CmId taken(CmEvent event) throws RdmaException {
-        if (event.type() != CmEventType.CONNECT_REQUEST) {
-            events.remember(event);
-            throw new RdmaException(
-                    event.type() == CmEventType.DEVICE_REMOVAL ? Errno.ENODEV : Errno.EINVAL,
-                    "await request", event.description());
-        }
-        CmId id = event.id();
-        id.events.remember(event);
-        IdRequestPlan plan = requestPlan;
-        if (plan != null) {
-            try {
-                plan.createFor(id);
-            } catch (RdmaException | RuntimeException e) {
-                id.close();
-                throw e;
-            }
-        }
-        return id;
-    }
-
-    private void checkSynchronousListener() throws RdmaException {
-        if (progress.is(IdState.REMOVED)) {
-            throw progress.wrong("await request");
-        }
-        if (!events.isSynchronous() || !progress.is(IdState.LISTENING)) {
-            throw new RdmaException(Errno.EINVAL, "await request",
-                    "only a synchronous id that listens hands out requests; this one is "
-                            + (events.isSynchronous()
-                                    ? "in state " + progress.now()
-                                    : "asynchronous"));
-        }
+        return requests.poll(timeout);
     }
 
     // ---------------------------------------------------------------- connecting
@@ -617,12 +500,13 @@ public final class CmId implements CmOperations, AutoCloseable {
      * CONNECT_ERROR, or without a queue pair of the id's own with CONNECT_RESPONSE. A datagram service is
      * looked up: ESTABLISHED, or UNREACHABLE with a status above 0 if it said no. A peer that does not
      * answer is UNREACHABLE after the patience of the connection manager, so that a synchronous id waits no
-     * longer. C: {@code rdma_connect}.
+     * longer, unless the peer itself asks for patience (MRA) because its application is slow. C:
+     * {@code rdma_connect}.
      *
      * @throws RdmaException EINVAL unless the route is resolved, without a queue pair of the id's own or the
-     *         number of another, if the private data is too long, or while another thread takes a step of
-     *         this synchronous id; a synchronous id also as {@link CmEvent#failure} says, and EINTR when
-     *         interrupted
+     *         number of another, if the private data is too long, if the device cannot hold that many READs
+     *         and atomics, or while another thread takes a step of this synchronous id; a synchronous id
+     *         also as {@link CmEvent#failure} says, and EINTR when interrupted
      */
     public void connect(ConnectionParameters parameters) throws RdmaException {
         link.connect(parameters);
@@ -744,14 +628,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      */
     public void migrate(@Nullable EventChannel channel) throws RdmaException {
         progress.requireOpen();
-        synchronized (waitingRequests) {
-            events.migrate(channel);
-            for (CmId waiting : waitingRequests) {
-                if (channel != null || !waiting.events.isSynchronous()) {
-                    waiting.events.migrate(channel);
-                }
-            }
-        }
+        requests.migrate(channel);
     }
 
     /**
@@ -771,13 +648,7 @@ public final class CmId implements CmOperations, AutoCloseable {
         events.onTaken();
         CmId listening = event.listenId();
         if (listening != null) {
-            listening.forget(this);
-        }
-    }
-
-    private void forget(CmId request) {
-        synchronized (waitingRequests) {
-            waitingRequests.remove(request);
+            listening.requests.forget(this);
         }
     }
 
@@ -811,42 +682,15 @@ public final class CmId implements CmOperations, AutoCloseable {
         }
         events.requireAcknowledged("close id");
         progress.close();
-        listening.stop();
-        for (CmId waiting : takeWaiting()) {
-            waiting.close();
-        }
+        requests.close();
         CmId parent = listener;
         if (parent != null) {
-            parent.forget(this);
+            parent.requests.forget(this);
         }
         link.close();
         queues.closeQueuePair();
         queues.closeShared();
         addresses.release();
         events.close();
-    }
-
-    private List<CmId> takeWaiting() {
-        synchronized (waitingRequests) {
-            List<CmId> waiting = List.copyOf(waitingRequests);
-            waitingRequests.clear();
-            return waiting;
-        }
-    }
-
-    // ---------------------------------------------------------------- checks
-
-    private static void checkResolved(InetSocketAddress address, String operation)
-            throws RdmaException {
-        if (address.isUnresolved()) {
-            throw new RdmaException(Errno.EHOSTUNREACH, operation,
-                    "unknown host '" + address.getHostString() + "'");
-        }
-    }
-
-    private static void checkTimeout(Duration timeout) {
-        if (timeout.isNegative()) {
-            throw new IllegalArgumentException("a time-out cannot be " + timeout);
-        }
     }
 }

@@ -12,8 +12,11 @@ import java.net.InetSocketAddress;
 
 /** The addresses, the port and the device of an id. */
 final class IdAddresses implements DeviceLease.Holder {
+    /** The port of the device that ids use; devices have one. */
+    static final int PORT = 1;
+
     private final CmId id;
-    private volatile @Nullable InetSocketAddress heldPort;
+    private volatile PortTable.@Nullable Held heldPort;
     private volatile @Nullable InetSocketAddress local;
     private volatile @Nullable InetSocketAddress peer;
     private volatile @Nullable DeviceLease lease;
@@ -30,9 +33,9 @@ final class IdAddresses implements DeviceLease.Holder {
                 ? null
                 : DeviceLease.forLocal(address.getAddress());
         try {
-            InetSocketAddress held = PortTable.take(id.portSpace(), address, id.options);
+            PortTable.Held held = PortTable.take(id.portSpace(), address, id.options);
             heldPort = held;
-            local = held;
+            local = held.address();
             lease = taken == null ? null : taken.heldBy(this);
         } catch (RdmaException e) {
             if (taken != null) {
@@ -64,8 +67,9 @@ final class IdAddresses implements DeviceLease.Holder {
             InetSocketAddress source = new InetSocketAddress(towards.source(),
                     bound == null ? 0 : bound.getPort());
             if (heldPort == null) {
-                source = PortTable.take(id.portSpace(), source, id.options);
-                heldPort = source;
+                PortTable.Held held = PortTable.take(id.portSpace(), source, id.options);
+                heldPort = held;
+                source = held.address();
             }
             local = source;
             lease = towards.lease().heldBy(this);
@@ -81,9 +85,9 @@ final class IdAddresses implements DeviceLease.Holder {
      * @throws RdmaException ENETUNREACH if the device has lost the local address or its port is down
      */
     void checkRoute() throws RdmaException {
-        if (device().context().queryPort(1).state() != PortState.ACTIVE) {
+        if (device().context().queryPort(PORT).state() != PortState.ACTIVE) {
             throw new RdmaException(Errno.ENETUNREACH, "resolve route",
-                    "port 1 of " + device().context().device().name() + " is down");
+                    "port " + PORT + " of " + device().context().device().name() + " is down");
         }
         gidIndex();
     }
@@ -168,6 +172,14 @@ final class IdAddresses implements DeviceLease.Holder {
         }
     }
 
+    /** The id thinks otherwise of sharing its port, if it has one. */
+    void onOptionsChanged() {
+        PortTable.Held held = heldPort;
+        if (held != null) {
+            PortTable.change(held, id.options);
+        }
+    }
+
     /** Undoes {@link #bind}. */
     void unbind() {
         release();
@@ -177,10 +189,10 @@ final class IdAddresses implements DeviceLease.Holder {
 
     /** Gives port and device back. Idempotent. */
     synchronized void release() {
-        InetSocketAddress held = heldPort;
+        PortTable.Held held = heldPort;
         if (held != null) {
             heldPort = null;
-            PortTable.release(id.portSpace(), held);
+            PortTable.release(held);
         }
         DeviceLease device = lease;
         if (device != null) {

@@ -1,0 +1,90 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+
+/** The steps by which an id comes to an address and a route, and how they end. */
+final class IdRoute {
+    private final CmId id;
+
+    IdRoute(CmId id) {
+        this.id = id;
+    }
+
+    void bind(InetSocketAddress address) throws RdmaException {
+        checkResolved(address, "bind address");
+        id.progress.move(IdState.IDLE, IdState.BOUND, "bind address");
+        try {
+            id.addresses.bind(address);
+        } catch (RdmaException | RuntimeException e) {
+            id.progress.replace(IdState.BOUND, IdState.IDLE);
+            throw e;
+        }
+    }
+
+    void resolveAddress(@Nullable InetSocketAddress source, InetSocketAddress destination,
+            Duration timeout) throws RdmaException {
+        checkResolved(destination, "resolve address");
+        checkTimeout(timeout);
+        if (source != null) {
+            bind(source);
+        }
+        IdState from = id.progress.is(IdState.BOUND) ? IdState.BOUND : IdState.IDLE;
+        id.progress.move(from, IdState.ADDRESS_RESOLVED, "resolve address");
+        try {
+            id.addresses.resolve(destination);
+            id.events.publish(CmEventType.ADDR_RESOLVED, EventDetails.NONE);
+        } catch (RdmaException e) {
+            if (source == null) {
+                id.progress.replace(IdState.ADDRESS_RESOLVED, from);
+            } else {
+                // The caller may try again with the same source.
+                id.addresses.unbind();
+                id.progress.replace(IdState.ADDRESS_RESOLVED, IdState.IDLE);
+            }
+            failed(CmEventType.ADDR_ERROR, e);
+            return;
+        }
+        id.events.complete("resolve address", CmEventType.ADDR_RESOLVED);
+    }
+
+    void resolveRoute(Duration timeout) throws RdmaException {
+        checkTimeout(timeout);
+        id.progress.move(IdState.ADDRESS_RESOLVED, IdState.ROUTE_RESOLVED, "resolve route");
+        try {
+            id.addresses.checkRoute();
+            id.events.publish(CmEventType.ROUTE_RESOLVED, EventDetails.NONE);
+        } catch (RdmaException e) {
+            id.progress.replace(IdState.ROUTE_RESOLVED, IdState.ADDRESS_RESOLVED);
+            failed(CmEventType.ROUTE_ERROR, e);
+            return;
+        }
+        id.events.complete("resolve route", CmEventType.ROUTE_RESOLVED);
+    }
+
+    /** A step failed: a synchronous id throws, an asynchronous one reports. */
+    private void failed(CmEventType type, RdmaException failure) throws RdmaException {
+        if (id.events.isSynchronous()) {
+            throw failure;
+        }
+        id.events.publish(type, EventDetails.failure(failure));
+    }
+
+    private static void checkResolved(InetSocketAddress address, String operation)
+            throws RdmaException {
+        if (address.isUnresolved()) {
+            throw new RdmaException(Errno.EHOSTUNREACH, operation,
+                    "unknown host '" + address.getHostString() + "'");
+        }
+    }
+
+    private static void checkTimeout(Duration timeout) {
+        if (timeout.isNegative()) {
+            throw new IllegalArgumentException("a time-out cannot be " + timeout);
+        }
+    }
+}
