@@ -2,6 +2,7 @@ package io.rdma4j.cm;
 
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.ConnectCall;
+import io.rdma4j.verbs.DeviceLimit;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttribute;
@@ -55,11 +56,12 @@ final class IdLink implements CmConnection.Handler {
                 : CmId.MAX_CONNECT_PRIVATE_DATA, "connect");
         int queuePairNumber = queuePairNumber(parameters);
         if (!isDatagram()) {
+            checkResources(parameters, "connect");
             requireQueuePair(queuePairNumber, IdState.ROUTE_RESOLVED, "connect");
         }
         id.progress.move(IdState.ROUTE_RESOLVED, IdState.CONNECTING, "connect");
         InetSocketAddress destination = id.addresses.peer("connect");
-        own = new ConnectionParameters(parameters);
+        own = withQueuePair(parameters);
         bringsQueuePair = id.queues.queuePair() != null;
         try {
             connection = id.addresses.device().context()
@@ -92,6 +94,9 @@ final class IdLink implements CmConnection.Handler {
     private void accept(@Nullable ConnectionParameters parameters, IdEvents.Step step)
             throws RdmaException {
         ConnectionParameters granted = parameters == null ? asRequested() : parameters;
+        if (parameters != null && !isDatagram()) {
+            checkResources(parameters, "accept");
+        }
         checkPrivateData(granted.privateData(), isDatagram()
                 ? CmId.MAX_DATAGRAM_REPLY_PRIVATE_DATA
                 : CmId.MAX_ACCEPT_PRIVATE_DATA, "accept");
@@ -99,7 +104,7 @@ final class IdLink implements CmConnection.Handler {
         id.progress.move(IdState.REQUESTED, IdState.ACCEPTING, "accept");
         try {
             CmConnection request = connection("accept");
-            own = new ConnectionParameters(granted);
+            own = withQueuePair(granted);
             if (isDatagram()) {
                 own.qkey(qkey());
                 id.queues.changeQkey(own.qkey());
@@ -202,6 +207,38 @@ final class IdLink implements CmConnection.Handler {
         return queuePair == null ? parameters.queuePairNumber() : queuePair.number();
     }
 
+    /** {@return a copy; whether receives are shared is a property of the queue pair, if the id has one} */
+    private ConnectionParameters withQueuePair(ConnectionParameters chosen) {
+        ConnectionParameters copy = new ConnectionParameters(chosen);
+        QueuePair queuePair = id.queues.queuePair();
+        return queuePair == null
+                ? copy
+                : copy.sharedReceiveQueue(queuePair.sharedReceiveQueue() != null);
+    }
+
+    /** As in C, more than the device can hold is refused; what the peer asked for is cut instead. */
+    private void checkResources(ConnectionParameters chosen, String operation)
+            throws RdmaException {
+        checkResource("responderResources", chosen.responderResources(),
+                DeviceLimit.MAX_QP_RD_ATOM, operation);
+        checkResource("initiatorDepth", chosen.initiatorDepth(), DeviceLimit.MAX_QP_INIT_RD_ATOM,
+                operation);
+    }
+
+    private void checkResource(String name, int value, DeviceLimit limit, String operation)
+            throws RdmaException {
+        DeviceLease device = id.addresses.lease();
+        if (value == ConnectionParameters.MAXIMUM || device == null) {
+            return;
+        }
+        long maximum = device.context().queryDevice().limit(limit);
+        if (value > maximum) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    name + " is " + value + "; the device can hold " + maximum + ", and "
+                            + ConnectionParameters.MAXIMUM + " stands for as many as it can");
+        }
+    }
+
     private static void checkPrivateData(byte[] data, int maximum, String operation)
             throws RdmaException {
         if (data.length > maximum) {
@@ -225,7 +262,7 @@ final class IdLink implements CmConnection.Handler {
         if (isDatagram()) {
             attributes = datagramAttributes(target);
         } else if (open == null && target == QueuePairState.INIT) {
-            attributes = new QueuePairAttributes().state(target).pkeyIndex(0).port(1)
+            attributes = new QueuePairAttributes().state(target).pkeyIndex(0).port(IdAddresses.PORT)
                     .accessFlags(Set.of());
         } else {
             attributes = connection("initialize queue pair attributes").queuePairAttributes(target,
@@ -241,7 +278,7 @@ final class IdLink implements CmConnection.Handler {
     private QueuePairAttributes datagramAttributes(QueuePairState target) throws RdmaException {
         QueuePairAttributes attributes = new QueuePairAttributes().state(target);
         return switch (target) {
-            case INIT -> attributes.pkeyIndex(0).port(1).qkey(qkey());
+            case INIT -> attributes.pkeyIndex(0).port(IdAddresses.PORT).qkey(qkey());
             case RTR -> attributes;
             case RTS -> attributes.sendPsn(0);
             case RESET, SQD, SQE, ERR -> throw new RdmaException(Errno.EINVAL,

@@ -11,6 +11,8 @@ import io.rdma4j.verbs.RdmaException;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -366,5 +368,32 @@ class DeviceNewsTest {
         CmId client = connecting();
         FakeProvider.DEVICE.context().handlers.getLast().onUnreachable(Errno.ETIMEDOUT);
         expect(CmEventType.UNREACHABLE, client, -Errno.ETIMEDOUT.number());
+    }
+
+    @ParameterizedTest
+    @EnumSource(RejectReason.class)
+    void everyRejectionTellsItsReasonInNumbersWordsAndBytes(RejectReason reason) throws Exception {
+        CmId client = connecting();
+        FakeProvider.DEVICE.context().handlers.getLast().onRejected(reason.code(),
+                new byte[]{1, 2});
+        try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+            assertThat(event).isNotNull();
+            assertThat(event.type()).isEqualTo(CmEventType.REJECTED);
+            assertThat(event.id()).isSameAs(client);
+            assertThat(event.status()).isEqualTo(reason.code());
+            assertThat(event.privateData()).containsExactly(1, 2);
+            assertThat(event.description())
+                    .isEqualTo("rejected (" + reason.code() + ": " + reason.text() + ")");
+            assertThat(event.failure("connect").errno()).isEqualTo(Errno.ECONNREFUSED);
+        }
+    }
+
+    @Test
+    void portOfTheDeviceIsKnownWithTheDevice() throws Exception {
+        CmId id = CmId.create(events, PortSpace.TCP);
+        ids.add(id);
+        assertThat(id.portNumber()).isZero();
+        id.bindAddress(new InetSocketAddress(FakeDevice.FIRST, 0));
+        assertThat(id.portNumber()).isEqualTo(1);
     }
 }

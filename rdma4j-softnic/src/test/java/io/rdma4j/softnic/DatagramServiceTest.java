@@ -197,6 +197,7 @@ class DatagramServiceTest extends CmStage {
                 () -> server.accept(
                         new ConnectionParameters().queuePairNumber(5).privateData(new byte[137])),
                 Errno.EINVAL, "137", "136");
+        assertRefused(() -> server.reject(new byte[137]), Errno.EINVAL, "137", "136");
         server.accept(new ConnectionParameters().queuePairNumber(5).privateData(new byte[136]));
         expect(CmEventType.ESTABLISHED).close();
     }

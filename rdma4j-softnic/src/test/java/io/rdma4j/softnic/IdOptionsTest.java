@@ -13,11 +13,15 @@ import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import org.junit.jupiter.api.Test;
 
+import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -87,6 +91,137 @@ class IdOptionsTest extends CmStage {
         second.listen(1);
         assertRefused(() -> third.listen(1), Errno.EADDRINUSE, "listener");
         assertRefused(() -> third.reuseAddress(false), Errno.EINVAL, "bound");
+    }
+
+    @Test
+    void portIsSharedAlsoByWhoAgreesAfterItIsBound() throws Exception {
+        CmId first = id(PortSpace.TCP);
+        first.bindAddress(anyPort(OWN));
+        CmId second = id(PortSpace.TCP);
+        second.reuseAddress(true);
+        assertRefused(() -> second.bindAddress(first.localAddress()), Errno.EADDRINUSE, "share");
+        first.reuseAddress(true);
+        second.bindAddress(first.localAddress());
+        second.listen(1);
+        assertRefused(() -> second.reuseAddress(true), Errno.EINVAL, "listens");
+        second.close();
+        // The port is still held by the first.
+        assertRefused(() -> id(PortSpace.TCP).bindAddress(first.localAddress()), Errno.EADDRINUSE);
+        first.listen(1);
+    }
+
+    @Test
+    void anyPortIsOneThatNobodyHasThoughAllAgreeToShare() throws Exception {
+        Set<Integer> ports = new HashSet<>();
+        for (int i = 0; i < 50; i++) {
+            CmId id = id(PortSpace.TCP);
+            id.reuseAddress(true);
+            id.bindAddress(anyPort(OWN));
+            assertThat(ports.add(id.sourcePort())).isTrue();
+        }
+    }
+
+    @Test
+    void oneIpVersionCanBeChosenUntilTheIdListens() throws Exception {
+        CmId id = id(PortSpace.TCP);
+        id.bindAddress(anyPort("0.0.0.0"));
+        id.addressFamilyOnly(true);
+        id.listen(1);
+        assertThat(id.listenAddresses()).isNotEmpty()
+                .allMatch(address -> address.getAddress() instanceof Inet4Address);
+        assertRefused(() -> id.addressFamilyOnly(false), Errno.EINVAL, "listens");
+    }
+
+    @Test
+    void moreReadsThanTheDeviceCanHoldAreRefused() throws Exception {
+        CmId listener = listener(PortSpace.TCP, OWN);
+        CmId client = id(PortSpace.TCP);
+        resolve(client, listener.localAddress());
+        client.createQueuePair(null, reliable());
+        assertRefused(() -> client.connect(new ConnectionParameters().responderResources(129)),
+                Errno.EINVAL, "responderResources", "129", "128");
+        assertRefused(() -> client.connect(new ConnectionParameters().initiatorDepth(254)),
+                Errno.EINVAL, "initiatorDepth", "254", "128");
+        client.connect(new ConnectionParameters().responderResources(128)
+                .initiatorDepth(ConnectionParameters.MAXIMUM));
+        CmId server = request();
+        server.createQueuePair(null, reliable());
+        assertRefused(() -> server.accept(new ConnectionParameters().initiatorDepth(200)),
+                Errno.EINVAL, "accept", "200", "128");
+        server.accept();
+        expect(CmEventType.ESTABLISHED).close();
+        expect(CmEventType.ESTABLISHED).close();
+        assertThat(server.queuePair().query().maxReadAtomic()).isEqualTo(128);
+        assertThat(server.queuePair().query().maxDestinationReadAtomic()).isEqualTo(128);
+    }
+
+    @Test
+    void peersLearnWhetherReceivesAreSharedFromTheQueuePairs() throws Exception {
+        CmId listener = listener(PortSpace.TCP, OWN);
+        CmId client = id(PortSpace.TCP);
+        resolve(client, listener.localAddress());
+        client.createSharedReceiveQueue(null, new SharedReceiveQueueAttributes(4, 1, 0));
+        client.createQueuePair(null, reliable());
+        client.connect(new ConnectionParameters().sharedReceiveQueue(false));
+        CmId server;
+        try (CmEvent event = expect(CmEventType.CONNECT_REQUEST)) {
+            server = closedAtEnd(event.id());
+            assertThat(event.parameters()).isNotNull()
+                    .matches(ConnectionParameters::sharedReceiveQueue);
+        }
+        server.createQueuePair(null, reliable());
+        server.accept(new ConnectionParameters().sharedReceiveQueue(true));
+        for (int i = 0; i < 2; i++) {
+            try (CmEvent event = expect(CmEventType.ESTABLISHED)) {
+                if (event.id() == client) {
+                    assertThat(event.parameters()).isNotNull()
+                            .matches(parameters -> !parameters.sharedReceiveQueue());
+                }
+            }
+        }
+    }
+
+    @Test
+    void everyParameterArrivesAtThePeer() throws Exception {
+        CmId listener = listener(PortSpace.TCP, OWN);
+        CmId client = id(PortSpace.TCP);
+        resolve(client, listener.localAddress());
+        client.connect(new ConnectionParameters().privateData(bytes("ask")).responderResources(3)
+                .initiatorDepth(4).flowControl(false).retryCount(5).rnrRetryCount(6)
+                .sharedReceiveQueue(true).queuePairNumber(77));
+        CmId server;
+        try (CmEvent event = expect(CmEventType.CONNECT_REQUEST)) {
+            server = closedAtEnd(event.id());
+            ConnectionParameters asked = event.parameters();
+            assertThat(asked).isNotNull();
+            assertThat(event.listenId()).isSameAs(listener);
+            assertThat(event.status()).isZero();
+            assertThat(event.privateData()).startsWith(bytes("ask")).hasSize(56);
+            // Each side's own resources are what the other may use.
+            assertThat(asked.responderResources()).isEqualTo(4);
+            assertThat(asked.initiatorDepth()).isEqualTo(3);
+            assertThat(asked.flowControl()).isFalse();
+            assertThat(asked.retryCount()).isEqualTo(5);
+            assertThat(asked.rnrRetryCount()).isEqualTo(6);
+            assertThat(asked.sharedReceiveQueue()).isTrue();
+            assertThat(asked.queuePairNumber()).isEqualTo(77);
+        }
+        server.accept(new ConnectionParameters().privateData(bytes("grant")).responderResources(2)
+                .initiatorDepth(1).flowControl(true).rnrRetryCount(0).sharedReceiveQueue(true)
+                .queuePairNumber(88));
+        try (CmEvent event = expect(CmEventType.CONNECT_RESPONSE)) {
+            ConnectionParameters granted = event.parameters();
+            assertThat(granted).isNotNull();
+            assertThat(event.id()).isSameAs(client);
+            assertThat(event.listenId()).isNull();
+            assertThat(event.privateData()).startsWith(bytes("grant")).hasSize(196);
+            assertThat(granted.responderResources()).isEqualTo(1);
+            assertThat(granted.initiatorDepth()).isEqualTo(2);
+            assertThat(granted.flowControl()).isTrue();
+            assertThat(granted.rnrRetryCount()).isZero();
+            assertThat(granted.sharedReceiveQueue()).isTrue();
+            assertThat(granted.queuePairNumber()).isEqualTo(88);
+        }
     }
 
     @Test
