@@ -516,8 +516,8 @@ public final class CmId implements CmOperations, AutoCloseable {
      * Accepts the request this id stands for; ends with ESTABLISHED, UNREACHABLE or CONNECT_ERROR. For a
      * datagram service that is all: no event follows. C: {@code rdma_accept}.
      *
-     * @throws RdmaException ECONNRESET if the peer has withdrawn, EINVAL unless the id stands for a request,
-     *         and otherwise as for {@link #connect}
+     * @throws RdmaException EINVAL unless the id stands for a request, as it no longer does after REJECTED,
+     *         ECONNRESET if the peer withdraws just now, and otherwise as for {@link #connect}
      */
     public void accept(ConnectionParameters parameters) throws RdmaException {
         link.accept(parameters);
@@ -532,8 +532,8 @@ public final class CmId implements CmOperations, AutoCloseable {
      * Rejects the request this id stands for, or a CONNECT_RESPONSE, with bytes for the peer. C:
      * {@code rdma_reject}.
      *
-     * @throws RdmaException ECONNRESET if the peer has withdrawn, EINVAL if there is nothing to reject or
-     *         the private data is too long
+     * @throws RdmaException EINVAL if the private data is too long or there is nothing to reject, as after
+     *         REJECTED, and ECONNRESET if the peer withdraws just now
      */
     public void reject(byte[] privateData) throws RdmaException {
         link.reject(RejectReason.CONSUMER_DEFINED, privateData);
@@ -593,7 +593,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      * where to send, or MULTICAST_ERROR. The id's queue pair, if it has one, is attached. C:
      * {@code rdma_join_multicast}.
      *
-     * @param group an IPv4 or IPv6 multicast address; the id must have an address of the same version
+     * @param group an IPv4 or IPv6 multicast address, of the version of the id's address
      * @param context an object for {@link CmEvent#joinContext}
      */
     public void joinMulticast(InetAddress group, @Nullable Object context) throws RdmaException {

@@ -38,6 +38,11 @@ final class IdGroups {
                     address.getHostAddress() + " is no multicast address");
         }
         id.addresses.device();
+        InetAddress own = id.addresses.local(operation).getAddress();
+        if (Gid.of(own).isIpv4() != group.isIpv4()) {
+            throw new RdmaException(Errno.EINVAL, operation, address.getHostAddress() + " and "
+                    + own.getHostAddress() + " are not of the same IP version");
+        }
         try {
             DatagramParameters parameters = enter(group, membership, operation);
             id.events.publish(CmEventType.MULTICAST_JOIN,

@@ -92,7 +92,7 @@ abstract class CmStage {
     static CmEvent expect(EventChannel channel, CmEventType type) throws RdmaException {
         CmEvent event = channel.pollEvent(LONG);
         assertThat(event).isNotNull();
-        assertThat(event.type()).as(event.toString()).isEqualTo(type);
+        assertThat(event.type()).as(event.description()).isEqualTo(type);
         return event;
     }
 

@@ -38,6 +38,7 @@ import java.util.concurrent.TimeUnit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** The connection manager over real sockets on loopback, as applications use it. */
 class ConnectionTest {
@@ -261,6 +262,25 @@ class ConnectionTest {
     }
 
     @Test
+    void requestThatIsWithdrawnIsRejectedForTheListenerAsWell() throws Exception {
+        resolve(client, listen(CmStage.OWN));
+        client.connect(new ConnectionParameters());
+        CmId server;
+        try (CmEvent request = expect(CmEventType.CONNECT_REQUEST)) {
+            server = request.id();
+        }
+        server.createQueuePair(null, new QueuePairInitAttributes());
+        client.close();
+        try (CmEvent event = expect(CmEventType.REJECTED)) {
+            assertThat(event.id()).isSameAs(server);
+            assertThat(event.status()).isEqualTo(4);
+        }
+        assertRefused(server::accept, Errno.EINVAL, "ended");
+        assertRefused(() -> server.reject(new byte[0]), Errno.EINVAL, "ended");
+        server.close();
+    }
+
+    @Test
     void closingAListenerRejectsRequestsNobodyTook() throws Exception {
         listener.bindAddress(new InetSocketAddress(InetAddress.ofLiteral(CmStage.OWN), 0));
         listener.listen(1);
@@ -375,8 +395,9 @@ class ConnectionTest {
         try (DatagramSocket other = new DatagramSocket(null)) {
             try {
                 other.bind(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 4791));
-            } catch (BindException anotherProcessHasIt) {
-                assertThat(other.isBound()).isFalse();
+            } catch (BindException e) {
+                // Whoever has it may give it back at any moment.
+                assumeTrue(other.isBound(), "another process has the address");
             }
             resolve(client, new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 1));
             assertThat(client.localAddress().getAddress().getHostAddress())

@@ -20,6 +20,7 @@ import java.net.InetSocketAddress;
 
 import static io.rdma4j.verbs.AddressHandle.GLOBAL_ROUTE_LENGTH;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** Multicast groups through the connection manager, over real sockets on loopback. */
 class MulticastTest extends CmStage {
@@ -130,5 +131,28 @@ class MulticastTest extends CmStage {
         CmId connected = id(PortSpace.TCP);
         connected.bindAddress(anyPort(OWN));
         assertRefused(() -> connected.joinMulticast(GROUP, null), Errno.EINVAL, "TCP", "UDP");
+    }
+
+    @Test
+    void groupAndIdAreOfOneIpVersion() throws Exception {
+        CmId id = member();
+        assertRefused(() -> id.joinMulticast(InetAddress.ofLiteral("ff1e::7174"), null),
+                Errno.EINVAL, "ff1e", OWN, "IP version");
+    }
+
+    @Test
+    void groupOfIpv6IsJoinedAndLeft() throws Exception {
+        assumeTrue(isIpv6Free(), "another process holds ::1");
+        InetAddress group = InetAddress
+                .ofLiteral("ff1e::" + ADDRESS.substring(4).replace('.', ':'));
+        CmId id = id(PortSpace.UDP);
+        id.bindAddress(anyPort("::1"));
+        id.createQueuePair(null, datagrams());
+        id.joinMulticast(group, id);
+        DatagramParameters joined = joined(id);
+        assertThat(joined.path().destination()).isEqualTo(Gid.of(group));
+        assertThat(joined.queuePairNumber()).isEqualTo(0xffffff);
+        id.leaveMulticast(group);
+        assertRefused(() -> id.joinMulticast(GROUP, null), Errno.EINVAL, ADDRESS, "IP version");
     }
 }
