@@ -19,6 +19,7 @@ import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueType;
 import io.rdma4j.verbs.WorkCompletion;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -235,5 +236,23 @@ class EndpointTest extends CmStage {
             assertThat(received.id()).isEqualTo(1);
             assertThat(memory.getString(32)).isEqualTo("shared");
         }
+    }
+
+    @Test
+    void sharedReceiveQueueIsClosedBehindItsQueuePair() throws Exception {
+        CmId id = id(PortSpace.TCP);
+        id.userContext("mine");
+        id.bindAddress(anyPort(OWN));
+        SharedReceiveQueue shared = id.createSharedReceiveQueue(null,
+                SharedReceiveQueueType.BASIC, new SharedReceiveQueueAttributes(4, 1, 0), "ours");
+        assertThat(shared.userContext()).isEqualTo("ours");
+        assertThat(id.userContext()).isEqualTo("mine");
+        id.createQueuePair(null, reliable());
+        assertRefused(id::closeSharedReceiveQueue, Errno.EBUSY);
+        assertThat(id.sharedReceiveQueue()).isSameAs(shared);
+        id.closeQueuePair();
+        id.closeSharedReceiveQueue();
+        assertThat(id.sharedReceiveQueue()).isNull();
+        id.closeSharedReceiveQueue();
     }
 }
