@@ -10,7 +10,6 @@ import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
-import io.rdma4j.verbs.WorkCompletion;
 
 import java.io.PrintStream;
 import java.lang.foreign.Arena;
@@ -45,27 +44,33 @@ import java.util.function.Consumer;
 public final class Adding {
     private static final ValueLayout.OfInt NUMBER = ValueLayout.JAVA_INT
             .withOrder(ByteOrder.BIG_ENDIAN);
+    /** Bytes of an address and a key. */
+    private static final int WHERE = 12;
     private static final Duration TIMEOUT = Duration.ofMillis(500);
 
     private Adding() {}
 
     /** {@code server [PORT]} or {@code client HOST PORT A B}. */
-    public static void main(String[] arguments) throws RdmaException {
-        if (arguments.length >= 1 && arguments[0].equals("server")) {
-            int port = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 0;
-            serve(new InetSocketAddress(port), System.out, listener -> {});
-        } else if (arguments.length == 5 && arguments[0].equals("client")) {
-            add(new InetSocketAddress(arguments[1], Integer.parseInt(arguments[2])),
-                    Integer.parseInt(arguments[3]), Integer.parseInt(arguments[4]), System.out);
-        } else {
-            System.err.println("usage: Adding server [PORT] | Adding client HOST PORT A B");
-            System.exit(2);
-        }
+    public static void main(String[] words) {
+        Arguments.run("Adding", "server [PORT] | client HOST PORT A B", words, arguments -> {
+            if (arguments.are("server", 1, 2)) {
+                serve(new InetSocketAddress(arguments.port(1, 0)), System.out, listener -> {});
+            } else if (arguments.are("client", 5, 5)) {
+                add(arguments.peer(1), arguments.number(3), arguments.number(4), System.out);
+            } else {
+                throw new Arguments.Wrong();
+            }
+        });
     }
 
     /** Adds for one client. */
     public static void serve(InetSocketAddress address, PrintStream out,
             Consumer<CmId> onListening) throws RdmaException {
+        serve(address, out, onListening, Patience.USUAL);
+    }
+
+    static void serve(InetSocketAddress address, PrintStream out, Consumer<CmId> onListening,
+            Patience patience) throws RdmaException {
         try (CmId listener = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
             listener.bindAddress(address);
             listener.listen(1);
@@ -77,17 +82,17 @@ public final class Adding {
                 try (MemoryRegion region = id.protectionDomain().register(buffer,
                         AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE)) {
                     id.postReceive(0, region, NUMBER.byteSize(), NUMBER.byteSize());
-                    byte[] where = ByteBuffer.allocate(12).putLong(region.address())
+                    byte[] where = ByteBuffer.allocate(WHERE).putLong(region.address())
                             .putInt(region.rkey()).array();
                     id.accept(new ConnectionParameters().privateData(where));
-                    check(id.awaitReceiveCompletion());
+                    patience.awaitReceive(id);
 
                     int first = buffer.getAtIndex(NUMBER, 0);
                     int second = buffer.getAtIndex(NUMBER, 1);
                     out.println("adding " + first + " and " + second + ".");
                     buffer.set(NUMBER, 0, first + second);
                     id.postSend(1, region, 0, NUMBER.byteSize(), SendFlag.SIGNALED);
-                    check(id.awaitSendCompletion());
+                    patience.awaitSend(id);
                     id.disconnect();
                     id.closeQueuePair();
                 }
@@ -98,6 +103,11 @@ public final class Adding {
     /** {@return the sum as the server sees it} */
     public static int add(InetSocketAddress server, int first, int second, PrintStream out)
             throws RdmaException {
+        return add(server, first, second, out, Patience.USUAL);
+    }
+
+    static int add(InetSocketAddress server, int first, int second, PrintStream out,
+            Patience patience) throws RdmaException {
         try (CmId id = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
             id.resolveAddress(server, TIMEOUT);
             id.resolveRoute(TIMEOUT);
@@ -114,23 +124,21 @@ public final class Adding {
                     throw new IllegalStateException("a step of a synchronous id leaves its event");
                 }
                 ByteBuffer where = ByteBuffer.wrap(established.privateData());
+                if (where.remaining() < WHERE) {
+                    throw new RdmaException(Errno.EIO, "add",
+                            "the server does not tell where its memory is; it is another program");
+                }
                 long address = where.getLong();
                 int rkey = where.getInt();
                 id.postWrite(1, region, 0, NUMBER.byteSize(), address, rkey);
                 id.postSend(2, region, NUMBER.byteSize(), NUMBER.byteSize());
 
-                check(id.awaitReceiveCompletion());
+                patience.awaitReceive(id);
                 int sum = buffer.getAtIndex(NUMBER, 2);
                 out.println(first + " + " + second + " = " + sum);
                 id.closeQueuePair();
                 return sum;
             }
-        }
-    }
-
-    private static void check(WorkCompletion completion) throws RdmaException {
-        if (!completion.isSuccess()) {
-            throw new RdmaException(Errno.EIO, "add", completion.toString());
         }
     }
 }

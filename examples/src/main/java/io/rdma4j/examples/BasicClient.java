@@ -34,18 +34,17 @@ import java.util.concurrent.TimeoutException;
  */
 public final class BasicClient {
     private static final Duration TIMEOUT = Duration.ofMillis(500);
-    /** A server that was killed says nothing, and nothing of ours may be under way that would notice. */
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private BasicClient() {}
 
     /** Connects to a host and a port. */
-    public static void main(String[] arguments) throws RdmaException {
-        if (arguments.length != 2) {
-            System.err.println("usage: BasicClient HOST PORT");
-            System.exit(2);
-        }
-        run(new InetSocketAddress(arguments[0], Integer.parseInt(arguments[1])), System.out);
+    public static void main(String[] words) {
+        Arguments.run("BasicClient", "HOST PORT", words, arguments -> {
+            if (arguments.count() != 2) {
+                throw new Arguments.Wrong();
+            }
+            run(arguments.peer(0), System.out);
+        });
     }
 
     /**
@@ -54,6 +53,11 @@ public final class BasicClient {
      * @throws RdmaException when the connection cannot be made, or ends before a message went each way
      */
     public static void run(InetSocketAddress server, PrintStream out) throws RdmaException {
+        run(server, out, Patience.USUAL);
+    }
+
+    static void run(InetSocketAddress server, PrintStream out, Patience patience)
+            throws RdmaException {
         try (EventChannel events = EventChannel.create();
                 CmId id = CmId.create(events, PortSpace.TCP)) {
             id.resolveAddress(server, TIMEOUT);
@@ -67,9 +71,9 @@ public final class BasicClient {
                 expect(events, CmEventType.ESTABLISHED);
                 try (Watch watch = new Watch(events)) {
                     connection.send();
-                    await(connection.exchange(), "exchange messages");
+                    await(connection.exchange(), "exchange messages", patience);
                     id.disconnect();
-                    await(watch.end, "disconnect");
+                    await(watch.end, "disconnect", patience);
                     out.println("disconnected.");
                 }
             }
@@ -106,15 +110,17 @@ public final class BasicClient {
         }
     }
 
-    private static void await(CompletableFuture<Void> outcome, String operation)
+    private static void await(CompletableFuture<Void> outcome, String operation, Patience patience)
             throws RdmaException {
         try {
-            outcome.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            outcome.get(patience.limit().toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             throw RdmaException.interrupted(operation);
         } catch (TimeoutException e) {
             throw new RdmaException(Errno.ETIMEDOUT, operation,
-                    "the server has not answered for " + PATIENCE.toSeconds() + " s", e);
+                    "nothing came from the server for " + patience.limit().toMillis()
+                            + " ms; it may have been killed",
+                    e);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof RdmaException cause) {
                 throw cause;

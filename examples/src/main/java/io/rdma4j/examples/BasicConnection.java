@@ -52,6 +52,7 @@ final class BasicConnection implements AutoCloseable {
     private final MemoryRegion sentRegion;
     private final MemoryRegion receivedRegion;
     private final CompletableFuture<Void> exchange = new CompletableFuture<>();
+    private final CompletableFuture<Void> end = new CompletableFuture<>();
     private final Thread poller;
     private int succeeded;
 
@@ -85,6 +86,11 @@ final class BasicConnection implements AutoCloseable {
      */
     CompletableFuture<Void> exchange() {
         return exchange;
+    }
+
+    /** {@return what completes when the connection is closed} */
+    CompletableFuture<Void> end() {
+        return end;
     }
 
     private void awaitCompletions() {
@@ -139,6 +145,7 @@ final class BasicConnection implements AutoCloseable {
     /** Children first, then what they were made from. */
     @Override
     public void close() throws RdmaException {
+        end.complete(null);
         poller.interrupt();
         try {
             poller.join();

@@ -6,12 +6,14 @@ import io.rdma4j.cm.ConnectionParameters;
 import io.rdma4j.cm.EventChannel;
 import io.rdma4j.cm.PortSpace;
 import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
 
 import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
@@ -29,20 +31,24 @@ import java.util.function.Consumer;
  * Each event must be acknowledged; closing it, here by {@code try}, does that. An id with an event that is
  * not acknowledged cannot be closed, so the end of a connection waits until the event is.
  *
- * <p>What goes wrong with one connection is said and ends that connection; the server goes on.
+ * <p>What goes wrong with one connection is said and ends that connection; the server goes on. So does a client
+ * that stays for too long: it may have been killed, and would stay for ever.
  */
 public final class BasicServer {
     private final PrintStream out;
+    private final Patience patience;
     private final Map<CmId, BasicConnection> connections = new HashMap<>();
 
-    private BasicServer(PrintStream out) {
+    private BasicServer(PrintStream out, Patience patience) {
         this.out = out;
+        this.patience = patience;
     }
 
     /** Listens on all addresses at the port given, or at any, for ever. */
-    public static void main(String[] arguments) throws RdmaException {
-        int port = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 0;
-        run(new InetSocketAddress(port), Integer.MAX_VALUE, System.out, listener -> {});
+    public static void main(String[] words) {
+        Arguments.run("BasicServer", "[PORT]", words,
+                arguments -> run(new InetSocketAddress(arguments.port(0, 0)), Integer.MAX_VALUE,
+                        System.out, listener -> {}));
     }
 
     /**
@@ -54,13 +60,18 @@ public final class BasicServer {
      */
     public static void run(InetSocketAddress address, int connectionCount, PrintStream out,
             Consumer<CmId> onListening) throws RdmaException {
+        run(address, connectionCount, out, onListening, Patience.USUAL);
+    }
+
+    static void run(InetSocketAddress address, int connectionCount, PrintStream out,
+            Consumer<CmId> onListening, Patience patience) throws RdmaException {
         try (EventChannel events = EventChannel.create();
                 CmId listener = CmId.create(events, PortSpace.TCP)) {
             listener.bindAddress(address);
             listener.listen(10);
             out.println("listening on port " + listener.sourcePort() + ".");
             onListening.accept(listener);
-            BasicServer server = new BasicServer(out);
+            BasicServer server = new BasicServer(out, patience);
             try {
                 server.serve(events, connectionCount);
             } finally {
@@ -120,14 +131,20 @@ public final class BasicServer {
         }
         connections.put(id, connection);
         connection.exchange().exceptionally(failure -> {
-            onFailure(id, failure);
+            onFailure(id, failure.getMessage());
             return null;
         });
+        connection.end().orTimeout(patience.limit().toMillis(), TimeUnit.MILLISECONDS)
+                .exceptionally(late -> {
+                    onFailure(id, "a client has not ended after " + patience.limit().toMillis()
+                            + " ms; it may have been killed");
+                    return null;
+                });
     }
 
     /** Disconnecting brings DISCONNECTED, at the latest when the peer has not answered. */
-    private void onFailure(CmId id, Throwable failure) {
-        out.println(failure.getMessage());
+    private void onFailure(CmId id, @Nullable String reason) {
+        out.println(reason);
         try {
             id.disconnect();
         } catch (RdmaException e) {

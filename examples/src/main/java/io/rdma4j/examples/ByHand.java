@@ -27,6 +27,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.security.SecureRandom;
@@ -67,18 +68,20 @@ public final class ByHand {
     private ByHand() {}
 
     /** {@code server DEVICE [TCP-PORT]} or {@code client DEVICE HOST TCP-PORT}. */
-    public static void main(String[] arguments) throws IOException {
-        if (arguments.length >= 2 && arguments[0].equals("server")) {
-            int port = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 18515;
-            serve(arguments[1], port, System.out, listening -> {});
-        } else if (arguments.length == 4 && arguments[0].equals("client")) {
-            connect(arguments[1], InetAddress.getByName(arguments[2]),
-                    Integer.parseInt(arguments[3]), System.out);
-        } else {
-            System.err.println(
-                    "usage: ByHand server DEVICE [TCP-PORT] | ByHand client DEVICE HOST TCP-PORT");
-            System.exit(2);
-        }
+    public static void main(String[] words) {
+        Arguments.run("ByHand", "server DEVICE [TCP-PORT] | client DEVICE HOST TCP-PORT", words,
+                arguments -> {
+                    if (arguments.are("server", 2, 3)) {
+                        serve(arguments.text(1), arguments.port(2, 18515), System.out,
+                                listening -> {});
+                    } else if (arguments.are("client", 4, 4)) {
+                        InetSocketAddress server = arguments.peer(2);
+                        connect(arguments.text(1), server.getAddress(), server.getPort(),
+                                System.out);
+                    } else {
+                        throw new Arguments.Wrong();
+                    }
+                });
     }
 
     /** Waits for one client on a TCP port (0 for any). */
@@ -102,7 +105,8 @@ public final class ByHand {
     /** Connects to a waiting server. */
     public static void connect(String device, InetAddress server, int tcpPort, PrintStream out)
             throws IOException {
-        try (Socket socket = new Socket(server, tcpPort)) {
+        try (Socket socket = new Socket()) {
+            socket.connect(new InetSocketAddress(server, tcpPort), (int) PATIENCE.toMillis());
             run(device, socket, true, out, PATIENCE);
         }
     }
@@ -128,6 +132,7 @@ public final class ByHand {
 
     private static void run(String deviceName, Socket socket, boolean isClient, PrintStream out,
             Duration patience) throws IOException {
+        socket.setSoTimeout((int) patience.toMillis());
         try (Arena arena = Arena.ofShared();
                 DeviceContext context = RdmaDevices.find(deviceName).open();
                 ProtectionDomain domain = context.allocateProtectionDomain();

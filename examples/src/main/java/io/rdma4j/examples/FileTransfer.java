@@ -11,7 +11,6 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
-import io.rdma4j.verbs.WorkCompletion;
 
 import java.io.IOException;
 import java.io.PrintStream;
@@ -62,23 +61,28 @@ public final class FileTransfer {
     private FileTransfer() {}
 
     /** {@code server DIRECTORY [PORT]} or {@code client HOST PORT FILE}. */
-    public static void main(String[] arguments) throws IOException {
-        if (arguments.length >= 2 && arguments[0].equals("server")) {
-            int port = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 0;
-            receive(new InetSocketAddress(port), Path.of(arguments[1]), System.out, listener -> {});
-        } else if (arguments.length == 4 && arguments[0].equals("client")) {
-            send(new InetSocketAddress(arguments[1], Integer.parseInt(arguments[2])),
-                    Path.of(arguments[3]), System.out);
-        } else {
-            System.err.println(
-                    "usage: FileTransfer server DIRECTORY [PORT] | FileTransfer client HOST PORT FILE");
-            System.exit(2);
-        }
+    public static void main(String[] words) {
+        Arguments.run("FileTransfer", "server DIRECTORY [PORT] | client HOST PORT FILE", words,
+                arguments -> {
+                    if (arguments.are("server", 2, 3)) {
+                        receive(new InetSocketAddress(arguments.port(2, 0)),
+                                Path.of(arguments.text(1)), System.out, listener -> {});
+                    } else if (arguments.are("client", 4, 4)) {
+                        send(arguments.peer(1), Path.of(arguments.text(3)), System.out);
+                    } else {
+                        throw new Arguments.Wrong();
+                    }
+                });
     }
 
     /** Receives one file into a directory. */
     public static void receive(InetSocketAddress address, Path directory, PrintStream out,
             Consumer<CmId> onListening) throws IOException {
+        receive(address, directory, out, onListening, Patience.USUAL);
+    }
+
+    static void receive(InetSocketAddress address, Path directory, PrintStream out,
+            Consumer<CmId> onListening, Patience patience) throws IOException {
         try (CmId listener = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
             listener.bindAddress(address);
             listener.listen(1);
@@ -96,12 +100,12 @@ public final class FileTransfer {
                     message.set(ValueLayout.JAVA_LONG, 8, region.address());
                     message.set(ValueLayout.JAVA_INT, 16, region.rkey());
                     message.set(ValueLayout.JAVA_INT, 20, CHUNK);
-                    sendMessage(id, messageRegion, MSG_MR);
-                    writeFile(id, buffer, messageRegion, directory, out);
-                    sendMessage(id, messageRegion, MSG_DONE);
+                    sendMessage(id, messageRegion, MSG_MR, patience);
+                    writeFile(id, buffer, messageRegion, directory, out, patience);
+                    sendMessage(id, messageRegion, MSG_DONE, patience);
                     // The client ends the connection, which flushes this receive.
                     postEmptyReceive(id);
-                    id.awaitReceiveCompletion();
+                    patience.awaitEnd(id);
                     id.closeQueuePair();
                 }
             }
@@ -109,20 +113,18 @@ public final class FileTransfer {
     }
 
     private static void writeFile(CmId id, MemorySegment buffer, MemoryRegion messageRegion,
-            Path directory, PrintStream out) throws IOException {
-        int nameLength = awaitImmediate(id);
-        String name = Path
-                .of(new String(buffer.asSlice(0, Math.min(nameLength, MAX_NAME))
-                        .toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8))
-                .getFileName().toString();
+            Path directory, PrintStream out, Patience patience) throws IOException {
+        int nameLength = awaitImmediate(id, patience);
+        String name = fileName(new String(buffer.asSlice(0, Math.min(nameLength, MAX_NAME))
+                .toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8));
         out.println("opening file " + name);
         try (FileChannel file = FileChannel.open(directory.resolve(name),
                 StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
             long total = 0;
             while (true) {
                 postEmptyReceive(id);
-                sendMessage(id, messageRegion, MSG_READY);
-                int length = awaitImmediate(id);
+                sendMessage(id, messageRegion, MSG_READY, patience);
+                int length = awaitImmediate(id, patience);
                 if (length == 0) {
                     out.println("finished transferring " + name + ": " + total + " bytes");
                     return;
@@ -136,10 +138,18 @@ public final class FileTransfer {
         }
     }
 
-    private static int awaitImmediate(CmId id) throws RdmaException {
-        WorkCompletion completion = id.awaitReceiveCompletion();
-        check(completion);
-        int length = completion.immediate();
+    /** A client may ask for no file outside the directory. */
+    private static String fileName(String path) throws RdmaException {
+        String name = path.substring(path.lastIndexOf('/') + 1);
+        if (name.isEmpty() || name.equals(".") || name.equals("..") || name.indexOf('\0') >= 0) {
+            throw new RdmaException(Errno.EINVAL, "receive file",
+                    "the client's name is that of no file");
+        }
+        return name;
+    }
+
+    private static int awaitImmediate(CmId id, Patience patience) throws RdmaException {
+        int length = patience.awaitReceive(id).immediate();
         if (length < 0 || length > CHUNK) {
             throw new RdmaException(Errno.EIO, "receive file",
                     "the client claims a chunk of " + length + " bytes");
@@ -151,14 +161,20 @@ public final class FileTransfer {
         id.queuePair().postReceive(new ReceiveWorkRequest());
     }
 
-    private static void sendMessage(CmId id, MemoryRegion region, int type) throws RdmaException {
+    private static void sendMessage(CmId id, MemoryRegion region, int type, Patience patience)
+            throws RdmaException {
         region.segment().set(ValueLayout.JAVA_INT, 0, type);
         id.postSend(0, region, 0, MESSAGE, SendFlag.SIGNALED);
-        check(id.awaitSendCompletion());
+        patience.awaitSend(id);
     }
 
     /** Sends a file to a server. */
     public static void send(InetSocketAddress server, Path path, PrintStream out)
+            throws IOException {
+        send(server, path, out, Patience.USUAL);
+    }
+
+    static void send(InetSocketAddress server, Path path, PrintStream out, Patience patience)
             throws IOException {
         try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ);
                 CmId id = CmId.create(PortSpace.TCP);
@@ -172,22 +188,26 @@ public final class FileTransfer {
                     MemoryRegion messageRegion = id.registerMessages(message)) {
                 id.postReceive(0, messageRegion, 0, MESSAGE);
                 id.connect(new ConnectionParameters());
-                awaitMessage(id, messageRegion, MSG_MR);
+                awaitMessage(id, messageRegion, MSG_MR, patience);
                 long address = message.get(ValueLayout.JAVA_LONG, 8);
                 int rkey = message.get(ValueLayout.JAVA_INT, 16);
                 int chunk = Math.min(CHUNK, message.get(ValueLayout.JAVA_INT, 20));
+                if (chunk < MAX_NAME) {
+                    throw new RdmaException(Errno.EIO, "send file",
+                            "the server claims a buffer of " + chunk + " bytes");
+                }
 
                 byte[] name = path.getFileName().toString()
                         .getBytes(StandardCharsets.UTF_8);
                 MemorySegment.copy(name, 0, buffer, ValueLayout.JAVA_BYTE, 0, name.length);
-                write(id, region, name.length, address, rkey, messageRegion);
-                awaitMessage(id, messageRegion, MSG_READY);
+                write(id, region, name.length, address, rkey, messageRegion, patience);
+                awaitMessage(id, messageRegion, MSG_READY, patience);
                 out.println("received MSG_READY. sending chunks of up to " + chunk + " bytes");
                 int length;
                 do {
                     length = Math.max(0, file.read(buffer.asSlice(0, chunk).asByteBuffer()));
-                    write(id, region, length, address, rkey, messageRegion);
-                    awaitMessage(id, messageRegion, length == 0 ? MSG_DONE : MSG_READY);
+                    write(id, region, length, address, rkey, messageRegion, patience);
+                    awaitMessage(id, messageRegion, length == 0 ? MSG_DONE : MSG_READY, patience);
                 } while (length > 0);
                 out.println("received MSG_DONE. disconnecting");
                 id.disconnect();
@@ -198,25 +218,20 @@ public final class FileTransfer {
 
     /** The receive for the answer is posted first: the server may be quick. */
     private static void write(CmId id, MemoryRegion region, int length, long address, int rkey,
-            MemoryRegion messageRegion) throws RdmaException {
+            MemoryRegion messageRegion, Patience patience) throws RdmaException {
         id.postReceive(0, messageRegion, 0, MESSAGE);
         id.queuePair().postSend(new SendWorkRequest().writeWithImmediate(address, rkey, length)
                 .add(region, 0, length).set(SendFlag.SIGNALED));
-        check(id.awaitSendCompletion());
+        patience.awaitSend(id);
     }
 
-    private static void awaitMessage(CmId id, MemoryRegion region, int type) throws RdmaException {
-        check(id.awaitReceiveCompletion());
+    private static void awaitMessage(CmId id, MemoryRegion region, int type, Patience patience)
+            throws RdmaException {
+        patience.awaitReceive(id);
         int found = region.segment().get(ValueLayout.JAVA_INT, 0);
         if (found != type) {
             throw new RdmaException(Errno.EIO, "send file",
                     "expected message type " + type + ", got " + found);
-        }
-    }
-
-    private static void check(WorkCompletion completion) throws RdmaException {
-        if (!completion.isSuccess()) {
-            throw new RdmaException(Errno.EIO, "transfer file", completion.toString());
         }
     }
 }

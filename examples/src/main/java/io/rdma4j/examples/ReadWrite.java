@@ -17,7 +17,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.function.Consumer;
 
 /**
@@ -63,37 +62,47 @@ public final class ReadWrite {
     private ReadWrite() {}
 
     /** {@code server MODE [PORT]} or {@code client MODE HOST PORT}. */
-    public static void main(String[] arguments) throws RdmaException {
-        if (arguments.length >= 2 && arguments[0].equals("server")) {
-            int port = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 0;
-            serve(new InetSocketAddress(port), mode(arguments[1]), System.out, listener -> {});
-        } else if (arguments.length == 4 && arguments[0].equals("client")) {
-            connect(new InetSocketAddress(arguments[2], Integer.parseInt(arguments[3])),
-                    mode(arguments[1]), System.out);
-        } else {
-            System.err.println("usage: ReadWrite server read|write [PORT]"
-                    + " | ReadWrite client read|write HOST PORT");
-            System.exit(2);
-        }
+    public static void main(String[] words) {
+        Arguments.run("ReadWrite", "server read|write [PORT] | client read|write HOST PORT", words,
+                arguments -> {
+                    if (arguments.are("server", 2, 3)) {
+                        serve(new InetSocketAddress(arguments.port(2, 0)), mode(arguments.text(1)),
+                                System.out, listener -> {});
+                    } else if (arguments.are("client", 4, 4)) {
+                        connect(arguments.peer(2), mode(arguments.text(1)), System.out);
+                    } else {
+                        throw new Arguments.Wrong();
+                    }
+                });
     }
 
-    private static Mode mode(String name) {
-        return Mode.valueOf(name.toUpperCase(Locale.ROOT));
+    private static Mode mode(String name) throws Arguments.Wrong {
+        return switch (name) {
+            case "read" -> Mode.READ;
+            case "write" -> Mode.WRITE;
+            default -> throw new Arguments.Wrong();
+        };
     }
 
     /** Serves one connection. */
     public static void serve(InetSocketAddress address, Mode mode, PrintStream out,
             Consumer<CmId> onListening) throws RdmaException {
+        serve(address, mode, out, onListening, Patience.USUAL);
+    }
+
+    static void serve(InetSocketAddress address, Mode mode, PrintStream out,
+            Consumer<CmId> onListening, Patience patience) throws RdmaException {
         try (CmId listener = CmId.create(PortSpace.TCP)) {
             listener.bindAddress(address);
             listener.listen(1);
             out.println("listening on port " + listener.sourcePort() + ".");
             onListening.accept(listener);
-            try (CmId id = listener.awaitRequest(); Side side = new Side(id, "passive/server")) {
+            try (CmId id = listener.awaitRequest();
+                    Side side = new Side(id, "passive/server", patience)) {
                 id.accept(new ConnectionParameters());
                 side.exchange(mode, out);
                 // The client disconnects; until then this side stays.
-                side.awaitEnd();
+                patience.awaitEnd(id);
             }
         }
     }
@@ -101,10 +110,15 @@ public final class ReadWrite {
     /** Runs the client's side once. */
     public static void connect(InetSocketAddress server, Mode mode, PrintStream out)
             throws RdmaException {
+        connect(server, mode, out, Patience.USUAL);
+    }
+
+    static void connect(InetSocketAddress server, Mode mode, PrintStream out, Patience patience)
+            throws RdmaException {
         try (CmId id = CmId.create(PortSpace.TCP)) {
             id.resolveAddress(server, TIMEOUT);
             id.resolveRoute(TIMEOUT);
-            try (Side side = new Side(id, "active/client")) {
+            try (Side side = new Side(id, "active/client", patience)) {
                 id.connect(new ConnectionParameters());
                 side.exchange(mode, out);
                 id.disconnect();
@@ -115,6 +129,7 @@ public final class ReadWrite {
     /** One side of a connection. */
     private static final class Side implements AutoCloseable {
         private final CmId id;
+        private final Patience patience;
         private final Arena arena = Arena.ofShared();
         private final MemorySegment local = arena.allocate(REGION);
         private final MemorySegment remote = arena.allocate(REGION);
@@ -125,8 +140,9 @@ public final class ReadWrite {
         private final MemoryRegion sentRegion;
         private final MemoryRegion receivedRegion;
 
-        Side(CmId id, String name) throws RdmaException {
+        Side(CmId id, String name, Patience patience) throws RdmaException {
             this.id = id;
+            this.patience = patience;
             id.createQueuePair(null, new QueuePairInitAttributes());
             // What the peer READs, or what is written to it.
             localRegion = id.protectionDomain().register(local, AccessFlag.LOCAL_WRITE,
@@ -158,7 +174,7 @@ public final class ReadWrite {
             } else {
                 id.postWrite(0, localRegion, 0, REGION, peerAddress, peerKey, SendFlag.SIGNALED);
             }
-            check(id.awaitSendCompletion());
+            patience.awaitSend(id);
             send(MSG_DONE, 0, 0);
             receive(MSG_DONE);
             out.println("remote buffer: " + remote.getString(0));
@@ -169,12 +185,11 @@ public final class ReadWrite {
             sent.set(ValueLayout.JAVA_INT, 4, rkey);
             sent.set(ValueLayout.JAVA_LONG, 8, address);
             id.postSend(0, sentRegion, 0, MESSAGE, SendFlag.SIGNALED);
-            check(id.awaitSendCompletion());
+            patience.awaitSend(id);
         }
 
         private MemorySegment receive(int type) throws RdmaException {
-            WorkCompletion completion = id.awaitReceiveCompletion();
-            check(completion);
+            WorkCompletion completion = patience.awaitReceive(id);
             MemorySegment message = received.asSlice(completion.id() * MESSAGE, MESSAGE);
             int found = message.get(ValueLayout.JAVA_INT, 0);
             if (found != type) {
@@ -182,17 +197,6 @@ public final class ReadWrite {
                         + ", got " + found + "; both sides must use the same mode");
             }
             return message;
-        }
-
-        /** The peer's end flushes the last receive. */
-        void awaitEnd() throws RdmaException {
-            id.awaitReceiveCompletion();
-        }
-
-        private static void check(WorkCompletion completion) throws RdmaException {
-            if (!completion.isSuccess()) {
-                throw new RdmaException(Errno.EIO, "exchange", completion.toString());
-            }
         }
 
         @Override

@@ -57,7 +57,7 @@ class ExamplesTest {
     }
 
     /** {@return a loopback address that no other build on this machine takes, made from the process id} */
-    private static InetAddress ownLoopbackAddress() {
+    static InetAddress ownLoopbackAddress() {
         long pid = ProcessHandle.current().pid();
         return InetAddress.ofLiteral("127." + (1 + (pid >>> 14 & 0x7f)) + "."
                 + (pid >>> 7 & 0x7f) + "." + (1 + (pid & 0x7f)));
