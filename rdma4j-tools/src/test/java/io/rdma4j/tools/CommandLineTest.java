@@ -5,16 +5,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import java.io.BufferedReader;
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.RandomAccessFile;
 import java.io.StringWriter;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -198,7 +194,7 @@ class CommandLineTest {
 
     @Test
     void demoGivesTheUsersOptionsToItsProcessesAndSaysWhichFailed() throws Exception {
-        try (Started demo = Started.withEnvironment(
+        try (Program demo = Program.withEnvironment(
                 Map.of("RDMA4J_OPTS", " -Xshare:auto  -Drdma4j.cm.maxRetries=none "), "demo")) {
             assertThat(demo.awaitEnd()).isOne();
             assertThat(demo.text()).doesNotContain("demo-side").contains("maxRetries");
@@ -214,12 +210,12 @@ class CommandLineTest {
         try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
             sparse.setLength(1L << 38);
         }
-        try (Started demo = new Started("demo", file.toString(), "-o",
+        try (Program demo = new Program("demo", file.toString(), "-o",
                 directory.resolve("copy").toString())) {
             demo.lineWith("% of");
-            List<ProcessHandle> sides = demo.process.descendants().toList();
+            List<ProcessHandle> sides = demo.process().descendants().toList();
             assertThat(sides).hasSize(2);
-            demo.process.destroy();
+            demo.process().destroy();
             for (ProcessHandle side : sides) {
                 side.onExit().get(LONG.toSeconds(), TimeUnit.SECONDS);
             }
@@ -229,9 +225,9 @@ class CommandLineTest {
 
     @Test
     void serverAndClientGreetEachOther() throws Exception {
-        try (Started server = new Started("server", "-a", ADDRESS, "-n", "1")) {
+        try (Program server = new Program("server", "-a", ADDRESS, "-n", "1")) {
             String port = server.lineWith("listening on port ").replaceAll("\\D", "");
-            try (Started client = new Started("client", ADDRESS, port)) {
+            try (Program client = new Program("client", ADDRESS, port)) {
                 assertThat(client.awaitEnd()).isZero();
                 assertThat(client.text()).contains("received message: message from passive/server"
                         + " side with pid " + server.pid());
@@ -243,10 +239,10 @@ class CommandLineTest {
 
     @Test
     void rpingChecksWhatComesBack() throws Exception {
-        try (Started server = new Started("rping", "-s", "-a", ADDRESS, "-p", "17174", "-S",
+        try (Program server = new Program("rping", "-s", "-a", ADDRESS, "-p", "17174", "-S",
                 "5000", "-v")) {
             server.lineWith("listening");
-            try (Started client = new Started("rping", "-c", "-a", ADDRESS, "-p", "17174", "-S",
+            try (Program client = new Program("rping", "-c", "-a", ADDRESS, "-p", "17174", "-S",
                     "5000", "-C", "10", "-V", "-v")) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
                 assertThat(client.text()).contains("ping data: rdma-ping-9: J");
@@ -257,7 +253,8 @@ class CommandLineTest {
 
     @Test
     void digitsAreTheSameInEveryLocale() throws Exception {
-        try (Started command = new Started(List.of("-Duser.language=ar", "-Duser.country=EG"),
+        try (Program command = Program.withOptions(
+                List.of("-Duser.language=ar", "-Duser.country=EG"),
                 "ibv_devinfo", "-d", "roce_lo", "-v")) {
             assertThat(command.awaitEnd()).isZero();
             assertThat(command.text()).contains("\tphys_port_cnt:\t\t\t1").isASCII();
@@ -266,9 +263,9 @@ class CommandLineTest {
 
     @Test
     void clientEndsWhenTheExchangeFails() throws Exception {
-        try (Started server = new Started("rping", "-s", "-a", ADDRESS, "-p", "17175", "-v")) {
+        try (Program server = new Program("rping", "-s", "-a", ADDRESS, "-p", "17175", "-v")) {
             server.lineWith("listening");
-            try (Started client = new Started("client", ADDRESS, "17175")) {
+            try (Program client = new Program("client", ADDRESS, "17175")) {
                 assertThat(client.awaitEnd()).isOne();
                 assertThat(client.lastLine())
                         .startsWith("client: exchange messages: REMOTE_INVALID_REQUEST_ERROR");
@@ -278,76 +275,9 @@ class CommandLineTest {
 
     @Test
     void clientWithoutServerFailsAtOnce() throws Exception {
-        try (Started client = new Started("client", "127.0.0.1", "1")) {
+        try (Program client = new Program("client", "127.0.0.1", "1")) {
             assertThat(client.awaitEnd()).isOne();
             assertThat(client.text()).contains("rejected (8: invalid service ID)");
-        }
-    }
-
-    /** A command in a process of its own; its output, both kinds, line by line. */
-    private static final class Started implements AutoCloseable {
-        private final Process process;
-        private final BufferedReader reader;
-        private final List<String> lines = new ArrayList<>();
-
-        Started(String... arguments) throws IOException {
-            this(List.of(), arguments);
-        }
-
-        static Started withEnvironment(Map<String, String> environment, String... arguments)
-                throws IOException {
-            return new Started(List.of(), environment, arguments);
-        }
-
-        Started(List<String> options, String... arguments) throws IOException {
-            this(options, Map.of(), arguments);
-        }
-
-        private Started(List<String> options, Map<String, String> environment,
-                String... arguments) throws IOException {
-            List<String> command = new ArrayList<>(
-                    List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
-            command.addAll(options);
-            command.addAll(List.of("-cp", System.getProperty("java.class.path"),
-                    Main.class.getName()));
-            command.addAll(List.of(arguments));
-            ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-            builder.environment().putAll(environment);
-            process = builder.start();
-            reader = process.inputReader(StandardCharsets.UTF_8);
-        }
-
-        long pid() {
-            return process.pid();
-        }
-
-        String lineWith(String words) throws IOException {
-            for (String line = reader.readLine(); line != null; line = reader.readLine()) {
-                lines.add(line);
-                if (line.contains(words)) {
-                    return line;
-                }
-            }
-            throw new IOException("no line with '" + words + "' in " + lines);
-        }
-
-        int awaitEnd() throws Exception {
-            reader.lines().forEach(lines::add);
-            assertThat(process.waitFor(LONG)).isTrue();
-            return process.exitValue();
-        }
-
-        String lastLine() {
-            return lines.getLast();
-        }
-
-        String text() {
-            return String.join("\n", lines);
-        }
-
-        @Override
-        public void close() {
-            process.destroyForcibly();
         }
     }
 }

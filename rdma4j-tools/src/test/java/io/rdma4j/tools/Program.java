@@ -1,69 +1,75 @@
 package io.rdma4j.tools;
 
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A command in a process of its own; its output, both kinds, line by line. */
-final class Program implements AutoCloseable {
-    private static final Duration LONG = Duration.ofSeconds(60);
-
+/** A command, or another program, in a process of its own. */
+final class Program extends Running {
     private final Process process;
-    private final BufferedReader reader;
-    private final List<String> lines = new ArrayList<>();
+
+    private Program(Process process) {
+        super(process.inputReader(StandardCharsets.UTF_8));
+        this.process = process;
+    }
 
     Program(List<String> arguments) throws IOException {
-        List<String> command = new ArrayList<>(
-                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
-                        System.getProperty("java.class.path"), Main.class.getName()));
-        command.addAll(arguments);
-        process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        reader = process.inputReader(StandardCharsets.UTF_8);
+        this(start(List.of(), Map.of(), Main.class, arguments));
     }
 
     Program(String... arguments) throws IOException {
         this(List.of(arguments));
     }
 
-    /** {@return the next line that has these words} */
-    String lineWith(String words) throws IOException {
-        for (String line = reader.readLine(); line != null; line = reader.readLine()) {
-            lines.add(line);
-            if (line.contains(words)) {
-                return line;
-            }
-        }
-        throw new IOException("no line with '" + words + "' in " + lines);
+    static Program withOptions(List<String> options, String... arguments) throws IOException {
+        return new Program(start(options, Map.of(), Main.class, List.of(arguments)));
     }
 
-    /** {@return the exit status} */
-    int awaitEnd() throws Exception {
-        reader.lines().forEach(lines::add);
+    static Program withEnvironment(Map<String, String> environment, String... arguments)
+            throws IOException {
+        return new Program(start(List.of(), environment, Main.class, List.of(arguments)));
+    }
+
+    static Program of(Class<?> main, String... options) throws IOException {
+        return new Program(start(List.of(options), Map.of(), main, List.of()));
+    }
+
+    private static Process start(List<String> options, Map<String, String> environment,
+            Class<?> main, List<String> arguments) throws IOException {
+        List<String> command = new ArrayList<>(
+                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+        command.addAll(options);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        command.addAll(arguments);
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        builder.environment().putAll(environment);
+        return builder.start();
+    }
+
+    Process process() {
+        return process;
+    }
+
+    String pid() {
+        return String.valueOf(process.pid());
+    }
+
+    @Override
+    int status() throws Exception {
         assertThat(process.waitFor(LONG)).isTrue();
         return process.exitValue();
     }
 
-    void kill() {
-        process.destroyForcibly();
-    }
-
-    String text() {
-        return String.join("\n", lines);
-    }
-
-    String lastLine() {
-        return lines.getLast();
-    }
-
+    /** Ends it as {@code kill -9} does, and waits until what it held is free. */
     @Override
-    public void close() {
-        kill();
+    void end() {
+        process.destroyForcibly();
+        process.onExit().join();
     }
 }

@@ -3,15 +3,9 @@ package io.rdma4j.tools;
 import io.rdma4j.verbs.Counter;
 import org.junit.jupiter.api.Test;
 
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -32,61 +26,24 @@ class StatTest {
         assertThat(out.toString()).isEmpty();
     }
 
-    /** A program in a process of its own. */
-    private static final class Started implements AutoCloseable {
-        private final Process process;
-        private final BufferedReader reader;
-
-        Started(List<String> options, String mainClass, String... arguments) throws IOException {
-            List<String> command = new ArrayList<>(
-                    List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
-            command.addAll(options);
-            command.addAll(List.of("-cp", System.getProperty("java.class.path"), mainClass));
-            command.addAll(List.of(arguments));
-            process = new ProcessBuilder(command).redirectErrorStream(true).start();
-            reader = process.inputReader(StandardCharsets.UTF_8);
-        }
-
-        String pid() {
-            return String.valueOf(process.pid());
-        }
-
-        String line() throws IOException {
-            String line = reader.readLine();
-            if (line == null) {
-                throw new IOException("the process has ended");
-            }
-            return line;
-        }
-
-        String lineWith(String words) throws IOException {
-            String line = line();
-            while (!line.contains(words)) {
-                line = line();
-            }
-            return line;
-        }
-
-        void sendMore() throws IOException {
-            process.getOutputStream().write('\n');
-            process.getOutputStream().flush();
-            line();
-        }
-
-        @Override
-        public void close() {
-            process.destroyForcibly();
-        }
+    private static Program target(String... options) throws IOException {
+        return Program.of(StatTarget.class, options);
     }
 
-    private static Started target(String... options) throws IOException {
-        return new Started(List.of(options), StatTarget.class.getName());
+    private static void sendMore(Program target) throws IOException {
+        target.process().getOutputStream().write('\n');
+        target.process().getOutputStream().flush();
+        line(target);
+    }
+
+    private static String line(Program target) throws IOException {
+        return target.lineWith("");
     }
 
     @Test
     void countersThatMovedAreShownByTheirLinuxNames() throws Exception {
-        try (Started target = target("-Drdma4j.impair=duplicate=1%,seed=3")) {
-            String sender = target.line().replaceAll(".* ", "");
+        try (Program target = target("-Drdma4j.impair=duplicate=1%,seed=3")) {
+            String sender = line(target).replaceAll(".* ", "");
             assertThat(run("stat", target.pid(), "--qp")).as(err.toString()).isZero();
             assertThat(out.toString())
                     .startsWith("process " + target.pid() + " (" + StatTarget.class.getName() + ")")
@@ -103,8 +60,8 @@ class StatTest {
 
     @Test
     void allCountersAreShownWhenAskedFor() throws Exception {
-        try (Started target = target()) {
-            target.line();
+        try (Program target = target()) {
+            line(target);
             assertThat(run("stat", target.pid(), "-a", "-d", "roce_lo")).isZero();
             for (Counter counter : Counter.values()) {
                 assertThat(out.toString()).containsPattern("\n    " + counter.text() + " +\\d+\n");
@@ -114,9 +71,9 @@ class StatTest {
 
     @Test
     void everyProcessIsFound() throws Exception {
-        try (Started first = target(); Started second = target()) {
-            first.line();
-            second.line();
+        try (Program first = target(); Program second = target()) {
+            line(first);
+            line(second);
             assertThat(run("stat")).isZero();
             assertThat(out.toString()).contains("process " + first.pid() + " ",
                     "process " + second.pid() + " ");
@@ -125,8 +82,8 @@ class StatTest {
 
     @Test
     void jsonHasAllValuesOnOneLine() throws Exception {
-        try (Started target = target()) {
-            target.line();
+        try (Program target = target()) {
+            line(target);
             assertThat(run("stat", target.pid(), "--qp", "--json")).isZero();
             assertThat(out.toString().lines()).hasSize(1);
             assertThat(out.toString()).startsWith("[{\"pid\":" + target.pid() + ",\"program\":\""
@@ -141,24 +98,41 @@ class StatTest {
 
     @Test
     void watchingShowsWhatWasAddedAndEndsWithTheProcess() throws Exception {
-        try (Started target = target()) {
-            target.line();
-            try (Started stat = new Started(List.of(), Main.class.getName(), "stat", target.pid(),
-                    "--watch", "0.05")) {
+        try (Program target = target()) {
+            line(target);
+            try (Program stat = new Program("stat", target.pid(), "--watch", "0.05")) {
                 assertThat(stat.lineWith("rdma_sends")).matches(" +rdma_sends +1");
-                target.sendMore();
+                sendMore(target);
                 assertThat(stat.lineWith("+1")).contains("+");
-                target.process.destroyForcibly();
-                assertThat(stat.process.waitFor(Duration.ofSeconds(60))).isTrue();
-                assertThat(stat.process.exitValue()).isZero();
+                target.end();
+                assertThat(stat.awaitEnd()).isZero();
+            }
+        }
+    }
+
+    @Test
+    void watchThatWouldTakeAnHourEndsWithTheProcessOrWhenInterrupted() throws Exception {
+        try (Program target = target()) {
+            line(target);
+            try (Command interrupted = Command.start("stat " + target.pid() + " --watch 3600")) {
+                interrupted.lineWith("rdma_sends");
+                interrupted.end();
+                assertThat(interrupted.awaitEnd()).isZero();
+                assertThat(interrupted.text()).doesNotContain("stat:", "Exception");
+            }
+            try (Command stat = Command.start("stat " + target.pid() + " --watch 3600")) {
+                stat.lineWith("rdma_sends");
+                target.end();
+                assertThat(stat.awaitEnd()).isZero();
+                assertThat(stat.text()).doesNotContain("stat:", "Exception");
             }
         }
     }
 
     @Test
     void processesThatHaveNothingToShowAreNamedInOneLine() throws Exception {
-        try (Started other = target("-Drdma4j.jmx=false")) {
-            other.line();
+        try (Program other = target("-Drdma4j.jmx=false")) {
+            line(other);
             assertFails(1, "process " + other.pid() + " has no rdma4j device open", "stat",
                     other.pid());
         }

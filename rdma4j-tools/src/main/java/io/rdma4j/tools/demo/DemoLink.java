@@ -10,11 +10,13 @@ import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.WorkCompletion;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 
 /** One side's connection, and the small messages both sides talk in. */
@@ -39,6 +41,8 @@ final class DemoLink implements AutoCloseable {
     /** A received message. */
     record Received(Message type, long number, long length, int rkey, String text) {}
 
+    /** A side that is killed says nothing; the disk of one that lives may be slow. */
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final int MESSAGE = 256;
     private static final int TEXT = 32;
     private static final int RECEIVES = 2 * SLOTS;
@@ -89,7 +93,7 @@ final class DemoLink implements AutoCloseable {
 
     /** Waits until the oldest signaled send is done. */
     WorkCompletion awaitSend() throws RdmaException {
-        return succeeded(id.awaitSendCompletion());
+        return succeeded(id.pollSendCompletion(PATIENCE));
     }
 
     /** Waits for a message of a type. */
@@ -102,9 +106,17 @@ final class DemoLink implements AutoCloseable {
         return received;
     }
 
+    /** Waits until the peer has disconnected, which flushes the receives that are still posted. */
+    void awaitEnd() throws RdmaException {
+        WorkCompletion completion = id.pollReceiveCompletion(PATIENCE);
+        if (completion != null && completion.isSuccess()) {
+            throw new RdmaException(Errno.EIO, "receive", "a message after the last");
+        }
+    }
+
     /** Waits for whatever consumes a receive. */
     WorkCompletion awaitReceive() throws RdmaException {
-        return succeeded(id.awaitReceiveCompletion());
+        return succeeded(id.pollReceiveCompletion(PATIENCE));
     }
 
     /** {@return the message a receive took} The receive is posted again. */
@@ -124,7 +136,12 @@ final class DemoLink implements AutoCloseable {
         postReceive(completion.id());
     }
 
-    private static WorkCompletion succeeded(WorkCompletion completion) throws RdmaException {
+    private static WorkCompletion succeeded(@Nullable WorkCompletion completion)
+            throws RdmaException {
+        if (completion == null) {
+            throw new RdmaException(Errno.ETIMEDOUT, "work", "nothing came from the other side for "
+                    + PATIENCE.toSeconds() + " s");
+        }
         if (!completion.isSuccess()) {
             throw new RdmaException(Errno.EIO, "work", completion.toString());
         }

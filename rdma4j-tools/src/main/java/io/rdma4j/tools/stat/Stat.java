@@ -13,6 +13,10 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import javax.management.JMException;
 
@@ -70,7 +74,7 @@ public final class Stat implements Callable<Integer> {
     }
 
     private int show(List<WatchedProcess> processes, @Nullable Double seconds)
-            throws IOException, InterruptedException {
+            throws IOException {
         PrintWriter out = spec.commandLine().getOut();
         StatText text = new StatText(out, withZeros, withPairs);
         StatJson json = new StatJson(out, withPairs);
@@ -89,10 +93,29 @@ public final class Stat implements Callable<Integer> {
             if (seconds == null) {
                 return 0;
             }
-            Thread.sleep((long) (seconds * 1000));
+            if (!hasTimePassed(processes, seconds)) {
+                return 0;
+            }
             readings = read(processes);
         }
         return 0;
+    }
+
+    /** {@return false if the watch was interrupted} It ends early when there is nothing left to watch. */
+    private static boolean hasTimePassed(List<WatchedProcess> processes, double seconds) {
+        CompletableFuture<Void> end = CompletableFuture.allOf(
+                processes.stream().map(WatchedProcess::end).toArray(CompletableFuture<?>[]::new));
+        try {
+            end.get((long) (seconds * 1e9), TimeUnit.NANOSECONDS);
+            return true;
+        } catch (TimeoutException next) {
+            return true;
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+            return false;
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("the end of a process does not fail", e);
+        }
     }
 
     /** {@return what the processes have open; those that have ended are removed} */

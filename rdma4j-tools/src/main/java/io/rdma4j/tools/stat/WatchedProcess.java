@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 
 import javax.management.Attribute;
 import javax.management.InstanceNotFoundException;
@@ -107,6 +108,12 @@ final class WatchedProcess implements Closeable {
 
     long pid() {
         return pid;
+    }
+
+    /** {@return what completes when the process has ended} */
+    CompletableFuture<?> end() {
+        return ProcessHandle.of(pid).<CompletableFuture<?>>map(ProcessHandle::onExit)
+                .orElseGet(() -> CompletableFuture.completedFuture(null));
     }
 
     /**

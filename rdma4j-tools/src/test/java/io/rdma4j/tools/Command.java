@@ -1,0 +1,58 @@
+package io.rdma4j.tools;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.PipedReader;
+import java.io.PipedWriter;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A command in a thread of this process, for tests that need no process of their own: a start takes a hundredth of
+ * that of a JVM. Not for commands that write to the standard output themselves.
+ */
+final class Command extends Running {
+    private static final int ROOM = 1 << 16;
+
+    private final CompletableFuture<Integer> status = new CompletableFuture<>();
+    private final Thread thread;
+
+    private Command(PipedReader output, PipedWriter input, List<String> arguments) {
+        super(new BufferedReader(output));
+        // What is interrupted while it waits for a connection ends.
+        thread = Thread.ofVirtual().start(() -> {
+            try (PrintWriter lines = new PrintWriter(input, true)) {
+                status.complete(Main.commandLine().setOut(lines).setErr(lines)
+                        .execute(arguments.toArray(String[]::new)));
+            } catch (RuntimeException | Error e) {
+                status.completeExceptionally(e);
+            }
+        });
+    }
+
+    static Command start(List<String> arguments) throws IOException {
+        PipedReader output = new PipedReader(ROOM);
+        return new Command(output, new PipedWriter(output), arguments);
+    }
+
+    static Command start(String line) throws IOException {
+        return start(List.of(line.split(" ", -1)));
+    }
+
+    @Override
+    int status() throws Exception {
+        return status.get(LONG.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    @Override
+    void end() {
+        thread.interrupt();
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
