@@ -66,8 +66,12 @@ public final class AtomicPingpong implements Callable<Integer> {
             try (DeviceContext context = options.open();
                     Side side = new Side(context, options, traffic)) {
                 Turns turns = new Turns(side);
-                meet(side, SideChannel.connect(host, options.port(), options.patience()));
-                turns.play(true);
+                try (SideChannel channel = SideChannel.connect(host, options.port(),
+                        options.patience())) {
+                    channel.exchange(side.told(), side::connect);
+                    turns.play(true);
+                    Farewell.say(channel, context);
+                }
             }
             return 0;
         }
@@ -79,16 +83,13 @@ public final class AtomicPingpong implements Callable<Integer> {
                 out().println("  listening on port " + listener.getLocalPort());
                 out().flush();
             }
-            meet(side, SideChannel.accept(listener, options.patience()));
-            turns.play(false);
+            try (SideChannel channel = SideChannel.accept(listener, options.patience())) {
+                channel.exchange(side.told(), side::connect);
+                turns.play(false);
+                Farewell.say(channel, context);
+            }
         }
         return 0;
-    }
-
-    private static void meet(Side side, SideChannel meeting) throws IOException {
-        try (SideChannel channel = meeting) {
-            channel.exchange(side.told(), side::connect);
-        }
     }
 
     private PrintWriter out() {
@@ -134,7 +135,6 @@ public final class AtomicPingpong implements Callable<Integer> {
                 suffer(peersRounds);
                 act(address, rkey);
             }
-            PingPong.linger(QueuePairType.RC);
         }
 
         /** Runs the atomics of all rounds and hands over. */

@@ -13,9 +13,6 @@ import java.util.Locale;
 
 /** One run of a ping-pong tool, the same for all of them. */
 final class PingPong {
-    /** Three of the C programs' acknowledgement time-outs. */
-    private static final long LINGER_MS = 200;
-
     private final PrintWriter out;
     private final PingPongOptions options;
     private final Traffic traffic;
@@ -60,32 +57,33 @@ final class PingPong {
                     context.queryDeviceExtended().completionTimestampMask());
             Rally rally = new Rally(side, traffic, options, times);
             rally.prepare();
-            meet(side, meeting);
-            if (isClient && options.isChecking()) {
-                side.buffer().mark();
+            sayOwn(side);
+            try (SideChannel channel = meeting.meet()) {
+                List<Endpoint> remote = channel.exchange(side.told(), side::connect);
+                remote.stream().limit(traffic.queuePairs())
+                        .forEach(peer -> print("  remote address: " + peer.text(',')));
+                if (isClient && options.isChecking()) {
+                    side.buffer().mark();
+                }
+                long startNs = System.nanoTime();
+                rally.play(isClient);
+                printSpeed(System.nanoTime() - startNs);
+                if (traffic.has(Extra.TIMESTAMPS)) {
+                    times.print(out);
+                }
+                int status = options.isChecking() ? check(side) : 0;
+                out.flush();
+                if (traffic.type() == QueuePairType.RC) {
+                    Farewell.say(channel, context);
+                }
+                return status;
             }
-            long startNs = System.nanoTime();
-            rally.play(isClient);
-            printSpeed(System.nanoTime() - startNs);
-            if (traffic.has(Extra.TIMESTAMPS)) {
-                times.print(out);
-            }
-            int status = options.isChecking() ? check(side) : 0;
-            out.flush();
-            linger(traffic.type());
-            return status;
         }
     }
 
-    private void meet(Side side, Meeting meeting) throws IOException {
+    private void sayOwn(Side side) {
         char beforeGid = traffic.isDatagrams() ? ':' : ',';
         side.endpoints().forEach(own -> print("  local address:  " + own.text(beforeGid)));
-        List<Endpoint> remote;
-        try (SideChannel channel = meeting.meet()) {
-            remote = channel.exchange(side.told(), side::connect);
-        }
-        remote.stream().limit(traffic.queuePairs())
-                .forEach(peer -> print("  remote address: " + peer.text(',')));
     }
 
     private void print(String line) {
@@ -107,20 +105,5 @@ final class PingPong {
         List<Long> bad = side.buffer().badPages();
         bad.forEach(page -> out.println("invalid data in page " + page));
         return bad.isEmpty() ? 0 : 1;
-    }
-
-    /**
-     * Stays a little: the acknowledgement of the peer's last message may be lost, and nobody repeats it once
-     * the queue pair is gone.
-     */
-    static void linger(QueuePairType type) {
-        if (type != QueuePairType.RC) {
-            return;
-        }
-        try {
-            Thread.sleep(LINGER_MS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 }

@@ -1,7 +1,5 @@
 package io.rdma4j.tools.pingpong;
 
-import org.jspecify.annotations.Nullable;
-
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -22,9 +20,11 @@ import java.util.List;
  * The TCP conversation by which two sides learn of each other's queue pairs.
  *
  * <p>The client tells its endpoints first. The server connects its queue pairs to them before it tells its
- * own, so that the client may send as soon as it knows them; the client says {@code done} and hangs up.
+ * own, so that the client may send as soon as it knows them; the client says {@code done}. There the C programs
+ * hang up. This one stays, to tell the peer when it has finished; who does not know that word does not hear it.
  */
 final class SideChannel implements AutoCloseable {
+    private static final int FINISHED = '.';
     private static final byte[] DONE = "done\0".getBytes(StandardCharsets.US_ASCII);
 
     /** Makes a side's queue pairs ready for those of the peer. */
@@ -34,11 +34,11 @@ final class SideChannel implements AutoCloseable {
     }
 
     private final Socket socket;
-    private final @Nullable ServerSocket listener;
+    private final boolean isClient;
 
-    private SideChannel(Socket socket, @Nullable ServerSocket listener) {
+    private SideChannel(Socket socket, boolean isClient) {
         this.socket = socket;
-        this.listener = listener;
+        this.isClient = isClient;
     }
 
     /** {@return a socket to {@link #accept} on} */
@@ -52,7 +52,10 @@ final class SideChannel implements AutoCloseable {
 
     /** Waits for one client, for ever. */
     static SideChannel accept(ServerSocket listener, Duration patience) throws IOException {
-        return patient(listener.accept(), listener, patience);
+        Socket socket = listener.accept();
+        // Nobody else is to come, and the next server may have the port.
+        listener.close();
+        return patient(socket, false, patience);
     }
 
     /** Connects to the first address of a server that answers. */
@@ -62,7 +65,7 @@ final class SideChannel implements AutoCloseable {
             Socket socket = new Socket();
             try {
                 socket.connect(new InetSocketAddress(address, port), millis(patience));
-                return patient(socket, null, patience);
+                return patient(socket, true, patience);
             } catch (IOException e) {
                 socket.close();
                 failure = e;
@@ -80,10 +83,10 @@ final class SideChannel implements AutoCloseable {
         }
     }
 
-    private static SideChannel patient(Socket socket, @Nullable ServerSocket listener,
-            Duration patience) throws IOException {
+    private static SideChannel patient(Socket socket, boolean isClient, Duration patience)
+            throws IOException {
         socket.setSoTimeout(millis(patience));
-        return new SideChannel(socket, listener);
+        return new SideChannel(socket, isClient);
     }
 
     private static int millis(Duration patience) {
@@ -97,7 +100,7 @@ final class SideChannel implements AutoCloseable {
      */
     List<Endpoint> exchange(List<Endpoint> own, Connecting connecting) throws IOException {
         List<Endpoint> remote;
-        if (listener == null) {
+        if (isClient) {
             tell(own);
             remote = learn(own.size());
             write(DONE);
@@ -109,6 +112,21 @@ final class SideChannel implements AutoCloseable {
             read(DONE.length);
         }
         return remote;
+    }
+
+    /**
+     * Tells the peer that this side has finished and waits until the peer has, too, or is gone, or its time is up.
+     *
+     * @return whether the peer said so; a C program hung up long before, and a Java program that failed says nothing
+     */
+    boolean part() {
+        try {
+            socket.getOutputStream().write(FINISHED);
+            return socket.getInputStream().read() == FINISHED;
+        } catch (IOException e) {
+            // Hung up, or silent for too long. The game is over in any case.
+            return false;
+        }
     }
 
     private void tell(List<Endpoint> endpoints) throws IOException {
@@ -158,9 +176,6 @@ final class SideChannel implements AutoCloseable {
     public void close() {
         try {
             socket.close();
-            if (listener != null) {
-                listener.close();
-            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
