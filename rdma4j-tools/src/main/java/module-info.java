@@ -12,6 +12,7 @@ module io.rdma4j.tools {
     opens io.rdma4j.tools to info.picocli;
     opens io.rdma4j.tools.cmtools to info.picocli;
     opens io.rdma4j.tools.demo to info.picocli;
+    opens io.rdma4j.tools.options to info.picocli;
     opens io.rdma4j.tools.pingpong to info.picocli;
     opens io.rdma4j.tools.stat to info.picocli;
 }

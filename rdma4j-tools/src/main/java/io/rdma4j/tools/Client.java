@@ -1,6 +1,7 @@
 package io.rdma4j.tools;
 
 import io.rdma4j.examples.BasicClient;
+import io.rdma4j.tools.options.Hosts;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 

@@ -1,27 +1,24 @@
 package io.rdma4j.tools;
 
+import io.rdma4j.tools.options.DeviceName;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.RdmaDevice;
-import io.rdma4j.verbs.RdmaDevices;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.util.List;
 import java.util.concurrent.Callable;
 
 /** Prints the asynchronous events of a device until it is stopped, as the tool of that name in rdma-core. */
 @Command(name = "ibv_asyncwatch", description = "Print the asynchronous events of a device.")
 final class IbvAsyncwatch implements Callable<Integer> {
-    @Option(names = {"-d", "--ib-dev"}, paramLabel = "DEV",
-            description = "Watch this device (default: the first).")
-    private @Nullable String deviceName;
+    @Mixin
+    private DeviceName deviceName = new DeviceName();
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -29,7 +26,7 @@ final class IbvAsyncwatch implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
-        RdmaDevice device = device();
+        RdmaDevice device = deviceName.device();
         try (DeviceContext context = device.open()) {
             // Events come without a file descriptor here.
             out.println(device.name() + ": async event FD -1");
@@ -42,17 +39,6 @@ final class IbvAsyncwatch implements Callable<Integer> {
                 }
             }
         }
-    }
-
-    private RdmaDevice device() throws IOException {
-        if (deviceName != null) {
-            return RdmaDevices.find(deviceName);
-        }
-        List<RdmaDevice> devices = RdmaDevices.list();
-        if (devices.isEmpty()) {
-            throw new IOException("No IB devices found");
-        }
-        return devices.getFirst();
     }
 
     /** {@return the name in C} Only what concerns the whole device is expected of one that nobody uses. */

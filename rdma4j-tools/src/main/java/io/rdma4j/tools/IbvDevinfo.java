@@ -1,5 +1,6 @@
 package io.rdma4j.tools;
 
+import io.rdma4j.tools.options.DeviceName;
 import io.rdma4j.verbs.AtomicCapability;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceCapability;
@@ -8,7 +9,6 @@ import io.rdma4j.verbs.DeviceLimit;
 import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.PortAttributes;
 import io.rdma4j.verbs.RdmaDevice;
-import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -48,9 +48,7 @@ final class IbvDevinfo implements Callable<Integer> {
     @Override
     public Integer call() throws RdmaException {
         PrintWriter out = spec.commandLine().getOut();
-        List<RdmaDevice> devices = deviceName == null
-                ? RdmaDevices.list()
-                : List.of(RdmaDevices.find(deviceName));
+        List<RdmaDevice> devices = DeviceName.devices(deviceName);
         if (isList) {
             out.printf("%d HCA%s found:%n", devices.size(), devices.size() == 1 ? "" : "s");
             devices.forEach(device -> out.printf("\t%s%n", device.name()));
@@ -61,18 +59,7 @@ final class IbvDevinfo implements Callable<Integer> {
             spec.commandLine().getErr().println("No IB devices found");
             return 1;
         }
-        int status = 0;
-        for (RdmaDevice device : devices) {
-            try (DeviceContext context = device.open()) {
-                describe(context, out);
-            } catch (RdmaException e) {
-                spec.commandLine().getErr().printf("ibv_devinfo: %s: %s%n", device.name(),
-                        Main.firstLine(e));
-                status = 1;
-            }
-            out.flush();
-        }
-        return status;
+        return EachDevice.look(spec, devices, context -> describe(context, out));
     }
 
     private void describe(DeviceContext context, PrintWriter out) throws RdmaException {

@@ -3,6 +3,10 @@ package io.rdma4j.tools;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.ConnectionParameters;
 import io.rdma4j.cm.PortSpace;
+import io.rdma4j.tools.options.Hosts;
+import io.rdma4j.tools.options.Patience;
+import io.rdma4j.tools.options.Refusal;
+import io.rdma4j.tools.options.WholeNumber;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
@@ -13,9 +17,9 @@ import io.rdma4j.verbs.WorkCompletionOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 import java.lang.foreign.Arena;
@@ -47,7 +51,6 @@ final class Rping implements Callable<Integer> {
     private static final int SEND_DEPTH = 16;
     private static final int RECEIVE_DEPTH = 2;
     private static final int BACKLOG = 3;
-    private static final int LONGEST_PATIENCE_S = 1_000_000;
     private static final Duration RESOLVE = Duration.ofSeconds(2);
 
     @Option(names = "-s", description = "Be the server.")
@@ -92,33 +95,20 @@ final class Rping implements Callable<Integer> {
     @Option(names = "-I", paramLabel = "ADDR", description = "Local address of the client.")
     private @Nullable String source;
 
-    @Option(names = "--patience", paramLabel = "SECONDS", defaultValue = "10",
-            converter = Numbers.Count.class,
-            description = "Give up when nothing comes from the peer for so long"
-                    + " (default: ${DEFAULT-VALUE}).")
-    private int patienceS;
+    @Mixin
+    private Patience patience = new Patience();
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
     @Override
     public Integer call() throws Exception {
-        if (size < SMALLEST || size > LARGEST) {
-            throw new ParameterException(spec.commandLine(),
-                    "-S must be from " + SMALLEST + " to " + LARGEST + ", not " + size);
-        }
-        if (isServer == isClient) {
-            throw new ParameterException(spec.commandLine(),
-                    "either -s, to be the server, or -c, to be the client, is needed");
-        }
-        if (isClient && port == 0) {
-            throw new ParameterException(spec.commandLine(),
-                    "-p must be the server's port, from 1 to 65535, not 0");
-        }
-        if (patienceS < 1 || patienceS > LONGEST_PATIENCE_S) {
-            throw new ParameterException(spec.commandLine(), "--patience must be from 1 to "
-                    + LONGEST_PATIENCE_S + ", not " + patienceS);
-        }
+        WholeNumber.requireRange(spec, "-S", size, SMALLEST, LARGEST);
+        Refusal.when(spec, isServer == isClient,
+                "either -s, to be the server, or -c, to be the client, is needed");
+        Refusal.when(spec, isClient && port == 0,
+                "-p must be the server's port, from 1 to 65535, not 0");
+        patience.check(spec);
         if (isServer) {
             serve();
         } else {
@@ -185,6 +175,7 @@ final class Rping implements Callable<Integer> {
                 debug("rdma_connect successful");
                 session.ping();
                 session.leave();
+                error("client DISCONNECT EVENT...");
             }
         }
     }
@@ -220,7 +211,7 @@ final class Rping implements Callable<Integer> {
 
         Session(CmId id) throws RdmaException {
             own = RpingQueuePair.create(id, isOwnQueuePair, SEND_DEPTH, RECEIVE_DEPTH,
-                    Duration.ofSeconds(patienceS));
+                    patience.duration());
             debug(String.format("created qp 0x%x", own.queuePair().number()));
             sentRegion = own.registerMessages(sent);
             receivedRegion = own.registerMessages(received);

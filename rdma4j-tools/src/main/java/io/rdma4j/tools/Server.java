@@ -2,6 +2,7 @@ package io.rdma4j.tools;
 
 import io.rdma4j.cm.CmId;
 import io.rdma4j.examples.BasicServer;
+import io.rdma4j.tools.options.Hosts;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;

@@ -1,9 +1,8 @@
 package io.rdma4j.tools;
 
-import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.tools.options.DeviceName;
 import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.RdmaDevice;
-import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -16,6 +15,7 @@ import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Lists the GID tables, as the script of that name that vendors ship. */
 @Command(name = "show_gids", description = "List the GIDs of the RDMA devices of this machine.")
@@ -30,24 +30,15 @@ final class ShowGids implements Callable<Integer> {
     @Override
     public Integer call() throws RdmaException {
         PrintWriter out = spec.commandLine().getOut();
-        List<RdmaDevice> devices = deviceName == null
-                ? RdmaDevices.list()
-                : List.of(RdmaDevices.find(deviceName));
+        List<RdmaDevice> devices = DeviceName.devices(deviceName);
         out.println("DEV\tPORT\tINDEX\tGID\t\t\t\t\tIPv4  \t\tVER\tDEV");
         out.println("---\t----\t-----\t---\t\t\t\t\t------------  \t---\t---");
-        int found = 0;
-        int status = 0;
-        for (RdmaDevice device : devices) {
-            try (DeviceContext context = device.open()) {
-                List<GidEntry> table = context.queryGidTable();
-                table.forEach(entry -> out.println(line(device, entry)));
-                found += table.size();
-            } catch (RdmaException e) {
-                spec.commandLine().getErr().printf("show_gids: %s: %s%n", device.name(),
-                        Main.firstLine(e));
-                status = 1;
-            }
-        }
+        AtomicInteger found = new AtomicInteger();
+        int status = EachDevice.look(spec, devices, context -> {
+            List<GidEntry> table = context.queryGidTable();
+            table.forEach(entry -> out.println(line(context.device(), entry)));
+            found.addAndGet(table.size());
+        });
         out.println("n_gids_found=" + found);
         out.flush();
         return status;

@@ -8,12 +8,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The connection manager's tools as users call them: two processes, wrong options, wrong peers. */
+/**
+ * The connection manager's tools as users call them: two sides, wrong options, wrong peers. Each tool is run by two
+ * processes, too; most runs are by two threads.
+ */
 class ConnectionToolsTest {
     private static final String ADDRESS = CommandLineTest.ownLoopbackAddress();
     /** The last numbers of own addresses end at 128. */
@@ -29,8 +31,12 @@ class ConnectionToolsTest {
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
 
-    private static Program start(String line) throws Exception {
-        return new Program(Arrays.asList(line.split(" ", -1)));
+    private static Running start(String line) throws Exception {
+        return Command.start(line);
+    }
+
+    private static Running process(String line) throws Exception {
+        return new Program(line.split(" ", -1));
     }
 
     private void assertRefused(String line, String... words) {
@@ -42,16 +48,26 @@ class ConnectionToolsTest {
                 .contains(words);
     }
 
-    private static void assertFails(Program program, int status, String... words)
+    private static void assertFails(Running program, int status, String... words)
             throws Exception {
         assertThat(program.awaitEnd()).as(program.text()).isEqualTo(status);
         assertThat(program.text()).contains(words).doesNotContain("Exception");
     }
 
+    /** How a command is run. */
+    @FunctionalInterface
+    private interface Start {
+        Running run(String line) throws Exception;
+    }
+
     private static void play(String tool, String options) throws Exception {
-        try (Program server = start(tool + " -b " + ADDRESS + " " + options)) {
+        play(ConnectionToolsTest::start, tool, options);
+    }
+
+    private static void play(Start how, String tool, String options) throws Exception {
+        try (Running server = how.run(tool + " -b " + ADDRESS + " " + options)) {
             server.lineWith(": starting server");
-            try (Program client = start(tool + " -s " + ADDRESS + " " + options)) {
+            try (Running client = how.run(tool + " -s " + ADDRESS + " " + options)) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
                 assertThat(client.text()).contains("data transfers complete",
                         "test complete\nreturn status 0");
@@ -65,6 +81,12 @@ class ConnectionToolsTest {
     // ---------------------------------------------------------------- two that fit
 
     @ParameterizedTest
+    @ValueSource(strings = {"ucmatose", "udaddy"})
+    void processesExchangeMessages(String tool) throws Exception {
+        play(ConnectionToolsTest::process, tool, "-c 2");
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"-S 1", "-S 70000 -C 3", "-c 20 -C 5", "-m -c 3", "-a 18 -t 8",
         "-P ib", "-f ip -p 17471", "-C 0x10"})
     void ucmatoseExchangesMessages(String options) throws Exception {
@@ -75,9 +97,9 @@ class ConnectionToolsTest {
     @ValueSource(strings = {"ucmatose -C 0", "ucmatose -S 0", "udaddy -C 0", "udaddy -S 0"})
     void noMessagesAreFineAsWell(String line) throws Exception {
         List<String> words = List.of(line.split(" ", 2));
-        try (Program server = start(words.get(0) + " -b " + ADDRESS + " " + words.get(1))) {
+        try (Running server = start(words.get(0) + " -b " + ADDRESS + " " + words.get(1))) {
             server.lineWith(": starting server");
-            try (Program client = start(words.get(0) + " -s " + ADDRESS + " " + words.get(1))) {
+            try (Running client = start(words.get(0) + " -s " + ADDRESS + " " + words.get(1))) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
                 assertThat(client.text()).doesNotContain("data transfers");
             }
@@ -94,9 +116,9 @@ class ConnectionToolsTest {
     @ParameterizedTest
     @ValueSource(strings = {"-s", "-s -o"})
     void mckeySendsToAllReceivers(String options) throws Exception {
-        try (Program receiver = start("mckey -m 239.7.7.7 -c 3 -S 1000 -b " + ADDRESS)) {
+        try (Running receiver = process("mckey -m 239.7.7.7 -c 3 -S 1000 -b " + ADDRESS)) {
             receiver.lineWith("receiving data transfers");
-            try (Program sender = start(
+            try (Running sender = process(
                     "mckey -m 239.7.7.7 -S 1000 -b " + otherAddress() + " " + options)) {
                 assertThat(sender.awaitEnd()).as(sender.text()).isZero();
                 assertThat(sender.text()).contains("mckey: starting client",
@@ -110,10 +132,10 @@ class ConnectionToolsTest {
 
     @Test
     void cmtimeTakesTheTimeOfEachStepFromOneClientAfterTheOther() throws Exception {
-        try (Program server = start("cmtime -b " + ADDRESS)) {
+        try (Running server = process("cmtime -b " + ADDRESS)) {
             server.lineWith("listening");
             for (int connections : new int[]{1, 64}) {
-                try (Program client = start("cmtime -s " + ADDRESS + " -c " + connections)) {
+                try (Running client = process("cmtime -s " + ADDRESS + " -c " + connections)) {
                     assertThat(client.awaitEnd()).as(client.text()).isZero();
                     assertThat(client.text())
                             .contains("step              total ms     max ms     min us  us / conn")
@@ -125,14 +147,48 @@ class ConnectionToolsTest {
         }
     }
 
+    @Test
+    void cmtimeTakesTheTimeOfSockets() throws Exception {
+        try (Running server = start("cmtime -S -c 20 -p 0 -B lo")) {
+            String port = server.lineWith("listening").replaceAll("\\D", "");
+            try (Running client = start("cmtime -S -c 20 -b 127.0.0.1 -s 127.0.0.1 -p " + port)) {
+                assertThat(client.awaitEnd()).as(client.text()).isZero();
+                assertThat(client.text())
+                        .contains("step              total ms     max ms     min us  us / conn")
+                        .containsPattern("bind addr    :( +\\d+\\.\\d\\d){4}\n")
+                        .containsPattern("connect      :( +\\d+\\.\\d\\d){4}\n")
+                        .containsPattern("destroy      :( +\\d+\\.\\d\\d){4}$");
+            }
+            assertThat(server.awaitEnd()).as(server.text()).isZero();
+            assertThat(server.text()).containsPattern("connect      :( +\\d+\\.\\d\\d){4}\n");
+        }
+    }
+
+    @Test
+    void cmtimeOfSocketsNamesWhatDoesNotFit() throws Exception {
+        try (Running server = start("cmtime -S -c 3 -p 0 --patience 1")) {
+            String port = server.lineWith("listening").replaceAll("\\D", "");
+            try (Running client = start("cmtime -S -c 2 -s 127.0.0.1 -p " + port)) {
+                assertThat(client.awaitEnd()).as(client.text()).isZero();
+            }
+            assertFails(server, 1, "2 of 3 connections are accepted: both sides need the same -c");
+        }
+        try (Running client = start("cmtime -S -s 127.0.0.1 -p 9")) {
+            assertFails(client, 1, "cmtime: cannot connect to 127.0.0.1 port 9: ");
+        }
+        try (Running server = start("cmtime -B no0")) {
+            assertFails(server, 1, "cmtime: there is no network interface 'no0'");
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({"'', -q", "-q, ''", "-q, -q -d", "-d, -S 23"})
     void rpingWorksWithQueuePairsOfItsOwn(String serverOptions, String clientOptions)
             throws Exception {
-        try (Program server = start(("rping -s -v -p 17176 -a " + ADDRESS + " " + serverOptions)
+        try (Running server = start(("rping -s -v -p 17176 -a " + ADDRESS + " " + serverOptions)
                 .strip())) {
             server.lineWith("listening");
-            try (Program client = start(("rping -c -V -v -C 5 -p 17176 -a " + ADDRESS + " "
+            try (Running client = start(("rping -c -V -v -C 5 -p 17176 -a " + ADDRESS + " "
                     + clientOptions).strip())) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
                 assertThat(client.text()).contains("ping data: rdma-ping-4: ");
@@ -144,13 +200,13 @@ class ConnectionToolsTest {
 
     @Test
     void persistentRpingServesManyAtOnce() throws Exception {
-        try (Program server = start("rping -s -P -v -p 17177 -a " + ADDRESS)) {
+        try (Running server = process("rping -s -P -v -p 17177 -a " + ADDRESS)) {
             server.lineWith("listening");
-            List<Program> clients = new ArrayList<>();
+            List<Running> clients = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
-                clients.add(start("rping -c -V -C 50 -p 17177 -a " + ADDRESS));
+                clients.add(process("rping -c -V -C 50 -p 17177 -a " + ADDRESS));
             }
-            for (Program client : clients) {
+            for (Running client : clients) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
             }
         }
@@ -163,9 +219,9 @@ class ConnectionToolsTest {
         "udaddy, -S 100, -S 200", "ucmatose, -C 10, -C 20"})
     void mismatchesAreErrorsOfBothSides(String tool, String ofServer,
             String ofClient) throws Exception {
-        try (Program server = start(tool + " --patience 4 -b " + ADDRESS + " " + ofServer)) {
+        try (Running server = start(tool + " --patience 1 -b " + ADDRESS + " " + ofServer)) {
             server.lineWith(": starting server");
-            try (Program client = start(tool + " --patience 4 -s " + ADDRESS + " " + ofClient)) {
+            try (Running client = start(tool + " --patience 1 -s " + ADDRESS + " " + ofClient)) {
                 assertThat(client.awaitEnd()).as(client.text()).isNotZero();
                 assertThat(client.text()).containsPattern(tool + ": .*(same -S|same -C|peer)");
             }
@@ -176,9 +232,9 @@ class ConnectionToolsTest {
 
     @Test
     void messagesTheClientDoesNotExpectAreAnError() throws Exception {
-        try (Program server = start("ucmatose --patience 4 -C 20 -b " + ADDRESS)) {
+        try (Running server = start("ucmatose --patience 1 -C 20 -b " + ADDRESS)) {
             server.lineWith(": starting server");
-            try (Program client = start("ucmatose --patience 4 -C 10 -s " + ADDRESS)) {
+            try (Running client = start("ucmatose --patience 1 -C 10 -s " + ADDRESS)) {
                 client.awaitEnd();
             }
             assertFails(server, 251, "RNR_RETRY_EXCEEDED_ERROR; both sides need the same -C");
@@ -187,9 +243,9 @@ class ConnectionToolsTest {
 
     @Test
     void moreConnectionsThanTheServerWantsAreRejected() throws Exception {
-        try (Program server = start("ucmatose --patience 4 -c 1 -b " + ADDRESS)) {
+        try (Running server = start("ucmatose --patience 1 -c 1 -b " + ADDRESS)) {
             server.lineWith(": starting server");
-            try (Program client = start("ucmatose --patience 4 -c 2 -s " + ADDRESS)) {
+            try (Running client = start("ucmatose --patience 1 -c 2 -s " + ADDRESS)) {
                 assertThat(client.awaitEnd()).as(client.text()).isNotZero();
             }
             server.awaitEnd();
@@ -199,20 +255,77 @@ class ConnectionToolsTest {
 
     @Test
     void fewerConnectionsThanTheServerWantsEndItsPatience() throws Exception {
-        try (Program server = start("ucmatose --patience 2 -c 2 -b " + ADDRESS)) {
+        try (Running server = start("ucmatose --patience 1 -c 2 -b " + ADDRESS)) {
             server.lineWith(": starting server");
-            try (Program client = start("ucmatose --patience 8 -c 1 -s " + ADDRESS)) {
+            try (Running client = start("ucmatose --patience 8 -c 1 -s " + ADDRESS)) {
                 assertThat(client.awaitEnd()).as(client.text()).isNotZero();
             }
             assertFails(server, 146, "1 of 2 connections are connected", "return status -110");
         }
     }
 
+    /** A peer that is killed while it waits for another client, so that nothing is under way. */
+    @ParameterizedTest
+    @ValueSource(strings = {"ucmatose", "udaddy"})
+    void killedServerEndsTheClient(String tool) throws Exception {
+        try (Running server = process(tool + " --patience 60 -c 2 -b " + ADDRESS)) {
+            server.lineWith(": starting server");
+            try (Running client = start(tool + " --patience 1 -c 1 -s " + ADDRESS)) {
+                client.lineWith("receiving data transfers");
+                server.end();
+                assertThat(client.awaitEnd()).as(client.text()).isNotZero();
+                assertThat(client.text()).contains(tool + ": ").doesNotContain("Exception");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ucmatose", "udaddy"})
+    void killedClientEndsTheServer(String tool) throws Exception {
+        try (Running server = start(tool + " --patience 1 -c 2 -b " + ADDRESS)) {
+            server.lineWith(": starting server");
+            try (Running client = process(tool + " --patience 60 -c 1 -s " + ADDRESS)) {
+                client.lineWith("receiving data transfers");
+            }
+            assertFails(server, 146, "1 of 2 connections are connected");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", " -q"})
+    void killedRpingEndsTheOtherSide(String options) throws Exception {
+        try (Running server = start("rping -s -v -p 17179 --patience 1 -a " + ADDRESS + options)) {
+            server.lineWith("listening");
+            try (Running client = process("rping -c -v -p 17179 -a " + ADDRESS + options)) {
+                client.lineWith("rdma-ping-3");
+            }
+            assertFails(server, 1, "rping: ");
+        }
+        try (Running server = process("rping -s -v -p 17179 -a " + ADDRESS + options)) {
+            server.lineWith("listening");
+            try (Running client = start("rping -c -v -p 17179 --patience 1 -a " + ADDRESS
+                    + options)) {
+                client.lineWith("rdma-ping-3");
+                server.end();
+                assertFails(client, 1, "rping: ");
+            }
+        }
+    }
+
+    @Test
+    void cmtimeGivesUpWhenNobodyAnswers() throws Exception {
+        // Nobody listens on UDP port 4791 of this address.
+        try (Running client = start("cmtime -c 2 --patience 1 -s " + otherAddress())) {
+            assertFails(client, 1, "cmtime: nothing came from the server for 1 s; 2 of 2"
+                    + " connections wait for connect");
+        }
+    }
+
     @Test
     void rpingWithTooSmallAServerEndsBothSides() throws Exception {
-        try (Program server = start("rping -s -v -p 17178 -S 64 -a " + ADDRESS)) {
+        try (Running server = start("rping -s -v -p 17178 -S 64 -a " + ADDRESS)) {
             server.lineWith("listening");
-            try (Program client = start("rping -c -C 5 -p 17178 -S 65 -a " + ADDRESS)) {
+            try (Running client = start("rping -c -C 5 -p 17178 -S 65 -a " + ADDRESS)) {
                 assertFails(client, 1, "rping: ", "the peer disconnected too early");
             }
             assertFails(server, 1, "the client's pings have 65 bytes");
@@ -230,14 +343,14 @@ class ConnectionToolsTest {
         "mckey -m 10.0.0.1, 234, no multicast address",
         "mckey -m 239.7.7.7 -S 5000, 234, larger than active mtu"})
     void whatCannotBeReachedIsNamed(String line, int status, String words) throws Exception {
-        try (Program program = start(line)) {
+        try (Running program = start(line)) {
             assertFails(program, status, words);
         }
     }
 
     @Test
     void nobodySendsToTheGroup() throws Exception {
-        try (Program receiver = start("mckey --patience 1 -m 239.7.7.8 -b " + ADDRESS)) {
+        try (Running receiver = start("mckey --patience 1 -m 239.7.7.8 -b " + ADDRESS)) {
             assertFails(receiver, 146, "nothing came from the peer for 1 s",
                     "0 of 10 messages were received");
         }
@@ -262,7 +375,8 @@ class ConnectionToolsTest {
         assertRefused("mckey -M ff0e::1 -b 127.0.0.1", "-M is not possible");
         assertRefused("mckey -m 239.1.1.1 -p 2", "-p 0x2 is not possible");
         assertRefused("cmtime -C 10.0.0.1", "-C", "not possible");
-        assertRefused("cmtime -S", "-S is not possible");
+        assertRefused("cmtime -b 127.0.0.1 -B lo", "-b and -B");
+        assertRefused("cmtime -m 5", "-q, -m and -n are not possible");
         assertRefused("cmtime -r 8", "-r must be from 0 to 7");
         assertRefused("rping -c --patience 0", "--patience must be from 1");
         assertRefused("rping -s -S 65536", "-S must be from 23 to 65535");

@@ -2,29 +2,39 @@ package io.rdma4j.tools.cmtools;
 
 import io.rdma4j.cm.AddressInfo;
 import io.rdma4j.cm.PortSpace;
+import io.rdma4j.tools.options.Patience;
+import io.rdma4j.tools.options.Refusal;
+import io.rdma4j.tools.options.WholeNumber;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.time.Duration;
+import java.util.Comparator;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 
 /**
  * Takes the time of each step of the connection manager.
  *
- * <p>C: {@code cmtime} of librdmacm as rdma-core has it up to version 44: the server has the well-known port
- * and serves until it is stopped. Later versions meet over a controller ({@code -C}), which is refused.
+ * <p>C: {@code cmtime} of librdmacm as rdma-core 44 has it: the server has the well-known port and serves until
+ * it is stopped. Of what later versions added, {@code -S} and {@code -B} are here; they also meet over a
+ * controller ({@code -C}), which is refused.
  */
 @Command(name = "cmtime",
         description = "Time of each step of the connection manager, with a C or Java cmtime.")
 public final class Cmtime implements Callable<Integer> {
     private static final int MOST_CONNECTIONS = 100_000;
     private static final int LONGEST_TIMEOUT_MS = 1_000_000_000;
-    private static final int LONGEST_PATIENCE_S = 1_000_000;
     private static final int MOST_RETRIES = 7;
 
     @Option(names = "-s", paramLabel = "ADDR",
@@ -51,11 +61,16 @@ public final class Cmtime implements Callable<Integer> {
             description = "Time-out of resolving (default: ${DEFAULT-VALUE}).")
     private long timeoutMs;
 
-    @Option(names = "--patience", paramLabel = "SECONDS", defaultValue = "10",
-            converter = WholeNumber.class,
-            description = "Give up when nothing comes from the server for so long"
-                    + " (default: ${DEFAULT-VALUE}).")
-    private long patienceS;
+    @Option(names = "-S", description = "Take the time of plain TCP sockets instead, to compare"
+            + " with; the server ends after its connections (-c).")
+    private boolean isOfSockets;
+
+    @Option(names = "-B", paramLabel = "IF",
+            description = "Local address, by its network interface.")
+    private @Nullable String localInterface;
+
+    @Mixin
+    private Patience patience = new Patience();
 
     @Option(names = {"-C", "-P"}, paramLabel = "X", hidden = true)
     private @Nullable String controller;
@@ -66,51 +81,64 @@ public final class Cmtime implements Callable<Integer> {
     @Option(names = {"-q", "-m", "-n"}, paramLabel = "X", hidden = true)
     private @Nullable String simulation;
 
-    @Option(names = "-S", hidden = true)
-    private boolean isSocketTest;
-
-    @Option(names = "-B", paramLabel = "IF", hidden = true)
-    private @Nullable String localInterface;
-
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
     @Override
     public Integer call() throws IOException {
-        refuse(controller != null || isListening,
-                "-C, -L and -P are not possible: this cmtime knows"
-                        + " no controller; start one without -s, the other with -s");
-        refuse(simulation != null,
+        Refusal.when(spec, controller != null || isListening, "-C, -L and -P are not possible: this"
+                + " cmtime knows no controller; start one without -s, the other with -s");
+        Refusal.when(spec, simulation != null,
                 "-q, -m and -n are not possible: connections here have real queue pairs");
-        refuse(isSocketTest, "-S is not possible: this cmtime has no test of sockets");
-        refuse(localInterface != null,
-                "-B is not possible: give the interface's address with -b");
+        Refusal.when(spec, local != null && localInterface != null,
+                "-b and -B are two ways to say the same; choose one");
         int count = WholeNumber.checked(spec, "-c", connections, 1, MOST_CONNECTIONS);
         int tries = WholeNumber.checked(spec, "-r", retries, 0, MOST_RETRIES);
         WholeNumber.checked(spec, "-t", timeoutMs, 0, LONGEST_TIMEOUT_MS);
-        WholeNumber.checked(spec, "--patience", patienceS, 1, LONGEST_PATIENCE_S);
-        AddressInfo.Hints hints = new AddressInfo.Hints().portSpace(PortSpace.TCP);
-        AddressInfo.Hints toBind = new AddressInfo.Hints(hints).set(AddressInfo.Flag.PASSIVE);
-        if (server == null) {
-            new CmtimeServer(spec.commandLine().getOut(), spec.commandLine().getErr())
-                    .serve(AddressInfo.resolve(local, port, toBind).getFirst());
-            return 0;
-        }
-        if (local != null) {
-            AddressInfo bound = AddressInfo.resolve(local, "0", toBind).getFirst();
-            if (bound.source() != null) {
-                hints.source(bound.source());
+        patience.check(spec);
+        PrintWriter out = spec.commandLine().getOut();
+        if (isOfSockets) {
+            CmtimeSockets sockets = new CmtimeSockets(out, count, patience.duration());
+            if (server == null) {
+                sockets.serve(toBind(port));
+            } else {
+                sockets.connect(toConnect());
             }
+        } else if (server == null) {
+            new CmtimeServer(out, spec.commandLine().getErr()).serve(toBind(port));
+        } else {
+            new CmtimeClient(out, count, tries, Duration.ofMillis(timeoutMs), patience.duration())
+                    .run(toConnect());
         }
-        new CmtimeClient(spec.commandLine().getOut(), count, tries, Duration.ofMillis(timeoutMs),
-                Duration.ofSeconds(patienceS))
-                .run(AddressInfo.resolve(server, port, hints).getFirst());
         return 0;
     }
 
-    private void refuse(boolean isWrong, String message) {
-        if (isWrong) {
-            throw new ParameterException(spec.commandLine(), message);
+    private static AddressInfo.Hints hints() {
+        return new AddressInfo.Hints().portSpace(PortSpace.TCP);
+    }
+
+    private InetSocketAddress toBind(String service) throws IOException {
+        String own = localInterface == null ? local : addressOf(localInterface);
+        return Objects.requireNonNull(AddressInfo
+                .resolve(own, service, hints().set(AddressInfo.Flag.PASSIVE)).getFirst().source());
+    }
+
+    private AddressInfo toConnect() throws IOException {
+        AddressInfo.Hints hints = hints();
+        if (local != null || localInterface != null) {
+            hints.source(toBind("0"));
         }
+        return AddressInfo.resolve(server, port, hints).getFirst();
+    }
+
+    private static String addressOf(String name) throws IOException {
+        NetworkInterface found = NetworkInterface.getByName(name);
+        if (found == null) {
+            throw new IOException("there is no network interface '" + name + "'");
+        }
+        Comparator<InetAddress> ipv4First = Comparator
+                .comparing(address -> !(address instanceof Inet4Address));
+        return found.inetAddresses().min(ipv4First).map(InetAddress::getHostAddress).orElseThrow(
+                () -> new IOException("the network interface " + name + " has no address"));
     }
 }

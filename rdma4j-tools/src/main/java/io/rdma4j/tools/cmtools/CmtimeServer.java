@@ -1,6 +1,5 @@
 package io.rdma4j.tools.cmtools;
 
-import io.rdma4j.cm.AddressInfo;
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.EventChannel;
@@ -10,7 +9,7 @@ import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 
 import java.io.PrintWriter;
-import java.util.Objects;
+import java.net.InetSocketAddress;
 
 /** Accepts whoever comes and lets go whoever leaves, until it is stopped. */
 final class CmtimeServer {
@@ -24,10 +23,10 @@ final class CmtimeServer {
         this.err = err;
     }
 
-    void serve(AddressInfo info) throws RdmaException {
+    void serve(InetSocketAddress local) throws RdmaException {
         try (EventChannel channel = EventChannel.create();
                 CmId listener = CmId.create(channel, PortSpace.TCP)) {
-            listener.bindAddress(Objects.requireNonNull(info.source()));
+            listener.bindAddress(local);
             listener.listen(BACKLOG);
             out.println("listening on port " + listener.sourcePort());
             out.flush();

@@ -1,5 +1,8 @@
 package io.rdma4j.tools.cmtools;
 
+import io.rdma4j.tools.options.Patience;
+import io.rdma4j.tools.options.WholeNumber;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
@@ -8,7 +11,6 @@ import java.time.Duration;
 /** The options about how much is sent and how long is waited. */
 final class LoadOptions {
     private static final int MOST_CONNECTIONS = 100_000;
-    private static final int LONGEST_PATIENCE_S = 1_000_000;
 
     @Option(names = "-c", paramLabel = "COUNT", defaultValue = "1", converter = WholeNumber.class,
             description = "Connections (default: ${DEFAULT-VALUE}).")
@@ -22,21 +24,18 @@ final class LoadOptions {
             description = "Bytes of a message (default: ${DEFAULT-VALUE}).")
     private long size;
 
-    @Option(names = "--patience", paramLabel = "SECONDS", defaultValue = "10",
-            converter = WholeNumber.class,
-            description = "Give up when nothing comes from the peer for so long; a server waits for"
-                    + " its first client without end (default: ${DEFAULT-VALUE}).")
-    private long patienceS;
+    @Mixin
+    private Patience patience = new Patience();
 
     /** {@return the load} Refuses values that make no sense. */
     Load load(CommandSpec spec) {
-        WholeNumber.checked(spec, "--patience", patienceS, 1, LONGEST_PATIENCE_S);
+        patience.check(spec);
         return new Load(WholeNumber.checked(spec, "-c", connections, 1, MOST_CONNECTIONS),
                 WholeNumber.checked(spec, "-C", messages, 0, Integer.MAX_VALUE),
                 WholeNumber.checked(spec, "-S", size, 0, Integer.MAX_VALUE - Node.HEADER));
     }
 
     Duration patience() {
-        return Duration.ofSeconds(patienceS);
+        return patience.duration();
     }
 }

@@ -4,8 +4,9 @@ import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.DatagramParameters;
 import io.rdma4j.cm.MulticastMembership;
 import io.rdma4j.cm.PortSpace;
-import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.tools.options.Hosts;
+import io.rdma4j.tools.options.Refusal;
+import io.rdma4j.tools.options.WholeNumber;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -17,7 +18,6 @@ import picocli.CommandLine.Spec;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -65,10 +65,8 @@ public final class Mckey implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        if (unmapped != null) {
-            throw new ParameterException(spec.commandLine(), "-M is not possible: with RoCE a group"
-                    + " is an IP multicast address; -m takes it");
-        }
+        Refusal.when(spec, unmapped != null, "-M is not possible: with RoCE a group is an IP"
+                + " multicast address; -m takes it");
         if (group == null) {
             throw new ParameterException(spec.commandLine(),
                     "-m, the multicast address, is needed");
@@ -77,15 +75,6 @@ public final class Mckey implements Callable<Integer> {
         Load wanted = load.load(spec);
         String name = group;
         return Verdict.of(spec, () -> new Run(wanted).run(name));
-    }
-
-    private static InetAddress address(String name) throws RdmaException {
-        try {
-            return InetAddress.getByName(name);
-        } catch (UnknownHostException e) {
-            throw new RdmaException(Errno.EHOSTUNREACH, "resolve address",
-                    "unknown host '" + name + "'", e);
-        }
     }
 
     /** One run with its queue pairs. */
@@ -100,14 +89,14 @@ public final class Mckey implements Callable<Integer> {
 
         void run(String name) throws IOException {
             print("mckey: starting " + (isSender ? "client" : "server"));
-            InetAddress joined = address(name);
+            InetAddress joined = Hosts.resolve(name);
             if (!joined.isMulticastAddress()) {
                 throw new Failure(Failure.INVALID,
                         joined.getHostAddress() + " is no multicast address");
             }
             InetSocketAddress from = local == null
                     ? null
-                    : new InetSocketAddress(address(local), 0);
+                    : new InetSocketAddress(Hosts.resolve(local), 0);
             try (gathering) {
                 gathering.addAll(PortSpace.UDP);
                 print("mckey: joining");

@@ -2,10 +2,11 @@ package io.rdma4j.tools.cmtools;
 
 import io.rdma4j.cm.AddressInfo;
 import io.rdma4j.cm.PortSpace;
+import io.rdma4j.tools.options.Refusal;
+import io.rdma4j.tools.options.WholeNumber;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -33,14 +34,10 @@ final class PeerOptions {
 
     /** Refuses values that make no sense. */
     void check(CommandSpec spec) {
-        if (starts(format, "gid")) {
-            throw new ParameterException(spec.commandLine(), "-f gid is not possible: RoCE finds"
-                    + " its peers by IP addresses; name, ip and ipv6 work");
-        }
-        if (!starts(format, "ip") && !starts(format, "name")) {
-            throw new ParameterException(spec.commandLine(),
-                    "-f must be name, ip or ipv6, not '" + format + "'");
-        }
+        Refusal.when(spec, starts(format, "gid"), "-f gid is not possible: RoCE finds its peers by"
+                + " IP addresses; name, ip and ipv6 work");
+        Refusal.when(spec, !starts(format, "ip") && !starts(format, "name"),
+                "-f must be name, ip or ipv6, not '" + format + "'");
         if (typeOfService != null) {
             WholeNumber.checked(spec, "-t", typeOfService, 0, LARGEST_TOS);
         }

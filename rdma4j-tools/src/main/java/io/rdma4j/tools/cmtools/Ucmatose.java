@@ -1,10 +1,9 @@
 package io.rdma4j.tools.cmtools;
 
-import io.rdma4j.cm.AddressInfo;
 import io.rdma4j.cm.CmEvent;
-import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.ConnectionParameters;
 import io.rdma4j.cm.PortSpace;
+import io.rdma4j.tools.options.WholeNumber;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -14,9 +13,6 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.time.Duration;
-import java.util.Objects;
 import java.util.concurrent.Callable;
 
 /**
@@ -27,8 +23,6 @@ import java.util.concurrent.Callable;
 @Command(name = "ucmatose",
         description = "Connections by the connection manager, with a C or Java ucmatose.")
 public final class Ucmatose implements Callable<Integer> {
-    private static final Duration RESOLVE = Duration.ofSeconds(2);
-    private static final int BACKLOG = 1024;
     private static final int RETRIES = 5;
     private static final int LONGEST_TIMEOUT = 31;
 
@@ -62,7 +56,7 @@ public final class Ucmatose implements Callable<Integer> {
         Load wanted = load.load(spec);
         PortSpace space = space();
         if (acknowledgeTimeout != null) {
-            WholeNumber.checked(spec, "-a", acknowledgeTimeout, 0, LONGEST_TIMEOUT);
+            WholeNumber.requireRange(spec, "-a", acknowledgeTimeout, 0, LONGEST_TIMEOUT);
         }
         return Verdict.of(spec, () -> new Run(space, wanted).run());
     }
@@ -79,19 +73,20 @@ public final class Ucmatose implements Callable<Integer> {
     }
 
     /** One run with its connections. */
-    private final class Run {
-        private final PortSpace space;
+    private final class Run implements Meeting.Service {
         private final Load wanted;
+        private final Meeting meeting;
         private final Gathering gathering;
 
         Run(PortSpace space, Load wanted) {
-            this.space = space;
             this.wanted = wanted;
-            gathering = new Gathering(wanted, load.patience(), this::onEvent);
+            meeting = new Meeting("cmatose", spec.commandLine().getOut(), peer, space, wanted,
+                    load.patience(), this);
+            gathering = meeting.gathering();
         }
 
         void run() throws IOException {
-            try (gathering) {
+            try (meeting) {
                 if (peer.isServer()) {
                     serve();
                 } else {
@@ -101,48 +96,35 @@ public final class Ucmatose implements Callable<Integer> {
         }
 
         private void serve() throws IOException {
-            InetSocketAddress local = peer.toBind(space, port);
-            CmId listener = gathering.listener(space);
-            listener.bindAddress(local);
-            listener.listen(BACKLOG);
-            print("cmatose: starting server");
-            gathering.awaitConnected();
+            meeting.serve(port);
             if (wanted.messages() > 0) {
-                print("initiating data transfers");
+                meeting.print("initiating data transfers");
                 gathering.postSends();
-                print("completing sends");
+                meeting.print("completing sends");
                 gathering.awaitSends();
-                print("receiving data transfers");
+                meeting.print("receiving data transfers");
                 gathering.awaitReceives();
-                print("data transfers complete");
+                meeting.print("data transfers complete");
             }
             migrate();
-            print("cmatose: disconnecting");
+            meeting.print("cmatose: disconnecting");
             for (Node node : gathering.nodes()) {
                 if (node.isConnected()) {
                     node.id().disconnect();
                 }
             }
             gathering.awaitEnded();
-            print("disconnected");
+            meeting.print("disconnected");
         }
 
         private void connect() throws IOException {
-            print("cmatose: starting client");
-            AddressInfo info = peer.toConnect(space, port);
-            gathering.addAll(space);
-            print("cmatose: connecting");
-            for (Node node : gathering.nodes()) {
-                node.id().resolveAddress(info.source(),
-                        Objects.requireNonNull(info.destination()), RESOLVE);
-            }
-            gathering.awaitConnected();
+            meeting.connect(port);
             if (wanted.messages() > 0) {
-                print("receiving data transfers");
+                meeting.print("receiving data transfers");
                 gathering.awaitReceives();
-                print("sending replies");
+                meeting.print("sending replies");
                 gathering.postSends();
-                print("data transfers complete");
+                meeting.print("data transfers complete");
             }
             migrate();
             gathering.awaitEnded();
@@ -150,40 +132,27 @@ public final class Ucmatose implements Callable<Integer> {
 
         private void migrate() throws IOException {
             if (isMigrating) {
-                print("migrating to new event channel");
+                meeting.print("migrating to new event channel");
                 gathering.migrate();
             }
         }
 
-        private void onEvent(CmEvent event) throws IOException {
-            CmId id = event.id();
-            switch (event.type()) {
-                case ADDR_RESOLVED -> {
-                    Integer tos = peer.typeOfService();
-                    if (tos != null) {
-                        id.typeOfService(tos);
-                    }
-                    id.resolveRoute(RESOLVE);
-                }
-                case ROUTE_RESOLVED -> {
-                    prepare(Gathering.nodeOf(event));
-                    id.connect(new ConnectionParameters().responderResources(1).initiatorDepth(1)
-                            .retryCount(RETRIES).rnrRetryCount(0).flowControl(false));
-                }
-                case CONNECT_REQUEST -> {
-                    Node node = gathering.take(id);
-                    if (node == null) {
-                        print("cmatose: failing connection request");
-                        return;
-                    }
-                    prepare(node);
-                    id.accept();
-                }
-                case ESTABLISHED -> Gathering.nodeOf(event).onConnected();
-                default -> {
-                    // Nothing to do for the others.
-                }
-            }
+        @Override
+        public void connect(Node node) throws IOException {
+            prepare(node);
+            node.id().connect(new ConnectionParameters().responderResources(1).initiatorDepth(1)
+                    .retryCount(RETRIES).rnrRetryCount(0).flowControl(false));
+        }
+
+        @Override
+        public void accept(Node node) throws IOException {
+            prepare(node);
+            node.id().accept();
+        }
+
+        @Override
+        public void onEstablished(Node node, CmEvent event) {
+            node.onConnected();
         }
 
         private void prepare(Node node) throws IOException {
@@ -192,11 +161,6 @@ public final class Ucmatose implements Callable<Integer> {
                 node.id().acknowledgeTimeout(acknowledgeTimeout.intValue());
             }
             node.postReceives();
-        }
-
-        private void print(String line) {
-            spec.commandLine().getOut().println(line);
-            spec.commandLine().getOut().flush();
         }
     }
 }

@@ -1,22 +1,19 @@
 package io.rdma4j.tools.cmtools;
 
-import io.rdma4j.cm.AddressInfo;
 import io.rdma4j.cm.CmEvent;
-import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.ConnectionParameters;
 import io.rdma4j.cm.DatagramParameters;
 import io.rdma4j.cm.PortSpace;
+import io.rdma4j.tools.options.Refusal;
+import io.rdma4j.tools.options.WholeNumber;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 
@@ -28,8 +25,6 @@ import java.util.concurrent.Callable;
 @Command(name = "udaddy",
         description = "Datagrams by the connection manager, with a C or Java udaddy.")
 public final class Udaddy implements Callable<Integer> {
-    private static final Duration RESOLVE = Duration.ofSeconds(2);
-    private static final int BACKLOG = 1024;
     private static final String PORT = "7174";
 
     @Mixin
@@ -53,30 +48,29 @@ public final class Udaddy implements Callable<Integer> {
     public Integer call() {
         peer.check(spec);
         Load wanted = load.load(spec);
-        if (PeerOptions.starts(spaceName, "ipoib")) {
-            throw new ParameterException(spec.commandLine(),
-                    "-P ipoib is not possible: that port space needs an InfiniBand link");
-        }
-        if (!PeerOptions.starts(spaceName, "udp")) {
-            throw new ParameterException(spec.commandLine(),
-                    "-P must be udp, not '" + spaceName + "'");
-        }
+        Refusal.when(spec, PeerOptions.starts(spaceName, "ipoib"),
+                "-P ipoib is not possible: that port space needs an InfiniBand link");
+        Refusal.when(spec, !PeerOptions.starts(spaceName, "udp"),
+                "-P must be udp, not '" + spaceName + "'");
         DatagramSpace.check(spec, spaceNumber);
         return Verdict.of(spec, () -> new Run(wanted).run());
     }
 
     /** One run with its queue pairs. */
-    private final class Run {
+    private final class Run implements Meeting.Service {
         private final Load wanted;
+        private final Meeting meeting;
         private final Gathering gathering;
 
         Run(Load wanted) {
             this.wanted = wanted;
-            gathering = new Gathering(wanted, load.patience(), this::onEvent);
+            meeting = new Meeting("udaddy", spec.commandLine().getOut(), peer, PortSpace.UDP,
+                    wanted, load.patience(), this);
+            gathering = meeting.gathering();
         }
 
         void run() throws IOException {
-            try (gathering) {
+            try (meeting) {
                 if (peer.isServer()) {
                     serve();
                 } else {
@@ -86,85 +80,51 @@ public final class Udaddy implements Callable<Integer> {
         }
 
         private void serve() throws IOException {
-            InetSocketAddress local = peer.toBind(PortSpace.UDP, PORT);
-            CmId listener = gathering.listener(PortSpace.UDP);
-            listener.bindAddress(local);
-            listener.listen(BACKLOG);
-            print("udaddy: starting server");
-            gathering.awaitConnected();
+            meeting.serve(PORT);
             if (wanted.messages() > 0) {
-                print("receiving data transfers");
+                meeting.print("receiving data transfers");
                 gathering.awaitReceives();
-                print("sending replies");
+                meeting.print("sending replies");
                 gathering.postSends();
                 gathering.awaitSends();
-                print("data transfers complete");
+                meeting.print("data transfers complete");
             }
         }
 
         private void look() throws IOException {
-            print("udaddy: starting client");
-            AddressInfo info = peer.toConnect(PortSpace.UDP, PORT);
-            gathering.addAll(PortSpace.UDP);
-            print("udaddy: connecting");
-            for (Node node : gathering.nodes()) {
-                node.id().resolveAddress(info.source(),
-                        Objects.requireNonNull(info.destination()), RESOLVE);
-            }
-            gathering.awaitConnected();
+            meeting.connect(PORT);
             if (wanted.messages() > 0) {
-                print("initiating data transfers");
+                meeting.print("initiating data transfers");
                 gathering.postSends();
-                print("receiving data transfers");
+                meeting.print("receiving data transfers");
                 gathering.awaitReceives();
-                print("data transfers complete");
+                meeting.print("data transfers complete");
             }
         }
 
-        private void onEvent(CmEvent event) throws IOException {
-            CmId id = event.id();
-            switch (event.type()) {
-                case ADDR_RESOLVED -> {
-                    Integer tos = peer.typeOfService();
-                    if (tos != null) {
-                        id.typeOfService(tos);
-                    }
-                    id.resolveRoute(RESOLVE);
-                }
-                case ROUTE_RESOLVED -> {
-                    prepare(Gathering.nodeOf(event));
-                    id.connect(new ConnectionParameters());
-                }
-                case CONNECT_REQUEST -> {
-                    Node node = gathering.take(id);
-                    if (node == null) {
-                        print("udaddy: failing connection request");
-                        return;
-                    }
-                    prepare(node);
-                    id.accept(new ConnectionParameters());
-                    node.onConnected();
-                }
-                case ESTABLISHED -> {
-                    Node node = Gathering.nodeOf(event);
-                    DatagramParameters service = Objects.requireNonNull(event.datagram());
-                    node.sendTo(service);
-                    node.onConnected();
-                }
-                default -> {
-                    // Nothing to do for the others.
-                }
-            }
+        @Override
+        public void connect(Node node) throws IOException {
+            prepare(node);
+            node.id().connect(new ConnectionParameters());
+        }
+
+        @Override
+        public void accept(Node node) throws IOException {
+            prepare(node);
+            node.id().accept(new ConnectionParameters());
+            node.onConnected();
+        }
+
+        @Override
+        public void onEstablished(Node node, CmEvent event) throws IOException {
+            DatagramParameters service = Objects.requireNonNull(event.datagram());
+            node.sendTo(service);
+            node.onConnected();
         }
 
         private void prepare(Node node) throws IOException {
             node.prepare(false);
             node.postReceives();
-        }
-
-        private void print(String line) {
-            spec.commandLine().getOut().println(line);
-            spec.commandLine().getOut().flush();
         }
     }
 }

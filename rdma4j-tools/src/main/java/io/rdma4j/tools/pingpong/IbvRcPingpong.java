@@ -1,12 +1,11 @@
 package io.rdma4j.tools.pingpong;
 
-import io.rdma4j.verbs.Mtu;
+import io.rdma4j.tools.options.Refusal;
 import io.rdma4j.verbs.QueuePairType;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 import java.io.IOException;
@@ -25,14 +24,8 @@ public final class IbvRcPingpong implements Callable<Integer> {
     @Mixin
     private PingPongOptions options = new PingPongOptions();
 
-    @Option(names = {"-s", "--size"}, paramLabel = "SIZE", defaultValue = "4096",
-            converter = WholeNumber.class,
-            description = "Bytes of a message (default: ${DEFAULT-VALUE}).")
-    private long size;
-
-    @Option(names = {"-m", "--mtu"}, paramLabel = "SIZE", defaultValue = "1024",
-            converter = MtuBytes.class, description = "Path MTU (default: ${DEFAULT-VALUE}).")
-    private Mtu mtu = Mtu.MTU_1024;
+    @Mixin
+    private ConnectionOptions connection = new ConnectionOptions();
 
     @Option(names = {"-o", "--odp"}, description = "Use on-demand paging.")
     private boolean isOnDemand;
@@ -61,22 +54,19 @@ public final class IbvRcPingpong implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        PingPongOptions.requireRange(spec, "-s", size, 0, Traffic.LONGEST);
-        refuse(isImplicitlyOnDemand, "-O (--iodp) is not possible: a region is a memory segment,"
-                + " and none spans the whole address space; -o works");
-        refuse(isUnprotected, "-U (--allow-cc-unprotected) is not possible: a software device needs"
-                + " no memory shared with a hypervisor");
-        refuse(isOnDemand && isDeviceMemory, "-o and -j: DM memory region can't be on demand");
-        refuse(isPrefetched && !isOnDemand,
+        long size = connection.size(spec, 0);
+        Refusal.when(spec, isImplicitlyOnDemand,
+                "-O (--iodp) is not possible: a region is a memory segment,"
+                        + " and none spans the whole address space; -o works");
+        Refusal.when(spec, isUnprotected,
+                "-U (--allow-cc-unprotected) is not possible: a software device needs"
+                        + " no memory shared with a hypervisor");
+        Refusal.when(spec, isOnDemand && isDeviceMemory,
+                "-o and -j: DM memory region can't be on demand");
+        Refusal.when(spec, isPrefetched && !isOnDemand,
                 "-P: prefetch is valid only with on-demand memory region (-o)");
         return PingPong.run(spec, options,
-                new Traffic(QueuePairType.RC, 1, false, size, mtu, extras()));
-    }
-
-    private void refuse(boolean isWrong, String message) {
-        if (isWrong) {
-            throw new ParameterException(spec.commandLine(), message);
-        }
+                new Traffic(QueuePairType.RC, 1, false, size, connection.mtu(), extras()));
     }
 
     private Set<Extra> extras() {

@@ -1,6 +1,6 @@
 package io.rdma4j.tools.pingpong;
 
-import io.rdma4j.verbs.Mtu;
+import io.rdma4j.tools.options.WholeNumber;
 import io.rdma4j.verbs.QueuePairType;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -24,14 +24,8 @@ public final class IbvSrqPingpong implements Callable<Integer> {
     @Mixin
     private PingPongOptions options = new PingPongOptions();
 
-    @Option(names = {"-s", "--size"}, paramLabel = "SIZE", defaultValue = "4096",
-            converter = WholeNumber.class,
-            description = "Bytes of a message (default: ${DEFAULT-VALUE}).")
-    private long size;
-
-    @Option(names = {"-m", "--mtu"}, paramLabel = "SIZE", defaultValue = "1024",
-            converter = MtuBytes.class, description = "Path MTU (default: ${DEFAULT-VALUE}).")
-    private Mtu mtu = Mtu.MTU_1024;
+    @Mixin
+    private ConnectionOptions connection = new ConnectionOptions();
 
     @Option(names = {"-q", "--num-qp"}, paramLabel = "COUNT", defaultValue = "16",
             converter = WholeNumber.class,
@@ -46,14 +40,14 @@ public final class IbvSrqPingpong implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        PingPongOptions.requireRange(spec, "-s", size, 1, Traffic.LONGEST);
-        PingPongOptions.requireRange(spec, "-q", queuePairs, 1, Traffic.MANY - 1);
+        long size = connection.size(spec, 1);
+        WholeNumber.requireRange(spec, "-q", queuePairs, 1, Traffic.MANY - 1);
         if (queuePairs > options.receiveDepth()) {
             throw new ParameterException(spec.commandLine(),
                     "rx_depth " + options.receiveDepth() + " is too small for " + queuePairs
                             + " QPs -- must have at least one receive per QP");
         }
         return PingPong.run(spec, options, new Traffic(QueuePairType.RC, (int) queuePairs, true,
-                size, mtu, isOnDemand ? Set.of(Extra.ON_DEMAND) : Set.of()));
+                size, connection.mtu(), isOnDemand ? Set.of(Extra.ON_DEMAND) : Set.of()));
     }
 }

@@ -1,11 +1,9 @@
 package io.rdma4j.tools.pingpong;
 
-import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairType;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 import java.io.IOException;
@@ -23,22 +21,16 @@ public final class IbvUcPingpong implements Callable<Integer> {
     @Mixin
     private PingPongOptions options = new PingPongOptions();
 
-    @Option(names = {"-s", "--size"}, paramLabel = "SIZE", defaultValue = "4096",
-            converter = WholeNumber.class,
-            description = "Bytes of a message (default: ${DEFAULT-VALUE}).")
-    private long size;
-
-    @Option(names = {"-m", "--mtu"}, paramLabel = "SIZE", defaultValue = "1024",
-            converter = MtuBytes.class, description = "Path MTU (default: ${DEFAULT-VALUE}).")
-    private Mtu mtu = Mtu.MTU_1024;
+    @Mixin
+    private ConnectionOptions connection = new ConnectionOptions();
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
     @Override
     public Integer call() throws IOException {
-        PingPongOptions.requireRange(spec, "-s", size, 0, Traffic.LONGEST);
+        long size = connection.size(spec, 0);
         return PingPong.run(spec, options,
-                new Traffic(QueuePairType.UC, 1, false, size, mtu, Set.of()));
+                new Traffic(QueuePairType.UC, 1, false, size, connection.mtu(), Set.of()));
     }
 }

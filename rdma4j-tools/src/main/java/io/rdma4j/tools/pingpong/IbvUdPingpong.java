@@ -1,5 +1,6 @@
 package io.rdma4j.tools.pingpong;
 
+import io.rdma4j.tools.options.WholeNumber;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairType;
 import picocli.CommandLine.Command;
@@ -33,7 +34,7 @@ public final class IbvUdPingpong implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        PingPongOptions.requireRange(spec, "-s", size, 0, Traffic.LONGEST);
+        WholeNumber.requireRange(spec, "-s", size, 0, Traffic.LONGEST);
         return PingPong.run(spec, options,
                 new Traffic(QueuePairType.UD, 1, false, size, Mtu.MTU_4096, Set.of()));
     }

@@ -1,14 +1,15 @@
 package io.rdma4j.tools.pingpong;
 
+import io.rdma4j.tools.options.DeviceName;
+import io.rdma4j.tools.options.Patience;
+import io.rdma4j.tools.options.WholeNumber;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidEntry;
-import io.rdma4j.verbs.RdmaDevice;
-import io.rdma4j.verbs.RdmaDevices;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 
 import java.io.IOException;
@@ -17,8 +18,6 @@ import java.util.List;
 
 /** The options that all the ping-pong tools have. */
 final class PingPongOptions {
-    private static final int LONGEST_PATIENCE_S = 1_000_000;
-
     @Parameters(arity = "0..1", paramLabel = "HOST",
             description = "The server to play with (default: be the server and wait).")
     private @Nullable String host;
@@ -29,9 +28,8 @@ final class PingPongOptions {
                     + " 0 listens on a free one and prints it.")
     private long port;
 
-    @Option(names = {"-d", "--ib-dev"}, paramLabel = "DEV",
-            description = "Use this device (default: the first).")
-    private @Nullable String deviceName;
+    @Mixin
+    private DeviceName deviceName = new DeviceName();
 
     @Option(names = {"-i", "--ib-port"}, paramLabel = "PORT", defaultValue = "1",
             converter = WholeNumber.class,
@@ -64,30 +62,19 @@ final class PingPongOptions {
     @Option(names = {"-c", "--chk"}, description = "Check what was received.")
     private boolean isChecking;
 
-    @Option(names = "--patience", paramLabel = "SECONDS", defaultValue = "10",
-            converter = WholeNumber.class,
-            description = "Give up when nothing comes from the peer for so long"
-                    + " (default: ${DEFAULT-VALUE}).")
-    private long patienceS;
+    @Mixin
+    private Patience patience = new Patience();
 
     /** Refuses values that make no sense. */
     void check(CommandSpec spec) {
-        requireRange(spec, "-p", port, host == null ? 0 : 1, 65535);
-        requireRange(spec, "-i", devicePort, 1, 255);
-        requireRange(spec, "-r", receiveDepth, 1, Integer.MAX_VALUE);
-        requireRange(spec, "-n", iterations, 1, Integer.MAX_VALUE);
-        requireRange(spec, "-l", serviceLevel, 0, 15);
-        requireRange(spec, "--patience", patienceS, 1, LONGEST_PATIENCE_S);
+        WholeNumber.requireRange(spec, "-p", port, host == null ? 0 : 1, 65535);
+        WholeNumber.requireRange(spec, "-i", devicePort, 1, 255);
+        WholeNumber.requireRange(spec, "-r", receiveDepth, 1, Integer.MAX_VALUE);
+        WholeNumber.requireRange(spec, "-n", iterations, 1, Integer.MAX_VALUE);
+        WholeNumber.requireRange(spec, "-l", serviceLevel, 0, 15);
+        patience.check(spec);
         if (gidIndex != null) {
-            requireRange(spec, "-g", gidIndex, 0, 255 * 256);
-        }
-    }
-
-    static void requireRange(CommandSpec spec, String option, long value, long lowest,
-            long highest) {
-        if (value < lowest || value > highest) {
-            throw new ParameterException(spec.commandLine(), option + " must be from " + lowest
-                    + " to " + highest + ", not " + value);
+            WholeNumber.requireRange(spec, "-g", gidIndex, 0, 255 * 256);
         }
     }
 
@@ -126,18 +113,11 @@ final class PingPongOptions {
     }
 
     Duration patience() {
-        return Duration.ofSeconds(patienceS);
+        return patience.duration();
     }
 
     DeviceContext open() throws IOException {
-        if (deviceName != null) {
-            return RdmaDevices.find(deviceName).open();
-        }
-        List<RdmaDevice> devices = RdmaDevices.list();
-        if (devices.isEmpty()) {
-            throw new IOException("No IB devices found");
-        }
-        return devices.getFirst().open();
+        return deviceName.device().open();
     }
 
     /** {@return the index of the local GID: RoCE has no address without one, so there is a default} */

@@ -1,4 +1,4 @@
-package io.rdma4j.tools.cmtools;
+package io.rdma4j.tools.options;
 
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
@@ -6,7 +6,10 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
 
 /** Numbers as C programs take them: decimal, or hexadecimal after {@code 0x}, or octal after {@code 0}. */
-final class WholeNumber implements ITypeConverter<Long> {
+public final class WholeNumber implements ITypeConverter<Long> {
+    /** Called by the command line. */
+    public WholeNumber() {}
+
     @Override
     public Long convert(String value) {
         try {
@@ -16,12 +19,19 @@ final class WholeNumber implements ITypeConverter<Long> {
         }
     }
 
-    /** {@return a value of an option that is in range} */
-    static int checked(CommandSpec spec, String option, long value, long lowest, int highest) {
+    /** Refuses a value of an option that is out of range. */
+    public static void requireRange(CommandSpec spec, String option, long value, long lowest,
+            long highest) {
         if (value < lowest || value > highest) {
             throw new ParameterException(spec.commandLine(), option + " must be from " + lowest
                     + " to " + highest + ", not " + value);
         }
+    }
+
+    /** {@return a value of an option that is in range} */
+    public static int checked(CommandSpec spec, String option, long value, long lowest,
+            int highest) {
+        requireRange(spec, option, value, lowest, highest);
         return (int) value;
     }
 }

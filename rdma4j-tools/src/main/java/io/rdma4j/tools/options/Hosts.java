@@ -1,4 +1,4 @@
-package io.rdma4j.tools;
+package io.rdma4j.tools.options;
 
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
@@ -7,11 +7,11 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 
 /** Names of machines given as arguments. */
-final class Hosts {
+public final class Hosts {
     private Hosts() {}
 
     /** {@return the address of a name or an address in text} */
-    static InetAddress resolve(String name) throws RdmaException {
+    public static InetAddress resolve(String name) throws RdmaException {
         try {
             return InetAddress.getByName(name);
         } catch (UnknownHostException e) {
