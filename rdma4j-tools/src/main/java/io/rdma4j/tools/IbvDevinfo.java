@@ -85,6 +85,8 @@ final class IbvDevinfo implements Callable<Integer> {
                 out.printf("\trim:\t\t\t\t%s%n", context.rim());
             }
             describeLimits(attributes, out);
+            new ExtendedDescription(out, context.queryDeviceExtended()).print();
+            line(out, "num_comp_vectors", attributes.completionVectors());
         }
         for (int port = 1; port <= attributes.physicalPortCount(); port++) {
             if (onlyPort == 0 || onlyPort == port) {
@@ -118,7 +120,6 @@ final class IbvDevinfo implements Callable<Integer> {
             }
         }
         line(out, "local_ca_ack_delay", attributes.localAckDelay());
-        line(out, "num_comp_vectors", attributes.completionVectors());
     }
 
     private static void line(PrintWriter out, String name, long value) {

@@ -53,7 +53,14 @@ class CommandLineTest {
         assertThat(out.toString()).contains("hca_id:\troce_lo", "\ttransport:\t\t\tInfiniBand (0)",
                 "\t\t\tstate:\t\t\tPORT_ACTIVE (4)", "\t\t\tlink_layer:\t\tEthernet");
         assertThat(run("ibv_devinfo", "-d", "roce_lo", "-v")).isZero();
-        assertThat(out.toString()).contains("\tmax_qp_wr:\t\t\t", "::ffff:127.0.0.", "RoCE v2");
+        assertThat(out.toString()).contains("\tmax_qp_wr:\t\t\t", "::ffff:127.0.0.", "RoCE v2",
+                "\tgeneral_odp_caps:\n", "\trc_odp_caps:\n\t\t\t\t\tSUPPORT_SEND\n",
+                "\txrc_odp_caps:\n\t\t\t\t\tNO SUPPORT\n", "\tdevice_cap_flags_ex:\t\t0x0\n",
+                "\ttag matching not supported\n", "\tnum_comp_vectors:\t\t");
+        out.getBuffer().setLength(0);
+        assertThat(run("ibv_devinfo", "-l")).isZero();
+        assertThat(out.toString()).containsPattern("^\\d+ HCAs? found:\n").contains("\troce_lo\n")
+                .endsWith("\n\n");
     }
 
     @Test
