@@ -105,6 +105,14 @@ class PingPongTest {
         play(Program::new, tool, "-e -c -n 50");
     }
 
+    /** The last acknowledgements are lost as often as others; nobody leaves before the peer has them. */
+    @ParameterizedTest
+    @ValueSource(strings = {"ibv_rc_pingpong", "ibv_srq_pingpong"})
+    void sidesThatLoseAFifthOfAllPacketsBothFinish(String tool) throws Exception {
+        play(arguments -> Program.withOptions(List.of("-Drdma4j.impair=loss=20%"),
+                arguments.toArray(String[]::new)), tool, "-c -n 40");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"-t", "-t -e -N", "-N -j -t", "-o -P", "-m 256 -r 2 -l 3",
         "-m 4096 -s 4097"})
