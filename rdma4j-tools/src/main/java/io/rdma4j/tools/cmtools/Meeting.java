@@ -13,7 +13,7 @@ import java.util.Objects;
 
 /** How a client and a server come together: what ucmatose and udaddy have in common. */
 final class Meeting implements AutoCloseable {
-    /** What a tool does with a connection on its way. */
+    /** What a tool does with connections, on their way and when all are there. */
     interface Service {
         /** The client's route is known: prepares and connects. */
         void connect(Node node) throws IOException;
@@ -22,6 +22,10 @@ final class Meeting implements AutoCloseable {
         void accept(Node node) throws IOException;
 
         void onEstablished(Node node, CmEvent event) throws IOException;
+
+        void playServer() throws IOException;
+
+        void playClient() throws IOException;
     }
 
     private static final Duration RESOLVE = Duration.ofSeconds(2);
@@ -49,8 +53,21 @@ final class Meeting implements AutoCloseable {
         return gathering;
     }
 
+    /** Plays the server or the client, whichever was asked for, from beginning to end. */
+    void run(String port) throws IOException {
+        try (this) {
+            if (peer.isServer()) {
+                serve(port);
+                service.playServer();
+            } else {
+                connect(port);
+                service.playClient();
+            }
+        }
+    }
+
     /** Waits for all clients. */
-    void serve(String port) throws IOException {
+    private void serve(String port) throws IOException {
         InetSocketAddress local = peer.toBind(space, port);
         CmId listener = gathering.listener(space);
         listener.bindAddress(local);
@@ -60,7 +77,7 @@ final class Meeting implements AutoCloseable {
     }
 
     /** Makes all connections. */
-    void connect(String port) throws IOException {
+    private void connect(String port) throws IOException {
         print(name + ": starting client");
         AddressInfo info = peer.toConnect(space, port);
         gathering.addAll(space);

@@ -86,17 +86,11 @@ public final class Ucmatose implements Callable<Integer> {
         }
 
         void run() throws IOException {
-            try (meeting) {
-                if (peer.isServer()) {
-                    serve();
-                } else {
-                    connect();
-                }
-            }
+            meeting.run(port);
         }
 
-        private void serve() throws IOException {
-            meeting.serve(port);
+        @Override
+        public void playServer() throws IOException {
             if (wanted.messages() > 0) {
                 meeting.print("initiating data transfers");
                 gathering.postSends();
@@ -117,8 +111,8 @@ public final class Ucmatose implements Callable<Integer> {
             meeting.print("disconnected");
         }
 
-        private void connect() throws IOException {
-            meeting.connect(port);
+        @Override
+        public void playClient() throws IOException {
             if (wanted.messages() > 0) {
                 meeting.print("receiving data transfers");
                 gathering.awaitReceives();

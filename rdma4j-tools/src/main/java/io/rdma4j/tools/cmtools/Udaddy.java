@@ -70,17 +70,11 @@ public final class Udaddy implements Callable<Integer> {
         }
 
         void run() throws IOException {
-            try (meeting) {
-                if (peer.isServer()) {
-                    serve();
-                } else {
-                    look();
-                }
-            }
+            meeting.run(PORT);
         }
 
-        private void serve() throws IOException {
-            meeting.serve(PORT);
+        @Override
+        public void playServer() throws IOException {
             if (wanted.messages() > 0) {
                 meeting.print("receiving data transfers");
                 gathering.awaitReceives();
@@ -91,8 +85,8 @@ public final class Udaddy implements Callable<Integer> {
             }
         }
 
-        private void look() throws IOException {
-            meeting.connect(PORT);
+        @Override
+        public void playClient() throws IOException {
             if (wanted.messages() > 0) {
                 meeting.print("initiating data transfers");
                 gathering.postSends();
