@@ -121,6 +121,7 @@ class ArchitectureTest {
     void packagesOfAModuleFormNoCycles() {
         slices().matching("io.rdma4j.protocol.(*)..").should().beFreeOfCycles().check(ALL);
         slices().matching("io.rdma4j.softnic.(*)..").should().beFreeOfCycles().check(ALL);
+        slices().matching("io.rdma4j.tools.(*)..").should().beFreeOfCycles().check(ALL);
     }
 
     @Test
