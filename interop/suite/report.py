@@ -51,12 +51,9 @@ def rows(part, nets, verdicts):
 def entry(verdicts):
     if not verdicts:
         return ""
-    ok, lost = verdicts.count(Verdict.OK), verdicts.count(Verdict.LOST)
-    failed = len(verdicts) - ok - lost
-    said = [f"{ok} ok"] if ok else []
-    said += [f"{lost} lost"] if lost else []
-    said += [f"**{failed} failed**"] if failed else []
-    return ", ".join(said)
+    counted = [(verdict, verdicts.count(verdict)) for verdict in Verdict if verdict in verdicts]
+    return ", ".join(f"**{count} failed**" if verdict is Verdict.FAILED else f"{count} {verdict.value}"
+                     for verdict, count in counted)
 
 
 def sizes():
@@ -99,7 +96,9 @@ def document(circumstances, chosen, results, scenario_results, guest_results, se
         "An entry counts the sizes below that ran to the end on both sides with every byte checked where the tool can.",
         "`lost`: the service is unreliable and the network bad; a message was lost, which Java noticed, said in one line",
         "and ended, while the C program waits for ever. Both directions of the link are impaired: packets are lost, 30 %",
-        "overtake those before them by 3 ms, or 10 % come twice.",
+        "overtake those before them by 3 ms, or 10 % come twice. `left`: all messages arrived on both sides, but the C",
+        "program, which does not wait, was gone when the acknowledgement of the last one had to be repeated; Java, which",
+        "cannot know, says just that and ends with status 1. A C server then ends with status 1 as well.",
         "",
         *sizes(),
         *table(chosen, results),

@@ -11,6 +11,7 @@ from . import tools, wire
 
 RUN_SECONDS = 40
 GRACE_SECONDS = 5
+UNACKNOWLEDGED = "but the last of this side was not acknowledged: the peer has left"
 C_WAITS = "the C program did not end"
 
 
@@ -19,6 +20,8 @@ class Verdict(Enum):
     OK = "ok"
     # Unreliable service on a bad network: a message was lost, and Java said so.
     LOST = "lost"
+    # The C program ended well and left before the acknowledgement of the last message came through.
+    LEFT = "left"
     FAILED = "FAILED"
 
 
@@ -111,6 +114,8 @@ class Trial:
             return Verdict.FAILED, reason
         if not reason and java.status == 0 and other.status == 0:
             return Verdict.OK, ""
+        if cell.net != "clean" and other.status == 0 and not reason and UNACKNOWLEDGED in java.err:
+            return Verdict.LEFT, ""
         may_lose = not tool.is_reliable and cell.net != "clean"
         # Java waited for a lost message and said so, or a C program waits for one for ever.
         java_said = java.status not in (0, None) and len(errors(java)) == 1

@@ -4,6 +4,7 @@ import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
 import io.rdma4j.verbs.WorkCompletion;
+import io.rdma4j.verbs.WorkCompletionStatus;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -148,6 +149,13 @@ final class Rally {
     }
 
     private void onCompletion(WorkCompletion completion) throws IOException {
+        if (completion.status() == WorkCompletionStatus.RETRY_EXCEEDED_ERROR
+                && received >= options.iterations()) {
+            throw new IOException("all " + received
+                    + " messages came, but the last of this side was"
+                    + " not acknowledged: the peer has left, as a C program does when it has finished,"
+                    + " or never got it; what the peer says decides");
+        }
         Completions.requireSuccess(completion);
         int index = side.indexOf(completion.queuePairNumber());
         if (index < 0) {

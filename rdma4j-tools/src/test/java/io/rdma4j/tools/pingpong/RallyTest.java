@@ -1,0 +1,65 @@
+package io.rdma4j.tools.pingpong;
+
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.WorkCompletion;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+
+import java.io.IOException;
+import java.util.EnumSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The exchange of a ping-pong, with a peer that leaves. */
+class RallyTest {
+    private static final Traffic ONE_CONNECTION = new Traffic(QueuePairType.RC, 1, false, 64,
+            Mtu.MTU_1024,
+            EnumSet.noneOf(Extra.class));
+
+    private final PingPongOptions options = CommandLine.populateCommand(new PingPongOptions(),
+            "-n", "1");
+
+    private CompletableFuture<String> serve(Side side) throws IOException {
+        Rally rally = new Rally(side, ONE_CONNECTION, options, new ReceiveTimes(0));
+        rally.prepare();
+        return CompletableFuture.supplyAsync(() -> {
+            try {
+                rally.play(false);
+                return "played";
+            } catch (IOException e) {
+                return String.valueOf(e.getMessage());
+            }
+        });
+    }
+
+    private static void awaitSent(Side side) throws IOException {
+        WorkCompletion[] batch = WorkCompletion.array(1);
+        while (side.completions().poll(batch) == 0) {
+            Thread.onSpinWait();
+        }
+        Completions.requireSuccess(batch[0]);
+    }
+
+    /** It sends its message, and is gone before it can acknowledge the answer. */
+    @Test
+    void serverWhosePeerLeavesBeforeItsLastAcknowledgementSaysSo() throws Exception {
+        try (DeviceContext context = options.open();
+                Side server = new Side(context, options, ONE_CONNECTION)) {
+            CompletableFuture<String> said;
+            try (Side client = new Side(context, options, ONE_CONNECTION)) {
+                client.connect(server.endpoints());
+                server.connect(client.endpoints());
+                said = serve(server);
+                client.postSend(0);
+                awaitSent(client);
+            }
+            assertThat(said.get(60, TimeUnit.SECONDS))
+                    .startsWith("all 1 messages came, but the last"
+                            + " of this side was not acknowledged: the peer has left");
+        }
+    }
+}
