@@ -30,6 +30,8 @@ abstract class CmPair {
     final Host client = new Host(CLIENT);
     final Host server = new Host(SERVER);
     final List<CmMessage> carried = new ArrayList<>();
+    /** The traffic class of each of them. */
+    final List<Integer> trafficClasses = new ArrayList<>();
     Predicate<CmMessage> isLost = message -> false;
     Predicate<CmMessage> isRepeated = message -> false;
     /** Messages that wait until another of the same direction has passed, or until time passes. */
@@ -269,6 +271,7 @@ abstract class CmPair {
         assertThat(received).isNotNull();
         CmMessage message = received.message();
         carried.add(message);
+        trafficClasses.add(from.manager.trafficClass());
         if (isLost.test(message)) {
             return true;
         }

@@ -1,12 +1,14 @@
 package io.rdma4j.protocol.cm;
 
 import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.PortSpace;
 import io.rdma4j.cm.RejectReason;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,6 +31,28 @@ class ConnectionManagerTest extends CmPair {
         assertThat(client.events).containsExactly("reply");
         assertThat(server.events).containsExactly("request from port 40000", "established");
         assertThat(carried).hasSize(3);
+    }
+
+    @Test
+    void messagesOfAConnectionHaveItsTrafficClass() throws Exception {
+        listen(1);
+        client.conversation = client.manager.connect(
+                new CmCall(new CmPeer(CLIENT, SERVER), PortSpace.TCP, QueuePairType.RC, 40000,
+                        PORT, new ConnectionParameters(), 0x111111, Mtu.MTU_4096, 0x60, null),
+                client, nowNs);
+        run(1);
+        client.conversation().disconnect(nowNs);
+        settle();
+        assertThat(carried).hasSizeGreaterThan(3);
+        assertThat(trafficClasses).containsOnly(0x60);
+    }
+
+    @Test
+    void messagesOfNoConnectionHaveNone() throws Exception {
+        client.connect(new ConnectionParameters());
+        run(1);
+        assertThat(client.events).containsExactly("rejected 8");
+        assertThat(trafficClasses).containsOnly(0);
     }
 
     @Test

@@ -1,17 +1,31 @@
 package io.rdma4j.softnic.linux;
 
+import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.softnic.rim.NioRim;
+import io.rdma4j.softnic.rim.PacketHandler;
+import io.rdma4j.softnic.rim.PacketPort;
+import io.rdma4j.softnic.rim.ReceivedDatagram;
 import io.rdma4j.softnic.rim.Rim;
 import io.rdma4j.softnic.rim.RimContract;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.Test;
 
+import java.lang.foreign.Arena;
+import java.net.InetAddress;
 import java.net.NetworkInterface;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 /** The rim on Linux does what every rim does. */
 class LinuxRimTest extends RimContract {
+    private static final int UDP_NO_CHECK6_TX = 101;
+
     @Override
     protected Rim newRim(NetworkInterface networkInterface) throws RdmaException {
         assumeThat(LinuxRim.obstacle()).isNull();
@@ -30,5 +44,47 @@ class LinuxRimTest extends RimContract {
 
     private Rim portable() throws Exception {
         return closedAtEnd(new NioRim(loopback()));
+    }
+
+    /** As Linux's own RoCE driver sends it, and an ordinary socket never hears of it. */
+    @Test
+    void packetWithoutUdpChecksumArrivesOverIpv6() throws Exception {
+        InetAddress address = InetAddress.ofLiteral("::1");
+        assumeThat(NetworkInterface.getByInetAddress(address)).isNotNull();
+        Rim rim = rim();
+        PacketPort port;
+        try {
+            port = rim.open(address);
+        } catch (RdmaException takenByAnotherProcess) {
+            assertThat(takenByAnotherProcess.errno()).isEqualTo(Errno.EADDRINUSE);
+            return;
+        }
+        Arena arena = Arena.ofAuto();
+        LinuxSocket sender = LinuxSocket.open(SocketAddress.AF_INET6, arena);
+        try {
+            sender.set(SocketOption.IPPROTO_UDP, UDP_NO_CHECK6_TX, 1);
+            Burst burst = new Burst(0, arena);
+            burst.add(ByteBuffer.allocate(40), Path.between(port.local(), port.local()));
+            assertThat(burst.send(sender)).isTrue();
+            assertThat(burst.takeRefused()).isZero();
+        } finally {
+            sender.close();
+        }
+        List<Gid> damaged = new ArrayList<>();
+        while (damaged.isEmpty()) {
+            rim.await(Long.MAX_VALUE);
+            port.receive(new PacketHandler() {
+                @Override
+                public void onDatagram(ReceivedDatagram datagram) {
+                    throw new AssertionError("the ICRC is not right");
+                }
+
+                @Override
+                public void onDamaged(Gid source, int length) {
+                    damaged.add(source);
+                }
+            }, 1);
+        }
+        assertThat(damaged).containsExactly(Gid.of(address));
     }
 }
