@@ -175,7 +175,7 @@ public abstract class RimContract {
     }
 
     @Test
-    void packetArrivesOverIpv6() throws Exception {
+    void packetsArriveOverIpv6() throws Exception {
         InetAddress address = InetAddress.ofLiteral("::1");
         assumeThat(NetworkInterface.getByInetAddress(address)).isNotNull();
         Rim rim = rim();
@@ -186,10 +186,14 @@ public abstract class RimContract {
             assertThat(takenByAnotherProcess.errno()).isEqualTo(Errno.EADDRINUSE);
             return;
         }
-        send(port, packet(path(port, port), 5, PAYLOAD));
-        await(rim, port, 1);
-        assertThat(arrived.sources).containsExactly(Gid.of(address));
-        assertThat(psns()).containsExactly(5);
+        for (int i = 0; i < 4; i++) {
+            port.send(packet(path(port, port), i, PAYLOAD));
+        }
+        assertThat(port.flush()).isTrue();
+        await(rim, port, 4);
+        assertThat(arrived.sources).containsOnly(Gid.of(address));
+        assertThat(psns()).containsExactly(0, 1, 2, 3);
+        assertThat(arrived.identifications).containsOnly(0);
     }
 
     @Test
