@@ -4,28 +4,24 @@ import io.rdma4j.verbs.BufferAllocator;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Native memory of a queue, and whom it goes back to.
+ * Native memory of a queue that the application gave, and whom it goes back to.
  *
  * @param memory the memory
  * @param domain the domain it was allocated for
- * @param giver the allocator that gave it, null if the device did
+ * @param giver the allocator that gave it
  */
-record QueueMemory(MemorySegment memory, SoftProtectionDomain domain,
-        @Nullable BufferAllocator giver) {
+record QueueMemory(MemorySegment memory, SoftProtectionDomain domain, BufferAllocator giver) {
     private static final int ALIGNMENT = 64;
 
-    /** {@return memory from an allocator, if there is one and it gives some} */
-    static QueueMemory allocate(SoftProtectionDomain domain, @Nullable BufferAllocator allocator,
+    /** {@return memory from an allocator, null if it gives none: then the queue has its own} */
+    static @Nullable QueueMemory allocate(SoftProtectionDomain domain, BufferAllocator allocator,
             long byteSize) {
-        MemorySegment given = allocator == null
-                ? null
-                : allocator.allocate(domain, byteSize, ALIGNMENT);
+        MemorySegment given = allocator.allocate(domain, byteSize, ALIGNMENT);
         if (given == null) {
-            return new QueueMemory(Arena.ofAuto().allocate(byteSize, ALIGNMENT), domain, null);
+            return null;
         }
         try {
             MemoryChecks.check("allocate queue memory", given);
@@ -42,8 +38,6 @@ record QueueMemory(MemorySegment memory, SoftProtectionDomain domain,
 
     /** Gives it back. */
     void free() {
-        if (giver != null) {
-            giver.free(domain, memory);
-        }
+        giver.free(domain, memory);
     }
 }

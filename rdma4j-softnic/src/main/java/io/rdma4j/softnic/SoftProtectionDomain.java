@@ -89,9 +89,10 @@ final class SoftProtectionDomain implements ProtectionDomain {
         }
     }
 
-    /** {@return native memory for a queue, from the allocator if there is one} */
+    /** {@return native memory for a queue, null if there is no allocator or it gives none} */
+    @Nullable
     QueueMemory allocate(long byteSize) {
-        return QueueMemory.allocate(this, allocator, byteSize);
+        return allocator == null ? null : QueueMemory.allocate(this, allocator, byteSize);
     }
 
     // ---------------------------------------------------------------- memory

@@ -19,13 +19,17 @@ final class LinuxPort implements PacketPort {
     private final Burst burst;
     private final Arrivals arrivals;
     private final ReceivedDatagram received = new ReceivedDatagram();
+    private final Arena memory;
+    private boolean isReceiving;
 
-    LinuxPort(LinuxSocket socket, Gid local, int interfaceIndex, Arena arena) {
+    /** @param memory what the socket lives in as well; the port's own, which ends with it */
+    LinuxPort(LinuxSocket socket, Gid local, int interfaceIndex, Arena memory) {
         this.socket = socket;
         this.local = local;
-        sealer = new PacketSealer(arena);
-        burst = new Burst(interfaceIndex, arena);
-        arrivals = new Arrivals(arena);
+        this.memory = memory;
+        sealer = new PacketSealer(memory);
+        burst = new Burst(interfaceIndex, memory);
+        arrivals = new Arrivals(memory);
     }
 
     @Override
@@ -66,7 +70,7 @@ final class LinuxPort implements PacketPort {
 
     @Override
     public boolean flush() {
-        return burst.send(socket);
+        return socket.isClosed() || burst.send(socket);
     }
 
     @Override
@@ -77,8 +81,16 @@ final class LinuxPort implements PacketPort {
     @Override
     public int receive(PacketHandler handler, int budget) {
         int count = 0;
-        while (count < budget && arrivals.receive(socket)) {
-            count += handUp(handler);
+        isReceiving = true;
+        try {
+            while (count < budget && !socket.isClosed() && arrivals.receive(socket)) {
+                count += handUp(handler);
+            }
+        } finally {
+            isReceiving = false;
+            if (socket.isClosed()) {
+                free();
+            }
         }
         return count;
     }
@@ -110,8 +122,21 @@ final class LinuxPort implements PacketPort {
 
     /** What it was given leaves, if there is room. */
     void close() {
+        if (socket.isClosed()) {
+            return;
+        }
         burst.send(socket);
         burst.clear();
         socket.close();
+        // What has arrived may be about to close it.
+        if (!isReceiving) {
+            free();
+        }
+    }
+
+    private void free() {
+        if (memory.scope().isAlive()) {
+            memory.close();
+        }
     }
 }

@@ -46,7 +46,6 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 public final class LinuxRim implements Rim {
     private static final int WANTED_SOCKET_BUFFER = 4 << 20;
 
-    private final Arena arena = Arena.ofAuto();
     private final NetworkInterface networkInterface;
     private final Doorbell doorbell;
     private final List<PacketPort> ports = new CopyOnWriteArrayList<>();
@@ -58,7 +57,8 @@ public final class LinuxRim implements Rim {
     public LinuxRim(NetworkInterface networkInterface) throws RdmaException {
         this.networkInterface = networkInterface;
         try {
-            doorbell = new Doorbell(arena);
+            // Small, and a thread that wakes may still look at it.
+            doorbell = new Doorbell(Arena.ofAuto());
         } catch (LinuxSocket.Refused e) {
             throw new RdmaException(Errno.ENOMEM, "open device",
                     "the system gives nothing to wait with: " + e.getMessage(), e);
@@ -101,14 +101,16 @@ public final class LinuxRim implements Rim {
     @Override
     public PacketPort open(InetAddress address) throws RdmaException {
         Gid local = Gid.of(address);
+        // A port's own, for ports come and go while the rim stays.
+        Arena memory = Arena.ofShared();
         LinuxSocket socket = null;
         try {
-            socket = newSocket(local);
+            socket = newSocket(local, memory);
             setForSending(socket, local);
             bind(socket, local);
-            return add(socket, local);
+            return add(socket, local, memory);
         } catch (LinuxSocket.Refused e) {
-            close(socket);
+            close(socket, memory);
             throw switch (e.errno()) {
                 case LinuxCalls.EADDRINUSE -> AddressRefusal.taken(address, e);
                 case LinuxCalls.EADDRNOTAVAIL -> AddressRefusal.notOurs(address, e);
@@ -117,8 +119,8 @@ public final class LinuxRim implements Rim {
         }
     }
 
-    private LinuxSocket newSocket(Gid local) throws LinuxSocket.Refused {
-        LinuxSocket socket = LinuxSocket.open(SocketAddress.family(local), arena);
+    private static LinuxSocket newSocket(Gid local, Arena memory) throws LinuxSocket.Refused {
+        LinuxSocket socket = LinuxSocket.open(SocketAddress.family(local), memory);
         try {
             socket.set(SOL_SOCKET, SO_RCVBUF, WANTED_SOCKET_BUFFER);
             socket.requireOffload();
@@ -162,8 +164,9 @@ public final class LinuxRim implements Rim {
         }
     }
 
-    private PacketPort add(LinuxSocket socket, Gid local) throws LinuxSocket.Refused {
-        LinuxPort port = new LinuxPort(socket, local, networkInterface.getIndex(), arena);
+    private PacketPort add(LinuxSocket socket, Gid local, Arena memory)
+            throws LinuxSocket.Refused {
+        LinuxPort port = new LinuxPort(socket, local, networkInterface.getIndex(), memory);
         doorbell.watch(socket.descriptor());
         ports.add(port);
         return port;
@@ -171,16 +174,17 @@ public final class LinuxRim implements Rim {
 
     @Override
     public PacketPort join(Gid group) throws RdmaException {
+        Arena memory = Arena.ofShared();
         LinuxSocket socket = null;
         try {
-            socket = newSocket(group);
+            socket = newSocket(group, memory);
             socket.set(SOL_SOCKET, SO_REUSEADDR, 1);
             // Bound to the group itself, or it would hear every group that anybody here has joined.
             bind(socket, group);
             join(socket, group);
-            return add(socket, group);
+            return add(socket, group, memory);
         } catch (LinuxSocket.Refused e) {
-            close(socket);
+            close(socket, memory);
             throw AddressRefusal.notJoined(group.address(), networkInterface, e.getMessage(), e);
         }
     }
@@ -229,9 +233,10 @@ public final class LinuxRim implements Rim {
         doorbell.close();
     }
 
-    private static void close(@Nullable LinuxSocket socket) {
+    private static void close(@Nullable LinuxSocket socket, Arena memory) {
         if (socket != null) {
             socket.close();
         }
+        memory.close();
     }
 }

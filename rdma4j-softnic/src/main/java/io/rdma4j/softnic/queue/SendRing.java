@@ -28,7 +28,7 @@ public final class SendRing implements SendQueue {
      * @param capacity requests that may be outstanding
      * @param maxElements scatter/gather elements of each
      * @param maxInlineData bytes of inline data of each
-     * @param inlineMemory {@link #inlineMemoryFor} bytes for inline data, null for none
+     * @param inlineMemory {@link #inlineMemoryFor} bytes for inline data, null for some of the heap
      */
     public SendRing(int capacity, int maxElements, int maxInlineData,
             @Nullable MemorySegment inlineMemory) {
@@ -43,7 +43,7 @@ public final class SendRing implements SendQueue {
         return Integer.highestOneBit(Math.max(1, capacity - 1)) * 2;
     }
 
-    /** {@return the bytes of native memory that inline data takes} */
+    /** {@return the bytes of memory that inline data takes} */
     public static long inlineMemoryFor(int capacity, int maxInlineData) {
         return (long) slotsFor(capacity) * maxInlineData;
     }
@@ -101,12 +101,19 @@ public final class SendRing implements SendQueue {
         int index = index(staged);
         SendRequest slot = slots[index];
         if (slot == null) {
-            slot = new SendRequest(maxElements, inlineMemory == null
-                    ? null
-                    : inlineMemory.asSlice((long) index * maxInlineData, maxInlineData));
+            slot = new SendRequest(maxElements, inlineBuffer(index));
             slots[index] = slot;
         }
         return slot;
+    }
+
+    private @Nullable MemorySegment inlineBuffer(int index) {
+        if (maxInlineData == 0) {
+            return null;
+        }
+        return inlineMemory == null
+                ? MemorySegment.ofArray(new byte[maxInlineData])
+                : inlineMemory.asSlice((long) index * maxInlineData, maxInlineData);
     }
 
     /** Keeps the slot that {@link #free} gave. Under the lock. */

@@ -6,6 +6,7 @@ import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.Inet6Address;
@@ -28,6 +29,7 @@ final class NioPort implements PacketPort {
     /** Peers whose addresses are kept ready; more than that are looked up anew. */
     private static final int KEPT_PEERS = 4096;
 
+    private final Arena memory = Arena.ofShared();
     private final DatagramChannel channel;
     private final InetAddress address;
     private final Gid local;
@@ -42,15 +44,16 @@ final class NioPort implements PacketPort {
     private Gid lastSourceGid = Gid.ZERO;
     private int trafficClass;
     private int multicastHops = 1;
+    private boolean isReceiving;
     private @Nullable ByteBuffer kept;
     private @Nullable InetSocketAddress keptTarget;
 
-    NioPort(DatagramChannel channel, InetAddress address, Arena arena) {
+    NioPort(DatagramChannel channel, InetAddress address) {
         this.channel = channel;
         this.address = address;
         local = Gid.of(address);
-        sealer = new PacketSealer(arena);
-        received = arena.allocate(PacketSealer.CAPACITY, 64);
+        sealer = new PacketSealer(memory);
+        received = memory.allocate(PacketSealer.CAPACITY, 64);
         receivedView = received.asByteBuffer();
         receivedForCheck = received.asByteBuffer();
     }
@@ -124,8 +127,20 @@ final class NioPort implements PacketPort {
 
     @Override
     public int receive(PacketHandler handler, int budget) {
+        isReceiving = true;
+        try {
+            return receiveOpen(handler, budget);
+        } finally {
+            isReceiving = false;
+            if (!channel.isOpen()) {
+                free();
+            }
+        }
+    }
+
+    private int receiveOpen(PacketHandler handler, int budget) {
         int count = 0;
-        while (count < budget) {
+        while (count < budget && channel.isOpen()) {
             receivedView.clear();
             InetSocketAddress source;
             try {
@@ -152,8 +167,23 @@ final class NioPort implements PacketPort {
         return count;
     }
 
-    DatagramChannel channel() {
-        return channel;
+    void close() {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        kept = null;
+        // What has arrived may be about to close it.
+        if (!isReceiving) {
+            free();
+        }
+    }
+
+    private void free() {
+        if (memory.scope().isAlive()) {
+            memory.close();
+        }
     }
 
     /** The channel hands out the same object while the sender stays the same. */

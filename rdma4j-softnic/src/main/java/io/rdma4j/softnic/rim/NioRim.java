@@ -9,7 +9,6 @@ import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.foreign.Arena;
 import java.net.BindException;
 import java.net.Inet4Address;
 import java.net.InetAddress;
@@ -27,7 +26,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 public final class NioRim implements Rim {
     private static final int WANTED_SOCKET_BUFFER = 4 << 20;
 
-    private final Arena arena = Arena.ofAuto();
     private final NetworkInterface networkInterface;
     private final Selector selector;
     private final List<PacketPort> ports = new CopyOnWriteArrayList<>();
@@ -80,7 +78,7 @@ public final class NioRim implements Rim {
     private PacketPort add(DatagramChannel channel, InetAddress local) throws IOException {
         channel.register(selector, SelectionKey.OP_READ);
         selector.wakeup();
-        NioPort port = new NioPort(channel, local, arena);
+        NioPort port = new NioPort(channel, local);
         ports.add(port);
         return port;
     }
@@ -111,7 +109,7 @@ public final class NioRim implements Rim {
         PacketPort port = port(group);
         if (port != null) {
             ports.remove(port);
-            close(((NioPort) port).channel());
+            ((NioPort) port).close();
         }
     }
 
@@ -156,7 +154,7 @@ public final class NioRim implements Rim {
     @Override
     public void close() {
         for (PacketPort port : ports) {
-            close(((NioPort) port).channel());
+            ((NioPort) port).close();
         }
         ports.clear();
         try {
