@@ -53,6 +53,14 @@ def create(guests):
             ip link set tap{number} master {BRIDGE} up""")
 
 
+def restore_bridge():
+    """Brings the bridge up again, with what it has lost when it was down. For callers inside the namespace."""
+    shell(f"""
+        ip link set {BRIDGE} up
+        ip -6 addr replace {HOST6}/64 dev {BRIDGE} nodad
+        ip route replace 239.0.0.0/8 dev {BRIDGE}""")
+
+
 def set_mtu(mtu, guests):
     """The link's MTU on this side."""
     for number in range(1, guests + 1):

@@ -14,7 +14,6 @@ class Circumstances:
     jdk: str
     commit: str
     rim: str
-    date: str
 
 
 def summary(results):
@@ -74,7 +73,8 @@ def scenario_table(results):
     return lines
 
 
-def document(circumstances, chosen, results, scenario_results, guest_results, seen, packets, differences):
+def document(circumstances, chosen, results, scenario_results, guest_results, seen, frames, malformed,
+             differences):
     """docs/interop.md."""
     lines = [
         "# Interoperability with Linux",
@@ -83,13 +83,14 @@ def document(circumstances, chosen, results, scenario_results, guest_results, se
         "the kernel's `rdma_rxe` with rdma-core on the other. How to run it: [interop](../interop/README.md).",
         "",
         f"Linux {circumstances.kernel} in an emulated guest, rdma-core {circumstances.rdma_core}, JDK {circumstances.jdk}, "
-        f"rim `{circumstances.rim}`, commit {circumstances.commit}, {circumstances.date}.",
+        f"rim `{circumstances.rim}`, commit {circumstances.commit}.",
         "",
         f"Matrix: {summary(results)}. Scenarios: {summary(scenario_results)}."
         + (f" Java in one guest, the kernel in another: {summary(guest_results)}." if guest_results else ""),
         "",
         f"The packets of every run were captured: {seen.sent} from Java, {seen.wrong_sent} of them with a wrong ICRC; "
-        f"{seen.received} from Linux, {seen.wrong_received} wrong. tshark read {packets} frames.",
+        f"{seen.received} from Linux, {seen.wrong_received} wrong. tshark read {frames} frames, found "
+        f"{malformed or 'none'} of the captures malformed.",
         "",
         "## Matrix",
         "",

@@ -193,11 +193,12 @@ class Scenarios:
         """ibv_asyncwatch tells that the link goes and comes; show_gids shows its addresses."""
         watch = self._note(self._java.start("ibv_asyncwatch", ["-d", f"roce_{network.BRIDGE}"]))
         self._must(watch.wait_for(r"async event FD", 20), "ibv_asyncwatch did not begin")
-        network.shell(f"ip link set {network.BRIDGE} down")
-        self._must(watch.wait_for(r"port error", 20), f"no event of the lost link: {watch.out}")
-        network.shell(f"ip link set {network.BRIDGE} up; ip -6 addr replace {network.HOST6}/64 dev {network.BRIDGE} nodad; "
-                      f"ip route replace 239.0.0.0/8 dev {network.BRIDGE}")
-        self._must(watch.wait_for(r"port active", 20), f"no event of the link's return: {watch.out}")
+        try:
+            network.shell(f"ip link set {network.BRIDGE} down")
+            self._must(watch.wait_for(r"IBV_EVENT_PORT_ERR", 20), f"no event of the lost link: {watch.out}")
+        finally:
+            network.restore_bridge()
+        self._must(watch.wait_for(r"IBV_EVENT_PORT_ACTIVE", 20), f"no event of the link's return: {watch.out}")
         gids = self._to_end(self._java.start("show_gids", []))
         self._must(network.HOST4 in gids.out and "fd77:" in gids.out, f"show_gids does not show the addresses: {gids.out}")
 

@@ -38,9 +38,10 @@ class Result:
 class Trial:
     """Runs cells between two ends; keeps the logs and the capture of those that fail."""
 
-    def __init__(self, java, linux, folder, dissector, own_addresses):
+    def __init__(self, java, linux, own_folder, folder, dissector, own_addresses):
         self._java = java
         self._linux = linux
+        self._own_folder = own_folder
         self._folder = folder
         self._dissector = dissector
         self._own_addresses = own_addresses
@@ -50,7 +51,7 @@ class Trial:
         tool = tools.named(cell.tool)
         started = time.monotonic()
         self._count += 1
-        file = self._folder / f"{self._count}.pcap"
+        file = self._own_folder / f"{self._count}.pcap"
         capture = Capture(file)
         with capture:
             server, client, reason = self._play(tool, cell)

@@ -112,7 +112,7 @@ class Dissector:
         self._folder = Path(folder)
         self._waiting = queue.Queue()
         self._merged = self._folder / "merged.pcap"
-        self.packets = 0
+        self.frames = 0
         self.malformed = []
         self.failure = None
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -157,7 +157,7 @@ class Dissector:
             self.failure = done.stderr.strip().splitlines()[-1]
         for line in done.stdout.split():
             self.malformed.append((owners[int(line) - 1], int(line)))
-        self.packets += len(owners)
+        self.frames += len(owners)
         self._merged.unlink()
         for name, file in batch:
             if any(name == owner for owner, _ in self.malformed):

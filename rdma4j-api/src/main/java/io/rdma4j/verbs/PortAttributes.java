@@ -11,6 +11,7 @@ package io.rdma4j.verbs;
  * @param activeMtu the largest path MTU that fits the interface now
  * @param gidTableLength entries of the GID table
  * @param capabilityFlags capability bits of the port
+ * @param capabilityFlags2 further ones, of InfiniBand's management alone: zero elsewhere
  * @param maxMessageSize the longest message, in bytes
  * @param badPkeyCounter packets dropped for their P_Key
  * @param qkeyViolationCounter packets dropped for their Q_Key
@@ -28,7 +29,8 @@ package io.rdma4j.verbs;
  * @param linkLayer the link below
  */
 public record PortAttributes(PortState state, Mtu maxMtu, Mtu activeMtu, int gidTableLength,
-        int capabilityFlags, long maxMessageSize, int badPkeyCounter, int qkeyViolationCounter,
+        int capabilityFlags, int capabilityFlags2, long maxMessageSize, int badPkeyCounter,
+        int qkeyViolationCounter,
         int pkeyTableLength, int lid, int smLid, int lmc, int maxVirtualLanes, int smServiceLevel,
         int subnetTimeout, int initTypeReply, int activeWidth, int activeSpeed,
         PhysicalState physicalState, LinkLayer linkLayer) {}

@@ -100,7 +100,8 @@ final class FakeContext implements CmContext {
 
     @Override
     public PortAttributes queryPort(int port) {
-        return new PortAttributes(portState, Mtu.MTU_4096, Mtu.MTU_1024, 2, 0, 1 << 30, 0, 0, 1, 0,
+        return new PortAttributes(portState, Mtu.MTU_4096, Mtu.MTU_1024, 2, 0, 0, 1 << 30, 0, 0, 1,
+                0,
                 0, 0, 1, 0, 0, 0, 1, 1, PhysicalState.LINK_UP, LinkLayer.ETHERNET);
     }
 

@@ -128,7 +128,7 @@ final class SoftDeviceContext implements CmContext {
         checkPort("query port", port);
         boolean isUp = nic.device().isUp();
         return new PortAttributes(isUp ? PortState.ACTIVE : PortState.DOWN, Mtu.MTU_4096,
-                nic.device().activeMtu(), Limits.GID_TABLE, CM_SUPPORTED, Limits.MESSAGE,
+                nic.device().activeMtu(), Limits.GID_TABLE, CM_SUPPORTED, 0, Limits.MESSAGE,
                 (int) counter(Counter.DROPPED_BAD_PKEY), (int) counter(Counter.DROPPED_BAD_QKEY), 1,
                 0, 0, 0, 1, 0, 0, 0, 1, 1,
                 isUp ? PhysicalState.LINK_UP : PhysicalState.DISABLED, LinkLayer.ETHERNET);

@@ -145,6 +145,7 @@ final class IbvDevinfo implements Callable<Integer> {
         }
         out.printf("\t\t\tmax_msg_sz:\t\t0x%x%n", port.maxMessageSize());
         out.printf("\t\t\tport_cap_flags:\t\t0x%08x%n", port.capabilityFlags());
+        out.printf("\t\t\tport_cap_flags2:\t0x%04x%n", port.capabilityFlags2());
         out.printf("\t\t\tmax_vl_num:\t\t%d (%d)%n", port.maxVirtualLanes(),
                 port.maxVirtualLanes());
         out.printf("\t\t\tbad_pkey_cntr:\t\t0x%x%n", port.badPkeyCounter());

@@ -1,0 +1,113 @@
+"""One lane: a laboratory of its own and its share of the runs."""
+import ipaddress
+import json
+import subprocess
+
+from laboratory import guests, network
+
+from . import cells, endpoints, scenarios, tools, wire
+from .trial import Result, Trial, Verdict
+
+MATRIX, SCENARIO, GUESTS = "matrix", "scenario", "guests"
+
+
+class Lane:
+    """Runs its share inside the laboratory's network and writes down what came out."""
+
+    def __init__(self, number, rim, chosen, wanted, folder):
+        self._number = number
+        self._rim = rim
+        self._chosen = chosen
+        self._wanted = wanted
+        self._folder = folder
+        self._own = folder / f"lane{number}"
+        self._entries = []
+        self._done = 0
+
+    def run(self):
+        all_guests = guests.all_guests()
+        for guest in all_guests:
+            guest.await_boot()
+        self._own.mkdir(parents=True)
+        self._linux = endpoints.LinuxEnd(all_guests[0], {"atomic_pingpong": self._atomic_pingpong()})
+        self._java = endpoints.JavaHere(f"-Drdma4j.rim={self._rim}")
+        self._linux.fill_checksums(self._rim == "portable")
+        self._dissector = wire.Dissector(self._own)
+        self._trial = self._trial_with(self._java)
+        self._matrix()
+        self._scenarios()
+        if len(all_guests) > 1:
+            self._between_guests(all_guests[1])
+        self._dissector.finish()
+        self._write()
+
+    def _trial_with(self, java):
+        own = {ipaddress.ip_address(address).packed for address in java.address.values()}
+        return Trial(java, self._linux, self._own, self._folder, self._dissector, own)
+
+    def _matrix(self):
+        link = None
+        for cell in self._chosen:
+            if link != (cell.mtu, cell.net):
+                link = (cell.mtu, cell.net)
+                self._set_link(cell.mtu, cell.net)
+            self._note(MATRIX, self._trial.run(cell))
+        self._set_link(4096, "clean")
+
+    def _set_link(self, mtu, net):
+        self._linux.guest.impair("")
+        self._linux.guest.set_mtu(cells.LINK_MTU[mtu])
+        network.set_mtu(cells.LINK_MTU[mtu], len(guests.all_guests()))
+        self._linux.guest.impair(cells.NETS[net])
+
+    def _scenarios(self):
+        play = scenarios.Scenarios(self._java, self._linux, self._trial)
+        for name in self._wanted:
+            self._note(SCENARIO, play.run(name))
+
+    def _between_guests(self, guest):
+        trial = self._trial_with(endpoints.JavaInGuest(guest, f"-Drdma4j.rim={self._rim}"))
+        for tool in ("ibv_rc_pingpong", "rping"):
+            for role in cells.ROLES:
+                cell = cells.Cell(tool, role, tools.named(tool).usual_size(4096), 4096, "clean", "ipv4")
+                self._note(GUESTS, trial.run(cell))
+
+    def _note(self, kind, result):
+        self._done += 1
+        self._entries.append((kind, result))
+        total = len(self._chosen) + len(self._wanted)
+        line = f"{self._number}: {self._done:4}/{total} {result.verdict.value:6} {result.seconds:5.1f} s  {result.name}"
+        print(line + (f"\n           {result.reason}\n           see {self._trial.kept(result.name)}"
+                      if result.verdict is Verdict.FAILED else ""), flush=True)
+
+    def _atomic_pingpong(self):
+        """The C side of atomics, built here."""
+        program = self._own / "atomic_pingpong"
+        source = endpoints.ROOT / "interop" / "atomic_pingpong.c"
+        subprocess.run(["gcc", "-Wall", "-O2", "-o", str(program), str(source), "-libverbs"], check=True)
+        return program
+
+    def _write(self):
+        entries = [{"kind": kind, "name": result.name, "verdict": result.verdict.name, "reason": result.reason,
+                    "seconds": round(result.seconds, 1), "seen": vars(result.seen)}
+                   for kind, result in self._entries]
+        told = {"results": entries, "frames": self._dissector.frames,
+                "malformed": sorted({name for name, _ in self._dissector.malformed}),
+                "failure": self._dissector.failure,
+                "rdma_core": self._linux.guest.sh("dpkg-query -W -f '${Version}' rdma-core")}
+        written(self._folder, self._number).write_text(json.dumps(told, indent=1))
+
+
+def written(folder, number):
+    """Where a lane writes what came out."""
+    return folder / f"lane{number}.json"
+
+
+def read(folder, number):
+    """What came out: the results by kind, and the rest as the lane wrote it."""
+    told = json.loads(written(folder, number).read_text())
+    results = {MATRIX: [], SCENARIO: [], GUESTS: []}
+    for entry in told["results"]:
+        results[entry["kind"]].append(Result(entry["name"], Verdict[entry["verdict"]], entry["reason"],
+                                             entry["seconds"], wire.Seen(**entry["seen"])))
+    return results, told
