@@ -58,24 +58,14 @@ final class LinuxSocket implements Outlet {
 
     /** Sets an option that has to be set. */
     void set(int level, int option, int newValue) throws Refused {
-        trySet(level, option, newValue, true);
+        value.set(JAVA_INT, 0, newValue);
+        set(level, option, value);
     }
 
     /** Sets an option without which it works as well. */
     void trySet(int level, int option, int newValue) {
-        try {
-            trySet(level, option, newValue, false);
-        } catch (Refused impossible) {
-            throw new IllegalStateException(impossible);
-        }
-    }
-
-    private void trySet(int level, int option, int newValue, boolean isNeeded) throws Refused {
         value.set(JAVA_INT, 0, newValue);
-        int result = calls.setsockopt(descriptor, level, option, value);
-        if (isNeeded) {
-            Refused.unlessDone(result, "setsockopt " + level + " " + option);
-        }
+        calls.setsockopt(descriptor, level, option, value);
     }
 
     /** Sets an option that has to be set, to a structure. */
