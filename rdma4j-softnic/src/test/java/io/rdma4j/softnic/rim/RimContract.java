@@ -10,6 +10,7 @@ import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -21,6 +22,8 @@ import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -324,6 +327,27 @@ public abstract class RimContract {
         packet.addPayload(arena.allocate(PAYLOAD), 0, PAYLOAD);
         arena.close();
         assertThat(from.send(packet)).isEqualTo(PacketPort.Sent.REFUSED);
+    }
+
+    @Test
+    void payloadOfAFileThatWasCutShortIsRefusedAndHarmsNothingElse(
+            @TempDir java.nio.file.Path directory) throws Exception {
+        Rim rim = rim();
+        PacketPort from = rim.open(FIRST);
+        PacketPort to = rim.open(SECOND);
+        try (FileChannel file = FileChannel.open(directory.resolve("cut"),
+                StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            MemorySegment mapped = file.map(FileChannel.MapMode.READ_WRITE, 0, 1 << 16, arena);
+            file.truncate(0);
+            OutgoingPacket packet = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH))
+                    .begin(Opcode.RC_SEND_ONLY, path(from, to), 17, 1, false, false);
+            packet.addPayload(mapped, 4096, 4096);
+            from.send(packet(path(from, to), 2, PAYLOAD));
+            assertThat(from.send(packet)).isEqualTo(PacketPort.Sent.REFUSED);
+            send(from, packet(path(from, to), 3, PAYLOAD));
+        }
+        await(rim, to, 2);
+        assertThat(psns()).containsExactly(2, 3);
     }
 
     @Test
