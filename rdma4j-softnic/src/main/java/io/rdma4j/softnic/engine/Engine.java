@@ -32,11 +32,14 @@ public final class Engine {
     private static final int RECEIVE_BUDGET = 64;
     private static final int SEND_BUDGET = 256;
     private static final int BURST = 16;
+    /** Those below are for management, as in Linux. */
+    private static final int FIRST_NUMBER = 16;
 
     private final Rim rim;
     private final IdTable<EngineQueuePair> queuePairs;
     private final ManagementPort management;
     private final MulticastGroups groups = new MulticastGroups();
+    private final QueuePairNumbers numbers;
     private final Reception reception;
     private final Consumer<CompletionRing> onOverrun;
     private final DeadlineHeap deadlines = new DeadlineHeap();
@@ -58,6 +61,7 @@ public final class Engine {
         this.rim = rim;
         this.onOverrun = onOverrun;
         queuePairs = new IdTable<>(random);
+        numbers = new QueuePairNumbers(random);
         Arena arena = Arena.ofAuto();
         management = new ManagementPort(connectionManager, arena);
         reception = new Reception(this, queuePairs, groups, management);
@@ -91,12 +95,13 @@ public final class Engine {
 
     // ---------------------------------------------------------------- queue pairs
 
-    /** {@return a number for a new queue pair} Numbers below 16 are for management, as in Linux. */
+    /** {@return a number for a new queue pair} */
     public int newQueuePairNumber() {
         int number;
         do {
-            number = queuePairs.newId(16);
-        } while (number == MulticastGroups.QUEUE_PAIR);
+            number = numbers.next();
+        } while (number < FIRST_NUMBER || number == MulticastGroups.QUEUE_PAIR
+                || queuePairs.find(number) != null);
         return number;
     }
 

@@ -1,0 +1,49 @@
+package io.rdma4j.softnic.engine;
+
+import java.util.function.IntSupplier;
+
+/**
+ * Numbers for queue pairs: all of 24 bits in an order that others cannot guess, none twice before all were used.
+ *
+ * <p>A number must rest after its queue pair has gone: late packets of the old one may still come, and a peer
+ * that still waits for them (time-wait) takes a new connection of the same number for a stale one. Sources:
+ * IBTA 9.7.1 and 12.9.8. Numbers drawn by chance repeat too soon: among the 2,000 that a device
+ * with 1,000 connections a second lets rest, one new connection in 8,000 would meet its number.
+ *
+ * <p>The order is a permutation: a counter, sent through four rounds of a Feistel network with random keys.
+ */
+final class QueuePairNumbers {
+    private static final int HALF_BITS = 12;
+    private static final int HALF_MASK = (1 << HALF_BITS) - 1;
+    private static final int ROUNDS = 4;
+
+    private final int[] keys = new int[ROUNDS];
+    private int counter;
+
+    /** @param random numbers that others cannot guess */
+    QueuePairNumbers(IntSupplier random) {
+        for (int i = 0; i < ROUNDS; i++) {
+            keys[i] = random.getAsInt();
+        }
+    }
+
+    /** {@return the next number, of 24 bits} */
+    int next() {
+        int left = counter >>> HALF_BITS & HALF_MASK;
+        int right = counter & HALF_MASK;
+        counter++;
+        for (int key : keys) {
+            int mixed = left ^ mix(right ^ key);
+            left = right;
+            right = mixed & HALF_MASK;
+        }
+        return left << HALF_BITS | right;
+    }
+
+    /** {@return bits that each depend on all bits of a value} */
+    private static int mix(int value) {
+        int mixed = (value ^ value >>> 16) * 0x85eb_ca6b;
+        mixed = (mixed ^ mixed >>> 13) * 0xc2b2_ae35;
+        return mixed ^ mixed >>> 16;
+    }
+}
