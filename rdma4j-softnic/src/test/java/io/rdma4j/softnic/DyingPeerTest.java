@@ -52,7 +52,7 @@ class DyingPeerTest {
                     EventChannel events = EventChannel.create();
                     CmId listener = CmId.create(events, PortSpace.TCP)) {
                 listener.bindAddress(
-                        new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0));
+                        new InetSocketAddress(InetAddress.ofLiteral(CmStage.OWN), 0));
                 listener.listen(1);
                 Process process = start(listener.localAddress());
                 try (CmId id = accept(events)) {

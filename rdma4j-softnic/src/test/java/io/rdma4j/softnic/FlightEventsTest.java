@@ -151,7 +151,7 @@ class FlightEventsTest {
         int serverQueuePair;
         int port;
         try (CmId listener = CmId.create(PortSpace.TCP); CmId client = CmId.create(PortSpace.TCP)) {
-            listener.bindAddress(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0));
+            listener.bindAddress(new InetSocketAddress(InetAddress.ofLiteral(CmStage.OWN), 0));
             listener.listen(1);
             port = listener.sourcePort();
             CompletableFuture<CmId> served = CompletableFuture.supplyAsync(() -> {
@@ -187,13 +187,14 @@ class FlightEventsTest {
                 "ESTABLISHED " + remote + " " + local + " " + serverQueuePair + " 0",
                 "DISCONNECTED " + local + " " + remote + " " + queuePair + " 0",
                 "DISCONNECTED " + remote + " " + local + " " + serverQueuePair + " 0");
-        assertThat(events).anyMatch(event -> event.startsWith("REJECTED 127.0.0.1 port ")
-                && event.contains(" 127.0.0.1 port " + (port + 1) + " ") && event.endsWith(" 8"));
+        assertThat(events).anyMatch(event -> event.startsWith("REJECTED " + CmStage.OWN + " port ")
+                && event.contains(" " + CmStage.OWN + " port " + (port + 1) + " ")
+                && event.endsWith(" 8"));
     }
 
     private static void assertRejected(int port) throws RdmaException {
         try (CmId id = CmId.create(PortSpace.TCP)) {
-            id.resolveAddress(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), port),
+            id.resolveAddress(new InetSocketAddress(InetAddress.ofLiteral(CmStage.OWN), port),
                     TIMEOUT);
             id.resolveRoute(TIMEOUT);
             id.createQueuePair(null, new QueuePairInitAttributes());

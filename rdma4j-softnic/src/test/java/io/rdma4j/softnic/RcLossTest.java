@@ -4,6 +4,8 @@ import io.rdma4j.protocol.wire.Icrc;
 import io.rdma4j.protocol.wire.Layouts;
 import io.rdma4j.protocol.wire.Opcode;
 import io.rdma4j.protocol.wire.PacketView;
+import io.rdma4j.protocol.wire.Psn;
+import io.rdma4j.protocol.wire.Syndrome;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import org.junit.jupiter.api.Test;
@@ -11,6 +13,8 @@ import org.junit.jupiter.api.Test;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Predicate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -61,6 +65,28 @@ class RcLossTest {
         assertThat(pair.b.hasPeersBytes(5000)).isTrue();
         assertThat(pair.a.queuePair.counter(Counter.RCVD_SEQ_ERR)).isOne();
         assertThat(pair.b.queuePair.counter(Counter.OUT_OF_SEQ_REQUEST)).isPositive();
+    }
+
+    /** Linux rxe overhears a negative answer that follows another without an acknowledgement between. */
+    @Test
+    void eachMissingPacketIsToldBehindAnAcknowledgementOfThoseBeforeIt() throws Exception {
+        Pair pair = new Pair();
+        int[] times = new int[16];
+        List<String> answers = new ArrayList<>();
+        pair.simulation.network.loseIf(packet -> {
+            int index = packet.psn() - Pair.FIRST_PSN & Psn.MASK;
+            if (packet.opcode() == Opcode.RC_ACKNOWLEDGE) {
+                answers.add((packet.syndrome() < Syndrome.NAK_PSN_SEQUENCE_ERROR ? "ack " : "nak ")
+                        + index);
+                return false;
+            }
+            times[index]++;
+            return (index == 3 && times[index] == 1) || (index == 6 && times[index] == 2);
+        });
+        pair.a.write(1, 10_000);
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS");
+        assertThat(answers).containsSequence("ack 2", "nak 3").containsSequence("ack 5", "nak 6");
     }
 
     @Test

@@ -31,6 +31,8 @@ final class RcAnswers {
     /** The syndrome of a negative answer that is still to be sent, 0 for none. */
     private int pendingNak;
     private long nakPsn;
+    /** The peer was told that everything before this PSN was carried out. */
+    private long toldPsn;
 
     RcAnswers(RcQueuePair queuePair, RcAttributes attributes, RequestProgress progress,
             ReceiveQueue receiveQueue, RemoteAccess access, QueuePairHost host) {
@@ -45,6 +47,7 @@ final class RcAnswers {
     void reset() {
         isAcknowledgePending = false;
         pendingNak = 0;
+        toldPsn = progress.expected;
         responses.reset(attributes.maxDestinationReadAtomic);
     }
 
@@ -204,20 +207,32 @@ final class RcAnswers {
             isDeferralCounted = isAcknowledgePending;
             return pollResponse(out);
         }
-        if (pendingNak != 0) {
+        if (pendingNak != 0 && !mustAcknowledgeFirst()) {
             begin(out, Opcode.RC_ACKNOWLEDGE, nakPsn).acknowledgement(pendingNak,
                     progress.messages);
             pendingNak = 0;
             return true;
         }
-        if (isAcknowledgePending) {
+        if (isAcknowledgePending || pendingNak != 0) {
             isAcknowledgePending = false;
             isDeferralCounted = false;
+            toldPsn = progress.expected;
             begin(out, Opcode.RC_ACKNOWLEDGE, progress.expected - 1).acknowledgement(syndrome(),
                     progress.messages);
             return true;
         }
         return false;
+    }
+
+    /**
+     * {@return whether the peer does not know yet how far it came since it was told that a packet is missing}
+     *
+     * <p>A negative answer says that, too. But Linux rxe, while it sends again, takes a second one for a copy
+     * of the first until an acknowledgement has come, and then stands still until its time-out.
+     */
+    private boolean mustAcknowledgeFirst() {
+        return pendingNak == Syndrome.NAK_PSN_SEQUENCE_ERROR && nakPsn == progress.expected
+                && nakPsn > toldPsn;
     }
 
     private boolean pollResponse(OutgoingPacket out) {

@@ -23,12 +23,12 @@ class RallyTest {
     private final PingPongOptions options = CommandLine.populateCommand(new PingPongOptions(),
             "-n", "1");
 
-    private CompletableFuture<String> serve(Side side) throws IOException {
+    private CompletableFuture<String> play(Side side, boolean isClient) throws IOException {
         Rally rally = new Rally(side, ONE_CONNECTION, options, new ReceiveTimes(0));
         rally.prepare();
         return CompletableFuture.supplyAsync(() -> {
             try {
-                rally.play(false);
+                rally.play(isClient);
                 return "played";
             } catch (IOException e) {
                 return String.valueOf(e.getMessage());
@@ -53,13 +53,31 @@ class RallyTest {
             try (Side client = new Side(context, options, ONE_CONNECTION)) {
                 client.connect(server.endpoints());
                 server.connect(client.endpoints());
-                said = serve(server);
+                said = play(server, false);
                 client.postSend(0);
                 awaitSent(client);
             }
             assertThat(said.get(60, TimeUnit.SECONDS))
                     .startsWith("all 1 messages came, but the last"
                             + " of this side was not acknowledged: the peer has left");
+        }
+    }
+
+    /** The peer takes the only message, and is gone before it acknowledges it; its answer has come before. */
+    @Test
+    void clientWhoseAnswersHaveAllComeHasFinished() throws Exception {
+        try (DeviceContext context = options.open();
+                Side client = new Side(context, options, ONE_CONNECTION)) {
+            CompletableFuture<String> said;
+            try (Side server = new Side(context, options, ONE_CONNECTION)) {
+                client.connect(server.endpoints());
+                server.connect(client.endpoints());
+                // No receive is posted here: the client's message is not acknowledged.
+                server.postSend(0);
+                said = play(client, true);
+                awaitSent(server);
+            }
+            assertThat(said.get(60, TimeUnit.SECONDS)).isEqualTo("played");
         }
     }
 }
