@@ -9,7 +9,10 @@ from laboratory.capture import Capture
 
 from . import tools, wire
 
-RUN_SECONDS = 40
+CLEAN_SECONDS = 40
+# On a bad network a lost negative answer costs Linux, with the connection manager's settings, 2.1 s.
+BAD_SECONDS = 120
+BAD_PATIENCE_SECONDS = 60
 GRACE_SECONDS = 5
 UNACKNOWLEDGED = "but the last of this side was not acknowledged: the peer has left"
 C_WAITS = "the C program did not end"
@@ -72,7 +75,10 @@ class Trial:
         """Server and client to their end; what went wrong on the way, if anything."""
         java_serves = cell.role == "server"
         serving, asking = (self._java, self._linux) if java_serves else (self._linux, self._java)
-        patience = ["--patience", str(tool.patience_seconds)] if not tool.is_reliable and cell.net != "clean" else []
+        seconds = CLEAN_SECONDS if cell.net == "clean" else BAD_SECONDS
+        patience = []
+        if cell.net != "clean":
+            patience = ["--patience", str(BAD_PATIENCE_SECONDS if tool.is_reliable else tool.patience_seconds)]
         words = tool.arguments(cell, serving.end(cell.family, asking), True)
         server, is_ready = serving.start_server(cell.tool, words + (patience if java_serves else []), tool.ready)
         if not is_ready:
@@ -80,16 +86,16 @@ class Trial:
             return server, None, "the server did not become ready"
         words = tool.arguments(cell, asking.end(cell.family, serving), False)
         client = asking.start(cell.tool, ([] if java_serves else patience) + words)
-        return server, client, self._await(tool, server, client, java_serves)
+        return server, client, self._await(tool, server, client, java_serves, seconds)
 
     @staticmethod
-    def _await(tool, server, client, java_serves):
+    def _await(tool, server, client, java_serves, seconds):
         """Waits until both have ended; stops who has not, and says so."""
         reason = ""
         started = time.monotonic()
         if tool.server_stays:
-            if client.wait(RUN_SECONDS) is None:
-                reason = f"the client did not end within {RUN_SECONDS} s"
+            if client.wait(seconds) is None:
+                reason = f"the client did not end within {seconds} s"
             elif server.status is not None:
                 reason = "the server ended before it was stopped"
             client.stop()
@@ -99,10 +105,10 @@ class Trial:
             server.status = 0
             return reason
         java, other = (server, client) if java_serves else (client, server)
-        if java.wait(RUN_SECONDS) is None:
-            reason = f"Java did not end within {RUN_SECONDS} s"
+        if java.wait(seconds) is None:
+            reason = f"Java did not end within {seconds} s"
         # When Java has given up the C program may wait for ever; otherwise it has its time too.
-        left = started + RUN_SECONDS - time.monotonic() if tool.is_reliable else GRACE_SECONDS
+        left = started + seconds - time.monotonic() if tool.is_reliable else GRACE_SECONDS
         if other.wait(max(left, GRACE_SECONDS) if java.status == 0 else 1) is None and not reason:
             reason = C_WAITS
         java.stop()
