@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.linux;
 
+import io.rdma4j.softnic.rim.LinkScope;
 import io.rdma4j.verbs.Gid;
 
 import java.lang.foreign.MemorySegment;
@@ -56,14 +57,8 @@ final class SocketAddress {
         to.set(JAVA_INT, 4, 0);
         to.set(U64, ADDRESS_6, address.high());
         to.set(U64, ADDRESS_6 + 8, address.low());
-        to.set(JAVA_INT, SCOPE_6, isOfTheLink(address) ? interfaceIndex : 0);
+        to.set(JAVA_INT, SCOPE_6, LinkScope.holds(address) ? interfaceIndex : 0);
         return LENGTH_6;
-    }
-
-    /** An address of the link, or of a group whose scope is the link or less, means nothing elsewhere. */
-    private static boolean isOfTheLink(Gid address) {
-        return address.isLinkLocal()
-                || (address.isMulticast() && (address.high() >>> 48 & 0xf) <= 2);
     }
 
     static int port(MemorySegment from) {

@@ -9,11 +9,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
-import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 import java.util.HashMap;
@@ -31,8 +29,8 @@ final class NioPort implements PacketPort {
 
     private final Arena memory = Arena.ofShared();
     private final DatagramChannel channel;
-    private final InetAddress address;
     private final Gid local;
+    private final int interfaceIndex;
     private final PacketSealer sealer;
     private final MemorySegment received;
     private final ByteBuffer receivedView;
@@ -48,10 +46,11 @@ final class NioPort implements PacketPort {
     private @Nullable ByteBuffer kept;
     private @Nullable InetSocketAddress keptTarget;
 
-    NioPort(DatagramChannel channel, InetAddress address) {
+    /** @param interfaceIndex of the interface that addresses of the link belong to */
+    NioPort(DatagramChannel channel, Gid local, int interfaceIndex) {
         this.channel = channel;
-        this.address = address;
-        local = Gid.of(address);
+        this.local = local;
+        this.interfaceIndex = interfaceIndex;
         sealer = new PacketSealer(memory);
         received = memory.allocate(PacketSealer.CAPACITY, 64);
         receivedView = received.asByteBuffer();
@@ -208,21 +207,10 @@ final class NioPort implements PacketPort {
             if (targets.size() >= KEPT_PEERS) {
                 targets.clear();
             }
-            target = new InetSocketAddress(scoped(destination), Path.UDP_PORT);
+            target = new InetSocketAddress(LinkScope.address(destination, interfaceIndex),
+                    Path.UDP_PORT);
             targets.put(destination, target);
         }
         return target;
-    }
-
-    /** An address of the link means nothing without the interface, which is this port's. */
-    private InetAddress scoped(Gid destination) {
-        if (!destination.isLinkLocal() || !(address instanceof Inet6Address own)) {
-            return destination.address();
-        }
-        try {
-            return Inet6Address.getByAddress(null, destination.bytes(), own.getScopeId());
-        } catch (UnknownHostException e) {
-            throw new IllegalStateException("16 bytes are an address", e);
-        }
     }
 }

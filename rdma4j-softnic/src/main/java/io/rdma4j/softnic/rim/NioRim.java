@@ -78,14 +78,14 @@ public final class NioRim implements Rim {
     private PacketPort add(DatagramChannel channel, InetAddress local) throws IOException {
         channel.register(selector, SelectionKey.OP_READ);
         selector.wakeup();
-        NioPort port = new NioPort(channel, local);
+        NioPort port = new NioPort(channel, Gid.of(local), networkInterface.getIndex());
         ports.add(port);
         return port;
     }
 
     @Override
     public PacketPort join(Gid group) throws RdmaException {
-        InetAddress address = group.address();
+        InetAddress address = LinkScope.address(group, networkInterface.getIndex());
         DatagramChannel channel = null;
         try {
             channel = DatagramChannel.open(address instanceof Inet4Address

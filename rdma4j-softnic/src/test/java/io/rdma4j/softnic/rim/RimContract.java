@@ -389,6 +389,17 @@ public abstract class RimContract {
         assertThat(psns()).containsExactly(5, 5, 6);
     }
 
+    /** Such a group means nothing without the interface. */
+    @ParameterizedTest
+    @ValueSource(strings = {"ff01::7704", "ff02::7704", "ff05::7704"})
+    void groupOfIpv6IsJoinedWhateverItsScope(String address) throws Exception {
+        Gid group = Gid.of(InetAddress.ofLiteral(address));
+        Rim rim = rim();
+        assertThat(rim.join(group).local()).isEqualTo(group);
+        rim.leave(group);
+        assertThat(rim.port(group)).isNull();
+    }
+
     @Test
     void closedPortCarriesNothing() throws Exception {
         Rim rim = rim();
