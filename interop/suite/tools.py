@@ -46,7 +46,7 @@ class Tool:
     server_stays: bool = False
     server_is_silent: bool = False
     # How long Java waits for an unreliable message that was lost.
-    patience_seconds: int = 3
+    patience_seconds: int = 2
     families: tuple = ("ipv4", "ipv6")
 
     def usual_size(self, mtu):
