@@ -13,6 +13,7 @@ from .processes import GuestProcess
 RUN = Path("/tmp") / f"rdma-lab-{network.NAMESPACE}"
 SCRIPT = Path(__file__).resolve().parent.parent / "lab"
 BOOT_SECONDS = 90
+DRIVERS = ("rxe", "siw", "none")
 
 
 class LabError(Exception):
