@@ -89,6 +89,33 @@ class RcLossTest {
         assertThat(answers).containsSequence("ack 2", "nak 3").containsSequence("ack 5", "nak 6");
     }
 
+    /** Linux rxe takes a READ whose PSN is acknowledged for done, without its data. */
+    @Test
+    void lostResponseOfAReadIsReplacedByNoAcknowledgement() throws Exception {
+        Pair pair = new Pair();
+        int[] lost = {0, 0};
+        List<Integer> acknowledged = new ArrayList<>();
+        pair.simulation.network.loseIf(packet -> {
+            if (packet.opcode() == Opcode.RC_ACKNOWLEDGE) {
+                if (packet.syndrome() < Syndrome.NAK_PSN_SEQUENCE_ERROR) {
+                    acknowledged.add(packet.psn() - Pair.FIRST_PSN & Psn.MASK);
+                }
+                return false;
+            }
+            return (packet.opcode() == Opcode.RC_READ_RESPONSE_ONLY && lost[0]++ == 0)
+                    || (packet.opcode() == Opcode.RC_WRITE_ONLY
+                            && (packet.psn() - Pair.FIRST_PSN & Psn.MASK) == 2 && lost[1]++ == 0);
+        });
+        pair.a.write(1, 100);
+        pair.a.read(2, 100);
+        pair.a.write(3, 100);
+        pair.a.write(4, 100);
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS", "2 SUCCESS", "3 SUCCESS", "4 SUCCESS");
+        assertThat(lost).containsExactly(2, 2);
+        assertThat(acknowledged).doesNotContain(1).contains(3);
+    }
+
     @Test
     void lostAcknowledgementIsGivenAgainForTheRepeatedRequest() throws Exception {
         Pair pair = losingFirst(packet -> packet.opcode().isResponse());

@@ -53,6 +53,7 @@ sealed interface CmMessage {
             case DisconnectReply.ATTRIBUTE ->
                 new DisconnectReply(in.getInt(), in.getInt(),
                         PrivateData.decode(in, DisconnectReply.PRIVATE_DATA));
+            case LoadAlternatePath.ATTRIBUTE -> new LoadAlternatePath(in.getInt(), in.getInt());
             case ServiceRequest.ATTRIBUTE -> ServiceRequest.decode(in);
             case ServiceReply.ATTRIBUTE -> ServiceReply.decode(in);
             default -> null;
@@ -384,6 +385,58 @@ sealed interface CmMessage {
         public void encode(ByteBuffer out) {
             out.putInt(senderId).putInt(receiverId);
             privateData.encode(out, PRIVATE_DATA);
+        }
+    }
+
+    /**
+     * Offers another path for a connection (LAP); of it only whom it concerns is read. Source: IBTA 12.8.1.
+     *
+     * @param senderId the sender's communication identifier
+     * @param receiverId the receiver's
+     */
+    record LoadAlternatePath(int senderId, int receiverId) implements CmMessage {
+        static final int ATTRIBUTE = 0x19;
+        private static final int REST = 224;
+
+        @Override
+        public int attribute() {
+            return ATTRIBUTE;
+        }
+
+        @Override
+        public void encode(ByteBuffer out) {
+            out.putInt(senderId).putInt(receiverId);
+            PrivateData.NONE.encode(out, REST);
+        }
+    }
+
+    /**
+     * Answers such an offer (APR); never received, for none is made here. Source: IBTA 12.8.2.
+     *
+     * @param senderId the sender's communication identifier
+     * @param receiverId the receiver's
+     * @param status what becomes of the offer, table 124
+     */
+    record AlternatePathResponse(int senderId, int receiverId, int status) implements CmMessage {
+        static final int ATTRIBUTE = 0x1a;
+        static final int INVALID_COMMUNICATION_ID = 1;
+        static final int UNSUPPORTED = 2;
+        private static final int REST = 222;
+
+        static AlternatePathResponse to(LoadAlternatePath offer, int status) {
+            return new AlternatePathResponse(/* senderId= */ offer.receiverId,
+                    /* receiverId= */ offer.senderId, status);
+        }
+
+        @Override
+        public int attribute() {
+            return ATTRIBUTE;
+        }
+
+        @Override
+        public void encode(ByteBuffer out) {
+            out.putInt(senderId).putInt(receiverId).put((byte) 0).put((byte) status);
+            PrivateData.NONE.encode(out, REST);
         }
     }
 

@@ -2,8 +2,10 @@ package io.rdma4j.protocol.cm;
 
 import io.rdma4j.cm.ConnectionParameters;
 import io.rdma4j.cm.RejectReason;
+import io.rdma4j.protocol.cm.CmMessage.AlternatePathResponse;
 import io.rdma4j.protocol.cm.CmMessage.DisconnectReply;
 import io.rdma4j.protocol.cm.CmMessage.DisconnectRequest;
+import io.rdma4j.protocol.cm.CmMessage.LoadAlternatePath;
 import io.rdma4j.protocol.cm.CmMessage.MessageReceipt;
 import io.rdma4j.protocol.cm.CmMessage.ReadyToUse;
 import io.rdma4j.protocol.cm.CmMessage.Reject;
@@ -181,6 +183,9 @@ public final class ConnectionManager {
                     conversation.onDisconnectReply(nowNs);
                 }
             }
+            case LoadAlternatePath offer -> onAlternatePath(offer, transaction, peer);
+            case AlternatePathResponse response -> throw new IllegalArgumentException(
+                    response + " is never decoded");
             case ServiceRequest request -> datagrams.onRequest(request, transaction, peer);
             case ServiceReply reply -> datagrams.onReply(reply, peer);
         }
@@ -301,6 +306,14 @@ public final class ConnectionManager {
             send(peer, transaction,
                     DisconnectReply.to(request));
         }
+    }
+
+    /** There is one path between two RoCE addresses, and no other to change over to. */
+    private void onAlternatePath(LoadAlternatePath offer, long transaction, CmPeer peer) {
+        boolean isKnown = find(offer.receiverId(), offer.senderId(), peer) != null;
+        send(peer, transaction, AlternatePathResponse.to(offer, isKnown
+                ? AlternatePathResponse.UNSUPPORTED
+                : AlternatePathResponse.INVALID_COMMUNICATION_ID));
     }
 
     /**

@@ -147,6 +147,7 @@ final class RcAnswers {
     /** The response acknowledges everything before it. IBTA 9.7.5.1.2. */
     private void acknowledgeByResponse() {
         isAcknowledgePending = false;
+        toldPsn = progress.expected;
     }
 
     /** {@return whether a repeated request is to be answered again} If its answer still waits, it is not lost. */
@@ -217,8 +218,8 @@ final class RcAnswers {
             isAcknowledgePending = false;
             isDeferralCounted = false;
             toldPsn = progress.expected;
-            begin(out, Opcode.RC_ACKNOWLEDGE, progress.expected - 1).acknowledgement(syndrome(),
-                    progress.messages);
+            begin(out, Opcode.RC_ACKNOWLEDGE, progress.acknowledgeable)
+                    .acknowledgement(syndrome(), progress.messages);
             return true;
         }
         return false;

@@ -315,7 +315,7 @@ final class RcResponder {
 
     /** A packet of a message was carried out. */
     private void executed(PacketView packet) {
-        progress.expected++;
+        progress.advance();
         if (packet.isAcknowledgeRequested()) {
             answers.acknowledge();
         }

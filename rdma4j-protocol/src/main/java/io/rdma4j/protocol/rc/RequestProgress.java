@@ -10,6 +10,12 @@ import org.jspecify.annotations.Nullable;
 final class RequestProgress {
     /** The PSN that comes next. */
     long expected;
+    /**
+     * The PSN an acknowledgement carries: that of the last SEND or WRITE packet carried out. It must be none of a
+     * READ or atomic, which only a response acknowledges: if that is lost, Linux rxe would take the READ for
+     * done, without its data.
+     */
+    long acknowledgeable;
     /** Messages carried out, which answers carry as message sequence number. IBTA 9.7.7.2. */
     long messages;
     /** The receive request that the message under way goes to, null for none. */
@@ -19,8 +25,15 @@ final class RequestProgress {
     /** Starts anew with a first PSN. */
     void reset(long firstPsn) {
         expected = firstPsn;
+        acknowledgeable = firstPsn - 1;
         messages = 0;
         receive = null;
+    }
+
+    /** A packet of a SEND or WRITE was carried out. */
+    void advance() {
+        acknowledgeable = expected;
+        expected++;
     }
 
     /** A message was carried out whose request and answer take that many PSNs from the one expected. */

@@ -85,6 +85,8 @@ class ConversationTableTest extends CmPair {
             case MessageReceipt receipt -> "MRA";
             case DisconnectRequest request -> "DREQ";
             case DisconnectReply reply -> "DREP";
+            case CmMessage.LoadAlternatePath offer -> "LAP";
+            case CmMessage.AlternatePathResponse response -> "APR";
             case CmMessage.ServiceRequest request -> "SIDR_REQ";
             case CmMessage.ServiceReply reply -> "SIDR_REP";
         };

@@ -5,6 +5,7 @@ import io.rdma4j.cm.PortSpace;
 import io.rdma4j.cm.RejectReason;
 import io.rdma4j.protocol.cm.CmMessage.DisconnectReply;
 import io.rdma4j.protocol.cm.CmMessage.DisconnectRequest;
+import io.rdma4j.protocol.cm.CmMessage.LoadAlternatePath;
 import io.rdma4j.protocol.cm.CmMessage.MessageReceipt;
 import io.rdma4j.protocol.cm.CmMessage.ReadyToUse;
 import io.rdma4j.protocol.cm.CmMessage.Reject;
@@ -598,7 +599,7 @@ class HostilePeerTest extends CmPair {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {0, 1, 2, 3, 0x0f, 0x19, 0x1a, 0x1b, 0x8010, 0xffff})
+    @ValueSource(ints = {0, 1, 2, 3, 0x0f, 0x1a, 0x1b, 0x8010, 0xffff})
     void attributesThatAreNoneOfOurMessagesAreNotAnswered(int attribute) throws Exception {
         listen(10);
         ByteBuffer mad = ByteBuffer.allocate(ConnectionManager.MESSAGE_LENGTH);
@@ -606,6 +607,31 @@ class HostilePeerTest extends CmPair {
         mad.putShort(16, (short) attribute);
         assertThat(server.manager.onMad(mad.flip(), new CmPeer(SERVER, CLIENT), nowNs)).isFalse();
         assertThat(server.next()).isNull();
+    }
+
+    @Test
+    void anotherPathIsRefusedAndTheConnectionStays() throws Exception {
+        listen(10);
+        client.connect(new ConnectionParameters());
+        run(1);
+        CmConversation theirs = server.conversation();
+        byte[] answer = answerTo(new LoadAlternatePath(theirs.remoteId(), theirs.localId()));
+        // Attribute, both identifiers, length of what follows, status: unsupported.
+        assertThat(ByteBuffer.wrap(answer, 16, 2).getShort()).isEqualTo((short) 0x1a);
+        assertThat(ByteBuffer.wrap(answer, 24, 10)).isEqualTo(ByteBuffer.allocate(10)
+                .putInt(theirs.localId()).putInt(theirs.remoteId()).put((byte) 0).put((byte) 2)
+                .flip());
+        assertThat(theirs.state()).isEqualTo(CmConversation.State.ESTABLISHED);
+        assertThat(answerTo(new LoadAlternatePath(77, theirs.localId()))[33]).isEqualTo((byte) 1);
+    }
+
+    private byte[] answerTo(CmMessage message) {
+        ByteBuffer mad = ByteBuffer.allocate(ConnectionManager.MESSAGE_LENGTH);
+        CmMessage.encode(9, message, mad);
+        assertThat(server.manager.onMad(mad.flip(), new CmPeer(SERVER, CLIENT), nowNs)).isTrue();
+        ByteBuffer answer = ByteBuffer.allocate(ConnectionManager.MESSAGE_LENGTH);
+        assertThat(server.manager.pollTransmit(answer)).isNotNull();
+        return answer.array();
     }
 
     // ---------------------------------------------------------------- messages of the past
