@@ -13,6 +13,8 @@ class Capture:
 
     def __init__(self, file):
         self.file = file
+        # Packets that it missed, once it is closed.
+        self.dropped = 0
 
     def __enter__(self):
         self._tcpdump = subprocess.Popen(

@@ -88,6 +88,16 @@ class JavaEnd:
                          self._gids[family])
 
 
+    def rim(self):
+        """How it reaches the network: linux or portable."""
+        shown = self.start("ibv_devinfo", ["-v", "-d", self._device])
+        shown.wait(60)
+        found = re.search(r"rim:\s+(\w+)", shown.out)
+        if not found:
+            raise OSError(f"ibv_devinfo -v names no rim: {shown.err.strip()}")
+        return found.group(1)
+
+
 class JavaHere(JavaEnd):
     """rdma4j on this machine."""
 

@@ -31,7 +31,8 @@ class Lane:
         self._own.mkdir(parents=True)
         self._linux = endpoints.LinuxEnd(all_guests[0], {"atomic_pingpong": self._atomic_pingpong()})
         self._java = endpoints.JavaHere(f"-Drdma4j.rim={self._rim}")
-        self._linux.fill_checksums(self._rim == "portable")
+        self._served_by = self._java.rim()
+        self._linux.fill_checksums(self._served_by == "portable")
         self._dissector = wire.Dissector(self._own)
         self._trial = self._trial_with(self._java)
         self._matrix()
@@ -51,7 +52,7 @@ class Lane:
             if link != (cell.mtu, cell.net):
                 link = (cell.mtu, cell.net)
                 self._set_link(cell.mtu, cell.net)
-            self._note(MATRIX, self._trial.run(cell))
+            self._note(MATRIX, self._run(self._trial, cell))
         self._set_link(4096, "clean")
 
     def _set_link(self, mtu, net):
@@ -61,16 +62,29 @@ class Lane:
         self._linux.guest.impair(cells.NETS[net])
 
     def _scenarios(self):
-        play = scenarios.Scenarios(self._java, self._linux, self._trial)
+        own = {ipaddress.ip_address(address).packed for address in self._java.address.values()}
+        play = scenarios.Scenarios(self._java, self._linux, self._trial, self._own, self._dissector, own)
         for name in self._wanted:
             self._note(SCENARIO, play.run(name))
 
     def _between_guests(self, guest):
-        trial = self._trial_with(endpoints.JavaInGuest(guest, f"-Drdma4j.rim={self._rim}"))
+        try:
+            trial = self._trial_with(endpoints.JavaInGuest(guest, f"-Drdma4j.rim={self._rim}"))
+        except (OSError, guests.LabError) as failure:
+            self._note(GUESTS, Result("java in a guest", Verdict.FAILED, str(failure)))
+            return
         for tool in ("ibv_rc_pingpong", "rping"):
             for role in cells.ROLES:
                 cell = cells.Cell(tool, role, tools.named(tool).usual_size(4096), 4096, "clean", "ipv4")
-                self._note(GUESTS, trial.run(cell))
+                self._note(GUESTS, self._run(trial, cell))
+
+    @staticmethod
+    def _run(trial, cell):
+        """A run that breaks off has failed; the others go on."""
+        try:
+            return trial.run(cell)
+        except (OSError, guests.LabError, subprocess.SubprocessError, LookupError, StopIteration) as failure:
+            return Result(str(cell), Verdict.FAILED, f"broke off: {type(failure).__name__}: {failure}")
 
     def _note(self, kind, result):
         self._done += 1
@@ -93,7 +107,7 @@ class Lane:
                    for kind, result in self._entries]
         told = {"results": entries, "frames": self._dissector.frames,
                 "malformed": sorted({name for name, _ in self._dissector.malformed}),
-                "failure": self._dissector.failure,
+                "failure": self._dissector.failure, "rim": self._served_by,
                 "rdma_core": self._linux.guest.sh("dpkg-query -W -f '${Version}' rdma-core")}
         written(self._folder, self._number).write_text(json.dumps(told, indent=1))
 

@@ -74,7 +74,7 @@ def scenario_table(results):
 
 
 def document(circumstances, chosen, results, scenario_results, guest_results, seen, frames, malformed,
-             differences):
+             part, differences):
     """docs/interop.md."""
     lines = [
         "# Interoperability with Linux",
@@ -85,11 +85,12 @@ def document(circumstances, chosen, results, scenario_results, guest_results, se
         f"Linux {circumstances.kernel} in an emulated guest, rdma-core {circumstances.rdma_core}, JDK {circumstances.jdk}, "
         f"rim `{circumstances.rim}`, commit {circumstances.commit}.",
         "",
+        *([part, ""] if part else []),
         f"Matrix: {summary(results)}. Scenarios: {summary(scenario_results)}."
         + (f" Java in one guest, the kernel in another: {summary(guest_results)}." if guest_results else ""),
         "",
         f"The packets of every run were captured: {seen.sent} from Java, {seen.wrong_sent} of them with a wrong ICRC; "
-        f"{seen.received} from Linux, {seen.wrong_received} wrong. tshark read {frames} frames, found "
+        f"{seen.received} from Linux, {seen.wrong_received} wrong; {seen.unseen} were missed. tshark read {frames} frames, found "
         f"{malformed or 'none'} of the captures malformed.",
         "",
         "## Matrix",
@@ -102,6 +103,10 @@ def document(circumstances, chosen, results, scenario_results, guest_results, se
         "cannot know, says just that and ends with status 1. A C server then ends with status 1 as well.",
         "",
         *sizes(),
+        "",
+        "What cannot be tried: the C ping-pongs with 0 bytes, for Linux registers no region of 0; `mckey` with 0, for it",
+        "then sends nothing, and over IPv6, for Linux joins no IPv6 group over RoCEv2 (ENOTSUPP); `rping` below 24 and",
+        "above 65535 bytes, by its own rule.",
         *table(chosen, results),
         "",
         "## Scenarios",

@@ -1,17 +1,23 @@
 """What a matrix does not show: refusals, killed peers, a rebooted guest, many connections, wrong options."""
 import re
+import shutil
 import signal
+import subprocess
 import time
 
 from laboratory import network
+from laboratory.capture import Capture
+from laboratory.guests import LabError
 
-from . import tools
+from . import tools, wire
 from .trial import Result, Verdict, errors, log
 
 PORT = tools.RPING_PORT
 LISTENING = tools.Ready(cm=PORT, java_prints=tools.JAVA_LISTENS)
 # A dead peer shows after the connection's retries, or after the tools' patience of 10 s.
 NOTICE_SECONDS = 30
+# The connection's retries, or the tools' patience; a peer whose kernel lives says goodbye.
+PEER_GONE = "retry counter exceeded|nothing came from the peer|disconnect|DISCONNECT|flush|Flush"
 IN_A_ROW = 200
 AT_ONCE = 64
 
@@ -23,43 +29,61 @@ class Unexpected(Exception):
 class Scenarios:
     """Each public method is one; its name says what, its first line how."""
 
-    def __init__(self, java, linux, trial):
+    def __init__(self, java, linux, trial, own_folder, dissector, own_addresses):
         self._java = java
         self._linux = linux
         self._trial = trial
+        self._own_folder = own_folder
+        self._dissector = dissector
+        self._own_addresses = own_addresses
         self._started = []
 
     def run(self, name):
         started = time.monotonic()
         self._started = []
+        file = self._own_folder / f"{name}.pcap"
         verdict, reason = Verdict.OK, ""
+        capture = Capture(file)
         try:
-            getattr(self, name)()
+            with capture:
+                getattr(self, name)()
         except Unexpected as failure:
             verdict, reason = Verdict.FAILED, str(failure)
+        except (OSError, LabError, subprocess.SubprocessError) as failure:
+            verdict, reason = Verdict.FAILED, f"broke off: {type(failure).__name__}: {failure}"
         finally:
             for process in self._started:
                 process.stop()
+        seen = wire.look(file, self._own_addresses) if file.exists() else wire.Seen()
+        seen.unseen = capture.dropped
+        if seen.wrong_sent:
+            verdict, reason = Verdict.FAILED, f"{seen.wrong_sent} of {seen.sent} packets from Java have a wrong ICRC"
         if verdict is Verdict.FAILED:
-            folder = self._trial.kept(name)
-            folder.mkdir(parents=True, exist_ok=True)
-            for index, process in enumerate(self._started):
-                (folder / f"{index}-{process.name}.log").write_text(log(process))
-        return Result(name, verdict, reason, time.monotonic() - started)
+            self._keep(self._trial.kept(name), file)
+        if file.exists():
+            self._dissector.add(name, file)
+        return Result(name, verdict, reason, time.monotonic() - started, seen)
+
+    def _keep(self, folder, file):
+        folder.mkdir(parents=True, exist_ok=True)
+        if file.exists():
+            shutil.copy(file, folder / "capture.pcap")
+        for index, process in enumerate(self._started):
+            (folder / f"{index}-{process.name}.log").write_text(log(process))
 
     # ------------------------------------------------------------ refused
 
     def refused_by_linux(self):
         """A Java client asks a Linux machine where nobody listens."""
         client = self._ask(self._java, self._linux, 1)
-        self._must_fail_clearly(client, 10)
+        self._must_fail_clearly(client, 10, "ECONNREFUSED")
 
     def refused_by_java(self):
         """A Linux client asks a Java device for a port where nobody listens."""
         self._serve(self._java, ["-p", str(PORT + 1)])
         client = self._ask(self._linux, self._java, 1)
         self._must(client.wait(10) is not None, "the C client still waits after 10 s")
-        self._must("REJECTED" in client.out + client.err or client.status != 0, "the C client was not refused")
+        self._must("REJECTED" in client.out + client.err and client.status != 0, "the C client was not refused")
 
     # ------------------------------------------------------------ killed
 
@@ -75,7 +99,7 @@ class Scenarios:
         server = self._serve(self._linux, [])
         client = self._in_mid_transfer(self._java, self._linux)
         self._kill(server)
-        self._must_fail_clearly(client, NOTICE_SECONDS)
+        self._must_fail_clearly(client, NOTICE_SECONDS, PEER_GONE)
 
     def java_client_killed(self):
         """A Java client is killed in mid-transfer; the Linux server serves the next one."""
@@ -108,7 +132,7 @@ class Scenarios:
         self._serve(self._linux, [])
         client = self._in_mid_transfer(self._java, self._linux)
         self._reboot()
-        self._must_fail_clearly(client, NOTICE_SECONDS)
+        self._must_fail_clearly(client, NOTICE_SECONDS, PEER_GONE)
         self._serve(self._linux, [])
         self._must_serve(self._java, self._linux)
 
@@ -162,7 +186,7 @@ class Scenarios:
         self._must(is_ready, "the server did not become ready")
         client = self._note(self._java.start(
             "ibv_rc_pingpong", [*self._ping_pong(self._java, self._linux, 8192), self._linux.address["ipv4"]]))
-        self._must_fail_clearly(client, NOTICE_SECONDS)
+        self._must_fail_clearly(client, NOTICE_SECONDS, "8192|-s|REMOTE|remote|invalid request")
 
     def services_differ(self):
         """A reliable Java client against an unreliable Linux server."""
@@ -172,7 +196,7 @@ class Scenarios:
         self._must(is_ready, "the server did not become ready")
         client = self._note(self._java.start(
             "ibv_rc_pingpong", [*self._ping_pong(self._java, self._linux, 4096), self._linux.address["ipv4"]]))
-        self._must_fail_clearly(client, NOTICE_SECONDS)
+        self._must_fail_clearly(client, NOTICE_SECONDS, "retry counter exceeded")
 
     @staticmethod
     def _ping_pong(own, peer, size):
@@ -182,10 +206,11 @@ class Scenarios:
     # ------------------------------------------------------------ the tools without a peer
 
     def devices_are_listed_alike(self):
-        """ibv_devices and ibv_devinfo print what the C programs print, word for word but for the values."""
+        """ibv_devices and ibv_devinfo print every field that the C programs print."""
         for tool, words in (("ibv_devices", []), ("ibv_devinfo", []), ("ibv_devinfo", ["-v"])):
             java = self._to_end(self._java.start(tool, words))
             linux = self._to_end(self._linux.start(tool, words))
+            self._must(fields(linux), f"nothing to compare in {linux.out}")
             missing = fields(linux) - fields(java)
             self._must(not missing, f"{tool} {' '.join(words)} does not print {sorted(missing)}")
 
@@ -224,11 +249,11 @@ class Scenarios:
         client = self._ask(end, peer, 3)
         self._must(client.wait(NOTICE_SECONDS) == 0, f"the next client ended with {client.status}: {errors(client)}")
 
-    def _must_fail_clearly(self, client, seconds):
+    def _must_fail_clearly(self, client, seconds, pattern):
         self._must(client.wait(seconds) is not None, f"it still waits after {seconds} s")
         self._must(client.status not in (0, None), "it ended with status 0")
         said = errors(client)
-        self._must(len(said) == 1, f"it should say in one line what happened, not {said}")
+        self._must(len(said) == 1 and re.search(pattern, said[0]), f"it should say in one line {pattern}, not {said}")
 
     def _to_end(self, process):
         self._note(process)
@@ -250,8 +275,10 @@ class Scenarios:
 
 
 def fields(process):
-    """The words in front of the colons, or of a table's head."""
+    """The words in front of the colons, or those of a table's head."""
     named = {line.split(":")[0].strip() for line in process.out.splitlines() if ":" in line}
+    if not named:
+        return set(process.out.splitlines()[0].split())
     return {name for name in named if not re.match(r"GID\[", name)}
 
 

@@ -15,6 +15,10 @@ BAD_SECONDS = 120
 BAD_PATIENCE_SECONDS = 60
 GRACE_SECONDS = 5
 UNACKNOWLEDGED = "but the last of this side was not acknowledged: the peer has left"
+INTERRUPTED = 128 + signal.SIGINT
+# What Java says when a message does not come.
+NOTHING_CAME = "nothing came from the peer for"
+BAD_DATA = ("invalid data", "mismatch", "data verification")
 C_WAITS = "the C program did not end"
 
 
@@ -59,12 +63,13 @@ class Trial:
         with capture:
             server, client, reason = self._play(tool, cell)
         java, other = (server, client) if cell.role == "server" else (client, server)
-        verdict, reason = self._judge(tool, cell, java, other, reason)
+        verdict, reason = judge(tool, cell, java, other, reason)
         seen = wire.look(file, self._own_addresses)
         if seen.wrong_sent:
             verdict, reason = Verdict.FAILED, f"{seen.wrong_sent} of {seen.sent} packets from Java have a wrong ICRC"
         elif verdict is Verdict.OK and seen.sent == 0 and not (java is server and tool.server_is_silent):
             verdict, reason = Verdict.FAILED, "no packet of Java was seen"
+        seen.unseen = capture.dropped
         if verdict is not Verdict.OK:
             self._keep(self._folder / verdict.value.lower() / str(cell).replace("/", "_"), file,
                        {"java": java, "linux": other})
@@ -85,8 +90,14 @@ class Trial:
             server.stop()
             return server, None, "the server did not become ready"
         words = tool.arguments(cell, asking.end(cell.family, serving), False)
-        client = asking.start(cell.tool, ([] if java_serves else patience) + words)
-        return server, client, self._await(tool, server, client, java_serves, seconds)
+        client = None
+        try:
+            client = asking.start(cell.tool, ([] if java_serves else patience) + words)
+            return server, client, self._await(tool, server, client, java_serves, seconds)
+        finally:
+            for process in (server, client):
+                if process is not None:
+                    process.stop()
 
     @staticmethod
     def _await(tool, server, client, java_serves, seconds):
@@ -100,8 +111,11 @@ class Trial:
                 reason = "the server ended before it was stopped"
             client.stop()
             server.kill(signal.SIGINT)
-            server.wait(GRACE_SECONDS)
+            if server.wait(GRACE_SECONDS) is None and not reason:
+                reason = "the server does not end when it is interrupted"
             server.stop()
+            if java_serves and server.status not in (0, INTERRUPTED) and not reason:
+                reason = f"the interrupted server ended with {server.status}"
             server.status = 0
             return reason
         java, other = (server, client) if java_serves else (client, server)
@@ -114,22 +128,6 @@ class Trial:
         java.stop()
         other.stop()
         return reason
-
-    @staticmethod
-    def _judge(tool, cell, java, other, reason):
-        if other is None or java is None:
-            return Verdict.FAILED, reason
-        if not reason and java.status == 0 and other.status == 0:
-            return Verdict.OK, ""
-        if cell.net != "clean" and other.status == 0 and not reason and UNACKNOWLEDGED in java.err:
-            return Verdict.LEFT, ""
-        may_lose = not tool.is_reliable and cell.net != "clean"
-        # Java waited for a lost message and said so, or a C program waits for one for ever.
-        java_said = java.status not in (0, None) and len(errors(java)) == 1
-        if may_lose and (java_said or (java.status == 0 and reason == C_WAITS)):
-            return Verdict.LOST, ""
-        said = (errors(java) or errors(other) or ["nothing said"])[-1]
-        return Verdict.FAILED, f"{reason or 'exit status'}: java {java.status}, C {other.status}: {said}"
 
     @staticmethod
     def _keep(folder, file, processes):
@@ -145,11 +143,37 @@ class Trial:
         return self._folder / "failed" / name.replace("/", "_")
 
 
+def judge(tool, cell, java, other, reason):
+    """The verdict of a run and, if it failed, why."""
+    if other is None or java is None:
+        return Verdict.FAILED, reason
+    said = errors(java)
+    bad = [line for process in (java, other) for line in (process.out + process.err).splitlines()
+           if any(words in line for words in BAD_DATA)]
+    if bad:
+        return Verdict.FAILED, f"data differ: {bad[0]}"
+    if not reason and java.status == 0 and other.status == 0:
+        return (Verdict.FAILED, f"Java ended well, but said: {said[-1]}") if said else (Verdict.OK, "")
+    has_c_done = other.status == 0 and not reason
+    if cell.net != "clean" and has_c_done and UNACKNOWLEDGED in java.err:
+        return Verdict.LEFT, ""
+    has_java_noticed = java.status != 0 and len(said) == 1 and NOTHING_CAME in said[0]
+    has_java_sent_all = java.status == 0 and not said
+    if cell.net in tool.may_lose:
+        if has_java_noticed and (reason == C_WAITS or has_c_done):
+            return Verdict.LOST, ""
+        if has_java_sent_all and reason == C_WAITS:
+            return Verdict.LOST, ""
+    told = (said or errors(other) or ["nothing said"])[-1]
+    return Verdict.FAILED, f"{reason or 'exit status'}: java {java.status}, C {other.status}: {told}"
+
+
 def log(process):
     """All that is known of a process that has ended."""
     return f"exit status {process.status}\n--- standard output\n{process.out}\n--- standard error\n{process.err}"
 
 
 def errors(process):
-    """What it wrote to standard error, without the log."""
-    return [line for line in process.err.splitlines() if line.strip() and not line.startswith("FINE ")]
+    """What it wrote to standard error, without the log and without what rping always writes there."""
+    return [line for line in process.err.splitlines()
+            if line.strip() and not line.startswith("FINE ") and not line.endswith("DISCONNECT EVENT...")]

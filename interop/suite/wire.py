@@ -25,12 +25,15 @@ class Seen:
     received: int = 0
     wrong_sent: int = 0
     wrong_received: int = 0
+    # Packets that the capture missed.
+    unseen: int = 0
 
     def __iadd__(self, other):
         self.sent += other.sent
         self.received += other.received
         self.wrong_sent += other.wrong_sent
         self.wrong_received += other.wrong_received
+        self.unseen += other.unseen
         return self
 
 
@@ -55,7 +58,7 @@ def icrc(frame):
     What may change on the way counts as ones: TOS, TTL and checksum of IPv4, traffic class, flow label and
     hop limit of IPv6, the UDP checksum, and the byte of the BTH with the congestion bits.
     """
-    if len(frame) < 14 + 28:
+    if len(frame) < 14 + 40 + 8:
         return None
     kind = struct.unpack_from(">H", frame, 12)[0]
     if kind == IPV4:
@@ -127,6 +130,12 @@ class Dissector:
         self._thread.join()
 
     def _run(self):
+        try:
+            self._read_all()
+        except Exception as failure:  # Whatever it is, nobody may believe that all was read.
+            self.failure = f"{type(failure).__name__}: {failure}"
+
+    def _read_all(self):
         is_open = True
         while is_open:
             batch = []
@@ -154,7 +163,7 @@ class Dissector:
         done = subprocess.run(["nice", "tshark", "-r", str(self._merged), *without, "-Y", MALFORMED,
                                "-T", "fields", "-e", "frame.number"], capture_output=True, text=True)
         if done.returncode != 0:
-            self.failure = done.stderr.strip().splitlines()[-1]
+            self.failure = f"tshark ended with {done.returncode}: {done.stderr.strip()}"
         for line in done.stdout.split():
             self.malformed.append((owners[int(line) - 1], int(line)))
         self.frames += len(owners)
