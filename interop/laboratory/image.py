@@ -6,9 +6,9 @@ from pathlib import Path
 
 CACHE = Path(os.environ.get("LAB_CACHE", Path.home() / ".cache" / "rdma-lab"))
 PACKAGES = ["qemu-system-x86", "busybox-static", "cpio", "kmod", "iproute2", "gcc", "libc6-dev", "rdma-core",
-            "ibverbs-utils", "ibverbs-providers", "libibverbs-dev", "rdmacm-utils", "tcpdump", "tshark"]
+            "ibverbs-utils", "ibverbs-providers", "libibverbs-dev", "rdmacm-utils", "perftest", "tcpdump", "tshark"]
 COMMANDS = ["qemu-system-x86_64", "busybox", "cpio", "modprobe", "ip", "gcc", "rdma", "rping", "ibv_rc_pingpong",
-            "tcpdump", "tshark"]
+            "ib_write_bw", "tcpdump", "tshark"]
 KERNEL_DEPENDENCY = "linux-image-amd64"
 BOOT_MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay"]
 MARKER = "release"

@@ -51,6 +51,7 @@ class Tool:
     # How long Java waits for an unreliable message that was lost.
     patience_seconds: int = 2
     families: tuple = ("ipv4", "ipv6")
+    is_in_quick: bool = True
 
     def usual_size(self, mtu):
         """One size that shows most: several packets where the tool allows."""
@@ -78,6 +79,10 @@ def up_to_mtu_but_none(mtu):
 def rping_sizes(mtu):
     # At least its text and at most 64 KiB - 1, by its own rule.
     return [24, mtu - 1, mtu, mtu + 1, 64 * KIB - 1]
+
+
+def one_packet_or_many(mtu):
+    return [1, mtu + 1, 64 * KIB]
 
 
 def no_size(_):
@@ -127,6 +132,20 @@ def cmtime(_, end, is_server):
     return words if is_server else [*words, "-c", "20", "-s", end.peer]
 
 
+def perftest(cell, end, is_server):
+    # At least 5 messages, by its own rule. Without -F it minds how the processor's clock is governed.
+    words = ["-F", "-d", end.device, "-x", str(end.gid), "-p", str(SIDE_CHANNEL_PORT), "-m", str(cell.mtu),
+             "-n", str(max(5, exchanges(cell)))]
+    if cell.size is not None:
+        words += ["-s", str(cell.size)]
+    return words if is_server else [*words, end.peer4]
+
+
+def measuring(name, sizes=one_packet_or_many, is_in_quick=False):
+    # Each takes seconds to begin, and what an IP version changes the ping-pongs show.
+    return Tool(name, sizes, perftest, SIDE_CHANNEL, families=("ipv4",), is_in_quick=is_in_quick)
+
+
 LOSSES = ("loss 1%", "loss 5%")
 SIDE_CHANNEL = Ready(tcp=SIDE_CHANNEL_PORT)
 SERVICE = Ready(cm=CM_PORT, java_prints=JAVA_LISTENS)
@@ -150,6 +169,14 @@ ALL = [
          families=("ipv4",)),
     Tool("cmtime", no_size, cmtime, SERVICE, server_stays=True),
     Tool("atomic_pingpong", no_size, ping_pong(takes_mtu=False), SIDE_CHANNEL),
+    measuring("ib_write_bw", is_in_quick=True),
+    measuring("ib_read_bw"),
+    measuring("ib_send_bw"),
+    measuring("ib_atomic_bw", no_size),
+    measuring("ib_write_lat"),
+    measuring("ib_read_lat"),
+    measuring("ib_send_lat", is_in_quick=True),
+    measuring("ib_atomic_lat", no_size),
 ]
 
 

@@ -5,6 +5,7 @@ module io.rdma4j.tools {
     requires io.rdma4j.examples;
     requires io.rdma4j.softnic;
     requires info.picocli;
+    requires HdrHistogram;
     requires java.management;
     requires java.management.rmi;
     requires jdk.attach;
@@ -13,6 +14,7 @@ module io.rdma4j.tools {
     opens io.rdma4j.tools.cmtools to info.picocli;
     opens io.rdma4j.tools.demo to info.picocli;
     opens io.rdma4j.tools.options to info.picocli;
+    opens io.rdma4j.tools.perftest to info.picocli;
     opens io.rdma4j.tools.pingpong to info.picocli;
     opens io.rdma4j.tools.stat to info.picocli;
 }

@@ -6,6 +6,14 @@ import io.rdma4j.tools.cmtools.Ucmatose;
 import io.rdma4j.tools.cmtools.Udaddy;
 import io.rdma4j.tools.demo.Demo;
 import io.rdma4j.tools.demo.DemoSide;
+import io.rdma4j.tools.perftest.IbAtomicBw;
+import io.rdma4j.tools.perftest.IbAtomicLat;
+import io.rdma4j.tools.perftest.IbReadBw;
+import io.rdma4j.tools.perftest.IbReadLat;
+import io.rdma4j.tools.perftest.IbSendBw;
+import io.rdma4j.tools.perftest.IbSendLat;
+import io.rdma4j.tools.perftest.IbWriteBw;
+import io.rdma4j.tools.perftest.IbWriteLat;
 import io.rdma4j.tools.pingpong.AtomicPingpong;
 import io.rdma4j.tools.pingpong.IbvRcPingpong;
 import io.rdma4j.tools.pingpong.IbvSrqPingpong;
@@ -44,7 +52,15 @@ import java.util.Locale;
             IbvUcPingpong.class,
             IbvUdPingpong.class,
             IbvSrqPingpong.class,
-            AtomicPingpong.class})
+            AtomicPingpong.class,
+            IbWriteBw.class,
+            IbReadBw.class,
+            IbSendBw.class,
+            IbAtomicBw.class,
+            IbWriteLat.class,
+            IbReadLat.class,
+            IbSendLat.class,
+            IbAtomicLat.class})
 public final class Main implements Runnable {
     @Option(names = {"-h", "--help"}, usageHelp = true, scope = ScopeType.INHERIT,
             description = "Show this help and exit.")

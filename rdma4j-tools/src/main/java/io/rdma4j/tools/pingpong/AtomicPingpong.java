@@ -1,5 +1,6 @@
 package io.rdma4j.tools.pingpong;
 
+import io.rdma4j.tools.tcp.Meeting;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.Mtu;
@@ -75,7 +76,7 @@ public final class AtomicPingpong implements Callable<Integer> {
             }
             return 0;
         }
-        try (ServerSocket listener = SideChannel.listen(options.port());
+        try (ServerSocket listener = Meeting.listen(options.port());
                 DeviceContext context = options.open();
                 Side side = new Side(context, options, traffic)) {
             Turns turns = new Turns(side);

@@ -1,5 +1,6 @@
 package io.rdma4j.tools.pingpong;
 
+import io.rdma4j.tools.tcp.Meeting;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
@@ -33,7 +34,7 @@ final class PingPong {
         String host = options.host();
         if (host == null) {
             // Listens before it prints anything: who reads the first line may connect.
-            try (ServerSocket listener = SideChannel.listen(options.port())) {
+            try (ServerSocket listener = Meeting.listen(options.port())) {
                 if (options.port() == 0) {
                     print("  listening on port " + listener.getLocalPort());
                 }
@@ -46,11 +47,11 @@ final class PingPong {
 
     /** Gets in touch with the peer. */
     @FunctionalInterface
-    private interface Meeting {
+    private interface Greeting {
         SideChannel meet() throws IOException;
     }
 
-    private int play(boolean isClient, Meeting meeting) throws IOException {
+    private int play(boolean isClient, Greeting greeting) throws IOException {
         try (DeviceContext context = options.open();
                 Side side = new Side(context, options, traffic)) {
             ReceiveTimes times = new ReceiveTimes(
@@ -58,7 +59,7 @@ final class PingPong {
             Rally rally = new Rally(side, traffic, options, times);
             rally.prepare();
             sayOwn(side);
-            try (SideChannel channel = meeting.meet()) {
+            try (SideChannel channel = greeting.meet()) {
                 List<Endpoint> remote = channel.exchange(side.told(), side::connect);
                 remote.stream().limit(traffic.queuePairs())
                         .forEach(peer -> print("  remote address: " + peer.text(',')));

@@ -1,11 +1,10 @@
 package io.rdma4j.tools.pingpong;
 
 import io.rdma4j.tools.options.DeviceName;
+import io.rdma4j.tools.options.GidChoice;
 import io.rdma4j.tools.options.Patience;
 import io.rdma4j.tools.options.WholeNumber;
 import io.rdma4j.verbs.DeviceContext;
-import io.rdma4j.verbs.Gid;
-import io.rdma4j.verbs.GidEntry;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -14,7 +13,6 @@ import picocli.CommandLine.Parameters;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.util.List;
 
 /** The options that all the ping-pong tools have. */
 final class PingPongOptions {
@@ -122,22 +120,6 @@ final class PingPongOptions {
 
     /** {@return the index of the local GID: RoCE has no address without one, so there is a default} */
     int gidIndex(DeviceContext context) throws IOException {
-        context.queryPort(devicePort()); // Refuses a port there is not.
-        Long chosen = gidIndex;
-        if (chosen != null) {
-            int index = chosen.intValue();
-            Gid gid = context.queryGid(devicePort(), index);
-            if (gid.isZero()) {
-                throw new IOException("GID index " + index + " of " + context.device().name()
-                        + " is empty; show_gids lists the others");
-            }
-            return index;
-        }
-        List<GidEntry> table = context.queryGidTable().stream()
-                .filter(entry -> entry.port() == devicePort()).toList();
-        return table.stream().filter(entry -> entry.gid().isIpv4()).findFirst()
-                .or(() -> table.stream().findFirst())
-                .orElseThrow(() -> new IOException(context.device().name() + " has no GID"))
-                .index();
+        return GidChoice.index(context, devicePort(), gidIndex);
     }
 }

@@ -1,16 +1,15 @@
 package io.rdma4j.tools.pingpong;
 
+import io.rdma4j.tools.tcp.Meeting;
+
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
-import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -41,56 +40,14 @@ final class SideChannel implements AutoCloseable {
         this.isClient = isClient;
     }
 
-    /** {@return a socket to {@link #accept} on} */
-    static ServerSocket listen(int port) throws IOException {
-        try {
-            return new ServerSocket(port, 1);
-        } catch (IOException e) {
-            throw new IOException("Couldn't listen to port " + port + ": " + e.getMessage(), e);
-        }
-    }
-
     /** Waits for one client, for ever. */
     static SideChannel accept(ServerSocket listener, Duration patience) throws IOException {
-        Socket socket = listener.accept();
-        // Nobody else is to come, and the next server may have the port.
-        listener.close();
-        return patient(socket, false, patience);
+        return new SideChannel(Meeting.accept(listener, patience), false);
     }
 
     /** Connects to the first address of a server that answers. */
     static SideChannel connect(String host, int port, Duration patience) throws IOException {
-        IOException failure = new IOException("no address");
-        for (InetAddress address : addresses(host)) {
-            Socket socket = new Socket();
-            try {
-                socket.connect(new InetSocketAddress(address, port), millis(patience));
-                return patient(socket, true, patience);
-            } catch (IOException e) {
-                socket.close();
-                failure = e;
-            }
-        }
-        throw new IOException(
-                "Couldn't connect to " + host + ":" + port + ": " + failure.getMessage(), failure);
-    }
-
-    private static InetAddress[] addresses(String host) throws IOException {
-        try {
-            return InetAddress.getAllByName(host);
-        } catch (UnknownHostException e) {
-            throw new IOException("unknown host '" + host + "'", e);
-        }
-    }
-
-    private static SideChannel patient(Socket socket, boolean isClient, Duration patience)
-            throws IOException {
-        socket.setSoTimeout(millis(patience));
-        return new SideChannel(socket, isClient);
-    }
-
-    private static int millis(Duration patience) {
-        return (int) Math.min(Integer.MAX_VALUE, Math.max(1, patience.toMillis()));
+        return new SideChannel(Meeting.connect(host, port, patience), true);
     }
 
     /**

@@ -1,11 +1,11 @@
 package io.rdma4j.tools.stat;
 
+import io.rdma4j.tools.output.Json;
+
 import java.io.PrintWriter;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 
 /** Prints readings for programs: an array of devices on one line, all counters, with those that are zero. */
 final class StatJson {
@@ -18,7 +18,7 @@ final class StatJson {
     }
 
     void print(List<ProcessReading> processes) {
-        out.println(text(processes.stream().flatMap(process -> process.devices().stream()
+        out.println(Json.text(processes.stream().flatMap(process -> process.devices().stream()
                 .map(device -> device(process, device))).toList()));
         out.flush();
     }
@@ -48,33 +48,5 @@ final class StatJson {
         object.put("peer_number", pair.peerNumber());
         object.put("counters", pair.counters());
         return object;
-    }
-
-    private static String text(Object value) {
-        return switch (value) {
-            case Map<?, ?> map -> map.entrySet().stream()
-                    .map(each -> quoted(String.valueOf(each.getKey())) + ":"
-                            + text(each.getValue()))
-                    .collect(Collectors.joining(",", "{", "}"));
-            case Collection<?> list -> list.stream().map(StatJson::text)
-                    .collect(Collectors.joining(",", "[", "]"));
-            case Number number -> number.toString();
-            default -> quoted(value.toString());
-        };
-    }
-
-    private static String quoted(String text) {
-        StringBuilder quoted = new StringBuilder("\"");
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            if (c == '"' || c == '\\') {
-                quoted.append('\\').append(c);
-            } else if (c < ' ') {
-                quoted.append(String.format("\\u%04x", (int) c));
-            } else {
-                quoted.append(c);
-            }
-        }
-        return quoted.append('"').toString();
     }
 }

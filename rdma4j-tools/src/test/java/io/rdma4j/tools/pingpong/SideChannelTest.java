@@ -1,5 +1,6 @@
 package io.rdma4j.tools.pingpong;
 
+import io.rdma4j.tools.tcp.Meeting;
 import io.rdma4j.verbs.Gid;
 import org.junit.jupiter.api.Test;
 
@@ -45,7 +46,7 @@ class SideChannelTest {
 
     @Test
     void sidesThatTellEachOtherPartAtOnce() throws Exception {
-        try (ServerSocket listener = SideChannel.listen(0)) {
+        try (ServerSocket listener = Meeting.listen(0)) {
             int port = listener.getLocalPort();
             CompletableFuture<Boolean> server = serve(listener, LONG,
                     SideChannelTest::exchangeAndPart);
@@ -68,7 +69,7 @@ class SideChannelTest {
 
     @Test
     void sideOfAPeerThatHungUpIsToldSo() throws Exception {
-        try (ServerSocket listener = SideChannel.listen(0)) {
+        try (ServerSocket listener = Meeting.listen(0)) {
             int port = listener.getLocalPort();
             CompletableFuture<Boolean> server = serve(listener, LONG,
                     SideChannelTest::exchangeAndPart);
@@ -79,7 +80,7 @@ class SideChannelTest {
 
     @Test
     void sideOfAPeerThatSaysNothingWaitsNoLongerThanItsPatience() throws Exception {
-        try (ServerSocket listener = SideChannel.listen(0)) {
+        try (ServerSocket listener = Meeting.listen(0)) {
             int port = listener.getLocalPort();
             CompletableFuture<Boolean> server = serve(listener, Duration.ofMillis(300),
                     SideChannelTest::exchangeAndPart);

@@ -1,0 +1,40 @@
+package io.rdma4j.tools.perftest;
+
+import java.io.IOException;
+
+/** Bandwidth of what the peer takes no part in: WRITE, READ, atomics. A server only waits, unless both ways are measured. */
+final class Bandwidth implements Course {
+    @Override
+    public void run(Session session) throws IOException {
+        if (session.plan().isSending()) {
+            measure(session);
+        } else {
+            session.meet();
+            session.report().print(session.channel().exchange(BandwidthResult.NONE));
+        }
+        session.part();
+    }
+
+    private static void measure(Session session) throws IOException {
+        Plan plan = session.plan();
+        BandwidthResult result = BandwidthResult.NONE;
+        for (long size : plan.sizes()) {
+            if (plan.isBothWays()) {
+                session.meet();
+            }
+            result = new Stream(session, size).run();
+            if (plan.isBothWays()) {
+                if (plan.isAllSizes()) {
+                    session.meet();
+                }
+                session.report().print(result.plus(session.channel().exchange(result)));
+            } else {
+                session.report().print(result);
+            }
+        }
+        if (!plan.isBothWays()) {
+            session.meet();
+            session.channel().exchange(result);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package io.rdma4j.tools.perftest;
+
+import io.rdma4j.verbs.Gid;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/**
+ * One queue pair and its memory as the side channel names them: a text of hexadecimal numbers that ends with a zero
+ * byte.
+ *
+ * @param lid the port's local identifier, 0 on RoCE
+ * @param outstanding READs and atomics that it can answer at a time
+ * @param queuePair the queue pair's number
+ * @param psn the first PSN it sends
+ * @param rkey opens the memory
+ * @param address where the memory begins
+ * @param gid the port's GID
+ */
+record Endpoint(int lid, int outstanding, int queuePair, int psn, int rkey, long address,
+        Gid gid) {
+    /** The bytes of an endpoint on the side channel. */
+    static final int LENGTH = 108;
+
+    private static final int GID_BYTES = 16;
+    private static final Pattern TEXT = Pattern.compile("([0-9a-f]{4}):([0-9a-f]{4}):"
+            + "([0-9a-f]{6}):([0-9a-f]{6}):([0-9a-f]{8}):([0-9a-f]{16}):((?:[0-9a-f]{2}:){16})"
+            + "[0-9a-f]{8}:\0");
+
+    byte[] bytes() {
+        byte[] raw = gid.bytes();
+        String colons = IntStream.range(0, GID_BYTES)
+                .mapToObj(i -> String.format(Locale.ROOT, "%02x:", raw[i] & 0xff))
+                .collect(Collectors.joining());
+        // The last number is that of a shared receive queue over XRC.
+        return String
+                .format(Locale.ROOT, "%04x:%04x:%06x:%06x:%08x:%016x:%s%08x:\0", lid, outstanding,
+                        queuePair, psn, rkey, address, colons, 0)
+                .getBytes(StandardCharsets.US_ASCII);
+    }
+
+    static Endpoint of(byte[] bytes) throws IOException {
+        Matcher matcher = TEXT.matcher(new String(bytes, StandardCharsets.ISO_8859_1));
+        if (!matcher.matches()) {
+            throw new IOException("Couldn't read remote address: the peer does not speak as this"
+                    + " tool does; both sides need the same tool and as many queue pairs (-q)");
+        }
+        return new Endpoint(Integer.parseInt(matcher.group(1), 16),
+                Integer.parseInt(matcher.group(2), 16), Integer.parseInt(matcher.group(3), 16),
+                Integer.parseInt(matcher.group(4), 16),
+                Integer.parseUnsignedInt(matcher.group(5), 16),
+                Long.parseUnsignedLong(matcher.group(6), 16),
+                Gid.parse(matcher.group(7).replace(":", "")));
+    }
+
+    /** {@return it as the tools print it} */
+    String text(String side, Verb verb) {
+        StringBuilder text = new StringBuilder();
+        text.append(String.format(Locale.ROOT, " %s address: LID %s QPN %#06x PSN %#06x", side,
+                lid == 0 ? "0000" : String.format(Locale.ROOT, "%#04x", lid), queuePair, psn));
+        if (verb == Verb.READ) {
+            text.append(String.format(Locale.ROOT, " OUT %#04x", outstanding));
+        }
+        if (verb == Verb.READ || verb == Verb.WRITE) {
+            text.append(String.format(Locale.ROOT, " RKey %#08x VAddr %#016x", rkey, address));
+        }
+        return text.toString();
+    }
+
+    /** {@return its GID, byte by byte in decimal} */
+    String gidText() {
+        byte[] raw = gid.bytes();
+        return " GID: " + IntStream.range(0, GID_BYTES)
+                .mapToObj(i -> String.format(Locale.ROOT, "%02d", raw[i] & 0xff))
+                .collect(Collectors.joining(":"));
+    }
+}

@@ -1,0 +1,110 @@
+package io.rdma4j.tools.perftest;
+
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.HistogramIterationValue;
+
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import java.util.function.DoubleConsumer;
+
+/** Times between the starts of successive messages, and what one way takes of them. */
+final class Latencies {
+    private static final long LONGEST_NS = TimeUnit.HOURS.toNanos(1);
+    private static final int DIGITS = 4;
+    private static final double NS_PER_US = 1e3;
+    private static final double NS_PER_SECOND = 1e9;
+
+    private final Histogram histogram = new Histogram(LONGEST_NS, DIGITS);
+    private final Span span;
+    private final double usPerNs;
+    private final long[] inOrderNs;
+    private int measured;
+    private long lastNs;
+    private long messages;
+
+    /**
+     * None yet.
+     *
+     * @param trips how many trips of a message lie between two starts
+     * @param kept how many to remember in their order
+     */
+    Latencies(Span span, int trips, int kept) {
+        this.span = span;
+        usPerNs = 1 / NS_PER_US / trips;
+        inOrderNs = new long[kept];
+    }
+
+    /** A message is about to be posted. */
+    void onStart() {
+        messages++;
+        if (span.isTimed()) {
+            return;
+        }
+        long nowNs = System.nanoTime();
+        if (messages > 1) {
+            record(nowNs - lastNs);
+        }
+        lastNs = nowNs;
+    }
+
+    private void record(long ns) {
+        histogram.recordValue(Math.min(ns, LONGEST_NS));
+        if (measured < inOrderNs.length) {
+            inOrderNs[measured] = ns;
+            measured++;
+        }
+    }
+
+    /** A message has made all its trips. */
+    void onEnd() {
+        if (span.isTimed()) {
+            span.tick();
+            span.count(1);
+        }
+    }
+
+    long messages() {
+        return span.isTimed() ? span.counted() : messages;
+    }
+
+    double shortestUs() {
+        return histogram.getMinValue() * usPerNs;
+    }
+
+    double longestUs() {
+        return histogram.getMaxValue() * usPerNs;
+    }
+
+    double percentileUs(double percentile) {
+        return histogram.getValueAtPercentile(percentile) * usPerNs;
+    }
+
+    double averageUs() {
+        return span.isTimed()
+                ? span.countedNs() * usPerNs / Math.max(1, span.counted())
+                : histogram.getMean() * usPerNs;
+    }
+
+    double deviationUs() {
+        return histogram.getStdDeviation() * usPerNs;
+    }
+
+    /** {@return messages a second of a timed test} */
+    double perSecond() {
+        return span.counted() * NS_PER_SECOND / span.countedNs();
+    }
+
+    /** Tells all times in their order, as far as they were kept. */
+    void eachInOrderUs(DoubleConsumer to) {
+        Arrays.stream(inOrderNs, 0, measured).forEach(ns -> to.accept(ns * usPerNs));
+    }
+
+    /** Tells all times, the shortest first. */
+    void eachSortedUs(DoubleConsumer to) {
+        for (HistogramIterationValue value : histogram.recordedValues()) {
+            for (long i = 0; i < value.getCountAtValueIteratedTo(); i++) {
+                to.accept(value.getValueIteratedTo() * usPerNs);
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+package io.rdma4j.tools.perftest;
+
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+
+import java.io.IOException;
+
+/** The options of the latency tools. */
+final class LatencyOptions {
+    @Mixin
+    private PeerOptions peer = new PeerOptions();
+
+    @Mixin
+    private TestOptions test = new TestOptions();
+
+    @Option(names = {"-H", "--report-histogram"}, description = "Print all times, sorted.")
+    private boolean isSorted;
+
+    @Option(names = {"-U", "--report-unsorted"}, description = "Print all times in their order.")
+    private boolean isUnsorted;
+
+    /** {@return the exit status of a tool} */
+    int run(CommandSpec spec, Verb verb) throws IOException {
+        peer.check(spec);
+        return PerfTest.run(spec, peer,
+                test.plan(spec, verb, Depths.LATENCY, peer.host() != null),
+                new ReportOptions(BandwidthUnit.MEBIBYTES, isSorted, isUnsorted,
+                        peer.jsonFile()));
+    }
+}

@@ -1,0 +1,143 @@
+package io.rdma4j.tools.perftest;
+
+import io.rdma4j.tools.options.DeviceName;
+import io.rdma4j.tools.options.GidChoice;
+import io.rdma4j.tools.options.Patience;
+import io.rdma4j.tools.options.Refusal;
+import io.rdma4j.tools.options.WholeNumber;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Mtu;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/** The options of all the tools that say between whom is measured, and where reports go. */
+final class PeerOptions {
+    private static final int MOST_GIDS = 255 * 256;
+
+    @Parameters(arity = "0..1", paramLabel = "HOST",
+            description = "The server to measure with (default: be the server and wait).")
+    private @Nullable String host;
+
+    @Option(names = {"-p", "--port"}, paramLabel = "PORT", defaultValue = "18515",
+            converter = WholeNumber.class,
+            description = "TCP port to listen on or to connect to (default: ${DEFAULT-VALUE});"
+                    + " 0 listens on a free one and prints it.")
+    private long port;
+
+    @Mixin
+    private DeviceName deviceName = new DeviceName();
+
+    @Option(names = {"-i", "--ib-port"}, paramLabel = "PORT", defaultValue = "1",
+            converter = WholeNumber.class,
+            description = "Use this port of the device (default: ${DEFAULT-VALUE}).")
+    private long devicePort;
+
+    @Option(names = {"-x", "--gid-index"}, paramLabel = "INDEX", converter = WholeNumber.class,
+            description = "Local GID, by its index (default: the first of IPv4).")
+    private @Nullable Long gidIndex;
+
+    @Option(names = {"-m", "--mtu"}, paramLabel = "BYTES", converter = WholeNumber.class,
+            description = "Path MTU, 256 to 4096 (default: that of the port); the smaller of both"
+                    + " sides holds.")
+    private @Nullable Long mtuBytes;
+
+    @Option(names = {"-F", "--CPU-freq"},
+            description = "Accepted for scripts; there is no warning that it could silence.")
+    @SuppressWarnings("unused")
+    private boolean isFrequencyIgnored;
+
+    @Option(names = "--out_json", description = "Write the report to a JSON file as well.")
+    private boolean isJson;
+
+    @Option(names = "--out_json_file", paramLabel = "FILE", defaultValue = "perftest_out.json",
+            description = "That file (default: ${DEFAULT-VALUE}).")
+    private Path jsonFile = Path.of("perftest_out.json");
+
+    @Mixin
+    private Patience patience = new Patience();
+
+    @Option(names = {"-R", "--rdma_cm"}, hidden = true)
+    private boolean isByConnectionManager;
+
+    @Option(names = {"-z", "--com_rdma_cm", "--comm_rdma_cm"}, hidden = true)
+    private boolean isTalkByConnectionManager;
+
+    @Option(names = {"-M", "--MGID"}, hidden = true)
+    private @Nullable String group;
+
+    @Option(names = {"-g", "--mcg"}, hidden = true)
+    private @Nullable String groupMembers;
+
+    /** Refuses values that make no sense. */
+    void check(CommandSpec spec) {
+        WholeNumber.requireRange(spec, "-p", port, host == null ? 0 : 1, 65535);
+        WholeNumber.requireRange(spec, "-i", devicePort, 1, 255);
+        if (gidIndex != null) {
+            WholeNumber.requireRange(spec, "-x", gidIndex, 0, MOST_GIDS);
+        }
+        Refusal.when(spec, mtuBytes != null && wantedMtu() == null,
+                "-m must be 256, 512, 1024, 2048 or 4096");
+        patience.check(spec);
+        Refusal.when(spec, isByConnectionManager,
+                "-R (--rdma_cm) is not possible: queue pairs are connected over TCP alone;"
+                        + " cmtime and rping measure and use the connection manager");
+        Refusal.when(spec, isTalkByConnectionManager,
+                "-z (--com_rdma_cm) is not possible: the sides talk over TCP alone");
+        Refusal.when(spec, group != null || groupMembers != null,
+                "-M and -g (multicast) are not possible: a flood of datagrams that nobody"
+                        + " acknowledges measures what is lost; mckey shows that groups work");
+    }
+
+    /** {@return the server's name; null makes this the server} */
+    @Nullable
+    String host() {
+        return host;
+    }
+
+    int port() {
+        return (int) port;
+    }
+
+    int devicePort() {
+        return (int) devicePort;
+    }
+
+    Duration patience() {
+        return patience.duration();
+    }
+
+    @Nullable
+    Path jsonFile() {
+        return isJson ? jsonFile : null;
+    }
+
+    DeviceContext open() throws IOException {
+        return deviceName.device().open();
+    }
+
+    int gidIndex(DeviceContext context) throws IOException {
+        return GidChoice.index(context, devicePort(), gidIndex);
+    }
+
+    /** {@return the path MTU this side can and wants} */
+    Mtu mtu(DeviceContext context) throws IOException {
+        Mtu active = context.queryPort(devicePort()).activeMtu();
+        Mtu wanted = wantedMtu();
+        if (wanted != null && wanted.bytes() > active.bytes()) {
+            throw new IOException("-m " + wanted.bytes() + ": the port's MTU is " + active.bytes());
+        }
+        return wanted == null ? active : wanted;
+    }
+
+    private @Nullable Mtu wantedMtu() {
+        Long bytes = mtuBytes;
+        return bytes == null || bytes > Mtu.MTU_4096.bytes() ? null : Mtu.ofBytes(bytes.intValue());
+    }
+}

@@ -1,0 +1,122 @@
+package io.rdma4j.tools.perftest;
+
+import io.rdma4j.tools.tcp.Meeting;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Mtu;
+import picocli.CommandLine.Model.CommandSpec;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.ServerSocket;
+import java.util.ArrayList;
+import java.util.List;
+
+/** One run of a tool, the same for all of them. */
+final class PerfTest {
+    private final PrintWriter out;
+    private final PrintWriter err;
+    private final PeerOptions options;
+    private final Plan plan;
+    private final Report report;
+
+    private PerfTest(CommandSpec spec, PeerOptions options, Plan plan, ReportOptions reporting) {
+        out = spec.commandLine().getOut();
+        err = spec.commandLine().getErr();
+        this.options = options;
+        this.plan = plan;
+        report = new Report(out, plan, reporting);
+    }
+
+    /** {@return the exit status of a tool} */
+    static int run(CommandSpec spec, PeerOptions options, Plan plan, ReportOptions reporting)
+            throws IOException {
+        return new PerfTest(spec, options, plan, reporting).run();
+    }
+
+    private int run() throws IOException {
+        try (DeviceContext context = options.open()) {
+            int gidIndex = options.gidIndex(context);
+            Mtu mtu = options.mtu(context);
+            try (SideChannel channel = meet()) {
+                measure(context, gidIndex, mtu, channel);
+            }
+        }
+        return 0;
+    }
+
+    private SideChannel meet() throws IOException {
+        String host = options.host();
+        if (host != null) {
+            return new SideChannel(Meeting.connect(host, options.port(), options.patience()),
+                    true);
+        }
+        // Listens before it prints anything: who reads the first line may connect.
+        try (ServerSocket listener = Meeting.listen(options.port())) {
+            report.printWaiting();
+            if (options.port() == 0) {
+                out.println("  listening on port " + listener.getLocalPort());
+                out.flush();
+            }
+            return new SideChannel(Meeting.accept(listener, options.patience()), false);
+        }
+    }
+
+    private void measure(DeviceContext context, int gidIndex, Mtu own, SideChannel channel)
+            throws IOException {
+        Mtu mtu = channel.greet(own);
+        Plan fitting = fit(mtu);
+        try (Side side = new Side(context, fitting, options.devicePort(), gidIndex, mtu,
+                channel.cycleBytes())) {
+            channel.watch(side::arrived);
+            report.printTest(side);
+            connect(side, channel);
+            report.printColumns();
+            Course.of(fitting).run(
+                    new Session(fitting, side, channel, report, options.patience()));
+            report.printEnd();
+        }
+    }
+
+    /** {@return the plan with messages that datagrams can carry} */
+    private Plan fit(Mtu mtu) throws IOException {
+        if (!plan.isDatagrams() || plan.longest() <= mtu.bytes()) {
+            return plan;
+        }
+        if (plan.isSizeChosen()) {
+            throw new IOException("-s " + plan.longest() + ": a datagram carries no more than the"
+                    + " path MTU, " + mtu.bytes());
+        }
+        if (!plan.isAllSizes()) {
+            err.println("A datagram carries no more than the path MTU: the size is "
+                    + mtu.bytes());
+            return plan.withSizes(List.of((long) mtu.bytes()));
+        }
+        return plan.withSizes(
+                plan.sizes().stream().filter(size -> size <= mtu.bytes()).toList());
+    }
+
+    /** Where the C programs meet, and how often, depends on the tool. */
+    private void connect(Side side, SideChannel channel) throws IOException {
+        boolean isSend = plan.verb().isSend();
+        if (plan.isLatency() && !isSend) {
+            channel.exchange(side.first());
+        }
+        side.connect(exchange(side, channel));
+        if (isSend) {
+            channel.exchange(side.first());
+        }
+        side.endpoints().forEach(own -> report.printEndpoint("local", own));
+        exchange(side, channel).forEach(peer -> report.printEndpoint("remote", peer));
+        if (!isSend) {
+            channel.exchange(side.first());
+        }
+    }
+
+    private static List<Endpoint> exchange(Side side, SideChannel channel) throws IOException {
+        List<Endpoint> remote = new ArrayList<>();
+        for (Endpoint own : side.endpoints()) {
+            remote.add(channel.exchange(own));
+        }
+        return remote;
+    }
+}

@@ -1,0 +1,89 @@
+package io.rdma4j.tools.perftest;
+
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.WorkCompletion;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Keeps receives posted, exactly as many as messages will come, and measures. */
+final class Receiver {
+    private static final long RECEIVE = 1L << 62;
+
+    private final Side side;
+    private final Plan plan;
+    private final long size;
+    private final Span span;
+    private final List<ReceiveWorkRequest> requests = new ArrayList<>();
+    private final long[] posted;
+    private long received;
+    private long startNs;
+    private long endNs;
+
+    /** Posts the first receives: the peer may send as soon as the sides have met after it. */
+    Receiver(Side side, Plan plan, long size, Span span) throws RdmaException {
+        this.side = side;
+        this.plan = plan;
+        this.size = size;
+        this.span = span;
+        posted = new long[plan.queuePairs()];
+        for (int i = 0; i < posted.length; i++) {
+            requests.add(side.receive(i, size).id(RECEIVE | i));
+            while (isMore(i) && posted[i] < plan.receiveDepth()) {
+                post(i);
+            }
+        }
+    }
+
+    /** {@return whether a completion is that of a receive} */
+    static boolean isReceive(WorkCompletion completion) {
+        return (completion.id() & RECEIVE) != 0;
+    }
+
+    private boolean isMore(int index) {
+        return span.isTimed() || posted[index] < plan.iterations();
+    }
+
+    private void post(int index) throws RdmaException {
+        side.queuePair(index).postReceive(requests.get(index));
+        posted[index]++;
+    }
+
+    void onCompletion(WorkCompletion completion) throws IOException {
+        long length = completion.byteLength() - side.headerLength();
+        if (length != size) {
+            throw new IOException("the peer's messages have " + length + " bytes, those of this"
+                    + " side " + size + "; both need the same -s");
+        }
+        if (received == 0) {
+            span.begin();
+            startNs = System.nanoTime();
+        }
+        received++;
+        span.count(1);
+        if (isDone()) {
+            endNs = System.nanoTime();
+        }
+        int index = (int) (completion.id() & ~RECEIVE);
+        if (isMore(index)) {
+            post(index);
+        }
+    }
+
+    long received() {
+        return received;
+    }
+
+    boolean isDone() {
+        return !span.isTimed() && received == (long) plan.iterations() * plan.queuePairs();
+    }
+
+    /** {@return what was measured, from the first message on} */
+    BandwidthResult result(BandwidthUnit unit) {
+        return span.isTimed()
+                ? unit.result(size, span.counted(), span.countedNs(), 0)
+                : unit.result(size, received, endNs - startNs, 0);
+    }
+}

@@ -1,0 +1,16 @@
+package io.rdma4j.tools.perftest;
+
+import org.jspecify.annotations.Nullable;
+
+import java.nio.file.Path;
+
+/**
+ * What shall be told of the results.
+ *
+ * @param unit the unit of bandwidth
+ * @param isSorted whether all times are printed, the shortest first
+ * @param isUnsorted whether all times are printed in their order
+ * @param jsonFile where to write the report for programs; null for nowhere
+ */
+record ReportOptions(BandwidthUnit unit, boolean isSorted, boolean isUnsorted,
+        @Nullable Path jsonFile) {}

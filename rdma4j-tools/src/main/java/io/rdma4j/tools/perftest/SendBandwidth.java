@@ -1,0 +1,25 @@
+package io.rdma4j.tools.perftest;
+
+import java.io.IOException;
+
+/** Bandwidth of SEND: either side measures what it does. */
+final class SendBandwidth implements Course {
+    @Override
+    public void run(Session session) throws IOException {
+        Plan plan = session.plan();
+        for (long size : plan.sizes()) {
+            Stream stream = new Stream(session, size);
+            session.meet();
+            BandwidthResult result = stream.run();
+            // A timed side has counted both directions.
+            if (plan.isBothWays() && !plan.isTimed()) {
+                result = result.plus(session.channel().exchange(result));
+            }
+            session.report().print(result);
+            if (plan.isAllSizes()) {
+                session.meet();
+            }
+        }
+        session.part();
+    }
+}

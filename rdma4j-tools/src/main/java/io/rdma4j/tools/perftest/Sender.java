@@ -1,0 +1,110 @@
+package io.rdma4j.tools.perftest;
+
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.WorkCompletion;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Keeps the send queues of all queue pairs full, and measures.
+ *
+ * <p>The number of a request says which message of which queue pair it is: a completion stands for all up to its own.
+ */
+final class Sender {
+    private static final int COUNT_BITS = 40;
+    private static final long COUNTS = (1L << COUNT_BITS) - 1;
+
+    private final Side side;
+    private final Plan plan;
+    private final Span span;
+    private final List<List<SendWorkRequest>> requests = new ArrayList<>();
+    private final long[] posted;
+    private final long[] completed;
+    private final PeakTimes peak;
+    private long startNs;
+    private long endNs;
+    private long totalPosted;
+    private long totalCompleted;
+
+    Sender(Side side, Plan plan, long size, Span span) {
+        this.side = side;
+        this.plan = plan;
+        this.span = span;
+        posted = new long[plan.queuePairs()];
+        completed = new long[plan.queuePairs()];
+        for (int i = 0; i < plan.queuePairs(); i++) {
+            requests.add(list(i, size));
+        }
+        peak = new PeakTimes(plan.hasPeak() ? plan.iterations() * plan.queuePairs() : 0);
+    }
+
+    private List<SendWorkRequest> list(int index, long size) {
+        List<SendWorkRequest> list = new ArrayList<>();
+        for (int i = 0; i < plan.list(); i++) {
+            list.add(side.request(index, size));
+        }
+        return list;
+    }
+
+    /** Posts what fits. */
+    void fill() throws RdmaException {
+        for (int i = 0; i < posted.length; i++) {
+            while (isMore(i) && posted[i] - completed[i] + plan.list() <= plan.sendDepth()) {
+                post(i);
+            }
+        }
+    }
+
+    private boolean isMore(int index) {
+        return span.isTimed() || posted[index] < plan.iterations();
+    }
+
+    private void post(int index) throws RdmaException {
+        List<SendWorkRequest> list = requests.get(index);
+        for (int i = 0; i < list.size(); i++) {
+            long count = ++posted[index];
+            list.get(i).id((long) index << COUNT_BITS | count).set(SendFlag.SIGNALED,
+                    count % plan.moderation() == 0 || count == plan.iterations());
+        }
+        if (totalPosted == 0) {
+            span.begin();
+            startNs = System.nanoTime();
+        }
+        peak.onPosted(totalPosted);
+        totalPosted += list.size();
+        if (list.size() == 1) {
+            side.queuePair(index).postSend(list.getFirst());
+        } else {
+            side.queuePair(index).postSend(list);
+        }
+    }
+
+    void onCompletion(WorkCompletion completion) {
+        int index = (int) (completion.id() >>> COUNT_BITS);
+        long count = completion.id() & COUNTS;
+        long more = count - completed[index];
+        completed[index] = count;
+        totalCompleted += more;
+        peak.onCompleted(totalCompleted - 1);
+        span.count(more);
+        if (isDone()) {
+            endNs = System.nanoTime();
+        }
+    }
+
+    boolean isDone() {
+        return !span.isTimed()
+                && totalCompleted == (long) plan.iterations() * plan.queuePairs();
+    }
+
+    /** {@return what was measured, of messages of a size} */
+    BandwidthResult result(long size, BandwidthUnit unit) {
+        if (span.isTimed()) {
+            return unit.result(size, span.counted(), span.countedNs(), 0);
+        }
+        return unit.result(size, totalCompleted, endNs - startNs, peak.shortestNs());
+    }
+}

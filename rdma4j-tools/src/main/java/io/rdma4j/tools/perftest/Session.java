@@ -1,0 +1,31 @@
+package io.rdma4j.tools.perftest;
+
+import io.rdma4j.verbs.RdmaException;
+
+import java.io.IOException;
+import java.time.Duration;
+
+/**
+ * Two sides that are connected and about to measure.
+ *
+ * @param plan what
+ * @param side this side
+ * @param channel the way to talk to the other
+ * @param report where results go
+ * @param patience how long to wait for a peer that says nothing
+ */
+record Session(Plan plan, Side side, SideChannel channel, Report report, Duration patience) {
+    /** Waits until the peer has come as far. */
+    void meet() throws IOException {
+        channel.exchange(side.first());
+    }
+
+    /** Ends it, once the peer has come to its end, too. */
+    void part() throws IOException {
+        channel.part(side.first());
+    }
+
+    Arrivals arrivals(Span span) throws RdmaException {
+        return new Arrivals(side, plan, patience, span);
+    }
+}

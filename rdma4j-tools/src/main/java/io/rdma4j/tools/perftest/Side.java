@@ -1,0 +1,299 @@
+package io.rdma4j.tools.perftest;
+
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AddressHandle;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.DeviceLimit;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendWorkRequest;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.security.SecureRandom;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The verbs' objects of one side: a region, a completion queue for everything, queue pairs.
+ *
+ * <p>Each queue pair has a piece of memory that it sends from and reads into, and one that it receives into and that
+ * the peer is told. Closing it closes them, the youngest first.
+ */
+final class Side implements AutoCloseable {
+    private static final int PAGE = 4096;
+    private static final int QKEY = 0x11111111;
+    private static final int PSNS = 1 << 24;
+    private static final int HOPS = 64;
+    private static final int RETRIES = 7;
+    private static final int RNR_TIMER = 12;
+
+    /** What can be closed. */
+    @FunctionalInterface
+    private interface Closing {
+        void close() throws RdmaException;
+    }
+
+    private final DeviceContext context;
+    private final Plan plan;
+    private final int port;
+    private final int gidIndex;
+    private final Mtu mtu;
+    private final int outstanding;
+    private final long pieceBytes;
+    private final Deque<Closing> closings = new ArrayDeque<>();
+    private final ProtectionDomain domain;
+    private final MemorySegment memory;
+    private final MemoryRegion region;
+    private final @Nullable CompletionChannel channel;
+    private final CompletionQueue completions;
+    private final List<QueuePair> queuePairs = new ArrayList<>();
+    private final List<Endpoint> endpoints = new ArrayList<>();
+    private final List<Endpoint> remote = new ArrayList<>();
+    private final List<AddressHandle> handles = new ArrayList<>();
+
+    /**
+     * Creates them.
+     *
+     * @param mtu the path MTU that both sides agreed on
+     * @param cycleBytes how much the peer may use behind an address, however short messages are
+     */
+    Side(DeviceContext context, Plan plan, int port, int gidIndex, Mtu mtu, int cycleBytes)
+            throws IOException {
+        this.context = context;
+        this.plan = plan;
+        this.port = port;
+        this.gidIndex = gidIndex;
+        this.mtu = mtu;
+        outstanding = outstanding();
+        long bytes = Math.max(cycleBytes, plan.longest() + headerLength());
+        pieceBytes = (bytes + PAGE - 1) / PAGE * PAGE;
+        domain = context.allocateProtectionDomain();
+        closings.push(domain::close);
+        try {
+            Arena arena = Arena.ofShared();
+            closings.push(arena::close);
+            memory = arena.allocate(2L * plan.queuePairs() * pieceBytes, PAGE);
+            Set<AccessFlag> access = EnumSet.of(AccessFlag.LOCAL_WRITE);
+            access.addAll(plan.verb().peerAccess());
+            region = domain.register(memory, access);
+            closings.push(region::close);
+            channel = plan.usesEvents() ? CompletionChannel.create() : null;
+            completions = createCompletionQueue();
+            for (int i = 0; i < plan.queuePairs(); i++) {
+                addQueuePair(i);
+            }
+        } catch (IOException | RuntimeException e) {
+            closeAfter(e);
+            throw e;
+        }
+    }
+
+    private void closeAfter(Exception e) {
+        try {
+            close();
+        } catch (RdmaException second) {
+            e.addSuppressed(second);
+        }
+    }
+
+    private int outstanding() throws RdmaException {
+        int most = (int) context.queryDevice().limit(DeviceLimit.MAX_QP_RD_ATOM);
+        return plan.outstanding() == 0 ? most : Math.min(plan.outstanding(), most);
+    }
+
+    private CompletionQueue createCompletionQueue() throws RdmaException {
+        int capacity = plan.queuePairs() * (plan.sendDepth() + plan.receiveDepth());
+        CompletionChannel announcing = channel;
+        CompletionQueue queue;
+        if (announcing == null) {
+            queue = context.createCompletionQueue(capacity);
+        } else {
+            closings.push(announcing::close);
+            queue = context.createCompletionQueue(capacity, announcing);
+        }
+        closings.push(queue::close);
+        return queue;
+    }
+
+    private void addQueuePair(int index) throws RdmaException {
+        QueuePair queuePair = domain.createQueuePair(new QueuePairInitAttributes()
+                .type(plan.type()).completionQueue(completions).capabilities(QueuePairCapabilities
+                        .ofDepth(plan.sendDepth(), plan.receiveDepth())
+                        .withInlineData(plan.inlineBytes())));
+        closings.push(queuePair::close);
+        QueuePairAttributes init = new QueuePairAttributes().state(QueuePairState.INIT)
+                .pkeyIndex(0).port(port);
+        queuePair.modify(plan.isDatagrams() ? init.qkey(QKEY)
+                : init.accessFlags(plan.verb().peerAccess()));
+        queuePairs.add(queuePair);
+        endpoints.add(new Endpoint(context.queryPort(port).lid(), outstanding, queuePair.number(),
+                new SecureRandom().nextInt(PSNS), region.rkey(),
+                region.address() + receiveOffset(index), context.queryGid(port, gidIndex)));
+    }
+
+    // ---------------------------------------------------------------- what there is
+
+    List<Endpoint> endpoints() {
+        return endpoints;
+    }
+
+    /** {@return the endpoint that stands for the side where sides only meet} */
+    Endpoint first() {
+        return endpoints.getFirst();
+    }
+
+    Mtu mtu() {
+        return mtu;
+    }
+
+    int outstandingReads() {
+        return outstanding;
+    }
+
+    String device() {
+        return context.device().name();
+    }
+
+    int gidIndex() {
+        return gidIndex;
+    }
+
+    QueuePair queuePair(int index) {
+        return queuePairs.get(index);
+    }
+
+    CompletionQueue completions() {
+        return completions;
+    }
+
+    /** {@return where completions are announced; null if they are polled for} */
+    @Nullable
+    CompletionChannel channel() {
+        return channel;
+    }
+
+    MemorySegment memory() {
+        return memory;
+    }
+
+    /** {@return bytes before a message in receive buffers} */
+    int headerLength() {
+        return plan.isDatagrams() ? AddressHandle.GLOBAL_ROUTE_LENGTH : 0;
+    }
+
+    /** {@return where in the memory a queue pair's messages leave from} */
+    long sendOffset(int index) {
+        return index * pieceBytes;
+    }
+
+    /** {@return where in the memory a queue pair's messages arrive} */
+    long receiveOffset(int index) {
+        return (plan.queuePairs() + index) * pieceBytes;
+    }
+
+    /** {@return packets that have come from the peer} */
+    long arrived() {
+        long packets = 0;
+        for (QueuePair queuePair : queuePairs) {
+            packets += queuePair.counter(Counter.RCVD_PKTS);
+        }
+        return packets;
+    }
+
+    // ---------------------------------------------------------------- to the peer
+
+    /** Makes the queue pairs ready to receive from those of the peer and to send to them. */
+    void connect(List<Endpoint> peers) throws IOException {
+        remote.addAll(peers);
+        for (int i = 0; i < queuePairs.size(); i++) {
+            connect(queuePairs.get(i), endpoints.get(i), peers.get(i));
+        }
+    }
+
+    private void connect(QueuePair queuePair, Endpoint own, Endpoint peer) throws IOException {
+        if (peer.gid().isIpv4() != own.gid().isIpv4()) {
+            throw new IOException("the GIDs " + own.gid().addressText() + " and "
+                    + peer.gid().addressText() + " are not of the same IP version; choose others"
+                    + " with -x");
+        }
+        AddressHandleAttributes path = new AddressHandleAttributes(peer.gid(), gidIndex, 0, HOPS, 0,
+                peer.lid(), plan.serviceLevel(), 0, 0, true, port);
+        QueuePairAttributes receiving = new QueuePairAttributes().state(QueuePairState.RTR);
+        QueuePairAttributes sending = new QueuePairAttributes().state(QueuePairState.RTS)
+                .sendPsn(own.psn());
+        if (plan.isDatagrams()) {
+            AddressHandle handle = domain.createAddressHandle(path);
+            closings.push(handle::close);
+            handles.add(handle);
+        } else {
+            receiving.addressVector(path).pathMtu(mtu).destinationQueuePair(peer.queuePair())
+                    .receivePsn(peer.psn());
+        }
+        if (plan.type() == QueuePairType.RC) {
+            receiving.maxDestinationReadAtomic(outstanding).minRnrTimer(RNR_TIMER);
+            sending.timeout(plan.timeout()).retryCount(RETRIES).rnrRetry(RETRIES)
+                    .maxReadAtomic(Math.min(outstanding, peer.outstanding()));
+        }
+        queuePair.modify(receiving);
+        queuePair.modify(sending);
+    }
+
+    // ---------------------------------------------------------------- requests
+
+    /** {@return a request of the kind that is measured; its number and whether it is signaled are to be set} */
+    SendWorkRequest request(int index, long size) {
+        Endpoint peer = remote.get(index);
+        SendWorkRequest request = new SendWorkRequest().add(region, sendOffset(index), size);
+        switch (plan.verb()) {
+            case SEND -> request.send();
+            case WRITE -> request.write(peer.address(), peer.rkey());
+            case READ -> request.read(peer.address(), peer.rkey());
+            case ATOMIC -> atomic(request, peer);
+        }
+        if (plan.isDatagrams()) {
+            request.to(handles.get(index), peer.queuePair(), QKEY);
+        }
+        return request.set(SendFlag.INLINE,
+                !plan.verb().isAnswered() && size <= plan.inlineBytes());
+    }
+
+    private void atomic(SendWorkRequest request, Endpoint peer) {
+        switch (plan.atomic()) {
+            case CMP_AND_SWAP -> request.compareAndSwap(peer.address(), peer.rkey(), 0, 0);
+            case FETCH_AND_ADD -> request.fetchAndAdd(peer.address(), peer.rkey(), 1);
+        }
+    }
+
+    /** {@return a receive for one message} */
+    ReceiveWorkRequest receive(int index, long size) {
+        return new ReceiveWorkRequest().add(region, receiveOffset(index), headerLength() + size);
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        while (!closings.isEmpty()) {
+            closings.pop().close();
+        }
+    }
+}

@@ -1,0 +1,104 @@
+package io.rdma4j.tools.perftest;
+
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendWorkRequest;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+/**
+ * Latency of WRITE: either side waits for the last byte of the message to change, and writes back. The server begins.
+ *
+ * <p>Nobody is told of a WRITE, so memory is polled, and the completion queue with it: that runs the device. In the end
+ * the sides do not meet.
+ */
+final class WriteLatency implements Course {
+    private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
+
+    @Override
+    public void run(Session session) throws IOException {
+        for (long size : session.plan().sizes()) {
+            session.report().print(size, new Rally(session, size).play());
+        }
+        session.channel().leave();
+    }
+
+    /** A message of one size, to and fro. */
+    private static final class Rally {
+        private final Session session;
+        private final Plan plan;
+        private final Span span;
+        private final Arrivals arrivals;
+        private final SendWorkRequest request;
+        private final Latencies latencies;
+        private final MemorySegment memory;
+        private final long own;
+        private final long peers;
+        private long sent;
+        private long completed;
+        private long received;
+
+        Rally(Session session, long size) throws IOException {
+            this.session = session;
+            plan = session.plan();
+            span = new Span(plan);
+            arrivals = session.arrivals(span);
+            request = session.side().request(0, size).set(SendFlag.SIGNALED);
+            latencies = session.report().latencies(span);
+            memory = session.side().memory();
+            own = session.side().sendOffset(0) + size - 1;
+            peers = session.side().receiveOffset(0) + size - 1;
+        }
+
+        Latencies play() throws IOException {
+            span.begin();
+            while (isMore()) {
+                if ((sent > 0 || plan.isClient()) && (plan.isTimed() || hasMoreToCome())) {
+                    awaitPeer();
+                }
+                if (span.isOver()) {
+                    break;
+                }
+                if (plan.isTimed() || sent < plan.iterations()) {
+                    write();
+                }
+            }
+            return latencies;
+        }
+
+        private boolean isMore() {
+            return plan.isTimed() ? !span.isOver()
+                    : sent < plan.iterations() || hasMoreToCome();
+        }
+
+        private boolean hasMoreToCome() {
+            return received < plan.iterations();
+        }
+
+        private void awaitPeer() throws IOException {
+            byte expected = (byte) (received + 1);
+            long startNs = System.nanoTime();
+            for (int looks = 1; (byte) BYTE.getVolatile(memory, peers) != expected; looks++) {
+                if (span.isOver()) {
+                    return;
+                }
+                completed += arrivals.poll();
+                arrivals.pause(looks, startNs);
+            }
+            received++;
+        }
+
+        private void write() throws IOException {
+            latencies.onStart();
+            sent++;
+            memory.set(ValueLayout.JAVA_BYTE, own, (byte) sent);
+            session.side().queuePair(0).postSend(request);
+            while (completed < sent && !span.isOver()) {
+                completed += arrivals.take();
+            }
+            latencies.onEnd();
+        }
+    }
+}
