@@ -44,9 +44,10 @@ class LauncherTest {
             }
         }
         // It also looks where systems keep their JDKs; here those are of the test.
-        String launcher = Files.readString(Path.of("..", "rdma4j"))
-                .replaceAll("/(usr|opt|Library)/", directory + "/system/$1/");
-        script(root.resolve("rdma4j"), launcher);
+        for (String file : List.of("rdma4j", "build/launch.sh")) {
+            script(root.resolve(file), Files.readString(Path.of("..", file))
+                    .replaceAll("/(usr|opt|Library)/", directory + "/system/$1/"));
+        }
         Files.createFile(root.resolve("pom.xml"));
         maven("");
     }

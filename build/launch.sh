@@ -1,0 +1,127 @@
+# For the launchers, which set name (of the command), root (of the clone) and module (to build): finds a JDK 25 and
+# sets jdk to its home and target to where the module lies, built if that was missing or older than its sources.
+# shellcheck shell=sh
+target=$root/$module/target
+wanted=25
+
+# Prints the home of a JDK of the wanted version, or nothing.
+jdk_at() {
+    [ -x "$1/bin/java" ] && [ -x "$1/bin/javac" ] && [ -f "$1/release" ] || return 1
+    grep -q "^JAVA_VERSION=\"$wanted[.\"]" "$1/release" || return 1
+    printf '%s\n' "$1"
+}
+
+find_jdk() {
+    if [ -n "${JAVA_HOME:-}" ] && jdk_at "$JAVA_HOME"; then
+        return
+    fi
+    java=$(command -v java || true)
+    if [ -n "$java" ]; then
+        java=$(readlink -f "$java" 2>/dev/null || printf '%s' "$java")
+        if jdk_at "$(dirname "$(dirname "$java")")"; then
+            return
+        fi
+    fi
+    if [ -x /usr/libexec/java_home ]; then
+        home=$(/usr/libexec/java_home -v "$wanted" 2>/dev/null || true)
+        if [ -n "$home" ] && jdk_at "$home"; then
+            return
+        fi
+    fi
+    for home in /usr/lib/jvm/* /usr/java/* /opt/java/* /opt/jdk* "${HOME:-/nowhere}"/.jdks/* \
+        "${HOME:-/nowhere}"/.sdkman/candidates/java/* /Library/Java/JavaVirtualMachines/*/Contents/Home; do
+        if jdk_at "$home"; then
+            return
+        fi
+    done
+    return 1
+}
+
+if ! jdk=$(find_jdk); then
+    echo "$name: no JDK $wanted found in JAVA_HOME, on the PATH or in the usual places;" \
+        "install one, for example Eclipse Temurin $wanted, and set JAVA_HOME to it" >&2
+    exit 1
+fi
+
+is_built() {
+    [ -f "$target/built" ] || return 1
+    # Any source or build file that is newer?
+    [ -z "$(find "$root" \( -name target -o -name .git \) -prune -o \
+        \( -path '*/src/main/*' -o -name pom.xml \) -type f -newer "$target/built" -print | head -n 1)" ]
+}
+
+# The lock is a link that leads to its owner's process id, so it is made, with that, in one step.
+lock=$root/target/build.lock
+
+is_alive() {
+    kill -0 "$1" 2>/dev/null || [ -d "/proc/$1" ] || ps -p "$1" >/dev/null 2>&1
+}
+
+lock_build() {
+    mkdir -p "$root/target"
+    said=
+    until ln -s "$$" "$lock" 2>/dev/null; do
+        owner=$(readlink "$lock" || true)
+        if [ -z "$owner" ]; then
+            # Released at this moment; or it can never be made.
+            if [ ! -w "$root/target" ]; then
+                echo "$name: nothing can be written in $root/target, so nothing can be built there" >&2
+                exit 1
+            fi
+        elif [ "$owner" = "$$" ] || ! is_alive "$owner"; then
+            # Left by a process that was killed. Only one at a time may take it away, and looks again first.
+            if mkdir "$lock.stale" 2>/dev/null; then
+                [ "$(readlink "$lock" || true)" != "$owner" ] || rm -f "$lock"
+                rmdir "$lock.stale"
+            else
+                sleep 1
+            fi
+        else
+            if [ -z "$said" ]; then
+                echo "$name: waiting for process $owner, which is building ..." >&2
+                said=1
+            fi
+            sleep 1
+        fi
+    done
+    trap 'rm -f "$lock"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+}
+
+unlock_build() {
+    rm -f "$lock"
+    trap - EXIT INT TERM HUP
+}
+
+build() {
+    if ! command -v mvn >/dev/null 2>&1; then
+        echo "$name: Maven is needed to build it once; install Maven 3.8 or later" >&2
+        exit 1
+    fi
+    echo "$name: building (once) ..." >&2
+    log=$root/target/build.log
+    # As old as the start of the build: a source that changes meanwhile is newer. File times are
+    # coarse, so the build starts when the clock has moved on.
+    touch "$root/target/built"
+    until [ "$root/target/clock" -nt "$root/target/built" ]; do
+        touch "$root/target/clock"
+    done
+    rm -f "$root/target/clock"
+    if ! (cd "$root" && JAVA_HOME=$jdk mvn -B -q -DskipTests -Dspotless.check.skip \
+        -pl "$module" -am package) >"$log" 2>&1; then
+        reason=$(grep -m 1 '^\[ERROR\] ' "$log" || tail -n 1 "$log")
+        echo "$name: the build failed: ${reason#\[ERROR\] } (all of it: $log)" >&2
+        exit 1
+    fi
+    mv "$root/target/built" "$target/built"
+}
+
+if ! is_built; then
+    lock_build
+    # Whoever had the lock before may have built it.
+    if ! is_built; then
+        build
+    fi
+    unlock_build
+fi

@@ -1,0 +1,172 @@
+package io.rdma4j.benchmarks.compare;
+
+import io.rdma4j.benchmarks.side.Repertoire;
+import io.rdma4j.benchmarks.workload.Quantity;
+import io.rdma4j.benchmarks.workload.Settings;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** All trials. */
+final class Catalogue {
+    static final String WRITE_1M = "rdma4j-write-1MiB";
+    static final String READ_1M = "rdma4j-read-1MiB";
+    static final String WRITE_LOSS = "rdma4j-write-1MiB-loss";
+    static final String WRITE_RATE = "rdma4j-write-rate";
+    static final String SEND_LATENCY = "rdma4j-send-latency";
+    static final String SEND_LATENCY_EVENTS = "rdma4j-send-latency-events";
+    static final String IN_PROCESS = "rdma4j-in-process";
+    static final String CONNECTIONS = "rdma4j-connections";
+    static final String IDLE = "rdma4j-idle";
+    static final String IDLE_THOUSAND = "rdma4j-idle-1000";
+    static final String MEMORY_COPY = "memory-copy";
+    static final String TCP_LATENCY = "tcp-latency";
+    static final String UDP_CEILING = "udp-ceiling";
+    static final String UDP_FLOOR = "udp-floor";
+    static final String IPERF = "iperf3";
+    static final String IPERF_CUBIC = "iperf3-cubic";
+    static final String JUCX_PUT = "jucx-put";
+    static final String UCX_LATENCY = "ucx-latency";
+    static final String NETTY_LATENCY = "netty-latency";
+    static final String FABRIC_LATENCY = "libfabric-latency";
+    static final String AERON_LATENCY = "aeron-latency";
+    static final String AERON_RATE = "aeron-rate";
+
+    private static final int MEBIBYTE = 1 << 20;
+    private static final int SMALL = 64;
+    private static final String RDMA4J = "rdma4j";
+
+    private final boolean isQuick;
+    private final double warmUpSeconds;
+    private final double seconds;
+    private final List<Trial> trials = new ArrayList<>();
+
+    /** @param isQuick whether times are short and variants are left out */
+    Catalogue(boolean isQuick, double warmUpSeconds, double seconds) {
+        this.isQuick = isQuick;
+        this.warmUpSeconds = warmUpSeconds;
+        this.seconds = seconds;
+        bandwidth();
+        latency();
+        rate();
+        capacity();
+    }
+
+    List<Trial> trials() {
+        return trials;
+    }
+
+    private void bandwidth() {
+        stream(WRITE_1M, Repertoire.RDMA_WRITE, "WRITE, 1 MiB", messages(MEBIBYTE));
+        stream(READ_1M, Repertoire.RDMA_READ, "READ, 1 MiB", messages(MEBIBYTE));
+        stream("rdma4j-send-1MiB", Repertoire.RDMA_SEND, "SEND, 1 MiB", messages(MEBIBYTE));
+        for (int size : isQuick ? new int[]{4096, 65536}
+                : new int[]{64, 256, 1024, 4096, 16384, 65536, 262144, 4 * MEBIBYTE}) {
+            Settings settings = messages(size).withDepth(Math.min(128, 16 * MEBIBYTE / size), 1);
+            stream("rdma4j-write-" + size, Repertoire.RDMA_WRITE, "WRITE, " + size + " B",
+                    settings);
+            if (!isQuick) {
+                stream("rdma4j-read-" + size, Repertoire.RDMA_READ, "READ, " + size + " B",
+                        settings.withDepth(16, 1));
+                stream("rdma4j-send-" + size, Repertoire.RDMA_SEND, "SEND, " + size + " B",
+                        settings.withDepth(32, 1));
+            }
+        }
+        for (int count : isQuick ? new int[]{8} : new int[]{2, 8, 64}) {
+            stream("rdma4j-write-1MiB-q" + count, Repertoire.RDMA_WRITE,
+                    "WRITE, 1 MiB, " + count + " queue pairs",
+                    messages(MEBIBYTE).withQueuePairs(count).withDepth(4, 1));
+        }
+        trials.add(new Trial(WRITE_LOSS, RDMA4J, "WRITE, 1 MiB, 1 % loss",
+                Quantity.BYTES_PER_SECOND,
+                JavaRunner.pair(Repertoire.RDMA_WRITE, messages(MEBIBYTE))
+                        .with("-Drdma4j.impair=loss=1%,seed=7")));
+        peer(UDP_CEILING, "UDP ceiling", "segments with checksums", Quantity.BYTES_PER_SECOND,
+                Repertoire.UDP_CEILING, messages(MEBIBYTE));
+        peer("tcp-stream", "TCP, Java NIO", "stream, 1 MiB writes", Quantity.BYTES_PER_SECOND,
+                Repertoire.TCP_STREAM, messages(MEBIBYTE));
+        peer("netty-stream", "Netty epoll", "stream, 1 MiB writes", Quantity.BYTES_PER_SECOND,
+                Repertoire.NETTY_STREAM, messages(MEBIBYTE));
+        peer("aeron-stream", "Aeron UDP", "MTU 65504", Quantity.BYTES_PER_SECOND,
+                Repertoire.AERON_STREAM_LARGEST, messages(MEBIBYTE));
+        peer("aeron-stream-default", "Aeron UDP", "default MTU", Quantity.BYTES_PER_SECOND,
+                Repertoire.AERON_STREAM, messages(MEBIBYTE));
+        trials.add(new Trial(IPERF, "iperf3", "1 MiB writes, default congestion control",
+                Quantity.BYTES_PER_SECOND, Tools.iperf(warmUpSeconds, seconds)));
+        trials.add(new Trial(IPERF_CUBIC, "iperf3", "1 MiB writes, cubic",
+                Quantity.BYTES_PER_SECOND,
+                Tools.iperf(warmUpSeconds, seconds, "-C", "cubic")));
+        trials.add(new Trial("ucx-put", "UCX over TCP", "put, 1 MiB", Quantity.BYTES_PER_SECOND,
+                Tools.ucxPut(MEBIBYTE, seconds)));
+        trials.add(new Trial(JUCX_PUT, "UCX over TCP, Java", "put, 1 MiB",
+                Quantity.BYTES_PER_SECOND,
+                JavaRunner.pair(Repertoire.JUCX_PUT, messages(MEBIBYTE))
+                        .with(Tools.ucxOverTcp())));
+    }
+
+    private void latency() {
+        peer(SEND_LATENCY, RDMA4J, "SEND, 64 B, polling", Quantity.LATENCY_NS,
+                Repertoire.RDMA_PING_PONG, messages(SMALL));
+        peer(SEND_LATENCY_EVENTS, RDMA4J, "SEND, 64 B, events", Quantity.LATENCY_NS,
+                Repertoire.RDMA_PING_PONG, messages(SMALL).withEvents());
+        peer("rdma4j-write-latency", RDMA4J, "WRITE, 64 B, to its completion",
+                Quantity.LATENCY_NS, Repertoire.RDMA_WRITE_ROUND_TRIP, messages(SMALL));
+        peer("rdma4j-read-latency", RDMA4J, "READ, 64 B, to its completion",
+                Quantity.LATENCY_NS, Repertoire.RDMA_READ_ROUND_TRIP, messages(SMALL));
+        peer(UDP_FLOOR, "UDP floor", "ping-pong, 64 B, polling", Quantity.LATENCY_NS,
+                Repertoire.UDP_FLOOR, messages(SMALL));
+        peer(TCP_LATENCY, "TCP, Java NIO", "ping-pong, 64 B, blocking", Quantity.LATENCY_NS,
+                Repertoire.TCP_PING_PONG, messages(SMALL).withEvents());
+        peer("tcp-latency-polling", "TCP, Java NIO", "ping-pong, 64 B, polling",
+                Quantity.LATENCY_NS, Repertoire.TCP_PING_PONG, messages(SMALL));
+        peer(NETTY_LATENCY, "Netty epoll", "ping-pong, 64 B, polling", Quantity.LATENCY_NS,
+                Repertoire.NETTY_PING_PONG, messages(SMALL));
+        peer("netty-latency-events", "Netty epoll", "ping-pong, 64 B, sleeping",
+                Quantity.LATENCY_NS, Repertoire.NETTY_PING_PONG, messages(SMALL).withEvents());
+        peer(AERON_LATENCY, "Aeron UDP", "ping-pong, 64 B, polling", Quantity.LATENCY_NS,
+                Repertoire.AERON_PING_PONG, messages(SMALL));
+        trials.add(new Trial(UCX_LATENCY, "UCX over TCP", "ping-pong, 64 B, polling",
+                Quantity.LATENCY_NS, Tools.ucxPingPong(SMALL, seconds)));
+        trials.add(new Trial(FABRIC_LATENCY, "libfabric over TCP",
+                "ping-pong, 64 B, the mean", Quantity.LATENCY_NS,
+                Tools.fabricPingPong(SMALL, seconds)));
+    }
+
+    private void rate() {
+        peer(WRITE_RATE, RDMA4J, "WRITE, 64 B, depth 128, lists of 32",
+                Quantity.MESSAGES_PER_SECOND, Repertoire.RDMA_WRITE,
+                messages(SMALL).withDepth(128, 32));
+        peer(AERON_RATE, "Aeron UDP", "64 B messages, default MTU", Quantity.MESSAGES_PER_SECOND,
+                Repertoire.AERON_STREAM, messages(SMALL));
+    }
+
+    private void capacity() {
+        trials.add(new Trial(IN_PROCESS, RDMA4J, "WRITE within a process, 1 MiB",
+                Quantity.BYTES_PER_SECOND,
+                JavaRunner.alone(Repertoire.RDMA_IN_PROCESS, messages(MEBIBYTE).withDepth(4, 1))));
+        trials.add(new Trial(MEMORY_COPY, "MemorySegment.copy", "1 MiB",
+                Quantity.BYTES_PER_SECOND,
+                JavaRunner.alone(Repertoire.MEMORY_COPY, messages(MEBIBYTE))));
+        peer(CONNECTIONS, RDMA4J, "connections, one client thread",
+                Quantity.CONNECTIONS_PER_SECOND, Repertoire.RDMA_CONNECTIONS, messages(SMALL));
+        int idle = isQuick ? 2_000 : 20_000;
+        trials.add(new Trial(IDLE, RDMA4J, String.format("%,d idle queue pairs, depth 16", idle),
+                Quantity.HEAP_BYTES,
+                JavaRunner.alone(Repertoire.RDMA_IDLE, messages(SMALL).withQueuePairs(idle))));
+        trials.add(new Trial(IDLE_THOUSAND, RDMA4J, "1,000 idle queue pairs", Quantity.CPU_SHARE,
+                JavaRunner.alone(Repertoire.RDMA_IDLE, messages(SMALL).withQueuePairs(1_000))));
+    }
+
+    private Settings messages(int size) {
+        return Settings.of(size, warmUpSeconds, seconds);
+    }
+
+    private void stream(String id, Repertoire workload, String work, Settings settings) {
+        peer(id, RDMA4J, work, Quantity.BYTES_PER_SECOND, workload, settings);
+    }
+
+    private void peer(String id, String who, String work, Quantity chief, Repertoire workload,
+            Settings settings) {
+        trials.add(new Trial(id, who, work, chief, JavaRunner.pair(workload, settings)));
+    }
+}

@@ -1,0 +1,76 @@
+package io.rdma4j.benchmarks.compare;
+
+import io.rdma4j.benchmarks.compare.Goal.Bound;
+import io.rdma4j.benchmarks.compare.Goal.Kind;
+import io.rdma4j.benchmarks.workload.Quantity;
+
+import java.util.List;
+
+/** The figures that rdma4j seeks on a machine with two cores. */
+final class Goals {
+    private static final String WRITE = "WRITE bandwidth, 1 MiB, one queue pair, ";
+    private static final String LATENCY = "SEND latency, 64 B, polling, ";
+
+    private Goals() {}
+
+    static List<Goal> all() {
+        return List.of(
+                most(WRITE + "against the UDP ceiling with checksums", Catalogue.WRITE_1M,
+                        Catalogue.UDP_CEILING, 0.9),
+                most("… against `iperf3`, default congestion control", Catalogue.WRITE_1M,
+                        Catalogue.IPERF, 1.0),
+                new Goal("… against `iperf3 -C cubic`", Kind.AIM, Catalogue.WRITE_1M,
+                        Quantity.BYTES_PER_SECOND, Catalogue.IPERF_CUBIC, Bound.AT_LEAST, 0.7),
+                most("… against UCX puts over TCP from Java", Catalogue.WRITE_1M,
+                        Catalogue.JUCX_PUT, 4),
+                most("READ bandwidth against WRITE", Catalogue.READ_1M, Catalogue.WRITE_1M, 0.9),
+                least(LATENCY + "against the busy-polled UDP floor", Kind.TARGET,
+                        Catalogue.SEND_LATENCY, Catalogue.UDP_FLOOR, 1.4),
+                least("… against Aeron UDP", Kind.AIM, Catalogue.SEND_LATENCY,
+                        Catalogue.AERON_LATENCY, 1.0),
+                least("… against UCX over TCP", Kind.TARGET, Catalogue.SEND_LATENCY,
+                        Catalogue.UCX_LATENCY, 1.0),
+                least("… against Netty epoll", Kind.TARGET, Catalogue.SEND_LATENCY,
+                        Catalogue.NETTY_LATENCY, 1.0),
+                least("… against libfabric over TCP", Kind.TARGET, Catalogue.SEND_LATENCY,
+                        Catalogue.FABRIC_LATENCY, 1.0),
+                least("SEND latency, 64 B, by events, against blocking TCP in Java", Kind.TARGET,
+                        Catalogue.SEND_LATENCY_EVENTS, Catalogue.TCP_LATENCY, 1.1),
+                new Goal("rate of 64 B WRITEs, one queue pair, depth 128, posted in lists",
+                        Kind.TARGET, Catalogue.WRITE_RATE, Quantity.MESSAGES_PER_SECOND, null,
+                        Bound.AT_LEAST, 3),
+                new Goal("… against Aeron UDP at its default MTU", Kind.AIM, Catalogue.WRITE_RATE,
+                        Quantity.MESSAGES_PER_SECOND, Catalogue.AERON_RATE, Bound.AT_LEAST, 1.0),
+                most("in-process WRITE, 1 MiB, against `MemorySegment.copy`",
+                        Catalogue.IN_PROCESS, Catalogue.MEMORY_COPY, 0.8),
+                new Goal("connections set up and torn down, one client thread", Kind.TARGET,
+                        Catalogue.CONNECTIONS, Quantity.CONNECTIONS_PER_SECOND, null,
+                        Bound.AT_LEAST, 1000),
+                new Goal("heap per connected idle queue pair, depth 16", Kind.TARGET,
+                        Catalogue.IDLE, Quantity.HEAP_BYTES, null, Bound.AT_MOST, 8),
+                most("goodput at 1 % random loss, 1 MiB WRITEs, against the clean run",
+                        Catalogue.WRITE_LOSS, Catalogue.WRITE_1M, 0.3),
+                new Goal("CPU of an open, idle device with 1,000 connected queue pairs",
+                        Kind.TARGET, Catalogue.IDLE_THOUSAND, Quantity.CPU_SHARE, null,
+                        Bound.AT_MOST, 1),
+                nothing("allocation per WRITE of 1 MiB", Catalogue.WRITE_1M),
+                nothing("allocation per READ of 1 MiB", Catalogue.READ_1M),
+                nothing("allocation per SEND of 64 B, ping-pong", Catalogue.SEND_LATENCY));
+    }
+
+    private static Goal most(String what, String trial, String against, double limit) {
+        return new Goal(what, Kind.TARGET, trial, Quantity.BYTES_PER_SECOND, against,
+                Bound.AT_LEAST, limit);
+    }
+
+    private static Goal least(String what, Kind kind, String trial, String against,
+            double limit) {
+        return new Goal(what, kind, trial, Quantity.LATENCY_NS, against, Bound.AT_MOST, limit);
+    }
+
+    /** The smallest object has 16 bytes; what is less than one in a hundred comes from the JVM itself. */
+    private static Goal nothing(String what, String trial) {
+        return new Goal(what, Kind.TARGET, trial, Quantity.ALLOCATED_BYTES, null, Bound.AT_MOST,
+                0.1);
+    }
+}

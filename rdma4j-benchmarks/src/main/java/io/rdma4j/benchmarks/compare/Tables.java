@@ -1,0 +1,99 @@
+package io.rdma4j.benchmarks.compare;
+
+import io.rdma4j.benchmarks.workload.Quantity;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** What a session gave, as text that reads well and is Markdown. */
+final class Tables {
+    private Tables() {}
+
+    static String goals(Session session) {
+        List<List<String>> rows = new ArrayList<>();
+        rows.add(List.of("what", "sought", "measured", "met"));
+        for (Goal goal : Goals.all()) {
+            if (session.trial(goal.trial()).isEmpty()) {
+                continue;
+            }
+            Optional<Double> measured = goal.measured(session);
+            String met = measured.map(value -> goal.isMetBy(value) ? "yes" : "**no**")
+                    .orElse("");
+            rows.add(List.of(goal.what(), goal.sought(),
+                    measured.map(goal::shown).orElse("not measured"), met));
+        }
+        return table(rows);
+    }
+
+    static String figures(Session session) {
+        List<List<String>> rows = new ArrayList<>();
+        rows.add(List.of("who", "what", "median", "least to most", "99th percentile",
+                "B allocated an operation"));
+        for (Trial trial : session.trials()) {
+            Optional<Samples> chief = session.samples(trial.id(), trial.chief());
+            if (chief.isEmpty()) {
+                continue;
+            }
+            Quantity unit = trial.chief();
+            Samples samples = chief.get();
+            rows.add(List.of(trial.peer(), trial.work(), Text.value(unit, samples.median()),
+                    Text.number(unit, samples.least()) + " – "
+                            + Text.number(unit, samples.most()),
+                    median(session, trial, Quantity.LATENCY_99_NS),
+                    median(session, trial, Quantity.ALLOCATED_BYTES)));
+        }
+        return table(rows);
+    }
+
+    private static String median(Session session, Trial trial, Quantity quantity) {
+        return session.samples(trial.id(), quantity)
+                .map(samples -> Text.number(quantity, samples.median())).orElse("");
+    }
+
+    static String obstacles(Session session) {
+        StringBuilder lines = new StringBuilder();
+        for (Trial trial : session.trials()) {
+            session.obstacle(trial.id()).ifPresent(why -> lines.append("- ").append(trial.id())
+                    .append(" (").append(trial.peer()).append("): ").append(why).append('\n'));
+        }
+        return lines.toString();
+    }
+
+    static String facts(Map<String, String> facts) {
+        StringBuilder lines = new StringBuilder();
+        facts.forEach((name, value) -> lines.append("- ").append(name).append(": ").append(value)
+                .append('\n'));
+        return lines.toString();
+    }
+
+    private static String table(List<List<String>> rows) {
+        int columns = rows.getFirst().size();
+        int[] widths = new int[columns];
+        for (List<String> row : rows) {
+            for (int i = 0; i < columns; i++) {
+                widths[i] = Math.max(widths[i], row.get(i).length());
+            }
+        }
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < rows.size(); i++) {
+            append(text, rows.get(i), widths);
+            if (i == 0) {
+                for (int width : widths) {
+                    text.append('|').append("-".repeat(width + 2));
+                }
+                text.append("|\n");
+            }
+        }
+        return text.toString();
+    }
+
+    private static void append(StringBuilder text, List<String> row, int[] widths) {
+        for (int i = 0; i < widths.length; i++) {
+            text.append("| ").append(row.get(i))
+                    .append(" ".repeat(widths[i] - row.get(i).length() + 1));
+        }
+        text.append("|\n");
+    }
+}

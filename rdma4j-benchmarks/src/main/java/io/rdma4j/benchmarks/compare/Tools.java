@@ -1,0 +1,112 @@
+package io.rdma4j.benchmarks.compare;
+
+import io.rdma4j.benchmarks.workload.Figures;
+import io.rdma4j.benchmarks.workload.Quantity;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The foreign programs: how each is called, and what its words mean. */
+final class Tools {
+    private static final Map<String, String> UCX_OVER_TCP = Map.of("UCX_TLS", "tcp",
+            "UCX_NET_DEVICES", "lo");
+    private static final Pattern RECEIVED = Pattern.compile(
+            "\"sum_received\":.*?\"bits_per_second\":\\s*([0-9.e+]+)", Pattern.DOTALL);
+    /** The columns of ucx_perftest's line of values. */
+    private static final int UCX_COLUMNS = 8;
+    private static final int UCX_MEDIAN_US = 1;
+    private static final int UCX_MESSAGES = 7;
+    /** What each measures a second, roughly; they count messages, not time. */
+    private static final int UCX_PUTS = 1_000;
+    private static final int UCX_ROUNDS = 80_000;
+    private static final int FABRIC_ROUNDS = 20_000;
+
+    private Tools() {}
+
+    /** {@return the environment that keeps UCX to TCP on loopback} */
+    static Map<String, String> ucxOverTcp() {
+        return UCX_OVER_TCP;
+    }
+
+    /** iperf3 with writes of 1 MiB; more arguments choose the congestion control. */
+    static Runner iperf(double warmUpSeconds, double seconds, String... more) {
+        List<String> client = new ArrayList<>(List.of("-c", "127.0.0.1", "-p", "PORT", "-l", "1M",
+                "-O", whole(warmUpSeconds), "-t", whole(seconds), "-J"));
+        client.addAll(List.of(more));
+        return new ToolRunner(Tool.IPERF,
+                List.of("-s", "-1", "-p", "PORT", "-B", "127.0.0.1"), client, Map.of(), lines -> {
+                    Matcher matcher = RECEIVED.matcher(String.join("\n", lines));
+                    if (!matcher.find()) {
+                        throw new IOException("iperf3 told no bandwidth: " + lines);
+                    }
+                    return new Figures().with(Quantity.BYTES_PER_SECOND,
+                            Double.parseDouble(matcher.group(1)) / 8);
+                });
+    }
+
+    /** UCX puts of a size. */
+    static Runner ucxPut(int sizeBytes, double seconds) {
+        return ucx("ucp_put_bw", sizeBytes, (int) (UCX_PUTS * seconds), values -> new Figures()
+                .with(Quantity.BYTES_PER_SECOND, values[UCX_MESSAGES] * sizeBytes));
+    }
+
+    /** UCX messages to and fro. */
+    static Runner ucxPingPong(int sizeBytes, double seconds) {
+        return ucx("tag_lat", sizeBytes, (int) (UCX_ROUNDS * seconds), values -> new Figures()
+                .with(Quantity.LATENCY_NS, values[UCX_MEDIAN_US] * 1000));
+    }
+
+    private interface Columns {
+        Figures of(double[] values);
+    }
+
+    private static Runner ucx(String test, int sizeBytes, int count, Columns columns) {
+        return new ToolRunner(Tool.UCX, List.of("-p", "PORT"),
+                List.of("127.0.0.1", "-p", "PORT", "-t", test, "-s", Integer.toString(sizeBytes),
+                        "-n", Integer.toString(count), "-w", Integer.toString(count / 4), "-f",
+                        "-v"),
+                UCX_OVER_TCP, lines -> {
+                    for (String line : lines.reversed()) {
+                        String[] words = line.split(",", -1);
+                        if (words.length == UCX_COLUMNS && !line.contains("_")) {
+                            double[] values = new double[UCX_COLUMNS];
+                            for (int i = 0; i < UCX_COLUMNS; i++) {
+                                values[i] = Double.parseDouble(words[i]);
+                            }
+                            return columns.of(values);
+                        }
+                    }
+                    throw new IOException("ucx_perftest told no values: " + lines);
+                });
+    }
+
+    /** libfabric's messages to and fro over its TCP provider; it tells the mean. */
+    static Runner fabricPingPong(int sizeBytes, double seconds) {
+        List<String> both = List.of("-p", "tcp", "-e", "msg", "-I",
+                Integer.toString((int) (FABRIC_ROUNDS * seconds)), "-S",
+                Integer.toString(sizeBytes));
+        List<String> server = new ArrayList<>(both);
+        server.addAll(List.of("-B", "PORT"));
+        List<String> client = new ArrayList<>(both);
+        client.addAll(List.of("-P", "PORT", "127.0.0.1"));
+        return new ToolRunner(Tool.FABRIC, server, client, Map.of(), lines -> {
+            // bytes, sent, acknowledged, total, time, MB/s, µs each, millions a second
+            for (String line : lines) {
+                String[] words = line.strip().split("\\s+", -1);
+                if (words.length == 8 && words[0].equals(Integer.toString(sizeBytes))) {
+                    return new Figures().with(Quantity.LATENCY_NS,
+                            Double.parseDouble(words[6]) * 1000);
+                }
+            }
+            throw new IOException("fi_pingpong told no values: " + lines);
+        });
+    }
+
+    private static String whole(double seconds) {
+        return Integer.toString((int) Math.ceil(seconds));
+    }
+}

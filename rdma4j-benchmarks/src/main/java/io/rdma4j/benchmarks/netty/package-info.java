@@ -1,0 +1,9 @@
+/**
+ * TCP by Netty's native epoll transport.
+ *
+ * <p>Knows the workload alone. Start reading at {@link io.rdma4j.benchmarks.netty.NettyPingPong}.
+ */
+@NullMarked
+package io.rdma4j.benchmarks.netty;
+
+import org.jspecify.annotations.NullMarked;

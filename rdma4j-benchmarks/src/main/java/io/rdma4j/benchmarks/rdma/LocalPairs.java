@@ -1,0 +1,71 @@
+package io.rdma4j.benchmarks.rdma;
+
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.RdmaDevices;
+import io.rdma4j.verbs.RdmaException;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** A device of this process whose queue pairs are connected to each other, two by two. */
+final class LocalPairs implements AutoCloseable {
+    private static final int COMPLETIONS = 256;
+
+    private final DeviceContext context;
+    private final ProtectionDomain domain;
+    private final CompletionQueue completions;
+    private final List<QueuePair> queuePairs = new ArrayList<>();
+    private final int gidIndex;
+
+    LocalPairs() throws RdmaException {
+        context = RdmaDevices.find("roce_lo").open();
+        domain = context.allocateProtectionDomain();
+        completions = context.createCompletionQueue(COMPLETIONS);
+        gidIndex = RdmaSide.firstIpv4(context);
+    }
+
+    ProtectionDomain domain() {
+        return domain;
+    }
+
+    CompletionQueue completions() {
+        return completions;
+    }
+
+    List<QueuePair> queuePairs() {
+        return queuePairs;
+    }
+
+    /** Adds a connected pair. */
+    void add(int depth) throws RdmaException {
+        QueuePair one = create(depth);
+        QueuePair other = create(depth);
+        Gid gid = context.queryGid(1, gidIndex);
+        RdmaSide.bringUp(one, gid, gidIndex, other.number());
+        RdmaSide.bringUp(other, gid, gidIndex, one.number());
+    }
+
+    private QueuePair create(int depth) throws RdmaException {
+        QueuePair queuePair = domain
+                .createQueuePair(new QueuePairInitAttributes().completionQueue(completions)
+                        .capabilities(QueuePairCapabilities.ofDepth(depth, depth)));
+        queuePairs.add(queuePair);
+        return queuePair;
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        for (QueuePair queuePair : queuePairs) {
+            queuePair.close();
+        }
+        completions.close();
+        domain.close();
+        context.close();
+    }
+}

@@ -1,0 +1,156 @@
+package io.rdma4j.benchmarks.rdma;
+
+import io.rdma4j.benchmarks.workload.Control;
+import io.rdma4j.benchmarks.workload.Settings;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.GidEntry;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.RdmaDevices;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.WorkCompletion;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One process's loopback device with queue pairs that are connected by hand, one completion queue for all and a
+ * region with a message's room for each.
+ */
+final class RdmaSide implements AutoCloseable {
+    /** Path MTU of all measurements. */
+    static final Mtu PATH_MTU = Mtu.MTU_4096;
+
+    private static final int PORT = 1;
+    private static final int FIRST_PSN = 77;
+    /** READs under way on a queue pair, as many as perftest asks for at most. */
+    private static final int READS = 16;
+
+    private final Arena arena = Arena.ofShared();
+    private final DeviceContext context;
+    private final ProtectionDomain domain;
+    private final CompletionChannel channel = CompletionChannel.create();
+    private final CompletionQueue completions;
+    private final List<QueuePair> queuePairs = new ArrayList<>();
+    private final MemoryRegion region;
+    private final int gidIndex;
+    private long peerAddress;
+    private int peerKey;
+
+    RdmaSide(Settings settings, int receives) throws RdmaException {
+        context = RdmaDevices.find("roce_lo").open();
+        gidIndex = firstIpv4(context);
+        domain = context.allocateProtectionDomain();
+        int work = settings.queuePairs() * (settings.depth() + receives);
+        completions = context.createCompletionQueue(work, channel);
+        for (int i = 0; i < settings.queuePairs(); i++) {
+            queuePairs.add(domain.createQueuePair(new QueuePairInitAttributes()
+                    .completionQueue(completions)
+                    .capabilities(QueuePairCapabilities.ofDepth(settings.depth(), receives))));
+        }
+        region = domain.register(
+                arena.allocate((long) settings.queuePairs() * settings.sizeBytes(), 4096),
+                AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
+    }
+
+    static int firstIpv4(DeviceContext context) throws RdmaException {
+        for (GidEntry entry : context.queryGidTable()) {
+            if (entry.gid().isIpv4()) {
+                return entry.index();
+            }
+        }
+        throw new RdmaException(Errno.ENODEV, "find GID",
+                context.device().name() + " has no IPv4 address");
+    }
+
+    /** Exchanges numbers, keys and addresses and brings all queue pairs up. */
+    void connect(Control control) throws IOException {
+        Gid own = context.queryGid(PORT, gidIndex);
+        control.out().write(own.bytes());
+        control.out().writeLong(region.address());
+        control.out().writeInt(region.rkey());
+        for (QueuePair queuePair : queuePairs) {
+            control.out().writeInt(queuePair.number());
+        }
+        Gid peer = Gid.of(control.in().readNBytes(16));
+        peerAddress = control.in().readLong();
+        peerKey = control.in().readInt();
+        for (QueuePair queuePair : queuePairs) {
+            bringUp(queuePair, peer, gidIndex, control.in().readInt());
+        }
+        control.meet();
+    }
+
+    /** Takes a queue pair from RESET to RTS. */
+    static void bringUp(QueuePair queuePair, Gid peer, int gidIndex, int peerNumber)
+            throws RdmaException {
+        queuePair.modify(new QueuePairAttributes().state(QueuePairState.INIT).port(PORT)
+                .pkeyIndex(0).accessFlags(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ));
+        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR)
+                .addressVector(AddressHandleAttributes.to(peer, gidIndex)).pathMtu(PATH_MTU)
+                .destinationQueuePair(peerNumber).receivePsn(FIRST_PSN)
+                .maxDestinationReadAtomic(READS).minRnrTimer(1));
+        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).timeout(14)
+                .retryCount(7).rnrRetry(7).sendPsn(FIRST_PSN).maxReadAtomic(READS));
+    }
+
+    List<QueuePair> queuePairs() {
+        return queuePairs;
+    }
+
+    CompletionQueue completions() {
+        return completions;
+    }
+
+    CompletionChannel channel() {
+        return channel;
+    }
+
+    MemoryRegion region() {
+        return region;
+    }
+
+    /** {@return where the peer's region starts} */
+    long peerAddress() {
+        return peerAddress;
+    }
+
+    /** {@return the key of the peer's region} */
+    int peerKey() {
+        return peerKey;
+    }
+
+    /** Refuses work that failed. */
+    static void check(WorkCompletion completion) throws RdmaException {
+        if (!completion.isSuccess()) {
+            throw new RdmaException(Errno.EIO, "measure", completion.toString());
+        }
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        for (QueuePair queuePair : queuePairs) {
+            queuePair.close();
+        }
+        completions.close();
+        channel.close();
+        region.close();
+        domain.close();
+        context.close();
+        arena.close();
+    }
+}

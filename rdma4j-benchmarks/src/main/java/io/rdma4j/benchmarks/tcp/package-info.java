@@ -1,0 +1,9 @@
+/**
+ * Plain TCP by the JDK's channels, blocking.
+ *
+ * <p>Knows the workload alone. Start reading at {@link io.rdma4j.benchmarks.tcp.TcpStream}.
+ */
+@NullMarked
+package io.rdma4j.benchmarks.tcp;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,9 @@
+/**
+ * UCX over TCP by JUCX, its Java binding.
+ *
+ * <p>Knows the workload alone. Start reading at {@link io.rdma4j.benchmarks.ucx.JucxPut}.
+ */
+@NullMarked
+package io.rdma4j.benchmarks.ucx;
+
+import org.jspecify.annotations.NullMarked;

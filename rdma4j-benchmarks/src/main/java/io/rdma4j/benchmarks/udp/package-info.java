@@ -1,0 +1,9 @@
+/**
+ * UDP by Linux's system calls
+ *
+ * <p>Knows the workload alone. Start reading at {@link io.rdma4j.benchmarks.udp.UdpCeiling}.
+ */
+@NullMarked
+package io.rdma4j.benchmarks.udp;
+
+import org.jspecify.annotations.NullMarked;
