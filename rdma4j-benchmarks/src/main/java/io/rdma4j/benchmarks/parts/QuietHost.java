@@ -1,0 +1,75 @@
+package io.rdma4j.benchmarks.parts;
+
+import io.rdma4j.protocol.queue.QueuePairHost;
+import io.rdma4j.protocol.queue.ReceiveDetails;
+import io.rdma4j.protocol.queue.ReceiveRequest;
+import io.rdma4j.protocol.queue.RetransmissionCause;
+import io.rdma4j.protocol.queue.SendQueue;
+import io.rdma4j.protocol.queue.SendRequest;
+import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.WorkCompletionOpcode;
+import io.rdma4j.verbs.WorkCompletionStatus;
+
+/** Frees the slots of sends that succeeded; anything else is a defect of the benchmark. */
+final class QuietHost implements QueuePairHost {
+    private final SendQueue queue;
+    private long completed;
+
+    QuietHost(SendQueue queue) {
+        this.queue = queue;
+    }
+
+    /** {@return how many sends have completed} */
+    long completed() {
+        return completed;
+    }
+
+    @Override
+    public void sendCompleted(SendRequest request, WorkCompletionStatus status,
+            long byteLength) {
+        if (status != WorkCompletionStatus.SUCCESS) {
+            throw new IllegalStateException("a request ended with " + status);
+        }
+        request.release();
+        queue.retire();
+        completed++;
+    }
+
+    @Override
+    public void receiveCompleted(ReceiveRequest request, WorkCompletionStatus status,
+            WorkCompletionOpcode opcode, long byteLength, ReceiveDetails details) {
+        throw new IllegalStateException("nothing was posted");
+    }
+
+    @Override
+    public WorkCompletionStatus carryOut(SendRequest request) {
+        throw new IllegalStateException("nothing local was posted");
+    }
+
+    @Override
+    public boolean invalidate(int rkey) {
+        throw new IllegalStateException("the peer invalidates nothing");
+    }
+
+    @Override
+    public void stateChanged(QueuePairState state) {
+        throw new IllegalStateException("the queue pair went to " + state);
+    }
+
+    @Override
+    public void asyncEvent(AsyncEventType type) {
+        // That communication is established, once.
+    }
+
+    @Override
+    public void retransmits(int psn, RetransmissionCause cause) {
+        throw new IllegalStateException("nothing is lost");
+    }
+
+    @Override
+    public void count(Counter counter) {
+        // The engine's business.
+    }
+}
