@@ -11,6 +11,12 @@ import java.util.List;
 final class Catalogue {
     static final String WRITE_1M = "rdma4j-write-1MiB";
     static final String READ_1M = "rdma4j-read-1MiB";
+    static final String SEND_1M = "rdma4j-send-1MiB";
+    static final String TCP_STREAM = "tcp-stream";
+    static final String TCP_LATENCY_POLLING = "tcp-latency-polling";
+    static final String NETTY_STREAM = "netty-stream";
+    static final String AERON_STREAM = "aeron-stream";
+    static final String UCX_PUT = "ucx-put";
     static final String WRITE_LOSS = "rdma4j-write-1MiB-loss";
     static final String WRITE_RATE = "rdma4j-write-rate";
     static final String SEND_LATENCY = "rdma4j-send-latency";
@@ -34,7 +40,7 @@ final class Catalogue {
 
     private static final int MEBIBYTE = 1 << 20;
     private static final int SMALL = 64;
-    private static final String RDMA4J = "rdma4j";
+    static final String RDMA4J = "rdma4j";
 
     private final boolean isQuick;
     private final double warmUpSeconds;
@@ -59,16 +65,16 @@ final class Catalogue {
     private void bandwidth() {
         stream(WRITE_1M, Repertoire.RDMA_WRITE, "WRITE, 1 MiB", messages(MEBIBYTE));
         stream(READ_1M, Repertoire.RDMA_READ, "READ, 1 MiB", messages(MEBIBYTE));
-        stream("rdma4j-send-1MiB", Repertoire.RDMA_SEND, "SEND, 1 MiB", messages(MEBIBYTE));
+        stream(SEND_1M, Repertoire.RDMA_SEND, "SEND, 1 MiB", messages(MEBIBYTE));
         for (int size : isQuick ? new int[]{4096, 65536}
                 : new int[]{64, 256, 1024, 4096, 16384, 65536, 262144, 4 * MEBIBYTE}) {
             Settings settings = messages(size).withDepth(Math.min(128, 16 * MEBIBYTE / size), 1);
-            stream("rdma4j-write-" + size, Repertoire.RDMA_WRITE, "WRITE, " + size + " B",
+            stream("rdma4j-write-" + size, Repertoire.RDMA_WRITE, "WRITE, " + sized(size),
                     settings);
             if (!isQuick) {
-                stream("rdma4j-read-" + size, Repertoire.RDMA_READ, "READ, " + size + " B",
+                stream("rdma4j-read-" + size, Repertoire.RDMA_READ, "READ, " + sized(size),
                         settings.withDepth(16, 1));
-                stream("rdma4j-send-" + size, Repertoire.RDMA_SEND, "SEND, " + size + " B",
+                stream("rdma4j-send-" + size, Repertoire.RDMA_SEND, "SEND, " + sized(size),
                         settings.withDepth(32, 1));
             }
         }
@@ -83,11 +89,11 @@ final class Catalogue {
                         .with("-Drdma4j.impair=loss=1%,seed=7")));
         peer(UDP_CEILING, "UDP ceiling", "segments with checksums", Quantity.BYTES_PER_SECOND,
                 Repertoire.UDP_CEILING, messages(MEBIBYTE));
-        peer("tcp-stream", "TCP, Java NIO", "stream, 1 MiB writes", Quantity.BYTES_PER_SECOND,
+        peer(TCP_STREAM, "TCP, Java NIO", "stream, 1 MiB writes", Quantity.BYTES_PER_SECOND,
                 Repertoire.TCP_STREAM, messages(MEBIBYTE));
-        peer("netty-stream", "Netty epoll", "stream, 1 MiB writes", Quantity.BYTES_PER_SECOND,
+        peer(NETTY_STREAM, "Netty epoll", "stream, 1 MiB writes", Quantity.BYTES_PER_SECOND,
                 Repertoire.NETTY_STREAM, messages(MEBIBYTE));
-        peer("aeron-stream", "Aeron UDP", "MTU 65504", Quantity.BYTES_PER_SECOND,
+        peer(AERON_STREAM, "Aeron UDP", "MTU 65504", Quantity.BYTES_PER_SECOND,
                 Repertoire.AERON_STREAM_LARGEST, messages(MEBIBYTE));
         peer("aeron-stream-default", "Aeron UDP", "default MTU", Quantity.BYTES_PER_SECOND,
                 Repertoire.AERON_STREAM, messages(MEBIBYTE));
@@ -96,7 +102,7 @@ final class Catalogue {
         trials.add(new Trial(IPERF_CUBIC, "iperf3", "1 MiB writes, cubic",
                 Quantity.BYTES_PER_SECOND,
                 Tools.iperf(warmUpSeconds, seconds, "-C", "cubic")));
-        trials.add(new Trial("ucx-put", "UCX over TCP", "put, 1 MiB", Quantity.BYTES_PER_SECOND,
+        trials.add(new Trial(UCX_PUT, "UCX over TCP", "put, 1 MiB", Quantity.BYTES_PER_SECOND,
                 Tools.ucxPut(MEBIBYTE, seconds)));
         trials.add(new Trial(JUCX_PUT, "UCX over TCP, Java", "put, 1 MiB",
                 Quantity.BYTES_PER_SECOND,
@@ -117,7 +123,7 @@ final class Catalogue {
                 Repertoire.UDP_FLOOR, messages(SMALL));
         peer(TCP_LATENCY, "TCP, Java NIO", "ping-pong, 64 B, blocking", Quantity.LATENCY_NS,
                 Repertoire.TCP_PING_PONG, messages(SMALL).withEvents());
-        peer("tcp-latency-polling", "TCP, Java NIO", "ping-pong, 64 B, polling",
+        peer(TCP_LATENCY_POLLING, "TCP, Java NIO", "ping-pong, 64 B, polling",
                 Quantity.LATENCY_NS, Repertoire.TCP_PING_PONG, messages(SMALL));
         peer(NETTY_LATENCY, "Netty epoll", "ping-pong, 64 B, polling", Quantity.LATENCY_NS,
                 Repertoire.NETTY_PING_PONG, messages(SMALL));
@@ -155,6 +161,11 @@ final class Catalogue {
                 JavaRunner.alone(Repertoire.RDMA_IDLE, messages(SMALL).withQueuePairs(idle))));
         trials.add(new Trial(IDLE_THOUSAND, RDMA4J, "1,000 idle queue pairs", Quantity.CPU_SHARE,
                 JavaRunner.alone(Repertoire.RDMA_IDLE, messages(SMALL).withQueuePairs(1_000))));
+    }
+
+    private static String sized(int bytes) {
+        return bytes >= MEBIBYTE ? bytes / MEBIBYTE + " MiB"
+                : bytes >= 1024 ? bytes / 1024 + " KiB" : bytes + " B";
     }
 
     private Settings messages(int size) {

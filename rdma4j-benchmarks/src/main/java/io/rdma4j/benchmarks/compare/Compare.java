@@ -96,6 +96,7 @@ public final class Compare implements Callable<Integer> {
             Files.writeString(output.resolve("compare.md"), "# A run of `benchmarks/compare`\n\n"
                     + report);
             Files.writeString(output.resolve("compare.json"), Json.of(session, facts));
+            Plots.write(session, output);
         }
         return 0;
     }
