@@ -83,6 +83,8 @@ public final class Compare implements Callable<Integer> {
         int rounds = repeats > 0 ? repeats : isQuick ? 3 : 5;
         session.run(rounds);
         facts.put("load after", Machine.load());
+        session.bystanders().share().ifPresent(share -> facts.put("busy with something else",
+                String.format("%.0f %% of the processors, before the trials", 100 * share)));
         facts.put("rounds", rounds + ", each counted for " + counting + " s after " + warmUp
                 + " s that were not");
         if (note != null) {
@@ -103,7 +105,9 @@ public final class Compare implements Callable<Integer> {
 
     private static String report(Session session, Map<String, String> facts) {
         String obstacles = Tables.obstacles(session);
-        return Tables.facts(facts) + "\n## Ratios\n\n" + Tables.goals(session) + "\n## Figures\n\n"
+        String objection = session.bystanders().objection().map(words -> words + "\n\n").orElse("");
+        return objection + Tables.facts(facts) + "\n## Ratios\n\n" + Tables.goals(session)
+                + "\n## Figures\n\n"
                 + Tables.figures(session)
                 + (obstacles.isEmpty() ? ""
                         : "\n## Not measured, or not in every round\n\n" + obstacles);

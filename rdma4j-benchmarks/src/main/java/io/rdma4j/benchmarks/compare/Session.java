@@ -17,6 +17,7 @@ final class Session {
     private final PrintStream progress;
     private final Map<String, List<Figures>> figures = new LinkedHashMap<>();
     private final Map<String, String> obstacles = new LinkedHashMap<>();
+    private final Bystanders bystanders = new Bystanders();
 
     Session(List<Trial> trials, PrintStream progress) {
         this.trials = trials;
@@ -43,6 +44,7 @@ final class Session {
     private void run(Trial trial, int round, int rounds) throws InterruptedException {
         progress.printf("%d/%d %-28s ", round, rounds, trial.id());
         progress.flush();
+        bystanders.look();
         try {
             Figures result = trial.runner().run();
             Optional<Double> value = result.value(trial.chief());
@@ -55,6 +57,11 @@ final class Session {
             obstacles.put(trial.id(), "round " + round + " failed: " + e.getMessage());
             progress.println("failed: " + e.getMessage());
         }
+    }
+
+    /** {@return what else was seen to run} */
+    Bystanders bystanders() {
+        return bystanders;
     }
 
     List<Trial> trials() {
