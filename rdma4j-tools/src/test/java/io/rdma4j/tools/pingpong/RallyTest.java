@@ -21,7 +21,7 @@ class RallyTest {
             EnumSet.noneOf(Extra.class));
 
     private final PingPongOptions options = CommandLine.populateCommand(new PingPongOptions(),
-            "-n", "1");
+            "-n", "1", "-d", "roce_lo");
 
     private CompletableFuture<String> play(Side side, boolean isClient) throws IOException {
         Rally rally = new Rally(side, ONE_CONNECTION, options, new ReceiveTimes(0));
