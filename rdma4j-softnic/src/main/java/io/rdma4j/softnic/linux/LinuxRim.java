@@ -22,11 +22,13 @@ import static io.rdma4j.softnic.linux.SocketOption.IPPROTO_IPV6;
 import static io.rdma4j.softnic.linux.SocketOption.IPPROTO_UDP;
 import static io.rdma4j.softnic.linux.SocketOption.IPV6_ADD_MEMBERSHIP;
 import static io.rdma4j.softnic.linux.SocketOption.IPV6_MTU_DISCOVER;
+import static io.rdma4j.softnic.linux.SocketOption.IPV6_MULTICAST_ALL;
 import static io.rdma4j.softnic.linux.SocketOption.IPV6_MULTICAST_HOPS;
 import static io.rdma4j.softnic.linux.SocketOption.IPV6_MULTICAST_IF;
 import static io.rdma4j.softnic.linux.SocketOption.IPV6_UNICAST_HOPS;
 import static io.rdma4j.softnic.linux.SocketOption.IP_ADD_MEMBERSHIP;
 import static io.rdma4j.softnic.linux.SocketOption.IP_MTU_DISCOVER;
+import static io.rdma4j.softnic.linux.SocketOption.IP_MULTICAST_ALL;
 import static io.rdma4j.softnic.linux.SocketOption.IP_MULTICAST_IF;
 import static io.rdma4j.softnic.linux.SocketOption.IP_MULTICAST_TTL;
 import static io.rdma4j.softnic.linux.SocketOption.IP_PMTUDISC_DO;
@@ -179,8 +181,14 @@ public final class LinuxRim implements Rim {
         try {
             socket = newSocket(group, memory);
             socket.set(SOL_SOCKET, SO_REUSEADDR, 1);
-            // Bound to the group itself, or it would hear every group that anybody here has joined.
+            // Bound to the group itself, or it would hear the other groups of this interface; and not to all
+            // who have joined it, or it would hear the same group on other interfaces.
             bind(socket, group);
+            if (group.isIpv4()) {
+                socket.set(IPPROTO_IP, IP_MULTICAST_ALL, 0);
+            } else {
+                socket.trySet(IPPROTO_IPV6, IPV6_MULTICAST_ALL, 0);
+            }
             join(socket, group);
             return add(socket, group, memory);
         } catch (LinuxSocket.Refused e) {

@@ -14,6 +14,8 @@ final class SocketOption {
     static final int IP_MULTICAST_IF = 32;
     static final int IP_MULTICAST_TTL = 33;
     static final int IP_ADD_MEMBERSHIP = 35;
+    /** Whether a socket hears the groups that others have joined, too: 1 unless it is told otherwise. */
+    static final int IP_MULTICAST_ALL = 49;
     static final int IP_PMTUDISC_DO = 2;
 
     static final int IPPROTO_IPV6 = 41;
@@ -22,6 +24,8 @@ final class SocketOption {
     static final int IPV6_MULTICAST_HOPS = 18;
     static final int IPV6_ADD_MEMBERSHIP = 20;
     static final int IPV6_MTU_DISCOVER = 23;
+    /** As {@link #IP_MULTICAST_ALL}, since Linux 4.20. */
+    static final int IPV6_MULTICAST_ALL = 29;
     static final int IPV6_HOPLIMIT = 52;
     static final int IPV6_TCLASS = 67;
 

@@ -19,13 +19,16 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
+import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 
@@ -387,6 +390,29 @@ public abstract class RimContract {
         send(from, packet(path, 6, PAYLOAD));
         await(one, here, 3);
         assertThat(psns()).containsExactly(5, 5, 6);
+    }
+
+    @Test
+    void groupIsNotHeardOnAnotherInterface() throws Exception {
+        Optional<NetworkInterface> other = NetworkInterface.networkInterfaces()
+                .filter(RimContract::canJoin).findFirst();
+        assumeThat(other).isPresent();
+        Rim here = rim();
+        PacketPort from = here.open(FIRST);
+        PacketPort wanted = here.join(GROUP);
+        PacketPort foreign = closedAtEnd(newRim(other.get())).join(GROUP);
+        send(from, packet(new Path(from.local(), GROUP, 0, 0, 7), 5, PAYLOAD));
+        await(here, wanted, 1);
+        assertThat(foreign.receive(arrived, 64)).isZero();
+    }
+
+    private static boolean canJoin(NetworkInterface candidate) {
+        try {
+            return candidate.isUp() && !candidate.isLoopback() && candidate.supportsMulticast()
+                    && candidate.inetAddresses().anyMatch(Inet4Address.class::isInstance);
+        } catch (SocketException gone) {
+            return false;
+        }
     }
 
     /** Such a group means nothing without the interface. */
