@@ -26,6 +26,8 @@ final class Burst {
     /** As many as every kernel takes that knows the option. */
     private static final int MAX_SEGMENTS = 64;
     private static final int MAX_MESSAGES = 32;
+    /** More than that are tried anew. */
+    private static final int MAX_UNSEGMENTED = 4096;
     /** All of it fits one message: an IP packet has at most 65,535 bytes. */
     private static final int CAPACITY = 65_000;
     /** {@code struct mmsghdr}: a header, and room for what the call reports. */
@@ -95,7 +97,7 @@ final class Burst {
         }
 
         boolean takes(Path packetPath, int packetLength) {
-            return isOpen && packetLength <= segmentLength && packets < MAX_SEGMENTS
+            return isOpen && !isSplit && packetLength <= segmentLength && packets < MAX_SEGMENTS
                     && goesWith(packetPath);
         }
 
@@ -125,9 +127,15 @@ final class Burst {
         }
 
         /** Lets the packets leave one by one: each with Identification 0, so sealed anew. */
-        void split() {
+        void split(int errno) {
             isSplit = true;
-            unsegmented.add(path.destination());
+            // What is too long for the interface now may fit again; the rest lies in the way to the destination.
+            if (errno != LinuxCalls.EMSGSIZE) {
+                if (unsegmented.size() >= MAX_UNSEGMENTED) {
+                    unsegmented.clear();
+                }
+                unsegmented.add(path.destination());
+            }
             for (int at = segmentLength; at < length; at += segmentLength) {
                 sealer.reseal(path, start + at, Math.min(segmentLength, length - at));
             }
@@ -207,7 +215,7 @@ final class Burst {
             if (sent > 0) {
                 sentMessages += (int) sent;
             } else if (next.packets > 1 && mayBeSegmentation((int) -sent)) {
-                next.split();
+                next.split((int) -sent);
             } else {
                 // No route, packet too long for the interface, a firewall: as if lost on the wire.
                 refused += next.packets;

@@ -230,6 +230,17 @@ class BurstTest {
         assertThat(burst.takeRefused()).isZero();
     }
 
+    /** The interface's MTU may be raised again. */
+    @Test
+    void whatIsTooLongForTheInterfaceLeavesPacketByPacketThisTimeOnly() {
+        add(64, 64);
+        network.answers.add(-LinuxCalls.EMSGSIZE);
+        assertThat(burst.send(network)).isTrue();
+        add(64, 64);
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.psns()).containsExactly(List.of(0), List.of(1), List.of(2, 3));
+    }
+
     @Test
     void packetsOfADividedMessageAreKeptToo() {
         add(64, 64, 64);
