@@ -180,7 +180,9 @@ final class Rally {
 
     /** A send failed after everything has come: the peer may have left, as a C program does when it has finished. */
     private void onNotAcknowledged() throws IOException {
-        if (!isClient) {
+        // Each queue pair has one message on its way at a time.
+        boolean isLast = sent >= options.iterations() - traffic.queuePairs();
+        if (!isClient || !isLast) {
             throw new IOException("all " + received
                     + " messages came, but the last of this side was"
                     + " not acknowledged: the peer has left, as a C program does when it has finished,"

@@ -22,8 +22,15 @@ class RallyTest {
 
     private final PingPongOptions options = CommandLine.populateCommand(new PingPongOptions(),
             "-n", "1", "-d", "roce_lo");
+    private final PingPongOptions three = CommandLine.populateCommand(new PingPongOptions(), "-n",
+            "3", "-d", "roce_lo");
 
     private CompletableFuture<String> play(Side side, boolean isClient) throws IOException {
+        return play(side, isClient, options);
+    }
+
+    private static CompletableFuture<String> play(Side side, boolean isClient,
+            PingPongOptions options) throws IOException {
         Rally rally = new Rally(side, ONE_CONNECTION, options, new ReceiveTimes(0));
         rally.prepare();
         return CompletableFuture.supplyAsync(() -> {
@@ -63,7 +70,7 @@ class RallyTest {
         }
     }
 
-    /** The peer takes the only message, and is gone before it acknowledges it; its answer has come before. */
+    /** To the client it looks as if the acknowledgement of its only message were lost: the answer has come. */
     @Test
     void clientWhoseAnswersHaveAllComeHasFinished() throws Exception {
         try (DeviceContext context = options.open();
@@ -78,6 +85,24 @@ class RallyTest {
                 awaitSent(server);
             }
             assertThat(said.get(60, TimeUnit.SECONDS)).isEqualTo("played");
+        }
+    }
+
+    @Test
+    void clientOfAPeerThatTalksWithoutListeningHasNotFinished() throws Exception {
+        try (DeviceContext context = options.open();
+                Side client = new Side(context, three, ONE_CONNECTION)) {
+            CompletableFuture<String> said;
+            try (Side server = new Side(context, options, ONE_CONNECTION)) {
+                client.connect(server.endpoints());
+                server.connect(client.endpoints());
+                said = play(client, true, three);
+                for (int i = 0; i < 3; i++) {
+                    server.postSend(0);
+                    awaitSent(server);
+                }
+            }
+            assertThat(said.get(60, TimeUnit.SECONDS)).startsWith("all 3 messages came, but");
         }
     }
 }
