@@ -1,17 +1,21 @@
 """What a guest boots from: Debian's kernel and a small first file system, made once per machine."""
+import hashlib
 import os
 import shutil
 import subprocess
 from pathlib import Path
 
-CACHE = Path(os.environ.get("LAB_CACHE", Path.home() / ".cache" / "rdma-lab"))
+CACHE = Path(os.environ.get("LAB_CACHE", Path.home() / ".cache" / "rdma4j-interop"))
+# What is in it: whatever else somebody keeps in the folder they name is left alone.
+CONTENTS = ("root", "initrd", "initrd.gz", "source", "release", "recipe")
 PACKAGES = ["qemu-system-x86", "busybox-static", "cpio", "kmod", "iproute2", "gcc", "libc6-dev", "rdma-core",
             "ibverbs-utils", "ibverbs-providers", "libibverbs-dev", "rdmacm-utils", "perftest", "tcpdump", "tshark"]
 COMMANDS = ["qemu-system-x86_64", "busybox", "cpio", "modprobe", "ip", "gcc", "rdma", "rping", "ibv_rc_pingpong",
             "ib_write_bw", "tcpdump", "tshark"]
+# No command shows that these are there.
+FILES = ["/usr/include/infiniband/verbs.h", "/etc/libibverbs.d/rxe.driver"]
 KERNEL_DEPENDENCY = "linux-image-amd64"
 BOOT_MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay"]
-MARKER = "release"
 INIT = """#!/bin/busybox sh
 /bin/busybox mkdir -p /sbin /usr/bin /usr/sbin
 /bin/busybox --install -s
@@ -36,14 +40,23 @@ class SetupError(Exception):
 
 
 def is_ready():
-    return (CACHE / MARKER).exists() and all(shutil.which(command) for command in COMMANDS)
+    return is_built() and all(map(shutil.which, COMMANDS)) and all(map(os.path.exists, FILES))
+
+
+def is_built():
+    return (CACHE / "release").exists() and (CACHE / "recipe").exists() and (CACHE / "recipe").read_text() == recipe()
+
+
+def recipe():
+    """Tells whether the first file system was made as it is made today."""
+    return hashlib.sha256("\n".join([INIT, *BOOT_MODULES]).encode()).hexdigest()
 
 
 def release():
     """The kernel's release, once set up."""
-    if not (CACHE / MARKER).exists():
+    if not is_built():
         raise SetupError("not set up yet: run `interop/lab setup` as root")
-    return (CACHE / MARKER).read_text().strip()
+    return (CACHE / "release").read_text().strip()
 
 
 def setup(with_siw=False):
@@ -53,7 +66,7 @@ def setup(with_siw=False):
             raise SetupError("packages are missing, and only root can install them: run `interop/lab setup` as root")
         install(PACKAGES, update=True)
         wanted = packaged_release()
-        if not (CACHE / MARKER).exists() or release() != wanted:
+        if not is_built() or release() != wanted:
             build(wanted)
     if with_siw and not siw_module(release()).exists():
         build_siw(release())
@@ -83,14 +96,24 @@ def packaged_release():
 
 
 def build(wanted):
-    shutil.rmtree(CACHE, ignore_errors=True)
-    CACHE.mkdir(parents=True)
+    CACHE.mkdir(parents=True, exist_ok=True)
     CACHE.chmod(0o755)
-    run(f"apt-get download -q linux-image-{wanted} && dpkg-deb -x linux-image-*.deb root && rm *.deb",
+    for name in CONTENTS:
+        remove(CACHE / name)
+    run(f"apt-get download -q linux-image-{wanted} && dpkg-deb -x linux-image-{wanted}_*.deb root && rm linux-image-{wanted}_*.deb",
         "unpacking the kernel", cwd=CACHE)
     run(["depmod", "-b", str(CACHE / "root"), wanted], "depmod")
     build_first_file_system(wanted)
-    (CACHE / MARKER).write_text(wanted)
+    (CACHE / "release").write_text(wanted)
+    # The last: without it the rest does not count.
+    (CACHE / "recipe").write_text(recipe())
+
+
+def remove(path):
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def siw_module(wanted):

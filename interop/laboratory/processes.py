@@ -1,4 +1,5 @@
 """Commands under way, on this machine or in a guest, seen alike."""
+import atexit
 import base64
 import json
 import os
@@ -70,13 +71,16 @@ class Running:
 
 
 class LocalProcess(Running):
-    """A command on this machine."""
+    """A command on this machine. It has a session of its own, and is ended with this program at the latest."""
+
+    _under_way = set()
 
     def __init__(self, argv, env=None, cwd=None):
         super().__init__(argv[0])
         self._process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                          stderr=subprocess.PIPE, cwd=cwd, start_new_session=True,
                                          env=dict(os.environ, **(env or {})))
+        self._under_way.add(self)
         readers = [threading.Thread(target=self._read, args=pair, daemon=True)
                    for pair in (("o", self._process.stdout), ("e", self._process.stderr))]
         for reader in readers:
@@ -89,6 +93,7 @@ class LocalProcess(Running):
 
     def _await(self, readers):
         status = self._process.wait()
+        self._under_way.discard(self)
         for reader in readers:
             reader.join()
         self.ended(status & 0xff if status >= 0 else 128 - status)
@@ -107,6 +112,16 @@ class LocalProcess(Running):
             os.killpg(self._process.pid, number)
         except ProcessLookupError:
             pass
+
+
+    @classmethod
+    def end_all(cls):
+        """For when this program is interrupted."""
+        for process in list(cls._under_way):
+            process.kill(signal.SIGKILL)
+
+
+atexit.register(LocalProcess.end_all)
 
 
 class GuestProcess(Running):

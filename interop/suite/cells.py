@@ -47,3 +47,9 @@ def quick():
                for tool in ("ibv_rc_pingpong", "rping") for role in ROLES]
     chosen += [Cell("ibv_rc_pingpong", role, 65536, 1024, "loss 5%", "ipv4") for role in ROLES]
     return chosen
+
+
+def between_guests():
+    """With Java in one guest and the kernel's driver in another."""
+    return [Cell(tool, role, tools.named(tool).usual_size(4096), 4096, "clean", "ipv4")
+            for tool in ("ibv_rc_pingpong", "rping") for role in ROLES]

@@ -2,26 +2,45 @@
 import ipaddress
 import json
 import subprocess
+from dataclasses import dataclass
 
 from laboratory import guests, network
 
-from . import cells, endpoints, scenarios, tools, wire
+from . import cells, endpoints, scenarios, wire
 from .trial import Result, Trial, Verdict
 
 MATRIX, SCENARIO, GUESTS = "matrix", "scenario", "guests"
 
 
+@dataclass(frozen=True)
+class Share:
+    """What there is to run: cells of the matrix, scenarios by name, cells with Java in a guest of its own."""
+    chosen: list
+    wanted: list
+    between_guests: list
+
+    def __len__(self):
+        return len(self.chosen) + len(self.wanted) + len(self.between_guests)
+
+    def names(self):
+        return [*map(str, self.chosen), *(f"scenario/{name}" for name in self.wanted),
+                *(f"guest/{cell}" for cell in self.between_guests)]
+
+    def of(self, number, lanes):
+        """One lane's. The last has a second guest."""
+        return Share(self.chosen[number::lanes], self.wanted[number::lanes],
+                     self.between_guests if number == lanes - 1 else [])
+
+
 class Lane:
     """Runs its share inside the laboratory's network and writes down what came out."""
 
-    def __init__(self, number, rim, chosen, wanted, folder):
+    def __init__(self, number, rim, share, folder):
         self._number = number
         self._rim = rim
-        self._chosen = chosen
-        self._wanted = wanted
+        self._share = share
         self._folder = folder
         self._own = folder / f"lane{number}"
-        self._entries = []
         self._done = 0
 
     def run(self):
@@ -35,10 +54,11 @@ class Lane:
         self._linux.fill_checksums(self._served_by == "portable")
         self._dissector = wire.Dissector(self._own)
         self._trial = self._trial_with(self._java)
-        self._matrix()
-        self._scenarios()
-        if len(all_guests) > 1:
-            self._between_guests(all_guests[1])
+        with open(results_of(self._folder, self._number), "w") as self._results:
+            self._matrix()
+            self._scenarios()
+            if self._share.between_guests:
+                self._between_guests(all_guests[1])
         self._dissector.finish()
         self._write()
 
@@ -48,7 +68,7 @@ class Lane:
 
     def _matrix(self):
         link = None
-        for cell in self._chosen:
+        for cell in self._share.chosen:
             if link != (cell.mtu, cell.net):
                 link = (cell.mtu, cell.net)
                 self._set_link(cell.mtu, cell.net)
@@ -64,7 +84,7 @@ class Lane:
     def _scenarios(self):
         own = {ipaddress.ip_address(address).packed for address in self._java.address.values()}
         play = scenarios.Scenarios(self._java, self._linux, self._trial, self._own, self._dissector, own)
-        for name in self._wanted:
+        for name in self._share.wanted:
             self._note(SCENARIO, play.run(name))
 
     def _between_guests(self, guest):
@@ -73,10 +93,8 @@ class Lane:
         except (OSError, guests.LabError) as failure:
             self._note(GUESTS, Result("java in a guest", Verdict.FAILED, str(failure)))
             return
-        for tool in ("ibv_rc_pingpong", "rping"):
-            for role in cells.ROLES:
-                cell = cells.Cell(tool, role, tools.named(tool).usual_size(4096), 4096, "clean", "ipv4")
-                self._note(GUESTS, self._run(trial, cell))
+        for cell in self._share.between_guests:
+            self._note(GUESTS, self._run(trial, cell))
 
     @staticmethod
     def _run(trial, cell):
@@ -88,8 +106,12 @@ class Lane:
 
     def _note(self, kind, result):
         self._done += 1
-        self._entries.append((kind, result))
-        total = len(self._chosen) + len(self._wanted)
+        # At once: what is known must outlast a run that breaks off.
+        json.dump({"kind": kind, "name": result.name, "verdict": result.verdict.name, "reason": result.reason,
+                   "seconds": round(result.seconds, 1), "seen": vars(result.seen)}, self._results)
+        self._results.write("\n")
+        self._results.flush()
+        total = len(self._share)
         line = f"{self._number}: {self._done:4}/{total} {result.verdict.value:6} {result.seconds:5.1f} s  {result.name}"
         print(line + (f"\n           {result.reason}\n           see {self._trial.kept(result.name)}"
                       if result.verdict is Verdict.FAILED else ""), flush=True)
@@ -102,26 +124,30 @@ class Lane:
         return program
 
     def _write(self):
-        entries = [{"kind": kind, "name": result.name, "verdict": result.verdict.name, "reason": result.reason,
-                    "seconds": round(result.seconds, 1), "seen": vars(result.seen)}
-                   for kind, result in self._entries]
-        told = {"results": entries, "frames": self._dissector.frames,
+        told = {"frames": self._dissector.frames,
                 "malformed": sorted({name for name, _ in self._dissector.malformed}),
                 "failure": self._dissector.failure, "rim": self._served_by,
                 "rdma_core": self._linux.guest.sh("dpkg-query -W -f '${Version}' rdma-core")}
         written(self._folder, self._number).write_text(json.dumps(told, indent=1))
 
 
+def results_of(folder, number):
+    """Where a lane writes each result as it comes, a line of JSON each."""
+    return folder / f"lane{number}.results"
+
+
 def written(folder, number):
-    """Where a lane writes what came out."""
+    """Where a lane writes, at its end, what else is to be told."""
     return folder / f"lane{number}.json"
 
 
 def read(folder, number):
-    """What came out: the results by kind, and the rest as the lane wrote it."""
-    told = json.loads(written(folder, number).read_text())
+    """What came out: the results by kind, and the rest as the lane wrote it, None if it broke off."""
     results = {MATRIX: [], SCENARIO: [], GUESTS: []}
-    for entry in told["results"]:
+    file = results_of(folder, number)
+    for line in file.read_text().splitlines() if file.exists() else ():
+        entry = json.loads(line)
         results[entry["kind"]].append(Result(entry["name"], Verdict[entry["verdict"]], entry["reason"],
                                              entry["seconds"], wire.Seen(**entry["seen"])))
-    return results, told
+    end = written(folder, number)
+    return results, json.loads(end.read_text()) if end.exists() else None

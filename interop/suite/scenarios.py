@@ -17,7 +17,8 @@ LISTENING = tools.Ready(cm=PORT, java_prints=tools.JAVA_LISTENS)
 # A dead peer shows after the connection's retries, or after the tools' patience of 10 s.
 NOTICE_SECONDS = 30
 # The connection's retries, or the tools' patience; a peer whose kernel lives says goodbye.
-PEER_GONE = "retry counter exceeded|nothing came from the peer|disconnect|DISCONNECT|flush|Flush"
+UNANSWERED = "RETRY_EXCEEDED|retry counter exceeded"
+PEER_GONE = UNANSWERED + "|nothing came from the peer|disconnect|DISCONNECT|flush|Flush"
 IN_A_ROW = 200
 AT_ONCE = 64
 
@@ -196,7 +197,7 @@ class Scenarios:
         self._must(is_ready, "the server did not become ready")
         client = self._note(self._java.start(
             "ibv_rc_pingpong", [*self._ping_pong(self._java, self._linux, 4096), self._linux.address["ipv4"]]))
-        self._must_fail_clearly(client, NOTICE_SECONDS, "retry counter exceeded")
+        self._must_fail_clearly(client, NOTICE_SECONDS, UNANSWERED)
 
     @staticmethod
     def _ping_pong(own, peer, size):
