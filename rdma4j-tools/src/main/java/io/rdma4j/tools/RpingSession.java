@@ -124,13 +124,17 @@ final class RpingSession implements AutoCloseable {
     }
 
     private void advertise(MemoryRegion region) throws RdmaException {
+        postAdvertisement(region);
+        expectSuccess(own.awaitSendCompletion());
+    }
+
+    private void postAdvertisement(MemoryRegion region) throws RdmaException {
         sent.set(U64, 0, region.address());
         sent.set(U32, 8, region.rkey());
         sent.set(U32, 12, size);
         out.debug(String.format("RDMA addr %x rkey %x len %d", region.address(), region.rkey(),
                 size));
         own.postSend(1, sentRegion, 0, ADVERTISEMENT, SendFlag.SIGNALED);
-        expectSuccess(own.awaitSendCompletion());
     }
 
     private void awaitMessage() throws RdmaException {
@@ -162,17 +166,29 @@ final class RpingSession implements AutoCloseable {
             expectSuccess(own.awaitSendCompletion());
             out.debug("server rdma write complete");
             postReceive();
-            advertise(dataRegion);
+            postAdvertisement(dataRegion);
+            // The client may end as soon as it has this message; if its acknowledgement is lost then, nobody repeats it.
+            if (!isDelivered(own.awaitSendCompletion())) {
+                return;
+            }
         }
     }
 
     /** {@return false when the client has ended} */
     private boolean awaitAdvertisement() throws RdmaException {
-        WorkCompletion completion = own.awaitReceiveCompletion();
+        return isDelivered(own.awaitReceiveCompletion());
+    }
+
+    /** {@return false when the connection has ended before} */
+    private static boolean isDelivered(WorkCompletion completion) throws RdmaException {
         if (completion.status() == WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
             return false;
         }
-        expectSuccess(completion);
+        if (!completion.isSuccess()) {
+            throw new RdmaException(Errno.EIO,
+                    completion.opcode() == WorkCompletionOpcode.RECEIVE ? "receive" : "send",
+                    completion.status() + ": " + completion.status().explanation());
+        }
         return true;
     }
 
@@ -186,14 +202,9 @@ final class RpingSession implements AutoCloseable {
         return length;
     }
 
-    private void expectSuccess(WorkCompletion completion) throws RdmaException {
-        if (completion.status() == WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
+    private static void expectSuccess(WorkCompletion completion) throws RdmaException {
+        if (!isDelivered(completion)) {
             throw new RdmaException(Errno.EIO, "rping", "the peer disconnected too early");
-        }
-        if (!completion.isSuccess()) {
-            throw new RdmaException(Errno.EIO,
-                    completion.opcode() == WorkCompletionOpcode.RECEIVE ? "receive" : "send",
-                    completion.status() + ": " + completion.status().explanation());
         }
     }
 
