@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from laboratory import guests, network
 
-from . import cells, endpoints, scenarios, wire
+from . import cells, endpoints, scenarios, trial, wire
 from .trial import Result, Trial, Verdict
 
 MATRIX, SCENARIO, GUESTS = "matrix", "scenario", "guests"
@@ -63,8 +63,7 @@ class Lane:
         self._write()
 
     def _trial_with(self, java):
-        own = {ipaddress.ip_address(address).packed for address in java.address.values()}
-        return Trial(java, self._linux, self._own, self._folder, self._dissector, own)
+        return Trial(java, self._linux, self._own, self._folder, self._dissector, packed(java.address))
 
     def _matrix(self):
         link = None
@@ -82,25 +81,25 @@ class Lane:
         self._linux.guest.impair(cells.NETS[net])
 
     def _scenarios(self):
-        own = {ipaddress.ip_address(address).packed for address in self._java.address.values()}
-        play = scenarios.Scenarios(self._java, self._linux, self._trial, self._own, self._dissector, own)
+        play = scenarios.Scenarios(self._java, self._linux, self._trial, self._own, self._dissector,
+                                   packed(self._java.address))
         for name in self._share.wanted:
             self._note(SCENARIO, play.run(name))
 
     def _between_guests(self, guest):
         try:
-            trial = self._trial_with(endpoints.JavaInGuest(guest, f"-Drdma4j.rim={self._rim}"))
+            between = self._trial_with(endpoints.JavaInGuest(guest, f"-Drdma4j.rim={self._rim}"))
         except (OSError, guests.LabError) as failure:
             self._note(GUESTS, Result("java in a guest", Verdict.FAILED, str(failure)))
             return
         for cell in self._share.between_guests:
-            self._note(GUESTS, self._run(trial, cell))
+            self._note(GUESTS, self._run(between, cell))
 
     @staticmethod
-    def _run(trial, cell):
+    def _run(by, cell):
         """A run that breaks off has failed; the others go on."""
         try:
-            return trial.run(cell)
+            return by.run(cell)
         except (OSError, guests.LabError, subprocess.SubprocessError, LookupError, StopIteration) as failure:
             return Result(str(cell), Verdict.FAILED, f"broke off: {type(failure).__name__}: {failure}")
 
@@ -127,8 +126,20 @@ class Lane:
         told = {"frames": self._dissector.frames,
                 "malformed": sorted({name for name, _ in self._dissector.malformed}),
                 "failure": self._dissector.failure, "rim": self._served_by,
+                "commit": commit(),
                 "rdma_core": self._linux.guest.sh("dpkg-query -W -f '${Version}' rdma-core")}
         written(self._folder, self._number).write_text(json.dumps(told, indent=1))
+
+
+def commit():
+    """What was run, of the project."""
+    shown = subprocess.run(["git", "-C", str(endpoints.ROOT), "rev-parse", "--short", "HEAD"],
+                           capture_output=True, text=True).stdout.strip()
+    return shown or "unknown"
+
+
+def packed(addresses):
+    return {ipaddress.ip_address(address).packed for address in addresses.values()}
 
 
 def results_of(folder, number):
@@ -141,13 +152,24 @@ def written(folder, number):
     return folder / f"lane{number}.json"
 
 
-def read(folder, number):
-    """What came out: the results by kind, and the rest as the lane wrote it, None if it broke off."""
+def count(folder):
+    """How many lanes have written there."""
+    return len(list(folder.glob("lane*.results")))
+
+
+def read(folder, number, share):
+    """What came out of a share: the results by kind, and the rest as the lane wrote it, None if it broke off."""
+    cells_by_name = {str(cell): cell for cell in share.chosen}
+    own = packed({"ipv4": network.HOST4, "ipv6": network.HOST6})
     results = {MATRIX: [], SCENARIO: [], GUESTS: []}
     file = results_of(folder, number)
     for line in file.read_text().splitlines() if file.exists() else ():
         entry = json.loads(line)
-        results[entry["kind"]].append(Result(entry["name"], Verdict[entry["verdict"]], entry["reason"],
-                                             entry["seconds"], wire.Seen(**entry["seen"])))
+        result = Result(entry["name"], Verdict[entry["verdict"]], entry["reason"], entry["seconds"],
+                        wire.Seen(**entry["seen"]))
+        if result.verdict is Verdict.FAILED and entry["kind"] == MATRIX:
+            # Told by what was kept, so that a report can be written anew.
+            trial.reconsider(result, cells_by_name[result.name], folder, own)
+        results[entry["kind"]].append(result)
     end = written(folder, number)
     return results, json.loads(end.read_text()) if end.exists() else None

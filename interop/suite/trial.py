@@ -7,7 +7,7 @@ from enum import Enum
 
 from laboratory.capture import Capture
 
-from . import tools, wire
+from . import stall, tools, wire
 
 CLEAN_SECONDS = 40
 # On a bad network a lost negative answer costs Linux, with the connection manager's settings, 2.1 s.
@@ -29,6 +29,8 @@ class Verdict(Enum):
     LOST = "lost"
     # The C program ended well and left before the acknowledgement of the last message came through.
     LEFT = "left"
+    # A defect of Linux's driver: see stall.py.
+    STALLED = "stalled"
     FAILED = "FAILED"
 
 
@@ -71,10 +73,12 @@ class Trial:
             verdict, reason = Verdict.FAILED, "no packet of Java was seen"
         seen.unseen = capture.dropped
         if verdict is not Verdict.OK:
-            self._keep(self._folder / verdict.value.lower() / str(cell).replace("/", "_"), file,
-                       {"java": java, "linux": other})
+            self._keep(kept_in(self._folder, verdict, str(cell)), file, {"java": java, "linux": other})
         self._dissector.add(str(cell), file)
-        return Result(str(cell), verdict, reason, time.monotonic() - started, seen)
+        result = Result(str(cell), verdict, reason, time.monotonic() - started, seen)
+        if verdict is Verdict.FAILED:
+            reconsider(result, cell, self._folder, self._own_addresses)
+        return result
 
     def _play(self, tool, cell):
         """Server and client to their end; what went wrong on the way, if anything."""
@@ -140,7 +144,7 @@ class Trial:
 
     def kept(self, name):
         """Where the traces of a failure are kept."""
-        return self._folder / "failed" / name.replace("/", "_")
+        return kept_in(self._folder, Verdict.FAILED, name)
 
 
 def judge(tool, cell, java, other, reason):
@@ -166,6 +170,20 @@ def judge(tool, cell, java, other, reason):
             return Verdict.LOST, ""
     told = (said or errors(other) or ["nothing said"])[-1]
     return Verdict.FAILED, f"{reason or 'exit status'}: java {java.status}, C {other.status}: {told}"
+
+
+def kept_in(folder, verdict, name):
+    """Where the traces of a run are kept that was not ok."""
+    return folder / verdict.value.lower() / name.replace("/", "_")
+
+
+def reconsider(result, cell, folder, own_addresses):
+    """Changes the verdict of a failure whose traces show that Linux's driver stood still, and that Java noticed."""
+    kept = kept_in(folder, Verdict.FAILED, result.name)
+    if (cell.net != "clean" and tools.named(cell.tool).is_reliable and result.reason.startswith(C_WAITS)
+            and NOTHING_CAME in (kept / "java.log").read_text()
+            and stall.is_fault_of_linux(kept / "capture.pcap", own_addresses)):
+        result.verdict, result.reason = Verdict.STALLED, ""
 
 
 def log(process):

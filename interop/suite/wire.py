@@ -11,6 +11,8 @@ from pathlib import Path
 ROCE_PORT = 4791
 IPV4, IPV6 = 0x0800, 0x86DD
 UDP = 17
+# Those of the reliable service are below.
+UC_OPCODES = 0x20
 FILE_HEADER, RECORD_HEADER = 24, 16
 LITTLE_ENDIAN_MAGIC = 0xA1B2C3D4
 # Dissectors that guess their protocol from the payload: the tools' payload is arbitrary.
@@ -52,31 +54,55 @@ def records(file):
         at = end
 
 
-def icrc(frame):
-    """Source address, the ICRC a RoCEv2 frame carries and the one it should; None for other frames.
-
-    What may change on the way counts as ones: TOS, TTL and checksum of IPv4, traffic class, flow label and
-    hop limit of IPv6, the UDP checksum, and the byte of the BTH with the congestion bits.
-    """
+def dissect(frame):
+    """Source address, length of the IP header and end of the IP packet of a RoCEv2 frame; None for other frames."""
     if len(frame) < 14 + 40 + 8:
         return None
     kind = struct.unpack_from(">H", frame, 12)[0]
     if kind == IPV4:
         header = (frame[14] & 15) * 4
-        length = struct.unpack_from(">H", frame, 16)[0]
+        end = 14 + struct.unpack_from(">H", frame, 16)[0]
         protocol = frame[23]
         source = bytes(frame[26:30])
     elif kind == IPV6:
         header = 40
-        length = struct.unpack_from(">H", frame, 18)[0] + header
+        end = 14 + header + struct.unpack_from(">H", frame, 18)[0]
         protocol = frame[20]
         source = bytes(frame[22:38])
     else:
         return None
     if protocol != UDP or struct.unpack_from(">H", frame, 14 + header + 2)[0] != ROCE_PORT:
         return None
-    packet = bytearray(frame[14:14 + length])
-    if kind == IPV4:
+    return source, header, end
+
+
+def reliable_packets(file):
+    """The packets of the reliable service in a capture: source address, opcode, PSN, and the syndrome of an
+    acknowledgement."""
+    for record in records(file):
+        frame = record[RECORD_HEADER:]
+        found = dissect(frame)
+        if found is None:
+            continue
+        source, header, _ = found
+        bth = 14 + header + 8
+        opcode = frame[bth]
+        if opcode < UC_OPCODES:
+            yield source, opcode, int.from_bytes(frame[bth + 9:bth + 12], "big"), frame[bth + 12]
+
+
+def icrc(frame):
+    """Source address, the ICRC a RoCEv2 frame carries and the one it should; None for other frames.
+
+    What may change on the way counts as ones: TOS, TTL and checksum of IPv4, traffic class, flow label and
+    hop limit of IPv6, the UDP checksum, and the byte of the BTH with the congestion bits.
+    """
+    found = dissect(frame)
+    if found is None:
+        return None
+    source, header, end = found
+    packet = bytearray(frame[14:end])
+    if packet[0] >> 4 == 4:
         packet[1] = packet[8] = 0xFF
         packet[10:12] = b"\xff\xff"
     else:

@@ -1,0 +1,59 @@
+"""Whether a run stood still because of a defect of Linux's rdma_rxe, as far as its packets tell.
+
+When the acknowledgement of a message's last packet arrives while rdma_rxe is sending that message again, it notes
+that everything is acknowledged but does not complete the request; it does so when another acknowledgement of the
+same packet follows. If that one is lost, the request never completes: nothing is left to be sent again. Its program
+waits for ever. Seen with Linux 6.1.
+"""
+from dataclasses import dataclass
+
+from . import wire
+
+RC_REQUESTS = (*range(0x00, 0x0D), *range(0x12, 0x15), 0x16, 0x17)
+ACKNOWLEDGE = 0x11
+LARGEST_POSITIVE = 0x1F
+PSN_MASK = 0xFFFFFF
+
+
+@dataclass
+class Way:
+    """Requests of one side, and what the other acknowledged of them."""
+    newest: int | None = None
+    newest_at: int = -1
+    acknowledged: int | None = None
+    acknowledged_at: int = -1
+    is_sent_again_behind: bool = False
+
+    def request(self, psn, at):
+        if self.newest is None or is_before(self.newest, psn):
+            self.newest, self.newest_at = psn, at
+        elif self.acknowledged == self.newest:
+            self.is_sent_again_behind = True
+
+    def acknowledge(self, psn, at):
+        if self.acknowledged is None or is_before(self.acknowledged, psn):
+            self.acknowledged, self.acknowledged_at = psn, at
+            self.is_sent_again_behind = False
+
+    def is_done(self):
+        return self.newest == self.acknowledged
+
+
+def is_before(psn, other):
+    return 0 < (other - psn & PSN_MASK) < 1 << 23
+
+
+def is_fault_of_linux(file, own_addresses):
+    """Whether all requests of both sides are acknowledged, Linux sent again what was acknowledged already, and it is
+    its turn: Java has answered its last message, or only Linux sends."""
+    java, linux = Way(), Way()
+    for at, (source, opcode, psn, syndrome) in enumerate(wire.reliable_packets(file)):
+        is_java = source in own_addresses
+        sender, asker = (java, linux) if is_java else (linux, java)
+        if opcode in RC_REQUESTS:
+            sender.request(psn, at)
+        elif opcode == ACKNOWLEDGE and syndrome <= LARGEST_POSITIVE:
+            asker.acknowledge(psn, at)
+    is_turn_of_linux = java.newest is None or java.newest_at > linux.newest_at
+    return (linux.newest is not None and linux.is_done() and java.is_done() and linux.is_sent_again_behind
+            and is_turn_of_linux)
