@@ -19,6 +19,7 @@ INTERRUPTED = 128 + signal.SIGINT
 # What Java says when a message does not come.
 NOTHING_CAME = "nothing came from the peer for"
 BAD_DATA = ("invalid data", "mismatch", "data verification")
+NO_REASON = "exit status"
 C_WAITS = "the C program did not end"
 
 
@@ -169,7 +170,7 @@ def judge(tool, cell, java, other, reason):
         if has_java_sent_all and reason == C_WAITS:
             return Verdict.LOST, ""
     told = (said or errors(other) or ["nothing said"])[-1]
-    return Verdict.FAILED, f"{reason or 'exit status'}: java {java.status}, C {other.status}: {told}"
+    return Verdict.FAILED, f"{reason or NO_REASON}: java {java.status}, C {other.status}: {told}"
 
 
 def kept_in(folder, verdict, name):
@@ -178,12 +179,32 @@ def kept_in(folder, verdict, name):
 
 
 def reconsider(result, cell, folder, own_addresses):
-    """Changes the verdict of a failure whose traces show that Linux's driver stood still, and that Java noticed."""
+    """Judges a failure once more by its traces, which may show that Linux's driver stood still, and Java noticed."""
     kept = kept_in(folder, Verdict.FAILED, result.name)
-    if (cell.net != "clean" and tools.named(cell.tool).is_reliable and result.reason.startswith(C_WAITS)
-            and NOTHING_CAME in (kept / "java.log").read_text()
-            and stall.is_fault_of_linux(kept / "capture.pcap", own_addresses)):
+    if not (kept / "linux.log").exists():
+        return
+    java, other = (End.of((kept / f"{side}.log").read_text()) for side in ("java", "linux"))
+    tool = tools.named(cell.tool)
+    reason = result.reason.partition(": java ")[0]
+    result.verdict, result.reason = judge(tool, cell, java, other, "" if reason == NO_REASON else reason)
+    if (result.verdict is Verdict.FAILED and cell.net != "clean" and tool.is_reliable and reason == C_WAITS
+            and NOTHING_CAME in java.err and stall.is_fault_of_linux(kept / "capture.pcap", own_addresses)):
         result.verdict, result.reason = Verdict.STALLED, ""
+
+
+@dataclass
+class End:
+    """How a process ended, read from its log."""
+    status: int | None
+    out: str
+    err: str
+
+    @staticmethod
+    def of(text):
+        head, _, rest = text.partition("\n--- standard output\n")
+        out, _, err = rest.partition("\n--- standard error\n")
+        status = head.removeprefix("exit status ")
+        return End(None if status == "None" else int(status), out, err)
 
 
 def log(process):
