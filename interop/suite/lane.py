@@ -1,6 +1,7 @@
 """One lane: a laboratory of its own and its share of the runs."""
 import ipaddress
 import json
+import shutil
 import subprocess
 from dataclasses import dataclass
 
@@ -9,6 +10,8 @@ from laboratory import guests, network
 from . import cells, endpoints, scenarios, trial, wire
 from .trial import Result, Trial, Verdict
 
+# The name, as a lane, of what was kept of earlier runs.
+KEPT = "-kept"
 MATRIX, SCENARIO, GUESTS = "matrix", "scenario", "guests"
 
 
@@ -23,8 +26,8 @@ class Share:
         return len(self.chosen) + len(self.wanted) + len(self.between_guests)
 
     def names(self):
-        return [*map(str, self.chosen), *(f"scenario/{name}" for name in self.wanted),
-                *(f"guest/{cell}" for cell in self.between_guests)]
+        return [*(named(MATRIX, cell) for cell in self.chosen), *(named(SCENARIO, name) for name in self.wanted),
+                *(named(GUESTS, cell) for cell in self.between_guests)]
 
     def of(self, number, lanes):
         """One lane's. The last has a second guest."""
@@ -152,9 +155,40 @@ def written(folder, number):
     return folder / f"lane{number}.json"
 
 
-def count(folder):
-    """How many lanes have written there."""
-    return len(list(folder.glob("lane*.results")))
+def written_by(folder):
+    """The lanes that have written there; what an amended run has kept of those before counts as one."""
+    return sorted(file.name.removeprefix("lane").removesuffix(".results") for file in folder.glob("lane*.results"))
+
+
+def named(kind, what):
+    """What `--only` looks at."""
+    return {MATRIX: "", SCENARIO: "scenario/", GUESTS: "guest/"}[kind] + str(what)
+
+
+def keep_but(folder, names):
+    """Keeps, as one lane, what lanes have written, but not of runs with these names."""
+    lines, ends = [], []
+    for lane in written_by(folder):
+        for line in results_of(folder, lane).read_text().splitlines():
+            entry = json.loads(line)
+            if named(entry["kind"], entry["name"]) in names:
+                for verdict in Verdict:
+                    shutil.rmtree(trial.kept_in(folder, verdict, entry["name"]), ignore_errors=True)
+            else:
+                lines.append(line + "\n")
+        shutil.rmtree(folder / f"lane{lane}", ignore_errors=True)
+        results_of(folder, lane).unlink()
+        if written(folder, lane).exists():
+            ends.append(json.loads(written(folder, lane).read_text()))
+            written(folder, lane).unlink()
+    if not lines or not ends:
+        return
+    results_of(folder, KEPT).write_text("".join(lines))
+    end = dict(ends[0], frames=sum(each["frames"] for each in ends),
+               malformed=sorted({name for each in ends for name in each["malformed"] if name not in names}),
+               failure=next((each["failure"] for each in ends if each["failure"]), None),
+               commit=", ".join(dict.fromkeys(each["commit"] for each in ends)))
+    written(folder, KEPT).write_text(json.dumps(end, indent=1))
 
 
 def read(folder, number, share):

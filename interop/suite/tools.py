@@ -161,7 +161,10 @@ ALL = [
     Tool("rping", rping_sizes, rping, Ready(cm=RPING_PORT, java_prints=JAVA_LISTENS)),
     Tool("ucmatose", any_size, by_connection_manager(has_port=True), SERVICE, usual=64 * KIB),
     Tool("udaddy", up_to_mtu, by_connection_manager(has_port=False),
-         Ready(cm=RPING_PORT, java_prints=JAVA_LISTENS), is_reliable=False, may_lose=LOSSES),
+         Ready(cm=RPING_PORT, java_prints=JAVA_LISTENS), is_reliable=False, may_lose=LOSSES,
+         # Its connections are made by datagrams as well, which are repeated after a second, and a busy guest takes its
+         # time to answer: one was seen to take three.
+         patience_seconds=7),
     Tool("mckey", up_to_mtu_but_none, mckey, Ready(java_prints=JOINED, c_prints=JOINED), is_reliable=False,
          may_lose=LOSSES,
          # The C sender waits 3 s before it begins.
