@@ -64,6 +64,8 @@ class LinuxEnd:
 class JavaEnd:
     """rdma4j, on this machine or in a guest: subclasses say where its processes run."""
 
+    slowness = 1
+
     def __init__(self, address, device, options):
         self.address = address
         self._device = device
@@ -119,6 +121,7 @@ class JavaInGuest(JavaEnd):
     """rdma4j in a guest without RDMA driver; a JVM starts slowly there."""
 
     READY_SECONDS = 120
+    slowness = 3
 
     def __init__(self, guest, options):
         self._guest = guest

@@ -85,7 +85,7 @@ class Trial:
         """Server and client to their end; what went wrong on the way, if anything."""
         java_serves = cell.role == "server"
         serving, asking = (self._java, self._linux) if java_serves else (self._linux, self._java)
-        seconds = CLEAN_SECONDS if cell.net == "clean" else BAD_SECONDS
+        seconds = (CLEAN_SECONDS if cell.net == "clean" else BAD_SECONDS) * self._java.slowness
         patience = []
         if cell.net != "clean":
             patience = ["--patience", str(BAD_PATIENCE_SECONDS if tool.is_reliable else tool.patience_seconds)]
