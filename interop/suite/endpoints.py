@@ -64,6 +64,8 @@ class LinuxEnd:
 class JavaEnd:
     """rdma4j, on this machine or in a guest: subclasses say where its processes run."""
 
+    # Of files.
+    name = "here"
     slowness = 1
 
     def __init__(self, address, device, options):
@@ -121,6 +123,7 @@ class JavaInGuest(JavaEnd):
     """rdma4j in a guest without RDMA driver; a JVM starts slowly there."""
 
     READY_SECONDS = 120
+    name = "guest"
     slowness = 3
 
     def __init__(self, guest, options):

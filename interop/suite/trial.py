@@ -15,6 +15,8 @@ BAD_SECONDS = 120
 BAD_PATIENCE_SECONDS = 60
 GRACE_SECONDS = 5
 UNACKNOWLEDGED = "but the last of this side was not acknowledged: the peer has left"
+# A C server of datagrams that has answered all look-ups, and has no messages to wait for, ends.
+NOBODY_SERVES = "the service said no (1: service ID not supported)"
 INTERRUPTED = 128 + signal.SIGINT
 # What Java says when a message does not come.
 NOTHING_CAME = "nothing came from the peer for"
@@ -61,7 +63,7 @@ class Trial:
         tool = tools.named(cell.tool)
         started = time.monotonic()
         self._count += 1
-        file = self._own_folder / f"{self._count}.pcap"
+        file = self._own_folder / f"{self._java.name}{self._count}.pcap"
         capture = Capture(file)
         with capture:
             server, client, reason = self._play(tool, cell)
@@ -160,7 +162,8 @@ def judge(tool, cell, java, other, reason):
     if not reason and java.status == 0 and other.status == 0:
         return (Verdict.FAILED, f"Java ended well, but said: {said[-1]}") if said else (Verdict.OK, "")
     has_c_done = other.status == 0 and not reason
-    if cell.net != "clean" and has_c_done and UNACKNOWLEDGED in java.err:
+    is_left = UNACKNOWLEDGED in java.err or (cell.size == 0 and NOBODY_SERVES in java.err)
+    if cell.net != "clean" and has_c_done and is_left:
         return Verdict.LEFT, ""
     has_java_noticed = java.status != 0 and len(said) == 1 and NOTHING_CAME in said[0]
     has_java_sent_all = java.status == 0 and not said
