@@ -1,6 +1,7 @@
 package io.rdma4j.verbs;
 
 import io.rdma4j.spi.EventQueue;
+import io.rdma4j.spi.WaitingRoom;
 import org.jspecify.annotations.Nullable;
 
 import java.time.Duration;
@@ -11,7 +12,8 @@ import java.time.Duration;
  * <p>C: {@code struct ibv_comp_channel}, {@code ibv_get_cq_event}. One channel can serve completion
  * queues of several devices. Thread safe; each event is handed out once and must be acknowledged with
  * {@link CompletionQueue#acknowledgeEvents} before its queue can be closed. Waiting suits virtual
- * threads.
+ * threads. A platform thread that waits may drive a device meanwhile, which saves the detour by another
+ * thread.
  */
 public final class CompletionChannel implements AutoCloseable {
     private final EventQueue<CompletionQueue> events = new EventQueue<>("await completion event");
@@ -51,13 +53,18 @@ public final class CompletionChannel implements AutoCloseable {
         events.publish(queue);
     }
 
-    /** Counts a new completion queue. For devices. */
-    public synchronized void attach() throws RdmaException {
+    /**
+     * Counts a new completion queue. For devices.
+     *
+     * @param room where threads that wait here may do so
+     */
+    public synchronized void attach(WaitingRoom room) throws RdmaException {
         if (closed) {
             throw new RdmaException(Errno.EBADF, "create completion queue",
                     "the completion channel is closed");
         }
         completionQueues++;
+        events.addRoom(room);
     }
 
     /** {@return events of a completion queue that nobody has taken} For devices. */
@@ -65,9 +72,14 @@ public final class CompletionChannel implements AutoCloseable {
         return events.count(queue::equals);
     }
 
-    /** Forgets a closed completion queue and the events nobody took. For devices. */
-    public synchronized void detach(CompletionQueue queue) {
+    /**
+     * Forgets a closed completion queue and the events nobody took. For devices.
+     *
+     * @param room as for {@link #attach}
+     */
+    public synchronized void detach(CompletionQueue queue, WaitingRoom room) {
         completionQueues--;
+        events.removeRoom(room);
         events.removeIf(queue::equals);
     }
 

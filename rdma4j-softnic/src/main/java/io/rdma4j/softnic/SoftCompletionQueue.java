@@ -48,7 +48,7 @@ final class SoftCompletionQueue implements ExtendedCompletionQueue, CompletionRi
                 () -> new CompletionRing(wanted.capacity(), this, driver.engine()::timeNs,
                         isTimed ? context.nic() : null, wanted.ignoreOverrun()));
         if (channel != null) {
-            channel.attach();
+            channel.attach(driver.room());
         }
         context.nic().add(ring, this);
     }
@@ -272,7 +272,7 @@ final class SoftCompletionQueue implements ExtendedCompletionQueue, CompletionRi
             context.children().remove("completion queue");
             context.nic().totals().remove("completion queue");
             if (channel != null) {
-                channel.detach(this);
+                channel.detach(this, driver.room());
             }
             return this;
         });

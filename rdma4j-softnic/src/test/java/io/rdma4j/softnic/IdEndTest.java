@@ -23,6 +23,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -156,15 +157,20 @@ class IdEndTest extends CmStage {
                 });
             }
             for (Thread thread : threads) {
-                while (thread.getState() != Thread.State.WAITING
-                        && thread.getState() != Thread.State.TIMED_WAITING) {
-                    Thread.onSpinWait();
-                }
+                Race.until("the thread waits", () -> isWaiting(thread), Thread::onSpinWait);
             }
             for (int i = 0; i < 4; i++) {
                 ends.client.postSend(i, memory.asSlice(0, 8));
             }
             CompletableFuture.allOf(waiters).get(20, TimeUnit.SECONDS);
         }
+    }
+
+    /** {@return whether a thread sleeps} In a system call its state does not say so. */
+    private static boolean isWaiting(Thread thread) {
+        return thread.getState() == Thread.State.WAITING
+                || thread.getState() == Thread.State.TIMED_WAITING
+                || Arrays.stream(thread.getStackTrace())
+                        .anyMatch(frame -> frame.getClassName().endsWith(".EngineRoom"));
     }
 }

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.engine;
 
+import io.rdma4j.spi.WaitingRoom;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -16,8 +17,8 @@ import java.util.function.LongSupplier;
  * <li>A thread that posts or polls runs it inline if nobody else does; one that posts receives only if nobody
  * has for a while.
  * <li>A thread that changes something waits for its turn and runs it afterwards.
- * <li>A background thread runs it when something arrives or is due while nobody polls, and sleeps in the
- * rim otherwise. While somebody polls it keeps out of the way.
+ * <li>A thread that waits for an event runs it meanwhile and sleeps in the rim ({@link EngineRoom}).
+ * <li>A background thread does so while nobody polls or waits. While somebody does it keeps out of the way.
  * </ul>
  *
  * <p>No work is forgotten: who rings a bell while another thread owns the engine leaves it to that thread,
@@ -34,8 +35,10 @@ public final class EngineDriver {
     }
 
     /** How long after a poll another one is expected; the background thread stays away as long. */
-    private static final long POLLING_NS = 1_000_000;
-    /** How long the background thread looks after timers by itself after traffic, so that none has to wake it. */
+    static final long POLLING_NS = 1_000_000;
+    /** When a round is due that has more to do. */
+    static final long AT_ONCE = Long.MIN_VALUE;
+    /** How long who sleeps looks after timers by itself after traffic, so that none has to wake it. */
     private static final long RECENT_NS = 1_000_000_000;
     private static final long RECENT_SLEEP_NS = 5_000_000;
     /** How long owners may do nothing but send; then the next receives as well. */
@@ -52,10 +55,16 @@ public final class EngineDriver {
     private volatile int waitingTasks;
     /** For the owner. */
     private long lastRoundNs;
+    private final EngineRoom room;
     private volatile long lastPollNs;
+    /** Written before the time. */
+    private long lastPollerId;
     private volatile long lastTrafficNs;
     private volatile long asleepUntilNs = Long.MIN_VALUE;
-    private volatile boolean isClosed;
+    /** The background thread sleeps until a guest leaves. */
+    private volatile boolean isDozing;
+    private long lastVisit;
+    private volatile boolean isEnded;
 
     /**
      * @param clock nanoseconds that never go back
@@ -71,6 +80,7 @@ public final class EngineDriver {
         lastPollNs = nowNs - POLLING_NS;
         lastTrafficNs = nowNs;
         lastRoundNs = nowNs;
+        room = new EngineRoom(this, nowNs);
         background = name == null
                 ? null
                 : Thread.ofPlatform().daemon().name(name).unstarted(this::runInBackground);
@@ -86,6 +96,11 @@ public final class EngineDriver {
     /** {@return the time} */
     public long nowNs() {
         return clock.getAsLong();
+    }
+
+    /** {@return where threads that wait for events may drive the engine} */
+    public WaitingRoom room() {
+        return room;
     }
 
     /** {@return the engine, for what needs no owner} */
@@ -181,14 +196,14 @@ public final class EngineDriver {
     /** A thread polls: runs one round if nobody else does. */
     public void poll() {
         if (waitingTasks > 0 || !owner.tryLock()) {
-            lastPollNs = clock.getAsLong();
+            notePoll(clock.getAsLong());
             Thread.onSpinWait();
             return;
         }
         long nowNs;
         try {
             nowNs = clock.getAsLong();
-            lastPollNs = nowNs;
+            notePoll(nowNs);
             takeBells(nowNs);
             round(nowNs);
             // Seen by a background thread that is just about to sleep by what it knew before.
@@ -198,6 +213,23 @@ public final class EngineDriver {
         }
         answerBells();
         wakeIfDueEarlier(nowNs);
+    }
+
+    private void notePoll(long nowNs) {
+        lastPollerId = Thread.currentThread().threadId();
+        lastPollNs = nowNs;
+    }
+
+    /** {@return whether somebody runs the engine by polling} */
+    boolean isPolled() {
+        return clock.getAsLong() - lastPollNs < POLLING_NS;
+    }
+
+    /** The calling thread waits now, so if it was the one that polled, nobody does. */
+    void stopPolling() {
+        if (lastPollerId == Thread.currentThread().threadId()) {
+            lastPollNs = clock.getAsLong() - POLLING_NS;
+        }
     }
 
     /** Looks at the bells until none rings, or somebody else has become the owner. */
@@ -232,78 +264,143 @@ public final class EngineDriver {
         }
     }
 
-    // ---------------------------------------------------------------- in the background
+    // ---------------------------------------------------------------- in the background, and waiting
 
     private void runInBackground() {
         try {
-            while (!isClosed) {
+            while (!isEnded) {
                 runOrStayAway();
             }
         } catch (RuntimeException | Error fatal) {
-            LOG.log(System.Logger.Level.ERROR, "the device has failed and serves nobody any more",
-                    fatal);
-            onFatal.run();
+            fail(fatal);
         }
+    }
+
+    /** {@return whether the engine is to be run, and by other threads than those that post and poll} */
+    boolean isServed() {
+        return background != null && !isEnded;
+    }
+
+    /** The engine cannot go on. */
+    void fail(Throwable fatal) {
+        LOG.log(System.Logger.Level.ERROR, "the device has failed and serves nobody any more",
+                fatal);
+        isEnded = true;
+        wakeBackground();
+        onFatal.run();
     }
 
     private void runOrStayAway() {
-        long polledAgo = clock.getAsLong() - lastPollNs;
-        if (polledAgo < POLLING_NS) {
-            LockSupport.parkNanos(POLLING_NS - polledAgo);
-            return;
-        }
-        long nowNs;
-        boolean more;
-        long deadlineNs;
-        owner.lock();
-        try {
-            nowNs = clock.getAsLong();
-            takeBells(nowNs);
-            more = round(nowNs);
-            deadlineNs = engine.deadlineNs();
-        } finally {
-            owner.unlock();
-        }
-        if (!more && rung.get() == null) {
-            sleep(nowNs, deadlineNs);
+        long busyNs = Math.max(lastPollNs, room.lastVisitNs());
+        long awayNs = POLLING_NS - (clock.getAsLong() - busyNs);
+        if (awayNs > 0) {
+            LockSupport.parkNanos(this, awayNs);
+        } else if (room.isOccupied()) {
+            doze();
+        } else {
+            long dueNs = serve();
+            if (dueNs != AT_ONCE) {
+                room.sleepInBackground(dueNs);
+            }
         }
     }
 
-    private void sleep(long nowNs, long deadlineNs) {
+    /** A guest drives the engine. Nobody has to wake this thread until guests have become rare. */
+    private void doze() {
+        long visit = room.lastVisit();
+        if (visit != lastVisit) {
+            lastVisit = visit;
+            LockSupport.parkNanos(this, POLLING_NS);
+            return;
+        }
+        isDozing = true;
+        // Behind the announcement: who has left since has not seen it.
+        if (room.isOccupied() && !isEnded) {
+            LockSupport.park(this);
+        }
+        isDozing = false;
+    }
+
+    /**
+     * A guest has left.
+     *
+     * @param hasMoreToDo what nobody may do for a while
+     */
+    void onLeft(boolean hasMoreToDo) {
+        if (isDozing || hasMoreToDo) {
+            wakeBackground();
+        }
+    }
+
+    /** Runs a round as soon as it can. {@return when the next is due, or {@link #AT_ONCE}} */
+    long serve() {
+        owner.lock();
+        try {
+            long nowNs = clock.getAsLong();
+            takeBells(nowNs);
+            boolean more = round(nowNs);
+            return more ? AT_ONCE : engine.deadlineNs();
+        } finally {
+            owner.unlock();
+        }
+    }
+
+    /**
+     * Sleeps in the rim, for who has the place there, unless there is something to do.
+     *
+     * @param wantedNs when a round is due, as far as is known
+     */
+    void sleep(long wantedNs) {
         // Announced first: whoever runs the engine from now on wakes us, and whoever did before
         // is seen by the time of its traffic.
-        asleepUntilNs = deadlineNs;
+        asleepUntilNs = wantedNs;
+        long nowNs = clock.getAsLong();
         boolean isRecent = nowNs - lastTrafficNs < RECENT_NS;
-        long untilNs = isRecent ? Math.min(deadlineNs, nowNs + RECENT_SLEEP_NS) : deadlineNs;
-        asleepUntilNs = untilNs;
-        boolean mustNotSleep = isClosed || rung.get() != null || waitingTasks > 0;
+        long wakeNs = isRecent ? Math.min(wantedNs, nowNs + RECENT_SLEEP_NS) : wantedNs;
+        asleepUntilNs = wakeNs;
+        boolean mustNotSleep = isEnded || rung.get() != null || waitingTasks > 0
+                || room.isWanted();
         if (!mustNotSleep) {
-            engine.rim().await(untilNs == Long.MAX_VALUE ? untilNs : untilNs - nowNs);
+            engine.rim().await(wakeNs == Long.MAX_VALUE ? wakeNs : wakeNs - nowNs);
         }
         asleepUntilNs = Long.MIN_VALUE;
     }
 
-    /** The background thread sleeps by what it knew; a deadline may have come nearer since. */
+    /** The engine was run by a thread that does not look after its timers. */
+    void noteTraffic(long nowNs) {
+        lastTrafficNs = nowNs;
+        wakeIfDueEarlier(nowNs);
+    }
+
+    /** Who sleeps does so by what it knew; a deadline may have come nearer since. */
     private void wakeIfDueEarlier(long nowNs) {
         if (background != null && asleepUntilNs > nowNs + 2 * RECENT_SLEEP_NS) {
             wake();
         }
     }
 
-    private void wake() {
+    /** Wakes who sleeps in the rim. */
+    void wake() {
         if (background != null) {
             engine.rim().wake();
         }
     }
 
-    /** Ends the background thread; the engine must not be used any more. */
+    /** Wakes the background thread where it stays away. */
+    void wakeBackground() {
+        if (background != null) {
+            LockSupport.unpark(background);
+        }
+    }
+
+    /** Ends the background thread and sends guests away; the engine must not be used any more. */
     public void close() {
-        isClosed = true;
+        isEnded = true;
         if (background == null) {
             return;
         }
-        engine.rim().wake();
-        LockSupport.unpark(background);
+        wake();
+        wakeBackground();
         boolean isInterrupted = false;
         while (background.isAlive()) {
             try {
@@ -312,6 +409,7 @@ public final class EngineDriver {
                 isInterrupted = true;
             }
         }
+        room.close();
         if (isInterrupted) {
             Thread.currentThread().interrupt();
         }

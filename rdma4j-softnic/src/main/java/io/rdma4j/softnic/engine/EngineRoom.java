@@ -1,0 +1,210 @@
+package io.rdma4j.softnic.engine;
+
+import io.rdma4j.softnic.rim.InterruptBell;
+import io.rdma4j.spi.WaitingRoom;
+import org.jspecify.annotations.Nullable;
+
+import java.util.LinkedHashSet;
+import java.util.SequencedSet;
+import java.util.concurrent.Semaphore;
+
+/**
+ * Who sleeps in the rim: a thread that waits for an event, or else the background thread.
+ *
+ * <p>There is one place. Guests who find it taken stand in line; whoever leaves offers it to them. Why no
+ * wake-up is lost: ADR 28.
+ */
+final class EngineRoom implements WaitingRoom {
+    private final EngineDriver driver;
+    private final InterruptBell interrupts;
+    private final Semaphore place = new Semaphore(1);
+    /** Guarded by itself. */
+    private final SequencedSet<Guest> line = new LinkedHashSet<>();
+    private volatile boolean isOccupied;
+    private volatile boolean isBackgroundAsleep;
+    private volatile long lastVisitNs;
+
+    /** For who has the place. */
+    private @Nullable Guest present;
+    private boolean hasMoreToDo;
+    private long visits;
+    private volatile long lastVisit;
+
+    EngineRoom(EngineDriver driver, long nowNs) {
+        this.driver = driver;
+        interrupts = new InterruptBell(driver::wake);
+        lastVisitNs = nowNs - EngineDriver.POLLING_NS;
+    }
+
+    // ---------------------------------------------------------------- for threads that wait
+
+    @Override
+    public boolean tryEnter(Guest guest) {
+        driver.stopPolling();
+        if (Thread.currentThread().isVirtual()) {
+            // It would take its carrier along to sleep.
+            if (!isOccupied) {
+                driver.wakeBackground();
+            }
+            return false;
+        }
+        if (tryOccupy(guest)) {
+            return true;
+        }
+        synchronized (line) {
+            line.add(guest);
+        }
+        if (isBackgroundAsleep) {
+            driver.wake();
+        }
+        // Who has left since may have seen nobody in the line.
+        if (tryOccupy(guest)) {
+            forget(guest);
+            return true;
+        }
+        return false;
+    }
+
+    private boolean tryOccupy(Guest guest) {
+        if (!driver.isServed() || driver.isPolled() || !place.tryAcquire()) {
+            return false;
+        }
+        present = guest;
+        hasMoreToDo = false;
+        lastVisit = ++visits;
+        isOccupied = true;
+        return true;
+    }
+
+    @Override
+    public void stay(long timeoutNs) {
+        long nowNs = driver.nowNs();
+        long endNs = nowNs + timeoutNs;
+        // Beyond the end of time it is for ever.
+        long untilNs = endNs < nowNs ? Long.MAX_VALUE : endNs;
+        try {
+            while (!isWanted() && driver.isServed() && !driver.isPolled() && nowNs < untilNs) {
+                long dueNs = driver.serve();
+                hasMoreToDo = dueNs == EngineDriver.AT_ONCE;
+                if (!hasMoreToDo) {
+                    sleep(Math.min(dueNs, untilNs));
+                }
+                nowNs = driver.nowNs();
+            }
+        } catch (RuntimeException | Error fatal) {
+            driver.fail(fatal);
+        }
+    }
+
+    private void sleep(long untilNs) {
+        // Not around the round: files and sockets that it uses are watched in the same way.
+        interrupts.watch();
+        try {
+            driver.sleep(untilNs);
+        } finally {
+            interrupts.unwatch();
+        }
+    }
+
+    @Override
+    public void leave() {
+        boolean isWorkLeft = hasMoreToDo;
+        long nowNs = driver.nowNs();
+        // With work left nobody shall wait for this thread to come back.
+        lastVisitNs = isWorkLeft ? nowNs - EngineDriver.POLLING_NS : nowNs;
+        // Who sleeps next may do so by what it knew before.
+        driver.noteTraffic(nowNs);
+        present = null;
+        isOccupied = false;
+        place.release();
+        handOver();
+        driver.onLeft(isWorkLeft);
+    }
+
+    @Override
+    public void wake() {
+        driver.wake();
+    }
+
+    @Override
+    public void forget(Guest guest) {
+        synchronized (line) {
+            line.remove(guest);
+        }
+    }
+
+    // ---------------------------------------------------------------- for who sleeps in the rim
+
+    /** {@return whether who is about to sleep has something better to do} */
+    boolean isWanted() {
+        Guest guest = present;
+        return guest == null
+                ? hasLine()
+                : guest.isDone() || Thread.currentThread().isInterrupted();
+    }
+
+    private boolean hasLine() {
+        synchronized (line) {
+            return !line.isEmpty();
+        }
+    }
+
+    // ---------------------------------------------------------------- for the background thread
+
+    /** {@return whether a guest drives the engine} */
+    boolean isOccupied() {
+        return isOccupied;
+    }
+
+    /** {@return the number of the last visit} */
+    long lastVisit() {
+        return lastVisit;
+    }
+
+    /** {@return when the last guest has left} */
+    long lastVisitNs() {
+        return lastVisitNs;
+    }
+
+    /** Sleeps in the rim after a round, unless a guest does or wants to. */
+    void sleepInBackground(long untilNs) {
+        if (handOver()) {
+            return;
+        }
+        if (!place.tryAcquire()) {
+            // The guest does not know what that round has changed.
+            driver.noteTraffic(driver.nowNs());
+            return;
+        }
+        try {
+            isBackgroundAsleep = true;
+            driver.sleep(untilNs);
+        } finally {
+            isBackgroundAsleep = false;
+            place.release();
+        }
+    }
+
+    /** Offers the place to the first in the line who still waits. {@return whether there was one} */
+    private boolean handOver() {
+        for (Guest next = first(); next != null; next = first()) {
+            if (next.offer()) {
+                lastVisitNs = driver.nowNs();
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private @Nullable Guest first() {
+        synchronized (line) {
+            return line.isEmpty() ? null : line.removeFirst();
+        }
+    }
+
+    /** The driver has ended: waits until nobody uses the rim. Who enters after that does not. */
+    void close() {
+        place.acquireUninterruptibly();
+        place.release();
+    }
+}

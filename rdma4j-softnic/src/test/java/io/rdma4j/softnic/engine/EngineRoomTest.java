@@ -1,0 +1,277 @@
+package io.rdma4j.softnic.engine;
+
+import io.rdma4j.protocol.cm.CmSettings;
+import io.rdma4j.protocol.cm.ConnectionManager;
+import io.rdma4j.softnic.Race;
+import io.rdma4j.softnic.linux.LinuxRim;
+import io.rdma4j.softnic.queue.CompletionRing;
+import io.rdma4j.softnic.rim.NioRim;
+import io.rdma4j.softnic.rim.Rim;
+import io.rdma4j.spi.EventQueue;
+import io.rdma4j.spi.WaitingRoom;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.WorkCompletion;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** Threads that wait for events, the background thread, and the one place to sleep in. */
+@ParameterizedClass
+@ValueSource(booleans = {false, true})
+class EngineRoomTest {
+    private static final long DELAY_NS = 1_000_000;
+
+    private final Rim rim;
+    private final AtomicLong skippedNs = new AtomicLong();
+    private final Engine engine;
+    private final EngineDriver driver;
+    private final EngineRoom room;
+    private final EventQueue<Thread> events = new EventQueue<>("await event");
+
+    EngineRoomTest(boolean isPortable) throws Exception {
+        NetworkInterface loopback = NetworkInterface
+                .getByInetAddress(InetAddress.getLoopbackAddress());
+        rim = isPortable || LinuxRim.obstacle() != null
+                ? new NioRim(loopback)
+                : new LinuxRim(loopback);
+        engine = new Engine(rim, new ConnectionManager(CmSettings.defaults(1), () -> 1), () -> 1,
+                ring -> {});
+        driver = new EngineDriver(engine, () -> System.nanoTime() + skippedNs.get(), "background",
+                () -> {});
+        room = (EngineRoom) driver.room();
+        events.addRoom(room);
+    }
+
+    @AfterEach
+    void close() {
+        events.close();
+        driver.close();
+        rim.close();
+    }
+
+    /** A thread that waits for an event, which is the thread that published it. */
+    private static final class Waiter {
+        final CompletableFuture<Thread> event = new CompletableFuture<>();
+        final Thread thread;
+
+        Waiter(EventQueue<Thread> events, Thread.Builder threads) {
+            thread = threads.start(() -> {
+                try {
+                    event.complete(events.take());
+                } catch (RdmaException e) {
+                    event.completeExceptionally(e);
+                }
+            });
+        }
+
+        Thread publisher() throws Exception {
+            return event.get(60, TimeUnit.SECONDS);
+        }
+
+        /** Waits until it sleeps where it is seen by its state, which is not in the rim. */
+        void untilItSleepsOutside() throws Exception {
+            Race.until("the thread sleeps", () -> thread.getState() == Thread.State.WAITING
+                    || thread.getState() == Thread.State.TIMED_WAITING, Thread::onSpinWait);
+        }
+    }
+
+    private static Waiter waiter(EventQueue<Thread> events) {
+        return new Waiter(events, Thread.ofPlatform().daemon());
+    }
+
+    private void untilIn() throws Exception {
+        Race.until("a guest is in", room::isOccupied, Thread::onSpinWait);
+    }
+
+    /** Lets whoever runs the engine in a while publish an event. */
+    private void publishSoon(EventQueue<Thread> into) {
+        driver.run(nowNs -> {
+            CompletionRing ring = new CompletionRing(2, new CompletionRing.Listener() {
+                @Override
+                public void onNotify() {
+                    into.publish(Thread.currentThread());
+                }
+
+                @Override
+                public void onModerated(CompletionRing moderated) {
+                    engine.onModerated(moderated);
+                }
+            }, engine::timeNs, null, false);
+            ring.moderate(2, DELAY_NS);
+            ring.arm(false);
+            WorkCompletion completion = ring.free();
+            assertThat(completion).isNotNull();
+            ring.add(completion, false);
+        });
+    }
+
+    @Test
+    void whoeverWaitsRunsTheEngineItself() throws Exception {
+        Waiter waiter = waiter(events);
+        untilIn();
+        publishSoon(events);
+        assertThat(waiter.publisher()).isEqualTo(waiter.thread);
+        Race.until("the guest leaves", () -> !room.isOccupied(), Thread::onSpinWait);
+    }
+
+    @Test
+    void anEventByAnotherThreadEndsTheStay() throws Exception {
+        Waiter waiter = waiter(events);
+        untilIn();
+        events.publish(Thread.currentThread());
+        assertThat(waiter.publisher()).isEqualTo(Thread.currentThread());
+    }
+
+    @Test
+    void interruptionEndsTheStay() throws Exception {
+        CompletableFuture<Boolean> isStillInterrupted = new CompletableFuture<>();
+        CompletableFuture<String> refusal = new CompletableFuture<>();
+        Thread thread = Thread.ofPlatform().daemon().start(() -> {
+            try {
+                events.take();
+            } catch (RdmaException e) {
+                refusal.complete(e.getMessage());
+                isStillInterrupted.complete(Thread.currentThread().isInterrupted());
+            }
+        });
+        untilIn();
+        thread.interrupt();
+        assertThat(refusal.get(60, TimeUnit.SECONDS)).contains("EINTR");
+        assertThat(isStillInterrupted.get(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(room.isOccupied()).isFalse();
+    }
+
+    @Test
+    void timeEndsTheStay() throws Exception {
+        assertThat(events.poll(Duration.ofMillis(2))).isNull();
+        assertThat(room.isOccupied()).isFalse();
+        assertThat(room.lastVisit()).isPositive();
+    }
+
+    @Test
+    void whoeverOnlyLooksDoesNotEnter() throws Exception {
+        assertThat(events.poll(Duration.ZERO)).isNull();
+        assertThat(room.lastVisit()).isZero();
+    }
+
+    @Test
+    void closingTheChannelEndsTheStay() throws Exception {
+        Waiter waiter = waiter(events);
+        untilIn();
+        events.close();
+        assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::publisher)
+                .withMessageContaining("EBADF");
+    }
+
+    @Test
+    void closingTheDeviceSendsTheGuestAwayWhoGoesOnWaiting() throws Exception {
+        Waiter waiter = waiter(events);
+        untilIn();
+        driver.close();
+        assertThat(room.isOccupied()).isFalse();
+        waiter.untilItSleepsOutside();
+        events.publish(Thread.currentThread());
+        assertThat(waiter.publisher()).isEqualTo(Thread.currentThread());
+    }
+
+    @Test
+    void theNextInTheLineEntersWhenTheFirstLeaves() throws Exception {
+        EventQueue<Thread> others = new EventQueue<>("await event");
+        others.addRoom(room);
+        Waiter first = waiter(events);
+        untilIn();
+        Waiter second = waiter(others);
+        second.untilItSleepsOutside();
+        events.publish(Thread.currentThread());
+        first.publisher();
+        Race.until("the second enters", () -> room.lastVisit() == 2, Thread::onSpinWait);
+        publishSoon(others);
+        assertThat(second.publisher()).isEqualTo(second.thread);
+    }
+
+    @Test
+    void severalWaitersOfOneQueueGetAnEventEach() throws Exception {
+        Waiter first = waiter(events);
+        untilIn();
+        Waiter second = waiter(events);
+        second.untilItSleepsOutside();
+        events.publish(Thread.currentThread());
+        events.publish(Thread.currentThread());
+        assertThat(first.publisher()).isEqualTo(Thread.currentThread());
+        assertThat(second.publisher()).isEqualTo(Thread.currentThread());
+    }
+
+    @Test
+    void aVirtualThreadWaitsOutside() throws Exception {
+        driver.start();
+        Waiter waiter = new Waiter(events, Thread.ofVirtual());
+        waiter.untilItSleepsOutside();
+        publishSoon(events);
+        assertThat(waiter.publisher().getName()).isEqualTo("background");
+        assertThat(room.lastVisit()).isZero();
+    }
+
+    @Test
+    void theBackgroundThreadGivesWayAndComesBack() throws Exception {
+        driver.start();
+        Waiter waiter = waiter(events);
+        untilIn();
+        publishSoon(events);
+        assertThat(waiter.publisher()).isEqualTo(waiter.thread);
+        CompletableFuture<Thread> served = new CompletableFuture<>();
+        EventQueue<Thread> unattended = new EventQueue<>("await event");
+        publishSoon(unattended);
+        Thread.ofPlatform().daemon().start(() -> {
+            try {
+                served.complete(unattended.take());
+            } catch (RdmaException e) {
+                served.completeExceptionally(e);
+            }
+        });
+        assertThat(served.get(60, TimeUnit.SECONDS).getName()).isEqualTo("background");
+    }
+
+    @Test
+    void guestsStayAwayWhileAnotherThreadPolls() throws Exception {
+        WaitingRoom.Guest guest = new WaitingRoom.Guest() {
+            @Override
+            public boolean isDone() {
+                return false;
+            }
+
+            @Override
+            public boolean offer() {
+                return false;
+            }
+        };
+        Thread poller = Thread.ofPlatform().start(() -> {
+            driver.poll();
+            // No time passes from here on that the driver could see, whatever the machine does.
+            skippedNs.addAndGet(-TimeUnit.HOURS.toNanos(1));
+        });
+        poller.join();
+        assertThat(room.tryEnter(guest)).isFalse();
+        skippedNs.addAndGet(TimeUnit.HOURS.toNanos(2));
+        assertThat(room.tryEnter(guest)).isTrue();
+        room.leave();
+    }
+
+    @Test
+    void whoeverHasPolledItselfMayEnter() throws Exception {
+        driver.poll();
+        assertThat(events.poll(Duration.ofMillis(2))).isNull();
+        assertThat(room.lastVisit()).isEqualTo(1);
+    }
+}
