@@ -50,6 +50,7 @@ public final class Engine {
     private final List<CompletionRing> moderated = new ArrayList<>();
     private boolean isPortFull;
     private boolean isUnflushed;
+    private boolean hasReceived;
     private long nowNs;
 
     /**
@@ -218,9 +219,12 @@ public final class Engine {
     public boolean round(long newNowNs) {
         nowNs = newNowNs;
         boolean more = false;
+        hasReceived = false;
         List<PacketPort> ports = rim.ports();
         for (int i = 0; i < ports.size(); i++) {
-            more |= ports.get(i).receive(reception, RECEIVE_BUDGET) >= RECEIVE_BUDGET;
+            int received = ports.get(i).receive(reception, RECEIVE_BUDGET);
+            hasReceived |= received > 0;
+            more |= received >= RECEIVE_BUDGET;
         }
         for (EngineQueuePair due = deadlines.due(newNowNs); due != null; due = deadlines
                 .due(newNowNs)) {
@@ -243,6 +247,11 @@ public final class Engine {
         }
         boolean moreToSend = transmit(newNowNs);
         return more || moreToSend;
+    }
+
+    /** {@return whether anything arrived in the last round} */
+    boolean hasReceived() {
+        return hasReceived;
     }
 
     /**

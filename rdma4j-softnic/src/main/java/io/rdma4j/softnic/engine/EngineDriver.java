@@ -38,6 +38,8 @@ public final class EngineDriver {
     static final long POLLING_NS = 1_000_000;
     /** When a round is due that has more to do. */
     static final long AT_ONCE = Long.MIN_VALUE;
+    /** After so many polls without a datagram the peer may be waiting for this very processor. */
+    private static final int PATIENT_POLLS = 16;
     /** How long who sleeps looks after timers by itself after traffic, so that none has to wake it. */
     private static final long RECENT_NS = 1_000_000_000;
     private static final long RECENT_SLEEP_NS = 5_000_000;
@@ -59,6 +61,8 @@ public final class EngineDriver {
     private volatile long lastPollNs;
     /** Written before the time. */
     private long lastPollerId;
+    /** Pollers share it without any order: it need not be exact. */
+    private int vainPolls;
     private volatile long lastTrafficNs;
     private volatile long asleepUntilNs = Long.MIN_VALUE;
     /** The background thread sleeps until a guest leaves. */
@@ -198,14 +202,17 @@ public final class EngineDriver {
         if (waitingTasks > 0 || !owner.tryLock()) {
             notePoll(clock.getAsLong());
             Thread.onSpinWait();
+            giveWay(true);
             return;
         }
         long nowNs;
+        boolean isVain;
         try {
             nowNs = clock.getAsLong();
             notePoll(nowNs);
             takeBells(nowNs);
             round(nowNs);
+            isVain = !engine.hasReceived();
             // Seen by a background thread that is just about to sleep by what it knew before.
             lastTrafficNs = nowNs;
         } finally {
@@ -213,11 +220,24 @@ public final class EngineDriver {
         }
         answerBells();
         wakeIfDueEarlier(nowNs);
+        giveWay(isVain);
     }
 
     private void notePoll(long nowNs) {
         lastPollerId = Thread.currentThread().threadId();
         lastPollNs = nowNs;
+    }
+
+    /** Lets others use the processor if what is awaited is late. */
+    @SuppressWarnings("ThreadPriorityCheck") // Nothing but speed depends on it.
+    private void giveWay(boolean isVain) {
+        if (!isVain) {
+            vainPolls = 0;
+        } else if (vainPolls < PATIENT_POLLS) {
+            vainPolls++;
+        } else {
+            Thread.yield();
+        }
     }
 
     /** {@return whether somebody runs the engine by polling} */
