@@ -87,6 +87,7 @@ final class SoftNic implements CompletionRing.Clock {
         SoftNic nic = new SoftNic(device, options.newRim(device, choice),
                 options.patience(CmSettings.defaults(device.nodeGuid())), new SecureNumbers(),
                 System::nanoTime, "rdma4j-" + device.name());
+        nic.engine().skipNetwork(options.skipsNetwork(nic.rim));
         nic.options = options.device().withRim(choice.kind());
         nic.rimText = choice.toString();
         return nic;

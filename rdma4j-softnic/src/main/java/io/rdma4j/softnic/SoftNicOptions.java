@@ -7,18 +7,21 @@ import io.rdma4j.softnic.rim.Rim;
 import io.rdma4j.verbs.DeviceOptions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Impairment;
+import io.rdma4j.verbs.Loopback;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.RimKind;
 import org.jspecify.annotations.Nullable;
 
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.function.Function;
 
 /**
  * How a device is opened, from system properties and from what the application wants.
  *
  * @param device {@code rdma4j.pcap}, the file that all packets are recorded in; {@code rdma4j.impair}, what
- *        happens to packets that are sent; {@code rdma4j.rim}, how the network is reached
+ *        happens to packets that are sent; {@code rdma4j.rim}, how the network is reached;
+ *        {@code rdma4j.loopback}, how packets to the device itself travel
  * @param responseTimeout {@code rdma4j.cm.responseTimeout}: the connection manager's wait for an answer,
  *        4.096 us times 2 to this power; null for the default
  * @param maxRetries {@code rdma4j.cm.maxRetries}: how often it asks again; null for the default
@@ -29,7 +32,9 @@ record SoftNicOptions(DeviceOptions device, @Nullable Integer responseTimeout,
 
     static SoftNicOptions ofSystem() throws RdmaException {
         return new SoftNicOptions(new DeviceOptions(capture("rdma4j.pcap"),
-                impairment("rdma4j.impair"), rim("rdma4j.rim")),
+                property("rdma4j.impair", Impairment.NONE, Impairment::parse),
+                property("rdma4j.rim", RimKind.AUTO, RimKind::parse),
+                property("rdma4j.loopback", Loopback.AUTO, Loopback::parse)),
                 number("rdma4j.cm.responseTimeout", 31), number("rdma4j.cm.maxRetries", 15));
     }
 
@@ -42,21 +47,13 @@ record SoftNicOptions(DeviceOptions device, @Nullable Integer responseTimeout,
         }
     }
 
-    private static Impairment impairment(String property) throws RdmaException {
-        String text = System.getProperty(property);
+    private static <T> T property(String name, T otherwise, Function<String, T> parser)
+            throws RdmaException {
+        String text = System.getProperty(name);
         try {
-            return text == null ? Impairment.NONE : Impairment.parse(text);
+            return text == null ? otherwise : parser.apply(text);
         } catch (IllegalArgumentException e) {
-            throw new RdmaException(Errno.EINVAL, OPERATION, property + ": " + e.getMessage(), e);
-        }
-    }
-
-    private static RimKind rim(String property) throws RdmaException {
-        String text = System.getProperty(property);
-        try {
-            return text == null ? RimKind.AUTO : RimKind.parse(text);
-        } catch (IllegalArgumentException e) {
-            throw new RdmaException(Errno.EINVAL, OPERATION, property + ": " + e.getMessage(), e);
+            throw new RdmaException(Errno.EINVAL, OPERATION, name + ": " + e.getMessage(), e);
         }
     }
 
@@ -80,7 +77,8 @@ record SoftNicOptions(DeviceOptions device, @Nullable Integer responseTimeout,
         return new SoftNicOptions(new DeviceOptions(
                 wanted.capture() == null ? device.capture() : wanted.capture(),
                 wanted.impairment().isNone() ? device.impairment() : wanted.impairment(),
-                wanted.rim() == RimKind.AUTO ? device.rim() : wanted.rim()),
+                wanted.rim() == RimKind.AUTO ? device.rim() : wanted.rim(),
+                wanted.loopback() == Loopback.AUTO ? device.loopback() : wanted.loopback()),
                 responseTimeout, maxRetries);
     }
 
@@ -109,6 +107,19 @@ record SoftNicOptions(DeviceOptions device, @Nullable Integer responseTimeout,
             throw busy(name, "the rim " + wanted.rim().text(),
                     "the rim " + present.rim().text());
         }
+        if (wanted.loopback() != Loopback.AUTO && wanted.loopback() != present.loopback()) {
+            throw busy(name, "the loopback " + wanted.loopback().text(),
+                    "the loopback " + present.loopback().text());
+        }
+    }
+
+    /** {@return whether packets to the device itself stay in memory} */
+    boolean skipsNetwork(Rim rim) {
+        return switch (device.loopback()) {
+            case AUTO -> rim.maySkipOwn();
+            case DIRECT -> true;
+            case NETWORK -> false;
+        };
     }
 
     private static RdmaException busy(String name, String wanted, String present) {

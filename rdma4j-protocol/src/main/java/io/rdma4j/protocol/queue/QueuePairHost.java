@@ -1,5 +1,7 @@
 package io.rdma4j.protocol.queue;
 
+import io.rdma4j.protocol.wire.OutgoingPacket;
+import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.QueuePairState;
@@ -47,6 +49,14 @@ public interface QueuePairHost {
 
     /** The first request of the peer arrived, so it is ready: it has learnt who this side is. */
     default void peerIsReady() {}
+
+    /**
+     * {@return how many packets of one message may be sent as one on a path} More than 1 if it leads back to the
+     * same device, where nothing limits them. See {@link OutgoingPacket#span(int)}.
+     */
+    default int packetsAtOnce(Path path) {
+        return 1;
+    }
 
     /** Packets from this PSN on are sent again. */
     void retransmits(int psn, RetransmissionCause cause);

@@ -151,6 +151,22 @@ public final class SendRequest {
         return true;
     }
 
+    /** {@return the bytes from an offset on that lie in one piece} */
+    public long contiguous(long offset) {
+        if (isInline) {
+            return length - offset;
+        }
+        long skip = offset;
+        for (int i = 0; i < elements.count; i++) {
+            long inElement = elements.lengths[i] - skip;
+            if (inElement > 0) {
+                return inElement;
+            }
+            skip = -inElement;
+        }
+        return 0;
+    }
+
     /**
      * Copies response data into the elements.
      *

@@ -258,8 +258,9 @@ final class RcAnswers {
 
     private boolean pollRead(ResponseQueue.Response response, OutgoingPacket out) {
         long psn = response.nextPsn;
+        int span = (int) Math.min(host.packetsAtOnce(attributes.path), response.endPsn - psn);
         long offset = (psn - response.firstPsn) * attributes.mtu;
-        int length = (int) Math.min(attributes.mtu, response.length - offset);
+        int length = (int) Math.min((long) span * attributes.mtu, response.length - offset);
         if (length > 0 && !access.stillAllows(AccessFlag.REMOTE_READ, response.rkey,
                 response.address + offset, length)) {
             if (response.isReplay) {
@@ -272,21 +273,21 @@ final class RcAnswers {
             return pollTransmit(out);
         }
         boolean isFirst = psn == response.firstPsn;
-        boolean isLast = psn + 1 == response.endPsn;
+        boolean isLast = psn + span == response.endPsn;
         Opcode opcode;
         if (isFirst) {
             opcode = isLast ? Opcode.RC_READ_RESPONSE_ONLY : Opcode.RC_READ_RESPONSE_FIRST;
         } else {
             opcode = isLast ? Opcode.RC_READ_RESPONSE_LAST : Opcode.RC_READ_RESPONSE_MIDDLE;
         }
-        begin(out, opcode, psn);
+        begin(out, opcode, psn).span(span);
         if (opcode.hasAcknowledgement()) {
             out.acknowledgement(syndrome(), response.messageNumber);
         }
         if (length > 0) {
             out.addPayload(access.target.segment(), access.target.offset(), length);
         }
-        response.nextPsn++;
+        response.nextPsn += span;
         if (isLast) {
             responses.removeHead();
         }

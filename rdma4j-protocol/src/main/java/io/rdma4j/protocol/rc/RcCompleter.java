@@ -236,18 +236,18 @@ final class RcCompleter {
 
     private void placeRead(PacketView packet, long psn, SendRequest request, long nowNs) {
         long offset = (psn - request.firstPsn()) * attributes.mtu;
-        long wanted = Math.min(attributes.mtu, request.length() - offset);
+        long wanted = Math.min((long) packet.span() * attributes.mtu, request.length() - offset);
         if (packet.opcode().kind() != Opcode.Kind.READ_RESPONSE
                 || packet.payloadLength() != wanted) {
             failUnlessOver(WorkCompletionStatus.BAD_RESPONSE_ERROR);
             return;
         }
-        if (!request.scatter(offset, packet.memory(), packet.payloadStart(),
+        if (!request.scatter(offset, packet.payloadMemory(), packet.payloadStart(),
                 packet.payloadLength(), memory)) {
             failUnlessOver(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
             return;
         }
-        advance(psn + 1, nowNs);
+        advance(psn + packet.span(), nowNs);
     }
 
     private void placeAtomic(PacketView packet, long psn, SendRequest request, long nowNs) {

@@ -41,7 +41,7 @@ public final class RcQueuePair implements QueuePairProtocol {
     private boolean isDrainPending;
     private boolean isCommunicationReported;
     private boolean isLastReceiveReported;
-    private boolean isResponderTurn;
+    private boolean isResponderTurn = true;
 
     /** Creates one in state RESET over the host's queues and memory. */
     public RcQueuePair(SendQueue sendQueue, ReceiveQueue receiveQueue, Memory memory,
@@ -176,9 +176,12 @@ public final class RcQueuePair implements QueuePairProtocol {
         }
         // Answers and requests take turns, so that neither starves the other.
         isResponderTurn = !isResponderTurn;
-        return isResponderTurn
+        boolean hasPacket = isResponderTurn
                 ? responder.pollTransmit(out) || requester.pollTransmit(out, nowNs)
                 : requester.pollTransmit(out, nowNs) || responder.pollTransmit(out);
+        // Requests begin, so that a short acknowledgement may end what leaves in one call.
+        isResponderTurn |= !hasPacket;
+        return hasPacket;
     }
 
     @Override

@@ -85,7 +85,7 @@ final class RcReadResponder {
         if (!isWordReady(AccessFlag.REMOTE_WRITE, packet.rkey(), packet.remoteAddress())) {
             return;
         }
-        if (!target.writeAtomically(packet.memory().get(ValueLayout.JAVA_LONG_UNALIGNED,
+        if (!target.writeAtomically(packet.payloadMemory().get(ValueLayout.JAVA_LONG_UNALIGNED,
                 packet.payloadStart()))) {
             answers.refuse(Syndrome.NAK_REMOTE_ACCESS_ERROR);
             return;

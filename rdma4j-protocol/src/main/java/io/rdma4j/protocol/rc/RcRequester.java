@@ -160,15 +160,16 @@ final class RcRequester {
             return false;
         }
         long psn = window.next;
-        boolean isFirst = psn == request.firstPsn();
-        boolean isLast = psn + 1 == request.endPsn();
         long offset = (psn - request.firstPsn()) * attributes.mtu;
-        int payload = (int) Math.min(attributes.mtu, request.length() - offset);
+        int span = span(request, offset);
+        boolean isFirst = psn == request.firstPsn();
+        boolean isLast = psn + span == request.endPsn();
+        int payload = (int) Math.min((long) span * attributes.mtu, request.length() - offset);
         boolean acknowledge = isLast || isLimited
-                || window.inFlight() + 1 >= congestion.packets()
+                || window.inFlight() + span >= congestion.packets()
                 || psn - lastAcknowledgeRequest >= congestion.packets() / 4;
         Opcode opcode = opcode(request.opcode(), isFirst, isLast);
-        begin(out, opcode, psn, acknowledge, isLast && request.isSolicited());
+        begin(out, opcode, psn, acknowledge, isLast && request.isSolicited()).span(span);
         if (opcode.hasRdma()) {
             out.rdma(request.remoteAddress(), request.rkey(), request.length());
         }
@@ -181,8 +182,22 @@ final class RcRequester {
         if (!request.gather(offset, payload, memory, out)) {
             return failLocally(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
         }
-        sent(request, 1, acknowledge, nowNs);
+        sent(request, span, acknowledge, nowNs);
         return true;
+    }
+
+    /** {@return how many packets of a message, from an offset on, go as one} They lie in one piece of memory. */
+    private int span(SendRequest request, long offset) {
+        int most = host.packetsAtOnce(attributes.path);
+        if (most == 1) {
+            return 1;
+        }
+        long left = request.endPsn() - window.next;
+        long inPiece = request.contiguous(offset);
+        long packetsInPiece = inPiece == request.length() - offset ? left
+                : inPiece / attributes.mtu;
+        long allowed = Math.min(most, congestion.packets() - window.inFlight());
+        return (int) Math.max(1, Math.min(allowed, packetsInPiece));
     }
 
     private boolean pollRead(SendRequest request, OutgoingPacket out, long nowNs) {
@@ -256,9 +271,9 @@ final class RcRequester {
         return true;
     }
 
-    private void begin(OutgoingPacket out, Opcode opcode, long psn, boolean acknowledge,
+    private OutgoingPacket begin(OutgoingPacket out, Opcode opcode, long psn, boolean acknowledge,
             boolean solicited) {
-        out.begin(opcode, attributes.path, attributes.destinationQueuePair, psn, acknowledge,
+        return out.begin(opcode, attributes.path, attributes.destinationQueuePair, psn, acknowledge,
                 solicited);
     }
 

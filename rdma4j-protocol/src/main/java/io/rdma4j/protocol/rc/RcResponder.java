@@ -180,10 +180,11 @@ final class RcResponder {
 
     private boolean hasRightLength(PacketView packet) {
         int length = packet.payloadLength();
+        int full = packet.span() * attributes.mtu;
         return switch (packet.opcode().position()) {
-            case FIRST, MIDDLE -> length == attributes.mtu;
-            case LAST -> length >= 1 && length <= attributes.mtu;
-            case ONLY -> length <= attributes.mtu;
+            case FIRST, MIDDLE -> length == full;
+            case LAST -> length > full - attributes.mtu && length <= full;
+            case ONLY -> (length > full - attributes.mtu || length == 0) && length <= full;
         };
     }
 
@@ -205,7 +206,8 @@ final class RcResponder {
                     Syndrome.NAK_INVALID_REQUEST);
             return;
         }
-        if (!into.scatter(received, packet.memory(), packet.payloadStart(), length, memory)) {
+        if (!into.scatter(received, packet.payloadMemory(), packet.payloadStart(), length,
+                memory)) {
             failReceive(into, WorkCompletionStatus.LOCAL_PROTECTION_ERROR,
                     Syndrome.NAK_REMOTE_OPERATIONAL_ERROR);
             return;
@@ -238,7 +240,8 @@ final class RcResponder {
         }
         if (length > 0) {
             if (!access.stillAllows(AccessFlag.REMOTE_WRITE, writeRkey, writeAddress, length)
-                    || !access.target.write(packet.memory(), packet.payloadStart(), length)) {
+                    || !access.target.write(packet.payloadMemory(), packet.payloadStart(),
+                            length)) {
                 answers.refuse(Syndrome.NAK_REMOTE_ACCESS_ERROR);
                 return;
             }
@@ -315,7 +318,7 @@ final class RcResponder {
 
     /** A packet of a message was carried out. */
     private void executed(PacketView packet) {
-        progress.advance();
+        progress.advance(packet.span());
         if (packet.isAcknowledgeRequested()) {
             answers.acknowledge();
         }

@@ -30,10 +30,10 @@ final class RequestProgress {
         receive = null;
     }
 
-    /** A packet of a SEND or WRITE was carried out. */
-    void advance() {
-        acknowledgeable = expected;
-        expected++;
+    /** So many packets of a SEND or WRITE were carried out. */
+    void advance(int packets) {
+        expected += packets;
+        acknowledgeable = expected - 1;
     }
 
     /** A message was carried out whose request and answer take that many PSNs from the one expected. */

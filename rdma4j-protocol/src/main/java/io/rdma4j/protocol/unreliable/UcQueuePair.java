@@ -211,7 +211,8 @@ public final class UcQueuePair extends UnreliableQueuePair {
             drop();
             return;
         }
-        if (!into.scatter(received, packet.memory(), packet.payloadStart(), length, memory)) {
+        if (!into.scatter(received, packet.payloadMemory(), packet.payloadStart(), length,
+                memory)) {
             message = Message.NONE;
             failReceive(into);
             return;
@@ -228,7 +229,7 @@ public final class UcQueuePair extends UnreliableQueuePair {
         boolean fits = opcode.isEnd() ? length == writeLeft : length < writeLeft;
         boolean isWritten = fits && (length == 0
                 || (memory.remote(writeRkey, writeAddress, length, AccessFlag.REMOTE_WRITE, target)
-                        && target.write(packet.memory(), packet.payloadStart(), length)));
+                        && target.write(packet.payloadMemory(), packet.payloadStart(), length)));
         if (!isWritten) {
             drop();
             return;

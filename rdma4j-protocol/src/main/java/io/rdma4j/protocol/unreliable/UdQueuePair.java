@@ -94,7 +94,8 @@ public final class UdQueuePair extends UnreliableQueuePair {
         }
         GlobalRouteHeader.write(packet, header);
         if (!into.scatter(0, header, 0, GlobalRouteHeader.LENGTH, memory)
-                || !into.scatter(GlobalRouteHeader.LENGTH, packet.memory(), packet.payloadStart(),
+                || !into.scatter(GlobalRouteHeader.LENGTH, packet.payloadMemory(),
+                        packet.payloadStart(),
                         length, memory)) {
             failReceive(into);
             return;

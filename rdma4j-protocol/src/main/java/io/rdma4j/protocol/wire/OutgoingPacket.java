@@ -23,6 +23,7 @@ public final class OutgoingPacket {
     private int[] lengths = new int[4];
     private int pieceCount;
     private int payloadLength;
+    private int span = 1;
 
     /** @param header at least {@link Opcode#MAX_HEADER_LENGTH} bytes to write headers into */
     public OutgoingPacket(MemorySegment header) {
@@ -40,6 +41,7 @@ public final class OutgoingPacket {
         path = newPath;
         pieceCount = 0;
         payloadLength = 0;
+        span = 1;
         header.set(Layouts.U8, 0, (byte) newOpcode.code());
         header.set(Layouts.U8, 1, (byte) (solicited ? 0x80 : 0));
         header.set(Layouts.U16, 2, (short) DEFAULT_PKEY);
@@ -104,6 +106,17 @@ public final class OutgoingPacket {
         return this;
     }
 
+    /**
+     * Says that it stands for several packets of one message, for a queue pair of the same device: it never leaves
+     * the machine and may be longer than any path allows.
+     *
+     * @param packets whose PSNs it takes
+     */
+    public OutgoingPacket span(int packets) {
+        span = packets;
+        return this;
+    }
+
     /** Appends payload, which must not change before the packet is sent. */
     public void addPayload(MemorySegment memory, long offset, int length) {
         if (pieceCount == pieces.length) {
@@ -129,6 +142,11 @@ public final class OutgoingPacket {
     /** {@return where it goes} */
     public Path path() {
         return path;
+    }
+
+    /** {@return how many packets it stands for, 1 but for {@link #span(int)}} */
+    public int span() {
+        return span;
     }
 
     /** {@return the memory the headers start in, at 0} */
@@ -186,14 +204,20 @@ public final class OutgoingPacket {
     public int copyTo(MemorySegment target, long offset) {
         int headerBytes = headerLength();
         MemorySegment.copy(header, 0, target, offset, headerBytes);
-        long at = offset + headerBytes;
-        for (int i = 0; i < pieceCount; i++) {
-            MemorySegment.copy(pieces[i], offsets[i], target, at, lengths[i]);
-            at += lengths[i];
-        }
+        long at = copyPayloadTo(target, offset + headerBytes);
         for (int i = padding(); i > 0; i--) {
             target.set(Layouts.U8, at++, (byte) 0);
         }
         return (int) (at - offset);
+    }
+
+    /** Copies the payload. {@return where it ends} */
+    long copyPayloadTo(MemorySegment target, long offset) {
+        long at = offset;
+        for (int i = 0; i < pieceCount; i++) {
+            MemorySegment.copy(pieces[i], offsets[i], target, at, lengths[i]);
+            at += lengths[i];
+        }
+        return at;
     }
 }

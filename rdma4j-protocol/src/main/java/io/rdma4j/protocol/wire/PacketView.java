@@ -21,7 +21,10 @@ public final class PacketView {
     private long start;
     private int length;
     private Opcode opcode = Opcode.RC_ACKNOWLEDGE;
+    private MemorySegment payloadMemory = MemorySegment.NULL;
+    private long payloadStart;
     private int payloadLength;
+    private int span = 1;
     private Gid source = Gid.ZERO;
     private Gid destination = Gid.ZERO;
 
@@ -59,8 +62,38 @@ public final class PacketView {
         start = offset;
         length = newLength;
         opcode = found;
+        payloadMemory = newMemory;
+        payloadStart = offset + found.headerLength();
         payloadLength = payload;
+        span = 1;
         return null;
+    }
+
+    /**
+     * Looks at a packet that does not leave this machine. Its payload, if it is in one piece, stays where it is;
+     * it has no ICRC.
+     *
+     * @param room for a payload in several pieces
+     * @throws IllegalStateException if the arena of a piece was closed
+     */
+    public void wrap(OutgoingPacket packet, MemorySegment room) {
+        memory = packet.header();
+        start = 0;
+        length = packet.totalLength();
+        opcode = packet.opcode();
+        payloadLength = packet.payloadLength();
+        span = packet.span();
+        if (packet.pieceCount() == 1) {
+            payloadMemory = packet.piece(0);
+            payloadStart = packet.pieceOffset(0);
+            if (!payloadMemory.scope().isAlive()) {
+                throw new IllegalStateException("the arena of the payload was closed");
+            }
+        } else {
+            packet.copyPayloadTo(room, 0);
+            payloadMemory = room;
+            payloadStart = 0;
+        }
     }
 
     /** Says where the packet came from and went to; for the one who received it. */
@@ -79,16 +112,6 @@ public final class PacketView {
         return destination;
     }
 
-    /** {@return the memory the packet is in} */
-    public MemorySegment memory() {
-        return memory;
-    }
-
-    /** {@return where the packet starts} */
-    public long start() {
-        return start;
-    }
-
     /** {@return its bytes, ICRC included} */
     public int length() {
         return length;
@@ -99,9 +122,19 @@ public final class PacketView {
         return opcode;
     }
 
-    /** {@return where the payload starts in {@link #memory}} */
+    /** {@return how many packets of one message it stands for: 1 for all that came from a network} */
+    public int span() {
+        return span;
+    }
+
+    /** {@return the memory the payload is in} */
+    public MemorySegment payloadMemory() {
+        return payloadMemory;
+    }
+
+    /** {@return where the payload starts in {@link #payloadMemory}} */
     public long payloadStart() {
-        return start + opcode.headerLength();
+        return payloadStart;
     }
 
     /** {@return the bytes of payload, without padding} */

@@ -135,7 +135,7 @@ class GoldenPacketTest {
             out.immediate(view.immediate());
         }
         if (view.payloadLength() > 0) {
-            out.addPayload(view.memory(), view.payloadStart(), view.payloadLength());
+            out.addPayload(view.payloadMemory(), view.payloadStart(), view.payloadLength());
         }
         return out;
     }

@@ -112,7 +112,7 @@ public final class PacketFuzz {
         if (opcode.hasInvalidate()) {
             out.invalidate(packet.invalidateRkey());
         }
-        out.addPayload(packet.memory(), packet.payloadStart(), packet.payloadLength());
+        out.addPayload(packet.payloadMemory(), packet.payloadStart(), packet.payloadLength());
         byte[] written = new byte[out.totalLength()];
         int length = out.copyTo(MemorySegment.ofArray(written), 0);
         require(length + PacketView.ICRC_LENGTH == written.length, "lengths differ");

@@ -3,6 +3,7 @@ package io.rdma4j.softnic.engine;
 import io.rdma4j.protocol.cm.ConnectionManager;
 import io.rdma4j.protocol.wire.Opcode;
 import io.rdma4j.protocol.wire.OutgoingPacket;
+import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.softnic.memory.IdTable;
 import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.softnic.rim.PacketHandler;
@@ -32,6 +33,8 @@ public final class Engine {
     private static final int RECEIVE_BUDGET = 64;
     private static final int SEND_BUDGET = 256;
     private static final int BURST = 16;
+    /** 1 MiB at the longest path MTU: short enough for others to get their turn. */
+    private static final int OWN_AT_ONCE = 256;
     /** Those below are for management, as in Linux. */
     private static final int FIRST_NUMBER = 16;
 
@@ -48,9 +51,11 @@ public final class Engine {
     private final OutgoingPacket outgoing;
     private final List<CompletionRing> overrun = new ArrayList<>();
     private final List<CompletionRing> moderated = new ArrayList<>();
+    private boolean skipsNetwork;
     private boolean isPortFull;
     private boolean isUnflushed;
     private boolean hasReceived;
+    private boolean hasDelivered;
     private long nowNs;
 
     /**
@@ -65,8 +70,13 @@ public final class Engine {
         numbers = new QueuePairNumbers(random);
         Arena arena = Arena.ofAuto();
         management = new ManagementPort(connectionManager, arena);
-        reception = new Reception(this, queuePairs, groups, management);
+        reception = new Reception(this, queuePairs, groups, management, arena);
         outgoing = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH, 64));
+    }
+
+    /** Says whether packets from one address of this device to another stay in memory. Before the first packet. */
+    public void skipNetwork(boolean isSkipped) {
+        skipsNetwork = isSkipped;
     }
 
     /** {@return the device's counters} */
@@ -212,14 +222,15 @@ public final class Engine {
     // ---------------------------------------------------------------- rounds
 
     /**
-     * Receives, lets due timers run, sends.
+     * Receives, and lets due timers run. What is to be sent then waits for {@link #transmit(long)}.
      *
-     * @return whether there is more to do at once
+     * @return whether there is more to receive at once
      */
-    public boolean round(long newNowNs) {
+    boolean receive(long newNowNs) {
         nowNs = newNowNs;
         boolean more = false;
         hasReceived = false;
+        hasDelivered = false;
         List<PacketPort> ports = rim.ports();
         for (int i = 0; i < ports.size(); i++) {
             int received = ports.get(i).receive(reception, RECEIVE_BUDGET);
@@ -245,13 +256,22 @@ public final class Engine {
                 moderated.remove(i);
             }
         }
-        boolean moreToSend = transmit(newNowNs);
-        return more || moreToSend;
+        return more;
     }
 
-    /** {@return whether anything arrived in the last round} */
+    /** {@return whether {@link #receive} found anything last time} */
     boolean hasReceived() {
         return hasReceived;
+    }
+
+    /** {@return whether a message for the application was among it} */
+    boolean hasDelivered() {
+        return hasDelivered;
+    }
+
+    /** A message for the application arrived. */
+    void onDelivered() {
+        hasDelivered = true;
     }
 
     /**
@@ -304,8 +324,8 @@ public final class Engine {
         while (hasMore && sent < burst && !isPortFull) {
             hasMore = pollTransmit(queuePair);
             if (hasMore) {
+                sent += outgoing.span();
                 send(queuePair);
-                sent++;
             }
         }
         queuePair.isActive = false;
@@ -348,18 +368,22 @@ public final class Engine {
         PacketPort.Sent result = port == null ? PacketPort.Sent.REFUSED : send(port, queuePair);
         switch (result) {
             case SENT, KEPT -> {
-                count(queuePair, Counter.SENT_PKTS, 1);
+                count(queuePair, Counter.SENT_PKTS, outgoing.span());
                 count(queuePair, Counter.SENT_BYTES, length);
             }
             case REFUSED -> count(queuePair, Counter.SEND_ERR, 1);
         }
         isPortFull |= result == PacketPort.Sent.KEPT;
-        isUnflushed = true;
         return !isPortFull;
     }
 
     private PacketPort.Sent send(PacketPort port, @Nullable EngineQueuePair queuePair) {
         try {
+            if (isOwn(outgoing.path())) {
+                reception.onOwn(outgoing);
+                return PacketPort.Sent.SENT;
+            }
+            isUnflushed = true;
             return port.send(outgoing);
         } catch (RuntimeException | InternalError defect) {
             if (queuePair == null) {
@@ -369,6 +393,17 @@ public final class Engine {
             }
             return PacketPort.Sent.REFUSED;
         }
+    }
+
+    /** {@return how many packets of a message may go as one: on a path back to this device many} */
+    int packetsAtOnce(Path path) {
+        return isOwn(path) ? OWN_AT_ONCE : 1;
+    }
+
+    /** {@return whether a path leads back to this device, and the network need not be bothered} */
+    private boolean isOwn(Path path) {
+        Gid destination = path.destination();
+        return skipsNetwork && !destination.isMulticast() && rim.port(destination) != null;
     }
 
     private boolean flush() {

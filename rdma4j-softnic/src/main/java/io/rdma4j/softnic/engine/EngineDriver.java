@@ -57,6 +57,8 @@ public final class EngineDriver {
     private volatile int waitingTasks;
     /** For the owner. */
     private long lastRoundNs;
+    /** For the owner: what is to be sent waits for the next look, or answer, of the application. */
+    private boolean isHeldBack;
     private final EngineRoom room;
     private volatile long lastPollNs;
     /** Written before the time. */
@@ -154,13 +156,33 @@ public final class EngineDriver {
         if (nowNs - lastRoundNs > LONGEST_DEAFNESS_NS) {
             round(nowNs);
         } else {
-            engine.transmit(nowNs);
+            transmit(nowNs);
         }
     }
 
     private boolean round(long nowNs) {
+        boolean moreToReceive = receive(nowNs);
+        boolean moreToSend = transmit(nowNs);
+        return moreToReceive || moreToSend;
+    }
+
+    private boolean receive(long nowNs) {
         lastRoundNs = nowNs;
-        return engine.round(nowNs);
+        return engine.receive(nowNs);
+    }
+
+    private boolean transmit(long nowNs) {
+        isHeldBack = false;
+        return engine.transmit(nowNs);
+    }
+
+    /**
+     * {@return whether to send nothing now, though there may be acknowledgements} The application has been given a
+     * message: its answer, or its next look, takes them along, and it need not wait for them to be sent.
+     */
+    private boolean holdsBack() {
+        isHeldBack = engine.hasDelivered() && !isHeldBack;
+        return isHeldBack;
     }
 
     private void enter() {
@@ -210,8 +232,11 @@ public final class EngineDriver {
         try {
             nowNs = clock.getAsLong();
             notePoll(nowNs);
-            takeBells(nowNs);
-            round(nowNs);
+            boolean hasBells = takeBells(nowNs);
+            receive(nowNs);
+            if (hasBells || !holdsBack()) {
+                transmit(nowNs);
+            }
             isVain = !engine.hasReceived();
             // Seen by a background thread that is just about to sleep by what it knew before.
             lastTrafficNs = nowNs;
@@ -274,14 +299,16 @@ public final class EngineDriver {
         }
     }
 
-    private void takeBells(long nowNs) {
-        EngineQueuePair queuePair = rung.getAndSet(null);
+    private boolean takeBells(long nowNs) {
+        EngineQueuePair first = rung.getAndSet(null);
+        EngineQueuePair queuePair = first;
         while (queuePair != null) {
             EngineQueuePair next = queuePair.nextRung;
             queuePair.nextRung = null;
             engine.onBells(queuePair, nowNs);
             queuePair = next;
         }
+        return first != null;
     }
 
     // ---------------------------------------------------------------- in the background, and waiting
@@ -318,7 +345,7 @@ public final class EngineDriver {
         } else if (room.isOccupied()) {
             doze();
         } else {
-            long dueNs = serve();
+            long dueNs = serve(null);
             if (dueNs != AT_ONCE) {
                 room.sleepInBackground(dueNs);
             }
@@ -352,13 +379,21 @@ public final class EngineDriver {
         }
     }
 
-    /** Runs a round as soon as it can. {@return when the next is due, or {@link #AT_ONCE}} */
-    long serve() {
+    /**
+     * Runs a round as soon as it can.
+     *
+     * @param guest whose thread this is, null for the background thread
+     * @return when the next is due, or {@link #AT_ONCE}
+     */
+    long serve(WaitingRoom.@Nullable Guest guest) {
         owner.lock();
         try {
             long nowNs = clock.getAsLong();
-            takeBells(nowNs);
-            boolean more = round(nowNs);
+            boolean hasBells = takeBells(nowNs);
+            boolean more = receive(nowNs);
+            if (hasBells || guest == null || !guest.isDone() || !holdsBack()) {
+                more |= transmit(nowNs);
+            }
             return more ? AT_ONCE : engine.deadlineNs();
         } finally {
             owner.unlock();

@@ -9,6 +9,7 @@ import io.rdma4j.protocol.queue.RetransmissionCause;
 import io.rdma4j.protocol.queue.SendQueue;
 import io.rdma4j.protocol.queue.SendRequest;
 import io.rdma4j.protocol.wire.Opcode;
+import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.softnic.jfr.FlightEvents;
 import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.verbs.AsyncEventType;
@@ -260,6 +261,7 @@ public final class EngineQueuePair implements QueuePairHost {
         if (details.isDatagram()) {
             completion.fillSource(details.sourceQueuePair(), WorkCompletionFlag.GRH.bit());
         }
+        engine.onDelivered();
         receiveCompletions.add(completion,
                 details.isSolicited() || status != WorkCompletionStatus.SUCCESS);
     }
@@ -294,6 +296,11 @@ public final class EngineQueuePair implements QueuePairHost {
     @Override
     public void peerIsReady() {
         engine.onPeerReady(number);
+    }
+
+    @Override
+    public int packetsAtOnce(Path path) {
+        return engine.packetsAtOnce(path);
     }
 
     @Override

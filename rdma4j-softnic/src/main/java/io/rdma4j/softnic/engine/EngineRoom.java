@@ -84,7 +84,7 @@ final class EngineRoom implements WaitingRoom {
         long untilNs = endNs < nowNs ? Long.MAX_VALUE : endNs;
         try {
             while (!isWanted() && driver.isServed() && !driver.isPolled() && nowNs < untilNs) {
-                long dueNs = driver.serve();
+                long dueNs = driver.serve(present);
                 hasMoreToDo = dueNs == EngineDriver.AT_ONCE;
                 if (!hasMoreToDo) {
                     sleep(Math.min(dueNs, untilNs));

@@ -36,7 +36,7 @@ final class ManagementPort {
         if (packet.qkey() != ConnectionManager.QKEY) {
             return Counter.DROPPED_BAD_QKEY;
         }
-        ByteBuffer mad = packet.memory()
+        ByteBuffer mad = packet.payloadMemory()
                 .asSlice(packet.payloadStart(), ConnectionManager.MESSAGE_LENGTH).asByteBuffer();
         return manager.onMad(mad, new CmPeer(packet.destination(), packet.source()), nowNs)
                 ? null

@@ -11,7 +11,10 @@ import io.rdma4j.softnic.rim.PacketHandler;
 import io.rdma4j.softnic.rim.ReceivedDatagram;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Mtu;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
@@ -27,13 +30,16 @@ final class Reception implements PacketHandler {
     private final MulticastGroups groups;
     private final ManagementPort management;
     private final PacketView packet = new PacketView();
+    /** For a payload that comes in several pieces. */
+    private final MemorySegment room;
 
     Reception(Engine engine, IdTable<EngineQueuePair> queuePairs, MulticastGroups groups,
-            ManagementPort management) {
+            ManagementPort management, Arena arena) {
         this.engine = engine;
         this.queuePairs = queuePairs;
         this.groups = groups;
         this.management = management;
+        room = arena.allocate(Mtu.MTU_4096.bytes(), 64);
     }
 
     /** {@return where the last packet came from} */
@@ -63,6 +69,21 @@ final class Reception implements PacketHandler {
             onMulticast(length);
         } else {
             onUnicast(length);
+        }
+    }
+
+    /**
+     * A packet to another address of this device, or to the same, that has not left it.
+     *
+     * @throws IllegalStateException if the arena of its payload was closed, and nothing is received
+     */
+    void onOwn(OutgoingPacket own) {
+        packet.wrap(own, room);
+        packet.travelled(own.path().source(), own.path().destination());
+        if (packet.destinationQueuePair() == ConnectionManager.QUEUE_PAIR) {
+            onManagement(packet.length());
+        } else {
+            onUnicast(packet.length());
         }
     }
 
@@ -101,7 +122,7 @@ final class Reception implements PacketHandler {
     }
 
     private void deliver(EngineQueuePair queuePair, int length) {
-        queuePair.count(Counter.RCVD_PKTS, 1);
+        queuePair.count(Counter.RCVD_PKTS, packet.span());
         queuePair.count(Counter.RCVD_BYTES, length);
         try {
             queuePair.protocol().onPacket(packet, engine.timeNs());

@@ -72,6 +72,11 @@ public final class CapturingRim implements Rim {
     }
 
     @Override
+    public boolean maySkipOwn() {
+        return false;
+    }
+
+    @Override
     public boolean pollDue(long nowNs) {
         return rim.pollDue(nowNs);
     }

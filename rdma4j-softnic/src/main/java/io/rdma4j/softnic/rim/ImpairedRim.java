@@ -64,6 +64,11 @@ public final class ImpairedRim implements Rim {
     }
 
     @Override
+    public boolean maySkipOwn() {
+        return false;
+    }
+
+    @Override
     public boolean pollDue(long newNowNs) {
         nowNs = newNowNs;
         boolean isAllSent = rim.pollDue(newNowNs) && sendDue() && flush();

@@ -58,6 +58,14 @@ public interface Rim {
     }
 
     /**
+     * {@return whether packets from one address of this device to another need not pass through here} It makes no
+     * difference to anybody but those who look at packets, or harm them.
+     */
+    default boolean maySkipOwn() {
+        return true;
+    }
+
+    /**
      * Waits until a datagram has arrived or can be sent, {@link #wake} is called, or time is up. May be
      * called while another thread uses the ports.
      */

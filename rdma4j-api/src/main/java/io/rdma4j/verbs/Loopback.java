@@ -1,0 +1,36 @@
+package io.rdma4j.verbs;
+
+import java.util.Locale;
+
+/** How packets travel that a software device sends to itself: to a queue pair of the same device and process. */
+public enum Loopback {
+    /** {@link #DIRECT} unless packets are recorded or the network is made worse. */
+    AUTO,
+    /**
+     * From memory to memory, many packets of a message as one, in the thread that sends: the network stack,
+     * recordings and impairments see nothing of it.
+     */
+    DIRECT,
+    /** Through the network stack, as to another machine. */
+    NETWORK;
+
+    /** {@return the name as the property {@code rdma4j.loopback} has it} */
+    public String text() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    /**
+     * {@return the one of a name}
+     *
+     * @throws IllegalArgumentException if there is none
+     */
+    public static Loopback parse(String text) {
+        for (Loopback kind : values()) {
+            if (kind.text().equals(text)) {
+                return kind;
+            }
+        }
+        throw new IllegalArgumentException(
+                "'" + text + "' is no loopback: auto, direct and network are");
+    }
+}
