@@ -46,15 +46,15 @@ final class DeviceLease {
     }
 
     private static final class Shared implements CmContext.Watcher {
-        final String name;
+        final CmDevice device;
         final CmContext context;
         @Nullable
         ProtectionDomain defaultDomain;
         final Set<DeviceLease> leases = ConcurrentHashMap.newKeySet();
         volatile boolean isGone;
 
-        Shared(String name, CmContext context) {
-            this.name = name;
+        Shared(CmDevice device, CmContext context) {
+            this.device = device;
             this.context = context;
         }
 
@@ -85,10 +85,9 @@ final class DeviceLease {
      * @throws RdmaException EADDRNOTAVAIL if no device hosts it, EADDRINUSE if another process holds it
      */
     static DeviceLease forLocal(InetAddress local) throws RdmaException {
-        for (RdmaDevice device : RdmaDevices.list()) {
-            if (device instanceof CmDevice candidate && candidate.hosts(local)) {
-                return open(candidate, local);
-            }
+        CmDevice device = hosting(local);
+        if (device != null) {
+            return open(device, local);
         }
         throw new RdmaException(Errno.EADDRNOTAVAIL, "bind address",
                 local.getHostAddress() + " is the address of no RDMA device; there are "
@@ -122,20 +121,40 @@ final class DeviceLease {
      */
     static Towards towards(InetSocketAddress destination) throws RdmaException {
         InetAddress address = destination.getAddress();
-        for (RdmaDevice device : RdmaDevices.list()) {
-            if (device instanceof CmDevice candidate && candidate.hosts(address)) {
-                return viaHost(candidate, address);
-            }
+        CmDevice host = hosting(address);
+        if (host != null) {
+            return viaHost(host, address);
         }
         InetAddress source = routeSource(destination);
-        for (RdmaDevice device : RdmaDevices.list()) {
-            if (device instanceof CmDevice candidate && candidate.hosts(source)) {
-                return new Towards(open(candidate, source), source);
-            }
+        CmDevice device = hosting(source);
+        if (device != null) {
+            return new Towards(open(device, source), source);
         }
         throw new RdmaException(Errno.ENODEV, "resolve address", "packets to "
                 + address.getHostAddress() + " leave from " + source.getHostAddress()
                 + ", which is the address of no RDMA device");
+    }
+
+    /**
+     * {@return the device that hosts an address, null if none does} To list all interfaces takes as long as half a
+     * connection, so those that are open are asked first.
+     */
+    private static @Nullable CmDevice hosting(InetAddress address) {
+        List<CmDevice> candidates = new ArrayList<>();
+        synchronized (OPEN) {
+            OPEN.stream().filter(each -> !each.isGone).forEach(each -> candidates.add(each.device));
+        }
+        for (CmDevice candidate : candidates) {
+            if (candidate.hosts(address)) {
+                return candidate;
+            }
+        }
+        for (RdmaDevice device : RdmaDevices.list()) {
+            if (device instanceof CmDevice candidate && candidate.hosts(address)) {
+                return candidate;
+            }
+        }
+        return null;
     }
 
     /** The destination is this machine: loopback leaves from an address of our own. */
@@ -177,12 +196,12 @@ final class DeviceLease {
         synchronized (OPEN) {
             Shared shared = null;
             for (Shared each : OPEN) {
-                if (each.name.equals(device.name()) && !each.isGone) {
+                if (each.device.name().equals(device.name()) && !each.isGone) {
                     shared = each;
                 }
             }
             if (shared == null) {
-                shared = new Shared(device.name(), device.open(address));
+                shared = new Shared(device, device.open(address));
                 OPEN.add(shared);
                 shared.context.watch(shared);
             } else if (address != null) {

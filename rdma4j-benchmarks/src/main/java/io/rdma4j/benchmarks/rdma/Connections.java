@@ -86,7 +86,9 @@ public final class Connections implements PairedWorkload {
 
     @Override
     public Figures drive(Settings settings, int port) throws IOException {
-        try (Control control = Control.connect(port)) {
+        // Held as applications do: it would be closed and opened anew for each connection.
+        try (DeviceContext _ = RdmaDevices.find("roce_lo").open();
+                Control control = Control.connect(port)) {
             InetSocketAddress server = new InetSocketAddress(
                     InetAddress.ofLiteral(control.in().readUTF()), control.in().readInt());
             Stretch stretch = new Stretch(settings);
