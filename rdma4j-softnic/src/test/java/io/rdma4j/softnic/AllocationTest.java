@@ -6,6 +6,7 @@ import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceOptions;
+import io.rdma4j.verbs.Loopback;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -21,7 +22,7 @@ import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletion;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import java.lang.foreign.Arena;
 import java.lang.management.ManagementFactory;
@@ -32,14 +33,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 class AllocationTest {
     private static final int LENGTH = 10_000;
     private static final int COUNT = 2_000;
+    private static final int CLEAN_RUNS = 3;
     /** Each of {@link #COUNT}; the first few are enough unless the machine is busy. */
-    private static final int MOST_WARM_UPS = 100;
+    private static final int MOST_RUNS = 100;
 
     @ParameterizedTest
-    @EnumSource(names = {"AUTO", "PORTABLE"})
-    void sendingReceivingWritingAndReadingAllocateNothing(RimKind rim) throws Exception {
+    @CsvSource({"AUTO, NETWORK", "PORTABLE, NETWORK", "AUTO, DIRECT"})
+    void sendingReceivingWritingAndReadingAllocateNothing(RimKind rim, Loopback loopback)
+            throws Exception {
         try (DeviceContext context = RdmaDevices.find("roce_lo")
-                .open(DeviceOptions.DEFAULT.withRim(rim));
+                .open(DeviceOptions.DEFAULT.withRim(rim).withLoopback(loopback));
                 ProtectionDomain domain = context.allocateProtectionDomain();
                 CompletionQueue queue = context.createCompletionQueue(64);
                 QueuePair a = domain
@@ -58,14 +61,17 @@ class AllocationTest {
                         .add(region, LENGTH, LENGTH).set(SendFlag.SIGNALED)};
             ReceiveWorkRequest receive = new ReceiveWorkRequest().add(region, LENGTH, LENGTH);
             WorkCompletion completion = new WorkCompletion();
-            // What goes to the system is free of garbage once the compiler has come to it.
-            for (int i = 0; i < MOST_WARM_UPS
-                    && allocated(a, b, queue, requests, receive, completion) >= 8; i++) {
-                // The next one runs more compiled code.
+            // What goes to the system is free of garbage once the compiler has come to it, and for some runs again
+            // when it changes its mind. What allocates always never has several clean ones in a row.
+            int clean = 0;
+            long each = 0;
+            for (int i = 0; i < MOST_RUNS && clean < CLEAN_RUNS; i++) {
+                each = allocated(a, b, queue, requests, receive, completion);
+                // The smallest object has 16 bytes; what is less comes from the JVM's own late linking.
+                clean = each < 8 ? clean + 1 : 0;
             }
-            long each = allocated(a, b, queue, requests, receive, completion);
-            // The smallest object has 16 bytes; what is less comes from the JVM's own late linking.
-            assertThat(each).as("bytes allocated for each operation").isLessThan(8);
+            assertThat(clean).as(each + " bytes allocated for each operation")
+                    .isEqualTo(CLEAN_RUNS);
         }
     }
 

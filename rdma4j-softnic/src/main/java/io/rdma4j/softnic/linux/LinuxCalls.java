@@ -15,7 +15,11 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
  * The C library's calls about sockets, a method for each function. What fails returns the error number,
- * negated.
+ * negated, but for {@code recvmsg}, {@code ppoll}, {@code read} and {@code write}, which return -1.
+ *
+ * <p>The calls of the hot path do not have the error number captured: the JVM slices the memory that it is
+ * captured in, at each call, which is garbage whenever the compiler does not see through. Sends that fail are
+ * repeated with it.
  *
  * <p>The class can be initialized only where native access is enabled. An instance belongs to one thread at a
  * time, for it holds the error number of the last call.
@@ -48,21 +52,25 @@ final class LinuxCalls {
     private static final MethodHandle BIND = handle("bind", JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
     private static final MethodHandle SETSOCKOPT = handle("setsockopt", JAVA_INT, JAVA_INT,
             JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
-    private static final MethodHandle SENDMSG = handle("sendmsg", JAVA_LONG, JAVA_INT, ADDRESS,
+    private static final MethodHandle SENDMSG = plain("sendmsg", JAVA_LONG, JAVA_INT, ADDRESS,
             JAVA_INT);
-    private static final MethodHandle SENDMMSG = handle("sendmmsg", JAVA_INT, JAVA_INT, ADDRESS,
+    private static final MethodHandle SENDMSG_AGAIN = handle("sendmsg", JAVA_LONG, JAVA_INT,
+            ADDRESS, JAVA_INT);
+    private static final MethodHandle SENDMMSG = plain("sendmmsg", JAVA_INT, JAVA_INT, ADDRESS,
             JAVA_INT, JAVA_INT);
-    private static final MethodHandle RECVMSG = handle("recvmsg", JAVA_LONG, JAVA_INT, ADDRESS,
+    private static final MethodHandle SENDMMSG_AGAIN = handle("sendmmsg", JAVA_INT, JAVA_INT,
+            ADDRESS, JAVA_INT, JAVA_INT);
+    private static final MethodHandle RECVMSG = plain("recvmsg", JAVA_LONG, JAVA_INT, ADDRESS,
             JAVA_INT);
-    private static final MethodHandle PPOLL = handle("ppoll", JAVA_INT, ADDRESS, JAVA_LONG,
+    private static final MethodHandle PPOLL = plain("ppoll", JAVA_INT, ADDRESS, JAVA_LONG,
             ADDRESS, ADDRESS);
     private static final MethodHandle EPOLL_CREATE1 = handle("epoll_create1", JAVA_INT, JAVA_INT);
     private static final MethodHandle EPOLL_CTL = handle("epoll_ctl", JAVA_INT, JAVA_INT, JAVA_INT,
             JAVA_INT, ADDRESS);
     private static final MethodHandle EVENTFD = handle("eventfd", JAVA_INT, JAVA_INT, JAVA_INT);
-    private static final MethodHandle READ = handle("read", JAVA_LONG, JAVA_INT, ADDRESS,
+    private static final MethodHandle READ = plain("read", JAVA_LONG, JAVA_INT, ADDRESS,
             JAVA_LONG);
-    private static final MethodHandle WRITE = handle("write", JAVA_LONG, JAVA_INT, ADDRESS,
+    private static final MethodHandle WRITE = plain("write", JAVA_LONG, JAVA_INT, ADDRESS,
             JAVA_LONG);
     private static final MethodHandle CLOSE = handle("close", JAVA_INT, JAVA_INT);
 
@@ -73,12 +81,22 @@ final class LinuxCalls {
         state = arena.allocate(STATE);
     }
 
+    /** {@return a function whose error number is captured} */
     private static MethodHandle handle(String function, MemoryLayout result,
             MemoryLayout... parameters) {
-        return LINKER.downcallHandle(
-                LINKER.defaultLookup().find(function).orElseThrow(
-                        () -> new UnsatisfiedLinkError("the C library has no " + function)),
-                FunctionDescriptor.of(result, parameters), CAPTURE);
+        return LINKER.downcallHandle(find(function), FunctionDescriptor.of(result, parameters),
+                CAPTURE);
+    }
+
+    /** {@return a function whose error number is lost} */
+    private static MethodHandle plain(String function, MemoryLayout result,
+            MemoryLayout... parameters) {
+        return LINKER.downcallHandle(find(function), FunctionDescriptor.of(result, parameters));
+    }
+
+    private static MemorySegment find(String function) {
+        return LINKER.defaultLookup().find(function).orElseThrow(
+                () -> new UnsatisfiedLinkError("the C library has no " + function));
     }
 
     /** socket(2). */
@@ -112,7 +130,10 @@ final class LinuxCalls {
     /** sendmsg(2). {@return the bytes sent} */
     long sendmsg(int socket, MemorySegment message) {
         try {
-            return outcome((long) SENDMSG.invokeExact(state, socket, message, 0));
+            long sent = (long) SENDMSG.invokeExact(socket, message, 0);
+            return sent >= 0
+                    ? sent
+                    : outcome((long) SENDMSG_AGAIN.invokeExact(state, socket, message, 0));
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -121,16 +142,19 @@ final class LinuxCalls {
     /** sendmmsg(2). {@return how many of the messages were sent} */
     int sendmmsg(int socket, MemorySegment messages, int count) {
         try {
-            return outcome((int) SENDMMSG.invokeExact(state, socket, messages, count, 0));
+            int sent = (int) SENDMMSG.invokeExact(socket, messages, count, 0);
+            return sent >= 0
+                    ? sent
+                    : outcome((int) SENDMMSG_AGAIN.invokeExact(state, socket, messages, count, 0));
         } catch (Throwable t) {
             throw unexpected(t);
         }
     }
 
-    /** recvmsg(2). {@return the bytes received} */
+    /** recvmsg(2). {@return the bytes received; -1 if there are none} */
     long recvmsg(int socket, MemorySegment message) {
         try {
-            return outcome((long) RECVMSG.invokeExact(state, socket, message, 0));
+            return (long) RECVMSG.invokeExact(socket, message, 0);
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -139,8 +163,7 @@ final class LinuxCalls {
     /** ppoll(2) with the signal mask as it is. {@return how many descriptors are ready} */
     int ppoll(MemorySegment descriptors, long count, MemorySegment timeout) {
         try {
-            return outcome((int) PPOLL.invokeExact(state, descriptors, count, timeout,
-                    MemorySegment.NULL));
+            return (int) PPOLL.invokeExact(descriptors, count, timeout, MemorySegment.NULL);
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -176,7 +199,7 @@ final class LinuxCalls {
     /** read(2). */
     long read(int descriptor, MemorySegment into) {
         try {
-            return outcome((long) READ.invokeExact(state, descriptor, into, into.byteSize()));
+            return (long) READ.invokeExact(descriptor, into, into.byteSize());
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -185,7 +208,7 @@ final class LinuxCalls {
     /** write(2). */
     long write(int descriptor, MemorySegment from) {
         try {
-            return outcome((long) WRITE.invokeExact(state, descriptor, from, from.byteSize()));
+            return (long) WRITE.invokeExact(descriptor, from, from.byteSize());
         } catch (Throwable t) {
             throw unexpected(t);
         }

@@ -94,7 +94,7 @@ final class LinuxSocket implements Outlet {
         return descriptor < 0 ? -EBADF : calls.sendmmsg(descriptor, messages, count);
     }
 
-    /** {@return the bytes received, or the negated error number} */
+    /** {@return the bytes received, negative if there are none} */
     long receive(MemorySegment message) {
         return descriptor < 0 ? -EBADF : calls.recvmsg(descriptor, message);
     }
