@@ -27,8 +27,15 @@ public final class Icrc {
     private final ByteBuffer prefix = ByteBuffer
             .allocateDirect(DUMMY_LRH + IPV6_HEADER + UDP_HEADER + MASKED_TRANSPORT);
 
+    private Gid prefixSource = Gid.ZERO;
+    private Gid prefixDestination = Gid.ZERO;
+    private int prefixPorts;
+    private int prefixLength;
+
     /** Creates one. */
-    public Icrc() {}
+    public Icrc() {
+        prefix(Gid.ZERO, Gid.ZERO, 0);
+    }
 
     /**
      * {@return the CRC of a packet as a number; on the wire the least significant byte comes first}
@@ -54,29 +61,45 @@ public final class Icrc {
      */
     public Icrc begin(Gid source, Gid destination, int sourcePort, int destinationPort,
             int identification, int length) {
+        int ports = sourcePort << 16 | (destinationPort & 0xffff);
+        if (ports != prefixPorts || !source.equals(prefixSource)
+                || !destination.equals(prefixDestination)) {
+            prefix(source, destination, ports);
+        }
         int udpLength = UDP_HEADER + length + PacketView.ICRC_LENGTH;
+        if (source.isIpv4()) {
+            prefix.putShort(DUMMY_LRH + 2, (short) (IPV4_HEADER + udpLength));
+            prefix.putShort(IDENTIFICATION, (short) identification);
+        } else {
+            prefix.putShort(DUMMY_LRH + 4, (short) udpLength);
+        }
+        prefix.clear().position(prefixLength);
+        prefix.putShort(prefixLength - 4, (short) udpLength);
+        return this;
+    }
+
+    /** Writes what all packets between two places have in common; the lengths and the Identification follow. */
+    private void prefix(Gid source, Gid destination, int ports) {
+        prefixSource = source;
+        prefixDestination = destination;
+        prefixPorts = ports;
         prefix.clear();
         prefix.putLong(-1L);
         if (source.isIpv4()) {
-            prefix.putShort((short) 0x45ff);
-            prefix.putShort((short) (IPV4_HEADER + udpLength));
-            prefix.putShort((short) identification);
-            prefix.putShort((short) 0x4000);
+            prefix.putInt(0x45ff_0000);
+            prefix.putInt(0x4000);
             prefix.putInt(0xff11_ffff);
             prefix.putInt((int) source.low());
             prefix.putInt((int) destination.low());
         } else {
             prefix.putInt(0x6fff_ffff);
-            prefix.putShort((short) udpLength);
-            prefix.putShort((short) 0x11ff);
+            prefix.putInt(0x11ff);
             prefix.putLong(source.high()).putLong(source.low());
             prefix.putLong(destination.high()).putLong(destination.low());
         }
-        prefix.putShort((short) sourcePort);
-        prefix.putShort((short) destinationPort);
-        prefix.putShort((short) udpLength);
-        prefix.putShort((short) -1);
-        return this;
+        prefix.putInt(ports);
+        prefix.putInt(0xffff);
+        prefixLength = prefix.position();
     }
 
     /** Covers the transport headers: the remaining bytes, at least the base header's. */

@@ -158,20 +158,35 @@ public enum Opcode {
         static final int ATOMIC_ACK = 1 << 5;
         static final int IMMEDIATE = 1 << 6;
         static final int INVALIDATE = 1 << 7;
+        static final int END = 1 << 8;
 
         private static final int[] LENGTHS = {8, 4, 16, 28, 4, 8, 4, 4};
 
         private Header() {}
 
-        /** {@return bytes of the headers in {@code headers} that come before {@code header}} */
-        static int lengthBefore(int headers, int header) {
-            int length = 0;
-            for (int i = 0; 1 << i < header; i++) {
-                if ((headers & 1 << i) != 0) {
-                    length += LENGTHS[i];
-                }
+        private static final int ALL = (1 << LENGTHS.length) - 1;
+        /** By the headers that are there and the number of a header's bit: computed once, not a packet. */
+        private static final int[][] OFFSETS = new int[ALL + 1][];
+
+        static {
+            for (int headers = 0; headers <= ALL; headers++) {
+                OFFSETS[headers] = offsets(headers);
             }
-            return length;
+        }
+
+        /** {@return where one of {@code headers} starts in a packet; behind all of them for {@link #END}} */
+        static int offset(int headers, int header) {
+            return OFFSETS[headers][Integer.numberOfTrailingZeros(header)];
+        }
+
+        private static int[] offsets(int headers) {
+            int[] offsets = new int[LENGTHS.length + 1];
+            offsets[0] = BTH_LENGTH;
+            for (int i = 0; i < LENGTHS.length; i++) {
+                boolean isThere = (headers & 1 << i) != 0;
+                offsets[i + 1] = offsets[i] + (isThere ? LENGTHS[i] : 0);
+            }
+            return offsets;
         }
     }
 
@@ -201,7 +216,7 @@ public enum Opcode {
         this.kind = kind;
         this.position = position;
         this.headers = headers;
-        this.headerLength = BTH_LENGTH + Header.lengthBefore(headers, 1 << 8);
+        headerLength = Header.offset(headers, Header.END);
     }
 
     /** {@return the opcode of a byte, or null if there is none} */
@@ -301,6 +316,6 @@ public enum Opcode {
 
     /** {@return the offset of a header from the start of the packet; it must be there} */
     int offset(int header) {
-        return BTH_LENGTH + Header.lengthBefore(headers, header);
+        return Header.offset(headers, header);
     }
 }
