@@ -223,7 +223,10 @@ class RingRaceTest {
                 while (!race.isOver()) {
                     post(ring, random, request, published);
                 }
-                arePostersDone.set(postersLeft.decrementAndGet() == 0);
+                // Not the comparison itself: who is not the last may come to store it last.
+                if (postersLeft.decrementAndGet() == 0) {
+                    arePostersDone.set(true);
+                }
             });
         }
         race.once("engine", () -> {
