@@ -4,6 +4,8 @@ import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.DeviceOptions;
+import io.rdma4j.verbs.Loopback;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -20,7 +22,7 @@ import io.rdma4j.verbs.WorkCompletion;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -34,11 +36,13 @@ class HugeMessageTest {
     private static final long LENGTH = 1L << 31;
 
     @ParameterizedTest
-    @EnumSource
+    @CsvSource({"MTU_256, NETWORK", "MTU_512, NETWORK", "MTU_1024, NETWORK", "MTU_2048, NETWORK",
+        "MTU_4096, NETWORK", "MTU_256, DIRECT", "MTU_4096, DIRECT"})
     @Timeout(600)
-    void twoGibibytesArriveWhole(Mtu mtu) throws Exception {
+    void twoGibibytesArriveWhole(Mtu mtu, Loopback loopback) throws Exception {
         try (Arena arena = Arena.ofShared();
-                DeviceContext context = RdmaDevices.find("roce_lo").open();
+                DeviceContext context = RdmaDevices.find("roce_lo")
+                        .open(DeviceOptions.DEFAULT.withLoopback(loopback));
                 ProtectionDomain domain = context.allocateProtectionDomain();
                 CompletionQueue queue = context.createCompletionQueue(64);
                 QueuePair a = domain

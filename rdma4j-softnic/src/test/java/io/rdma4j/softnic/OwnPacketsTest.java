@@ -163,7 +163,8 @@ class OwnPacketsTest {
         assertThat(a.query().sendPsn()).isEqualTo(FIRST_PSN + 3 * packets & 0xffffff);
         assertThat(b.query().receivePsn()).isEqualTo(FIRST_PSN + 3 * packets & 0xffffff);
         // A READ asks for 512 packets at a time.
-        assertThat(a.counter(Counter.SENT_PKTS)).isEqualTo(2 * packets + Math.ceilDiv(packets, 512));
+        assertThat(a.counter(Counter.SENT_PKTS))
+                .isEqualTo(2 * packets + Math.ceilDiv(packets, 512));
         assertThat(a.counter(Counter.RETRANSMITTED_PKTS)).isZero();
     }
 

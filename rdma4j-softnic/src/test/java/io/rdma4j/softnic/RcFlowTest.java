@@ -8,6 +8,7 @@ import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.WorkCompletion;
 import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.MemorySegment;
@@ -33,6 +34,35 @@ class RcFlowTest {
         pair.settle();
         pair.a.assertCompleted("1 SUCCESS");
         pair.b.assertCompleted("7 SUCCESS");
+    }
+
+    /** Its acknowledgement may have waited for what the receiver does next. */
+    @Test
+    void lastMessageIsAcknowledgedThoughItsReceiverClosesAtOnce() throws Exception {
+        Pair pair = new Pair();
+        pair.b.receive(7, 100);
+        pair.a.send(1, 100);
+        pair.simulation.network.advanceTo(pair.simulation.network.nowNs() + 1_000_000);
+        assertThat(pair.b.completionQueue.poll(new WorkCompletion())).isTrue();
+        pair.b.queuePair.close();
+        pair.run(1_000_000);
+        pair.a.assertCompleted("1 SUCCESS");
+    }
+
+    @Test
+    void answerTakesTheAcknowledgementAlong() throws Exception {
+        Pair pair = new Pair();
+        pair.a.receive(8, 100);
+        pair.b.receive(7, 100);
+        pair.a.send(1, 100);
+        pair.simulation.network.advanceTo(pair.simulation.network.nowNs() + 1_000_000);
+        int before = pair.simulation.network.packets();
+        assertThat(pair.b.completionQueue.poll(new WorkCompletion())).isTrue();
+        assertThat(pair.simulation.network.packets()).isEqualTo(before);
+        pair.b.send(2, 100);
+        assertThat(pair.simulation.network.packets()).isEqualTo(before + 2);
+        pair.settle();
+        pair.a.assertCompleted("8 SUCCESS", "1 SUCCESS");
     }
 
     @Test

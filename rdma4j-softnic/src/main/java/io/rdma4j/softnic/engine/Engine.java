@@ -32,6 +32,8 @@ public final class Engine {
     private static final System.Logger LOG = System.getLogger(Engine.class.getName());
     private static final int RECEIVE_BUDGET = 64;
     private static final int SEND_BUDGET = 256;
+    /** To ask a port takes a system call. So long a poller asks the one only that had something last. */
+    private static final long LOOK_AT_ALL_NS = 10_000;
     private static final int BURST = 16;
     /** 1 MiB at the longest path MTU: short enough for others to get their turn. */
     private static final int OWN_AT_ONCE = 256;
@@ -54,6 +56,9 @@ public final class Engine {
     private boolean skipsNetwork;
     private boolean isPortFull;
     private boolean isUnflushed;
+    /** The port that had something last. */
+    private int busyPort;
+    private long lastLookAtAllNs;
     private boolean hasReceived;
     private boolean hasDelivered;
     private long nowNs;
@@ -224,19 +229,16 @@ public final class Engine {
     /**
      * Receives, and lets due timers run. What is to be sent then waits for {@link #transmit(long)}.
      *
+     * @param isOften whether this may be called so often that quiet ports need not be asked each time
      * @return whether there is more to receive at once
      */
-    boolean receive(long newNowNs) {
+    boolean receive(long newNowNs, boolean isOften) {
         nowNs = newNowNs;
-        boolean more = false;
         hasReceived = false;
         hasDelivered = false;
-        List<PacketPort> ports = rim.ports();
-        for (int i = 0; i < ports.size(); i++) {
-            int received = ports.get(i).receive(reception, RECEIVE_BUDGET);
-            hasReceived |= received > 0;
-            more |= received >= RECEIVE_BUDGET;
-        }
+        boolean more = (isOften && newNowNs - lastLookAtAllNs < LOOK_AT_ALL_NS)
+                ? receive(busyPort)
+                : receiveFromAll();
         for (EngineQueuePair due = deadlines.due(newNowNs); due != null; due = deadlines
                 .due(newNowNs)) {
             try {
@@ -257,6 +259,30 @@ public final class Engine {
             }
         }
         return more;
+    }
+
+    private boolean receiveFromAll() {
+        lastLookAtAllNs = nowNs;
+        boolean more = false;
+        List<PacketPort> ports = rim.ports();
+        for (int i = 0; i < ports.size(); i++) {
+            more |= receive(i);
+        }
+        return more;
+    }
+
+    /** {@return whether the port may have more} */
+    private boolean receive(int port) {
+        List<PacketPort> ports = rim.ports();
+        if (port >= ports.size()) {
+            return false;
+        }
+        int received = ports.get(port).receive(reception, RECEIVE_BUDGET);
+        if (received > 0) {
+            hasReceived = true;
+            busyPort = port;
+        }
+        return received >= RECEIVE_BUDGET;
     }
 
     /** {@return whether {@link #receive} found anything last time} */

@@ -46,6 +46,8 @@ public final class EngineDriver {
     /** How long owners may do nothing but send; then the next receives as well. */
     private static final long LONGEST_DEAFNESS_NS = 200_000;
     private static final int MAX_INLINE_ROUNDS = 4;
+    /** How long the background thread looks for packets after the last. */
+    private static final long LINGER_NS = 50_000;
 
     private final Engine engine;
     private final LongSupplier clock;
@@ -70,6 +72,9 @@ public final class EngineDriver {
     /** The background thread sleeps until a guest leaves. */
     private volatile boolean isDozing;
     private long lastVisit;
+    /** For the background thread: its last round found packets, and when the last did that has. */
+    private boolean hasServed;
+    private long lastServiceNs;
     private volatile boolean isEnded;
 
     /**
@@ -86,6 +91,7 @@ public final class EngineDriver {
         lastPollNs = nowNs - POLLING_NS;
         lastTrafficNs = nowNs;
         lastRoundNs = nowNs;
+        lastServiceNs = nowNs - LINGER_NS;
         room = new EngineRoom(this, nowNs);
         background = name == null
                 ? null
@@ -122,7 +128,7 @@ public final class EngineDriver {
         enter();
         try {
             long nowNs = clock.getAsLong();
-            engine.setTime(nowNs);
+            begin(nowNs);
             T result = task.run(nowNs);
             work(nowNs);
             return result;
@@ -140,11 +146,20 @@ public final class EngineDriver {
         enter();
         try {
             long nowNs = clock.getAsLong();
-            engine.setTime(nowNs);
+            begin(nowNs);
             task.accept(nowNs);
             work(nowNs);
         } finally {
             leave();
+        }
+    }
+
+    /** Before anything changes: who closes a queue pair after the last message owes the peer its acknowledgement. */
+    private void begin(long nowNs) {
+        if (isHeldBack) {
+            transmit(nowNs);
+        } else {
+            engine.setTime(nowNs);
         }
     }
 
@@ -161,14 +176,14 @@ public final class EngineDriver {
     }
 
     private boolean round(long nowNs) {
-        boolean moreToReceive = receive(nowNs);
+        boolean moreToReceive = receive(nowNs, false);
         boolean moreToSend = transmit(nowNs);
         return moreToReceive || moreToSend;
     }
 
-    private boolean receive(long nowNs) {
+    private boolean receive(long nowNs, boolean isOften) {
         lastRoundNs = nowNs;
-        return engine.receive(nowNs);
+        return engine.receive(nowNs, isOften);
     }
 
     private boolean transmit(long nowNs) {
@@ -233,7 +248,7 @@ public final class EngineDriver {
             nowNs = clock.getAsLong();
             notePoll(nowNs);
             boolean hasBells = takeBells(nowNs);
-            receive(nowNs);
+            receive(nowNs, true);
             if (hasBells || !holdsBack()) {
                 transmit(nowNs);
             }
@@ -346,10 +361,29 @@ public final class EngineDriver {
             doze();
         } else {
             long dueNs = serve(null);
-            if (dueNs != AT_ONCE) {
+            if (dueNs != AT_ONCE && !isMoreExpected()) {
                 room.sleepInBackground(dueNs);
             }
         }
+    }
+
+    /**
+     * {@return whether to look once more before going to sleep} Packets of a stream follow each other closely: to be
+     * woken for each burst of them would cost the sender's processor more than looking costs this one.
+     */
+    @SuppressWarnings("ThreadPriorityCheck") // Nothing but speed depends on it.
+    private boolean isMoreExpected() {
+        long nowNs = clock.getAsLong();
+        if (hasServed) {
+            hasServed = false;
+            lastServiceNs = nowNs;
+            return true;
+        }
+        if (nowNs - lastServiceNs >= LINGER_NS) {
+            return false;
+        }
+        Thread.yield();
+        return true;
     }
 
     /** A guest drives the engine. Nobody has to wake this thread until guests have become rare. */
@@ -390,9 +424,12 @@ public final class EngineDriver {
         try {
             long nowNs = clock.getAsLong();
             boolean hasBells = takeBells(nowNs);
-            boolean more = receive(nowNs);
+            boolean more = receive(nowNs, false);
             if (hasBells || guest == null || !guest.isDone() || !holdsBack()) {
                 more |= transmit(nowNs);
+            }
+            if (guest == null) {
+                hasServed = engine.hasReceived();
             }
             return more ? AT_ONCE : engine.deadlineNs();
         } finally {

@@ -83,8 +83,11 @@ final class LinuxPort implements PacketPort {
         int count = 0;
         isReceiving = true;
         try {
-            while (count < budget && !socket.isClosed() && arrivals.receive(socket)) {
+            boolean isMoreLikely = true;
+            while (isMoreLikely && count < budget && !socket.isClosed()
+                    && arrivals.receive(socket)) {
                 count += handUp(handler);
+                isMoreLikely = arrivals.isLong();
             }
         } finally {
             isReceiving = false;
