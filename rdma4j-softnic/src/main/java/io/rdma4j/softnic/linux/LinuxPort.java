@@ -83,11 +83,8 @@ final class LinuxPort implements PacketPort {
         int count = 0;
         isReceiving = true;
         try {
-            boolean isMoreLikely = true;
-            while (isMoreLikely && count < budget && !socket.isClosed()
-                    && arrivals.receive(socket)) {
+            while (count < budget && !socket.isClosed() && arrivals.receive(socket)) {
                 count += handUp(handler);
-                isMoreLikely = arrivals.isLong();
             }
         } finally {
             isReceiving = false;

@@ -47,7 +47,7 @@ public interface PacketPort {
     }
 
     /**
-     * Hands up what has arrived, at least the first of it. What is left ends {@link Rim#await} at once.
+     * Hands up what has arrived.
      *
      * @param budget the most datagrams to take
      * @return how many were taken
