@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from . import wire
 
-RC_REQUESTS = (*range(0x00, 0x0D), *range(0x12, 0x15), 0x16, 0x17)
+# SEND, WRITE, READ, atomics, SEND with invalidation.
+RC_REQUESTS = (*range(0x00, 0x0D), 0x13, 0x14, 0x16, 0x17)
 ACKNOWLEDGE = 0x11
 LARGEST_POSITIVE = 0x1F
 PSN_MASK = 0xFFFFFF
