@@ -8,6 +8,7 @@ import io.rdma4j.benchmarks.workload.Workload;
 import io.rdma4j.verbs.RdmaException;
 
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 
 /** What connected queue pairs cost that do nothing: heap, and time of the processor while nobody polls. */
 public final class IdlePairs implements Workload {
@@ -27,16 +28,21 @@ public final class IdlePairs implements Workload {
                 pairs.add(DEPTH);
             }
             double each = (double) (heapInUse() - before) / (pairs.queuePairs().size() - first);
-            Thread.sleep((long) (settings.warmUpSeconds() * 1000));
+            beIdle(settings.warmUpSeconds());
             OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory
                     .getOperatingSystemMXBean();
             long cpuNs = system.getProcessCpuTime();
             long startNs = System.nanoTime();
-            Thread.sleep((long) (settings.seconds() * 1000));
+            beIdle(settings.seconds());
             double share = (double) (system.getProcessCpuTime() - cpuNs)
                     / (System.nanoTime() - startNs);
             return new Figures().with(Quantity.HEAP_BYTES, each).with(Quantity.CPU_SHARE, share);
         }
+    }
+
+    /** What is measured is what happens while nothing is done. */
+    private static void beIdle(double seconds) throws InterruptedException {
+        Thread.sleep(Duration.ofNanos((long) (seconds * 1e9)));
     }
 
     private static long heapInUse() {
