@@ -258,7 +258,8 @@ final class RcAnswers {
 
     private boolean pollRead(ResponseQueue.Response response, OutgoingPacket out) {
         long psn = response.nextPsn;
-        int span = (int) Math.min(host.packetsAtOnce(attributes.path), response.endPsn - psn);
+        long left = response.endPsn - psn;
+        int span = left == 1 ? 1 : (int) Math.min(host.packetsAtOnce(attributes.path), left);
         long offset = (psn - response.firstPsn) * attributes.mtu;
         int length = (int) Math.min((long) span * attributes.mtu, response.length - offset);
         if (length > 0 && !access.stillAllows(AccessFlag.REMOTE_READ, response.rkey,

@@ -188,11 +188,11 @@ final class RcRequester {
 
     /** {@return how many packets of a message, from an offset on, go as one} They lie in one piece of memory. */
     private int span(SendRequest request, long offset) {
-        int most = host.packetsAtOnce(attributes.path);
+        long left = request.endPsn() - window.next;
+        int most = left == 1 ? 1 : host.packetsAtOnce(attributes.path);
         if (most == 1) {
             return 1;
         }
-        long left = request.endPsn() - window.next;
         long inPiece = request.contiguous(offset);
         long packetsInPiece = inPiece == request.length() - offset ? left
                 : inPiece / attributes.mtu;
