@@ -1,7 +1,5 @@
 package io.rdma4j.verbs;
 
-import java.util.Locale;
-
 /** How packets travel that a software device sends to itself: to a queue pair of the same device and process. */
 public enum Loopback {
     /** {@link #DIRECT} unless packets are recorded or the network is made worse. */
@@ -16,7 +14,7 @@ public enum Loopback {
 
     /** {@return the name as the property {@code rdma4j.loopback} has it} */
     public String text() {
-        return name().toLowerCase(Locale.ROOT);
+        return Names.text(this);
     }
 
     /**
@@ -25,12 +23,6 @@ public enum Loopback {
      * @throws IllegalArgumentException if there is none
      */
     public static Loopback parse(String text) {
-        for (Loopback kind : values()) {
-            if (kind.text().equals(text)) {
-                return kind;
-            }
-        }
-        throw new IllegalArgumentException(
-                "'" + text + "' is no loopback: auto, direct and network are");
+        return Names.parse(Loopback.class, text, "is no loopback: auto, direct and network are");
     }
 }

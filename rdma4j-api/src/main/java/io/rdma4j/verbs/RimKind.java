@@ -1,7 +1,5 @@
 package io.rdma4j.verbs;
 
-import java.util.Locale;
-
 /** How a software device reaches the network. */
 public enum RimKind {
     /** The fastest that works here. */
@@ -16,7 +14,7 @@ public enum RimKind {
 
     /** {@return the name as the property {@code rdma4j.rim} has it} */
     public String text() {
-        return name().toLowerCase(Locale.ROOT);
+        return Names.text(this);
     }
 
     /**
@@ -25,12 +23,6 @@ public enum RimKind {
      * @throws IllegalArgumentException if there is none
      */
     public static RimKind parse(String text) {
-        for (RimKind kind : values()) {
-            if (kind.text().equals(text)) {
-                return kind;
-            }
-        }
-        throw new IllegalArgumentException(
-                "'" + text + "' is no rim: auto, linux and portable are");
+        return Names.parse(RimKind.class, text, "is no rim: auto, linux and portable are");
     }
 }

@@ -17,6 +17,7 @@ import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.DeviceOptions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Loopback;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -87,8 +88,10 @@ final class SoftNic implements CompletionRing.Clock {
         SoftNic nic = new SoftNic(device, options.newRim(device, choice),
                 options.patience(CmSettings.defaults(device.nodeGuid())), new SecureNumbers(),
                 System::nanoTime, "rdma4j-" + device.name());
-        nic.engine().skipNetwork(options.skipsNetwork(nic.rim));
-        nic.options = options.device().withRim(choice.kind());
+        boolean skipsNetwork = options.skipsNetwork(nic.rim);
+        nic.engine().skipNetwork(skipsNetwork);
+        nic.options = options.device().withRim(choice.kind())
+                .withLoopback(skipsNetwork ? Loopback.DIRECT : Loopback.NETWORK);
         nic.rimText = choice.toString();
         return nic;
     }

@@ -4,6 +4,7 @@ import io.rdma4j.softnic.linux.LinuxRim;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceOptions;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Loopback;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
@@ -28,7 +29,9 @@ class RimChoiceTest {
 
     /** Prints which rim serves, or why none does; run in processes of their own. */
     public static void main(String[] arguments) {
-        try (DeviceContext context = loopback().open()) {
+        Loopback asked = Loopback.parse(System.getProperty("test.ask", "auto"));
+        try (DeviceContext context = loopback().open();
+                DeviceContext _ = loopback().open(DeviceOptions.DEFAULT.withLoopback(asked))) {
             System.out.println(context.rim());
         } catch (RdmaException e) {
             System.out.println(e.getMessage());
@@ -82,5 +85,26 @@ class RimChoiceTest {
                     .withMessageContaining("portable").withMessageContaining("linux")
                     .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
         }
+    }
+
+    @Test
+    void openDeviceKeepsItsLoopback() throws Exception {
+        DeviceOptions direct = DeviceOptions.DEFAULT.withLoopback(Loopback.DIRECT);
+        // Tests have the network in the property's place.
+        try (DeviceContext _ = loopback().open(DeviceOptions.DEFAULT);
+                DeviceContext _ = loopback()
+                        .open(DeviceOptions.DEFAULT.withLoopback(Loopback.NETWORK))) {
+            assertThatExceptionOfType(RdmaException.class)
+                    .isThrownBy(() -> loopback().open(direct)).withMessageContaining("direct")
+                    .withMessageContaining("network")
+                    .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
+        }
+    }
+
+    @Test
+    void loopbackThatWasChosenCanBeAskedFor() throws Exception {
+        assertThat(outputOf("-Drdma4j.loopback=auto", "-Dtest.ask=direct")).startsWith("portable");
+        assertThat(outputOf("-Drdma4j.loopback=auto", "-Drdma4j.impair=loss=1%",
+                "-Dtest.ask=network")).startsWith("portable");
     }
 }
