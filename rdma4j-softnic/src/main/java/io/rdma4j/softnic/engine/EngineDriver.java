@@ -5,7 +5,6 @@ import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
@@ -46,8 +45,6 @@ public final class EngineDriver {
     /** How long owners may do nothing but send; then the next receives as well. */
     private static final long LONGEST_DEAFNESS_NS = 200_000;
     private static final int MAX_INLINE_ROUNDS = 4;
-    /** How long the background thread looks for packets after the last. */
-    private static final long LINGER_NS = 50_000;
 
     private final Engine engine;
     private final LongSupplier clock;
@@ -55,7 +52,7 @@ public final class EngineDriver {
     /** Fair, or under steady traffic the background thread would never let a waiting task in. */
     private final ReentrantLock owner = new ReentrantLock(true);
     private final AtomicReference<@Nullable EngineQueuePair> rung = new AtomicReference<>();
-    private final @Nullable Thread background;
+    private final @Nullable BackgroundThread background;
     private volatile int waitingTasks;
     /** For the owner. */
     private long lastRoundNs;
@@ -69,12 +66,6 @@ public final class EngineDriver {
     private int vainPolls;
     private volatile long lastTrafficNs;
     private volatile long asleepUntilNs = Long.MIN_VALUE;
-    /** The background thread sleeps until a guest leaves. */
-    private volatile boolean isDozing;
-    private long lastVisit;
-    /** For the background thread: its last round found packets, and when the last did that has. */
-    private boolean hasServed;
-    private long lastServiceNs;
     private volatile boolean isEnded;
 
     /**
@@ -91,11 +82,8 @@ public final class EngineDriver {
         lastPollNs = nowNs - POLLING_NS;
         lastTrafficNs = nowNs;
         lastRoundNs = nowNs;
-        lastServiceNs = nowNs - LINGER_NS;
         room = new EngineRoom(this, nowNs);
-        background = name == null
-                ? null
-                : Thread.ofPlatform().daemon().name(name).unstarted(this::runInBackground);
+        background = name == null ? null : new BackgroundThread(this, room, name, nowNs);
     }
 
     /** Starts the background thread, if there is one. */
@@ -244,6 +232,7 @@ public final class EngineDriver {
         }
         long nowNs;
         boolean isVain;
+        boolean leavesWork;
         try {
             nowNs = clock.getAsLong();
             notePoll(nowNs);
@@ -253,13 +242,19 @@ public final class EngineDriver {
                 transmit(nowNs);
             }
             isVain = !engine.hasReceived();
+            leavesWork = isHeldBack;
             // Seen by a background thread that is just about to sleep by what it knew before.
             lastTrafficNs = nowNs;
         } finally {
             owner.unlock();
         }
         answerBells();
-        wakeIfDueEarlier(nowNs);
+        if (leavesWork && asleepUntilNs > nowNs + POLLING_NS) {
+            // The background thread is to look whether this thread comes back.
+            wake();
+        } else {
+            wakeIfDueEarlier(nowNs);
+        }
         giveWay(isVain);
     }
 
@@ -283,6 +278,11 @@ public final class EngineDriver {
     /** {@return whether somebody runs the engine by polling} */
     boolean isPolled() {
         return clock.getAsLong() - lastPollNs < POLLING_NS;
+    }
+
+    /** {@return when somebody polled last} */
+    long lastPollNs() {
+        return lastPollNs;
     }
 
     /** The calling thread waits now, so if it was the one that polled, nobody does. */
@@ -328,16 +328,6 @@ public final class EngineDriver {
 
     // ---------------------------------------------------------------- in the background, and waiting
 
-    private void runInBackground() {
-        try {
-            while (!isEnded) {
-                runOrStayAway();
-            }
-        } catch (RuntimeException | Error fatal) {
-            fail(fatal);
-        }
-    }
-
     /** {@return whether the engine is to be run, and by other threads than those that post and poll} */
     boolean isServed() {
         return background != null && !isEnded;
@@ -350,67 +340,6 @@ public final class EngineDriver {
         isEnded = true;
         wakeBackground();
         onFatal.run();
-    }
-
-    private void runOrStayAway() {
-        long busyNs = Math.max(lastPollNs, room.lastVisitNs());
-        long awayNs = POLLING_NS - (clock.getAsLong() - busyNs);
-        if (awayNs > 0) {
-            LockSupport.parkNanos(this, awayNs);
-        } else if (room.isOccupied()) {
-            doze();
-        } else {
-            long dueNs = serve(null);
-            if (dueNs != AT_ONCE && !isMoreExpected()) {
-                room.sleepInBackground(dueNs);
-            }
-        }
-    }
-
-    /**
-     * {@return whether to look once more before going to sleep} Packets of a stream follow each other closely: to be
-     * woken for each burst of them would cost the sender's processor more than looking costs this one.
-     */
-    @SuppressWarnings("ThreadPriorityCheck") // Nothing but speed depends on it.
-    private boolean isMoreExpected() {
-        long nowNs = clock.getAsLong();
-        if (hasServed) {
-            hasServed = false;
-            lastServiceNs = nowNs;
-            return true;
-        }
-        if (nowNs - lastServiceNs >= LINGER_NS) {
-            return false;
-        }
-        Thread.yield();
-        return true;
-    }
-
-    /** A guest drives the engine. Nobody has to wake this thread until guests have become rare. */
-    private void doze() {
-        long visit = room.lastVisit();
-        if (visit != lastVisit) {
-            lastVisit = visit;
-            LockSupport.parkNanos(this, POLLING_NS);
-            return;
-        }
-        isDozing = true;
-        // Behind the announcement: who has left since has not seen it.
-        if (room.isOccupied() && !isEnded) {
-            LockSupport.park(this);
-        }
-        isDozing = false;
-    }
-
-    /**
-     * A guest has left.
-     *
-     * @param hasMoreToDo what nobody may do for a while
-     */
-    void onLeft(boolean hasMoreToDo) {
-        if (isDozing || hasMoreToDo) {
-            wakeBackground();
-        }
     }
 
     /**
@@ -428,8 +357,8 @@ public final class EngineDriver {
             if (hasBells || guest == null || !guest.isDone() || !holdsBack()) {
                 more |= transmit(nowNs);
             }
-            if (guest == null) {
-                hasServed = engine.hasReceived();
+            if (guest == null && background != null) {
+                background.onServed(engine.hasReceived());
             }
             return more ? AT_ONCE : engine.deadlineNs();
         } finally {
@@ -450,8 +379,9 @@ public final class EngineDriver {
         boolean isRecent = nowNs - lastTrafficNs < RECENT_NS;
         long wakeNs = isRecent ? Math.min(wantedNs, nowNs + RECENT_SLEEP_NS) : wantedNs;
         asleepUntilNs = wakeNs;
+        // Who polls may have held something back, and sees from now on that it has to wake.
         boolean mustNotSleep = isEnded || rung.get() != null || waitingTasks > 0
-                || room.isWanted();
+                || room.isWanted() || isPolled();
         if (!mustNotSleep) {
             engine.rim().await(wakeNs == Long.MAX_VALUE ? wakeNs : wakeNs - nowNs);
         }
@@ -481,7 +411,18 @@ public final class EngineDriver {
     /** Wakes the background thread where it stays away. */
     void wakeBackground() {
         if (background != null) {
-            LockSupport.unpark(background);
+            background.unpark();
+        }
+    }
+
+    /**
+     * A guest has left.
+     *
+     * @param hasMoreToDo what nobody may do for a while
+     */
+    void onLeft(boolean hasMoreToDo) {
+        if (background != null) {
+            background.onGuestLeft(hasMoreToDo);
         }
     }
 
@@ -493,17 +434,7 @@ public final class EngineDriver {
         }
         wake();
         wakeBackground();
-        boolean isInterrupted = false;
-        while (background.isAlive()) {
-            try {
-                background.join();
-            } catch (InterruptedException e) {
-                isInterrupted = true;
-            }
-        }
+        background.join();
         room.close();
-        if (isInterrupted) {
-            Thread.currentThread().interrupt();
-        }
     }
 }

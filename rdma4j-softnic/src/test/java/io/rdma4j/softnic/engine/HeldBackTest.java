@@ -1,0 +1,153 @@
+package io.rdma4j.softnic.engine;
+
+import io.rdma4j.protocol.cm.CmSettings;
+import io.rdma4j.protocol.cm.ConnectionManager;
+import io.rdma4j.protocol.wire.OutgoingPacket;
+import io.rdma4j.protocol.wire.Path;
+import io.rdma4j.softnic.Race;
+import io.rdma4j.softnic.rim.PacketHandler;
+import io.rdma4j.softnic.rim.PacketPort;
+import io.rdma4j.softnic.rim.Rim;
+import io.rdma4j.verbs.Gid;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What waits for the application's next look does not wait for ever. */
+class HeldBackTest {
+    private final Messages rim = new Messages();
+    private Engine engine;
+    private EngineDriver driver;
+
+    @BeforeEach
+    void open() {
+        engine = new Engine(rim, new ConnectionManager(CmSettings.defaults(1), () -> 1), () -> 1,
+                ring -> {});
+        driver = new EngineDriver(engine, System::nanoTime, "background", () -> {});
+    }
+
+    @AfterEach
+    void close() {
+        driver.close();
+    }
+
+    @Test
+    void thePollerItselfSendsAtItsNextLook() {
+        rim.hasMessage.set(true);
+        driver.poll();
+        assertThat(rim.transmissions).hasValue(0);
+        driver.poll();
+        assertThat(rim.transmissions).hasValue(1);
+    }
+
+    @Test
+    void nothingWaitsIfNothingWasDelivered() {
+        driver.poll();
+        assertThat(rim.transmissions).hasValue(1);
+    }
+
+    @Test
+    void whoeverChangesSomethingSendsItFirst() {
+        rim.hasMessage.set(true);
+        driver.poll();
+        driver.run(nowNs -> assertThat(rim.transmissions).hasValue(1));
+    }
+
+    @Test
+    void theBackgroundThreadSendsIfThePollerDoesNotComeBack() throws Exception {
+        driver.start();
+        Race.until("the background thread sleeps", rim.isAwaited::get, Thread::onSpinWait);
+        int before = rim.transmissions.get();
+        rim.hasMessage.set(true);
+        driver.poll();
+        Race.until("it is sent", () -> rim.transmissions.get() > before, Thread::onSpinWait);
+    }
+
+    /** Has messages for the application, and does not wake who waits for them: the poller has seen them before. */
+    private final class Messages implements Rim, PacketPort {
+        final AtomicBoolean hasMessage = new AtomicBoolean();
+        final AtomicInteger transmissions = new AtomicInteger();
+        final AtomicBoolean isAwaited = new AtomicBoolean();
+        private final Semaphore bell = new Semaphore(0);
+
+        @Override
+        public int receive(PacketHandler handler, int budget) {
+            if (!hasMessage.getAndSet(false)) {
+                return 0;
+            }
+            engine.onDelivered();
+            return 1;
+        }
+
+        @Override
+        public boolean pollDue(long nowNs) {
+            transmissions.incrementAndGet();
+            return true;
+        }
+
+        @Override
+        public void await(long timeoutNs) {
+            isAwaited.set(true);
+            bell.acquireUninterruptibly();
+        }
+
+        @Override
+        public void wake() {
+            bell.release();
+        }
+
+        @Override
+        public List<PacketPort> ports() {
+            return List.of(this);
+        }
+
+        @Override
+        public Gid local() {
+            return Gid.of(InetAddress.getLoopbackAddress());
+        }
+
+        @Override
+        public boolean flush() {
+            return true;
+        }
+
+        @Override
+        public PacketPort open(InetAddress local) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public PacketPort join(Gid group) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void leave(Gid group) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Sent send(OutgoingPacket packet) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Sent send(ByteBuffer datagram, Path path) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void close() {
+            // Nothing is open.
+        }
+    }
+}
