@@ -90,10 +90,10 @@ class RimChoiceTest {
     @Test
     void openDeviceKeepsItsLoopback() throws Exception {
         DeviceOptions direct = DeviceOptions.DEFAULT.withLoopback(Loopback.DIRECT);
-        // Tests have the network in the property's place.
-        try (DeviceContext _ = loopback().open(DeviceOptions.DEFAULT);
-                DeviceContext _ = loopback()
-                        .open(DeviceOptions.DEFAULT.withLoopback(Loopback.NETWORK))) {
+        DeviceOptions network = DeviceOptions.DEFAULT.withLoopback(Loopback.NETWORK);
+        try (DeviceContext _ = loopback().open(network);
+                DeviceContext _ = loopback().open(network);
+                DeviceContext _ = loopback().open()) {
             assertThatExceptionOfType(RdmaException.class)
                     .isThrownBy(() -> loopback().open(direct)).withMessageContaining("direct")
                     .withMessageContaining("network")
