@@ -168,6 +168,120 @@ class RcLossTest {
         assertThat(pair.a.queuePair.counter(Counter.COMPLETER_RETRY_ERR)).isOne();
     }
 
+    /** {@return a pair that knows its round trip} */
+    private static Pair acquainted() throws Exception {
+        Pair pair = new Pair();
+        pair.a.write(0, 100);
+        pair.settle();
+        pair.a.assertCompleted("0 SUCCESS");
+        return pair;
+    }
+
+    @Test
+    void lostLastPacketIsSentAgainAloneBeforeLong() throws Exception {
+        Pair pair = acquainted();
+        pair.simulation.network.loseIf(first(p -> p.opcode() == Opcode.RC_WRITE_LAST));
+        pair.a.write(1, 5000);
+        pair.run(1_000_000);
+        pair.a.assertCompleted("1 SUCCESS");
+        assertThat(pair.b.hasPeersBytes(5000)).isTrue();
+        assertThat(pair.a.queuePair.counter(Counter.RETRANSMITTED_PKTS)).isOne();
+    }
+
+    @Test
+    void probeFindsOutWhereTheLossBegan() throws Exception {
+        Pair pair = acquainted();
+        int[] sent = {0};
+        pair.simulation.network.loseIf(p -> !p.opcode().isResponse() && ++sent[0] > 1
+                && sent[0] <= 5);
+        pair.a.write(1, 5000);
+        pair.run(1_500_000);
+        pair.a.assertCompleted("1 SUCCESS");
+        assertThat(pair.b.hasPeersBytes(5000)).isTrue();
+        assertThat(pair.a.queuePair.counter(Counter.RETRANSMITTED_PKTS)).isEqualTo(5);
+    }
+
+    @Test
+    void lostWordOfAMissingPacketIsAskedForWithTheOldest() throws Exception {
+        Pair pair = acquainted();
+        int[] sent = {0};
+        // A peer that stays silent once it has said what it misses, as Linux does.
+        pair.simulation.network.loseIf(p -> p.opcode().isResponse()
+                ? sent[0] < 7
+                : ++sent[0] == 2);
+        pair.a.write(1, 5000);
+        pair.run(2_000_000);
+        pair.a.assertCompleted("1 SUCCESS");
+        assertThat(pair.a.queuePair.counter(Counter.RETRANSMITTED_PKTS)).isEqualTo(6);
+    }
+
+    @Test
+    void lostAcknowledgementCostsOnePacket() throws Exception {
+        Pair pair = acquainted();
+        pair.simulation.network.loseIf(first(p -> p.opcode().isResponse()));
+        pair.a.write(1, 5000);
+        pair.run(1_000_000);
+        pair.a.assertCompleted("1 SUCCESS");
+        assertThat(pair.a.queuePair.counter(Counter.RETRANSMITTED_PKTS)).isOne();
+    }
+
+    @Test
+    void lostLastResponseOfAReadIsAskedForAloneBeforeLong() throws Exception {
+        Pair pair = acquainted();
+        int[] responses = {0};
+        boolean[] isLost = {false};
+        pair.simulation.network.loseIf(p -> {
+            responses[0] += p.opcode().isResponse() ? 1 : 0;
+            boolean loses = !isLost[0] && p.opcode() == Opcode.RC_READ_RESPONSE_LAST;
+            isLost[0] |= loses;
+            return loses;
+        });
+        pair.a.read(1, 5000);
+        pair.run(1_000_000);
+        pair.a.assertCompleted("1 SUCCESS");
+        assertThat(pair.a.hasPeersBytes(5000)).isTrue();
+        assertThat(responses[0]).isEqualTo(6);
+    }
+
+    /** One probe at 0.5, 1, 2, 4 and 8 ms, and all of it after 20: six packets are no flood. */
+    @Test
+    void peerThatIsSilentForAWhileIsNotFlooded() throws Exception {
+        Pair pair = acquainted();
+        pair.simulation.network.loseIf(p -> p.opcode().isResponse());
+        pair.a.write(1, 10_000);
+        pair.run(19_000_000);
+        assertThat(pair.a.queuePair.counter(Counter.RETRANSMITTED_PKTS)).isBetween(4L, 6L);
+        assertThat(pair.a.queuePair.counter(Counter.COMPLETER_RETRY_ERR)).isZero();
+        pair.simulation.network.loseIf(null);
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS");
+    }
+
+    @Test
+    void probeFindsTheReceiverNotReady() throws Exception {
+        Pair pair = acquainted();
+        pair.simulation.network.loseIf(first(p -> p.opcode() == Opcode.RC_SEND_ONLY));
+        pair.a.send(1, 100);
+        pair.run(2_000_000);
+        assertThat(pair.a.queuePair.counter(Counter.RCVD_RNR_ERR)).isPositive();
+        pair.b.receive(7, 100);
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS");
+        pair.b.assertCompleted("7 SUCCESS");
+    }
+
+    @Test
+    void memoryGoneBeforeTheProbeIsALocalError() throws Exception {
+        Pair pair = acquainted();
+        pair.simulation.network.loseIf(p -> !p.opcode().isResponse());
+        pair.a.write(1, 5000);
+        pair.a.write(2, 100);
+        pair.run(100_000);
+        pair.a.region.close();
+        pair.settle();
+        pair.a.assertCompleted("1 LOCAL_PROTECTION_ERROR", "2 WORK_REQUEST_FLUSHED");
+    }
+
     @Test
     void tenLossesInARowWithinAMillisecondEndNoConnection() throws Exception {
         Pair pair = new Pair();

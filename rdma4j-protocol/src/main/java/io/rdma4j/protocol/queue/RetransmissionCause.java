@@ -6,6 +6,8 @@ public enum RetransmissionCause {
     TIMEOUT,
     /** No answer within what the round trips so far let expect; costs no retry. */
     EARLY,
+    /** One packet, to learn from its answer what was lost; costs no retry. */
+    PROBE,
     /** The peer said that it misses a packet. */
     SEQUENCE_NAK,
     /** An answer shows that an earlier one was lost. */

@@ -65,6 +65,9 @@ final class RcCompleter {
             case ACK -> {
                 boolean isNothingNew = psn == window.una - 1;
                 acknowledgeThrough(psn + 1, nowNs);
+                if (requester.isLossBehind(psn + 1) && queuePair.isAlive()) {
+                    queuePair.onLoss(RetransmissionCause.PROBE, nowNs);
+                }
                 onCredits(packet, isNothingNew, nowNs);
             }
             case RNR_NAK -> onReceiverNotReady(packet, psn, nowNs);

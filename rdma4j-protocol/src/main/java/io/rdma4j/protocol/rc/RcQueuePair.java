@@ -199,6 +199,9 @@ public final class RcQueuePair implements QueuePairProtocol {
             retry(RetransmissionCause.TIMEOUT, timer.takeRetry(), nowNs);
         } else if (timer.isEarlyDue(nowNs)) {
             sendAgain(RetransmissionCause.EARLY, nowNs);
+        } else if (timer.isProbeDue(nowNs)) {
+            host.retransmits(Psn.wrap(window.una), RetransmissionCause.PROBE);
+            requester.probe(nowNs);
         }
     }
 

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RcRequester {
     private static final long UNLIMITED = Long.MAX_VALUE;
+    private static final long NO_PROBE = -1;
 
     private final RcQueuePair queuePair;
     private final RcAttributes attributes;
@@ -31,6 +32,11 @@ final class RcRequester {
     /** Messages that consume a receive may be sent up to this number of them. */
     private long receiveLimit = UNLIMITED;
     private long lastAcknowledgeRequest;
+
+    private boolean isProbeWanted;
+    private boolean isProbing;
+    /** An acknowledgement that ends here answers a probe: what was sent behind this packet is lost. */
+    private long probeEnd = NO_PROBE;
 
     /** A request that cannot go on, once all before it is acknowledged. */
     private @Nullable WorkCompletionStatus localFailure;
@@ -51,6 +57,8 @@ final class RcRequester {
         receiveLimit = UNLIMITED;
         lastAcknowledgeRequest = window.next;
         localFailure = null;
+        isProbeWanted = false;
+        probeEnd = NO_PROBE;
         congestion.reset();
         timer.reset();
     }
@@ -75,10 +83,27 @@ final class RcRequester {
 
     /** Sends again from the oldest packet that is not acknowledged. */
     void goBack(long nowNs) {
+        isProbeWanted = false;
+        probeEnd = NO_PROBE;
         congestion.onLoss(window.una, window.max);
         window.goBackTo(window.una);
         lastAcknowledgeRequest = window.una;
         timer.onRetransmit(window.una, nowNs);
+    }
+
+    /** Sends one packet again, to learn from the answer what has arrived. */
+    void probe(long nowNs) {
+        isProbeWanted = true;
+        timer.onProbe(nowNs);
+    }
+
+    /** {@return whether an acknowledgement shows that the packets behind it were lost} */
+    boolean isLossBehind(long acknowledgedEnd) {
+        boolean isAnswer = acknowledgedEnd == probeEnd;
+        if (acknowledgedEnd >= probeEnd) {
+            probeEnd = NO_PROBE;
+        }
+        return isAnswer;
     }
 
     /** {@return whether a request failed locally and everything before it is acknowledged} */
@@ -95,6 +120,9 @@ final class RcRequester {
     }
 
     boolean pollTransmit(OutgoingPacket out, long nowNs) {
+        if (isProbeWanted && pollProbe(out, nowNs)) {
+            return true;
+        }
         while (queuePair.isAlive() && !timer.isWaitingForReceiver()
                 && window.inFlight() < congestion.packets()
                 && window.cursor < window.queue.end()) {
@@ -111,6 +139,33 @@ final class RcRequester {
             carryOut(request);
         }
         return false;
+    }
+
+    /**
+     * The newest packet is acknowledged if nothing or nothing else was lost, and otherwise missed by the peer, which
+     * says so. Once only: a peer that has said so stays silent, if its word was lost, until the oldest comes. That is
+     * the one to send, too, where answers carry data, for those have to come in order.
+     */
+    private boolean pollProbe(OutgoingPacket out, long nowNs) {
+        isProbeWanted = false;
+        if (!queuePair.isAlive() || timer.isWaitingForReceiver() || window.next == window.una) {
+            return false;
+        }
+        long next = window.next;
+        long cursor = window.cursor;
+        window.goBackTo(next - 1);
+        boolean isOldest = timer.probes() % 2 == 0
+                || window.queue.request(window.cursor).awaitsResponse();
+        if (isOldest) {
+            window.goBackTo(window.una);
+        }
+        isProbing = true;
+        boolean hasPacket = pollPacket(window.queue.request(window.cursor), out, nowNs);
+        isProbing = false;
+        probeEnd = isOldest ? window.next : NO_PROBE;
+        window.next = next;
+        window.cursor = cursor;
+        return hasPacket;
     }
 
     private boolean pollPacket(SendRequest request, OutgoingPacket out, long nowNs) {
@@ -155,7 +210,7 @@ final class RcRequester {
 
     private boolean pollMessage(SendRequest request, OutgoingPacket out, long nowNs) {
         boolean isLimited = request.consumesReceive() && request.receiveNumber() > receiveLimit;
-        if (isLimited && window.una != window.next) {
+        if (isLimited && window.una != window.next && !isProbing) {
             // Without credit one packet may go at a time, to learn of new credit. IBTA 9.7.7.2.
             return false;
         }
@@ -165,7 +220,7 @@ final class RcRequester {
         boolean isFirst = psn == request.firstPsn();
         boolean isLast = psn + span == request.endPsn();
         int payload = (int) Math.min((long) span * attributes.mtu, request.length() - offset);
-        boolean acknowledge = isLast || isLimited
+        boolean acknowledge = isLast || isLimited || isProbing
                 || window.inFlight() + span >= congestion.packets()
                 || psn - lastAcknowledgeRequest >= congestion.packets() / 4;
         Opcode opcode = opcode(request.opcode(), isFirst, isLast);
@@ -189,7 +244,7 @@ final class RcRequester {
     /** {@return how many packets of a message, from an offset on, go as one} They lie in one piece of memory. */
     private int span(SendRequest request, long offset) {
         long left = request.endPsn() - window.next;
-        int most = left == 1 ? 1 : host.packetsAtOnce(attributes.path);
+        int most = left == 1 || isProbing ? 1 : host.packetsAtOnce(attributes.path);
         if (most == 1) {
             return 1;
         }

@@ -3,15 +3,18 @@ package io.rdma4j.protocol.rc;
 /**
  * When a requester sends again, and when it gives up.
  *
- * <p>Two clocks run while packets are unacknowledged. The time-out is the standard's (IBTA 9.7.6.1.3):
+ * <p>Three clocks run while packets are unacknowledged. The time-out is the standard's (IBTA 9.7.6.1.3):
  * each costs one of {@code retry_cnt} retries. It is long, for it must never fire wrongly; so an estimate
- * of the round trip (RFC 6298) sends again earlier, as often as it likes, without giving up. Either clock
- * starts anew with progress. A third one waits while the peer has no receive posted.
+ * of the round trip (RFC 6298) sends again earlier, as often as it likes, without giving up. That one, too,
+ * is slow to fire, for it sends everything again; sooner still a probe sends one packet, which does little
+ * harm if nothing was lost (as in RFC 8985). Each clock starts anew with progress. A fourth one waits while
+ * the peer has no receive posted.
  */
 final class RetryTimer {
     static final long NEVER = Long.MAX_VALUE;
 
     private static final long UNKNOWN_ROUND_TRIP_NS = 1_000_000;
+    private static final long MIN_PROBE_NS = 500_000;
     private static final long MIN_EARLY_NS = 20_000_000;
     private static final long INITIAL_EARLY_NS = 50_000_000;
     private static final long MAX_EARLY_NS = 1_000_000_000;
@@ -23,6 +26,7 @@ final class RetryTimer {
 
     private long timeoutAtNs = NEVER;
     private long earlyAtNs = NEVER;
+    private long probeAtNs = NEVER;
     private long rnrUntilNs = NEVER;
     private int retriesLeft;
     private int rnrRetriesLeft;
@@ -30,6 +34,7 @@ final class RetryTimer {
     private long smoothedNs;
     private long variationNs;
     private int backoff;
+    private int probes;
     private long samplePsn = -1;
     private long sampleSentNs;
     private long lossUna = -1;
@@ -51,6 +56,7 @@ final class RetryTimer {
         smoothedNs = 0;
         variationNs = 0;
         backoff = 0;
+        probes = 0;
         samplePsn = -1;
         lossUna = -1;
         hasCharged = false;
@@ -59,7 +65,7 @@ final class RetryTimer {
     }
 
     long deadlineNs() {
-        return Math.min(rnrUntilNs, Math.min(timeoutAtNs, earlyAtNs));
+        return Math.min(Math.min(rnrUntilNs, probeAtNs), Math.min(timeoutAtNs, earlyAtNs));
     }
 
     /** A packet was sent; {@code acknowledgeRequested} makes it a candidate for a round trip sample. */
@@ -80,6 +86,7 @@ final class RetryTimer {
             samplePsn = -1;
         }
         backoff = 0;
+        probes = 0;
         retriesLeft = retryCount;
         rnrRetriesLeft = rnrRetry;
         rnrUntilNs = NEVER;
@@ -93,6 +100,23 @@ final class RetryTimer {
     /** {@return whether the estimate says it is time to send again} */
     boolean isEarlyDue(long nowNs) {
         return earlyAtNs <= nowNs;
+    }
+
+    /** {@return whether it is time to ask by one packet what has arrived} */
+    boolean isProbeDue(long nowNs) {
+        return probeAtNs <= nowNs;
+    }
+
+    /** That packet is sent; the next one waits twice as long. */
+    void onProbe(long nowNs) {
+        probes++;
+        samplePsn = -1;
+        probeAtNs = nextProbeNs(nowNs);
+    }
+
+    /** {@return how many probes were sent since the last progress} */
+    int probes() {
+        return probes;
     }
 
     /** {@return whether a time-out has passed} */
@@ -118,6 +142,7 @@ final class RetryTimer {
         backoff = Math.min(backoff + 1, 16);
         samplePsn = -1;
         earlyAtNs = nowNs + earlyNs();
+        probeAtNs = nextProbeNs(nowNs);
         if (timeoutAtNs <= nowNs) {
             timeoutAtNs = later(nowNs, timeoutNs);
         }
@@ -171,15 +196,26 @@ final class RetryTimer {
     private void start(long nowNs) {
         timeoutAtNs = later(nowNs, timeoutNs);
         earlyAtNs = nowNs + earlyNs();
+        probeAtNs = nextProbeNs(nowNs);
     }
 
     private void stop() {
         timeoutAtNs = NEVER;
+        probeAtNs = NEVER;
         earlyAtNs = NEVER;
     }
 
     private static long later(long nowNs, long delayNs) {
         return delayNs == NEVER ? NEVER : nowNs + delayNs;
+    }
+
+    /** {@return when to probe, never if everything is to be sent again before} */
+    private long nextProbeNs(long nowNs) {
+        if (smoothedNs == 0) {
+            return NEVER;
+        }
+        long delayNs = Math.max(MIN_PROBE_NS, smoothedNs + 4 * variationNs) << Math.min(probes, 10);
+        return nowNs + delayNs < earlyAtNs ? nowNs + delayNs : NEVER;
     }
 
     private long earlyNs() {

@@ -29,7 +29,7 @@ final class RetransmissionEvent extends Event {
     int psn;
 
     @Label("Cause")
-    @Description("TIMEOUT, EARLY, SEQUENCE_NAK or GAP")
+    @Description("TIMEOUT, EARLY, PROBE, SEQUENCE_NAK or GAP")
     @Nullable
     String cause;
 }
