@@ -1,6 +1,7 @@
 package io.rdma4j.cm;
 
 import io.rdma4j.spi.EventQueue;
+import io.rdma4j.spi.WaitingRoom;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -11,10 +12,11 @@ import java.time.Duration;
  * Where events of {@link CmId}s arrive; one channel can serve many ids on several devices.
  *
  * <p>C: {@code struct rdma_event_channel}. Thread safe; each event is handed out once. Waiting suits
- * virtual threads.
+ * virtual threads. A platform thread that waits may drive a device meanwhile, unless another does.
  */
 public final class EventChannel implements AutoCloseable {
-    private final EventQueue<CmEvent> events = new EventQueue<>("await connection manager event");
+    private final EventQueue<CmEvent> events = new EventQueue<>("await connection manager event",
+            false);
     private int ids;
     private boolean closed;
 
@@ -78,6 +80,15 @@ public final class EventChannel implements AutoCloseable {
 
     synchronized void detach() {
         ids--;
+    }
+
+    /** Lets threads that wait here drive a device that publishes here. */
+    void addRoom(WaitingRoom room) {
+        events.addRoom(room);
+    }
+
+    void removeRoom(WaitingRoom room) {
+        events.removeRoom(room);
     }
 
     void drop(CmId id) {

@@ -1,5 +1,6 @@
 package io.rdma4j.cm;
 
+import io.rdma4j.spi.WaitingRoom;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidEntry;
@@ -20,6 +21,7 @@ final class IdAddresses implements DeviceLease.Holder {
     private volatile @Nullable InetSocketAddress local;
     private volatile @Nullable InetSocketAddress peer;
     private volatile @Nullable DeviceLease lease;
+    private volatile @Nullable WaitingRoom room;
 
     IdAddresses(CmId id) {
         this.id = id;
@@ -36,7 +38,9 @@ final class IdAddresses implements DeviceLease.Holder {
             PortTable.Held held = PortTable.take(id.portSpace(), address, id.options);
             heldPort = held;
             local = held.address();
-            lease = taken == null ? null : taken.heldBy(this);
+            if (taken != null) {
+                hold(taken);
+            }
         } catch (RdmaException e) {
             if (taken != null) {
                 taken.release();
@@ -72,7 +76,7 @@ final class IdAddresses implements DeviceLease.Holder {
                 source = held.address();
             }
             local = source;
-            lease = towards.lease().heldBy(this);
+            hold(towards.lease());
         } catch (RdmaException e) {
             towards.lease().release();
             throw e;
@@ -108,7 +112,14 @@ final class IdAddresses implements DeviceLease.Holder {
     void adopt(InetSocketAddress to, InetSocketAddress from, DeviceLease via) {
         local = to;
         peer = from;
-        lease = via.share().heldBy(this);
+        hold(via.share());
+    }
+
+    private void hold(DeviceLease taken) {
+        lease = taken.heldBy(this);
+        WaitingRoom offered = taken.context().waitingRoom();
+        room = offered;
+        id.events.addRoom(offered);
     }
 
     // ---------------------------------------------------------------- what they are
@@ -197,6 +208,11 @@ final class IdAddresses implements DeviceLease.Holder {
         DeviceLease device = lease;
         if (device != null) {
             device.release();
+        }
+        WaitingRoom offered = room;
+        if (offered != null) {
+            room = null;
+            id.events.removeRoom(offered);
         }
     }
 }

@@ -1,9 +1,12 @@
 package io.rdma4j.cm;
 
+import io.rdma4j.spi.WaitingRoom;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -15,6 +18,8 @@ final class IdEvents {
     private volatile boolean isSynchronous;
     private final AtomicBoolean isInStep = new AtomicBoolean();
     private volatile @Nullable CmEvent last;
+    /** Of the devices that publish events of the id, as often as it was told. Guarded by this. */
+    private final List<WaitingRoom> rooms = new ArrayList<>();
 
     /** @param given the channel, or null for a synchronous id with one of its own */
     IdEvents(CmId id, @Nullable EventChannel given) throws RdmaException {
@@ -131,6 +136,19 @@ final class IdEvents {
         last = event;
     }
 
+    /** A device publishes events of the id from now on; whoever waits for them may drive it. */
+    synchronized void addRoom(WaitingRoom room) {
+        rooms.add(room);
+        channel.addRoom(room);
+    }
+
+    /** Undoes one {@link #addRoom}. */
+    synchronized void removeRoom(WaitingRoom room) {
+        if (rooms.remove(room)) {
+            channel.removeRoom(room);
+        }
+    }
+
     // ---------------------------------------------------------------- moving and the end
 
     /**
@@ -152,6 +170,8 @@ final class IdEvents {
             left = channel;
             wasOwn = isSynchronous;
             target.takeOver(id, left);
+            rooms.forEach(target::addRoom);
+            rooms.forEach(left::removeRoom);
             channel = target;
             isSynchronous = given == null;
         }

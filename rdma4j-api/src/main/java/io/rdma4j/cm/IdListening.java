@@ -3,6 +3,7 @@ package io.rdma4j.cm;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ListenCall;
+import io.rdma4j.spi.WaitingRoom;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,11 @@ final class IdListening {
     private static final System.Logger LOG = System.getLogger(IdListening.class.getName());
     private final List<CmListener> listeners = new ArrayList<>();
     private final List<DeviceLease> leases = new ArrayList<>();
+    private final CmId id;
+
+    IdListening(CmId id) {
+        this.id = id;
+    }
 
     /** Hears of a request, with the device it came by. */
     interface Handler {
@@ -48,6 +54,7 @@ final class IdListening {
             throw none;
         }
         for (DeviceLease lease : taken) {
+            id.events.addRoom(lease.context().waitingRoom());
             CmListener started = lease.context().listen(call,
                     (request, to, from, parameters) -> handler.onRequest(lease, request, to, from,
                             parameters));
@@ -89,6 +96,10 @@ final class IdListening {
             leases.clear();
         }
         stopped.forEach(CmListener::close);
-        released.forEach(DeviceLease::release);
+        for (DeviceLease lease : released) {
+            WaitingRoom room = lease.context().waitingRoom();
+            lease.release();
+            id.events.removeRoom(room);
+        }
     }
 }

@@ -18,13 +18,14 @@ import java.util.Set;
 /** The requests that reach a listening id, from their arrival until somebody takes them. */
 final class IdRequests {
     private final CmId id;
-    private final IdListening listening = new IdListening();
+    private final IdListening listening;
     /** Requests that nobody has taken; also the lock of its changes. */
     private final Set<CmId> waiting = new HashSet<>();
     private volatile @Nullable IdRequestPlan plan;
 
     IdRequests(CmId id) {
         this.id = id;
+        listening = new IdListening(id);
     }
 
     /** Each request that is handed out shall have a queue pair. */

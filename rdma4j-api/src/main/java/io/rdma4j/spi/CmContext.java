@@ -34,6 +34,9 @@ public interface CmContext extends DeviceContext {
     /** Asks a listener for a connection, or for a datagram service; the answer comes to the handler. */
     CmConnection connect(ConnectCall call, CmConnection.Handler handler) throws RdmaException;
 
+    /** {@return where threads that wait for its events may do so} */
+    WaitingRoom waitingRoom();
+
     /**
      * Calls back, in a thread of its own, each time that all objects made from the context, or from one of
      * its protection domains, have been closed.

@@ -25,6 +25,7 @@ public final class EventQueue<T> {
     private final Condition arrived = lock.newCondition();
     private final Queue<T> events = new ArrayDeque<>();
     private final String operation;
+    private final boolean isUrgent;
     /** Of the devices that publish here, and how often they were given. */
     private final Map<WaitingRoom, Integer> rooms = new LinkedHashMap<>();
     private final WaitingRoom.Guest guest = new Waiters();
@@ -47,6 +48,11 @@ public final class EventQueue<T> {
         }
 
         @Override
+        public boolean isUrgent() {
+            return isUrgent;
+        }
+
+        @Override
         public boolean offer() {
             lock.lock();
             try {
@@ -59,9 +65,13 @@ public final class EventQueue<T> {
         }
     }
 
-    /** @param operation what a waiting caller attempts, for error messages */
-    public EventQueue(String operation) {
+    /**
+     * @param operation what a waiting caller attempts, for error messages
+     * @param isUrgent as {@link WaitingRoom.Guest#isUrgent}
+     */
+    public EventQueue(String operation, boolean isUrgent) {
         this.operation = operation;
+        this.isUrgent = isUrgent;
     }
 
     /** Lets threads wait in the room of a device that publishes here; as often as {@link #removeRoom}. */

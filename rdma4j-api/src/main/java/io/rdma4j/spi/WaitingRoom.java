@@ -14,6 +14,12 @@ public interface WaitingRoom {
         boolean isDone();
 
         /**
+         * {@return whether it waits for what comes often and is expected at once, such as completions} Others make
+         * room for it, and are not let in while it comes and goes.
+         */
+        boolean isUrgent();
+
+        /**
          * The room has become free. Wakes a thread that could not enter, under the lock that it had called
          * {@link WaitingRoom#tryEnter} under.
          *

@@ -16,7 +16,8 @@ import java.time.Duration;
  * thread.
  */
 public final class CompletionChannel implements AutoCloseable {
-    private final EventQueue<CompletionQueue> events = new EventQueue<>("await completion event");
+    private final EventQueue<CompletionQueue> events = new EventQueue<>("await completion event",
+            true);
     private int completionQueues;
     private boolean closed;
 

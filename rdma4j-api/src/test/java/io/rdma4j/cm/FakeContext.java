@@ -5,6 +5,7 @@ import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectCall;
 import io.rdma4j.spi.ListenCall;
+import io.rdma4j.spi.WaitingRoom;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.CompletionChannel;
@@ -54,6 +55,28 @@ final class FakeContext implements CmContext {
     Runnable onDisconnect = () -> {};
     PortState portState = PortState.ACTIVE;
     boolean isClosed;
+    private static final WaitingRoom CLOSED = new WaitingRoom() {
+        @Override
+        public boolean tryEnter(Guest guest) {
+            return false;
+        }
+
+        @Override
+        public void stay(long timeoutNs) {
+            throw new IllegalStateException("nobody is in");
+        }
+
+        @Override
+        public void leave() {
+            throw new IllegalStateException("nobody is in");
+        }
+
+        @Override
+        public void wake() {}
+
+        @Override
+        public void forget(Guest guest) {}
+    };
     private final FakeDevice device;
 
     FakeContext(FakeDevice device) {
@@ -74,6 +97,11 @@ final class FakeContext implements CmContext {
 
     @Override
     public void claim(InetAddress address) {}
+
+    @Override
+    public WaitingRoom waitingRoom() {
+        return CLOSED;
+    }
 
     @Override
     public CmListener listen(ListenCall call, CmListener.Handler handler) {

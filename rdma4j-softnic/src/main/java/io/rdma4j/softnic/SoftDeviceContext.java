@@ -8,6 +8,7 @@ import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectCall;
 import io.rdma4j.spi.EventQueue;
 import io.rdma4j.spi.ListenCall;
+import io.rdma4j.spi.WaitingRoom;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
@@ -55,7 +56,8 @@ final class SoftDeviceContext implements CmContext {
     private final SoftNic nic;
     private final LiveObjects children = new LiveObjects(this::onReleased);
     private volatile @Nullable Runnable whenReleased;
-    private final EventQueue<AsyncEvent> asyncEvents = new EventQueue<>("await asynchronous event");
+    private final EventQueue<AsyncEvent> asyncEvents = new EventQueue<>("await asynchronous event",
+            false);
     private final AsyncEventSource portEvents = AsyncEventSource.ofPort(asyncEvents, PORT);
     private final List<CmContext.Watcher> watchers = new CopyOnWriteArrayList<>();
     private volatile boolean isClosed;
@@ -378,6 +380,11 @@ final class SoftDeviceContext implements CmContext {
         if (retry != null && !isClosed) {
             Thread.ofVirtual().name("rdma4j-release").start(retry);
         }
+    }
+
+    @Override
+    public WaitingRoom waitingRoom() {
+        return nic.driver().room();
     }
 
     @Override

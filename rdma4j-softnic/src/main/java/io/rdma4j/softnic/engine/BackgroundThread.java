@@ -4,23 +4,18 @@ import java.util.concurrent.locks.LockSupport;
 
 /** Runs the engine while nobody polls or waits, and keeps out of the way while somebody does. */
 final class BackgroundThread {
-    /** How long to look for packets after the last. */
-    private static final long LINGER_NS = 50_000;
-
     private final EngineDriver driver;
     private final EngineRoom room;
     private final Thread thread;
+    private final Linger linger;
     /** Sleeps until a guest leaves. */
     private volatile boolean isDozing;
     private long lastVisit;
-    /** The last round found packets, and when the last did that has. */
-    private boolean hasServed;
-    private long lastServiceNs;
 
     BackgroundThread(EngineDriver driver, EngineRoom room, String name, long nowNs) {
         this.driver = driver;
         this.room = room;
-        lastServiceNs = nowNs - LINGER_NS;
+        linger = new Linger(nowNs);
         thread = Thread.ofPlatform().daemon().name(name).unstarted(this::run);
     }
 
@@ -55,11 +50,6 @@ final class BackgroundThread {
         }
     }
 
-    /** This thread has run a round. */
-    void onServed(boolean hasReceived) {
-        hasServed = hasReceived;
-    }
-
     private void run() {
         try {
             while (driver.isServed()) {
@@ -78,30 +68,11 @@ final class BackgroundThread {
         } else if (room.isOccupied()) {
             doze();
         } else {
-            long dueNs = driver.serve(null);
-            if (dueNs != EngineDriver.AT_ONCE && !isMoreExpected()) {
+            long dueNs = driver.serve(null, linger);
+            if (dueNs != EngineDriver.AT_ONCE && !linger.goesOn(driver.nowNs())) {
                 room.sleepInBackground(dueNs);
             }
         }
-    }
-
-    /**
-     * {@return whether to look once more before going to sleep} Packets of a stream follow each other closely: to be
-     * woken for each burst of them would cost the sender's processor more than looking costs this one.
-     */
-    @SuppressWarnings("ThreadPriorityCheck") // Nothing but speed depends on it.
-    private boolean isMoreExpected() {
-        long nowNs = driver.nowNs();
-        if (hasServed) {
-            hasServed = false;
-            lastServiceNs = nowNs;
-            return true;
-        }
-        if (nowNs - lastServiceNs >= LINGER_NS) {
-            return false;
-        }
-        Thread.yield();
-        return true;
     }
 
     /** A guest drives the engine. Nobody has to wake this thread until guests have become rare. */

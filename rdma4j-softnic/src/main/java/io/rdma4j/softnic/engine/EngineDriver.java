@@ -346,9 +346,10 @@ public final class EngineDriver {
      * Runs a round as soon as it can.
      *
      * @param guest whose thread this is, null for the background thread
+     * @param linger is told whether anything has come
      * @return when the next is due, or {@link #AT_ONCE}
      */
-    long serve(WaitingRoom.@Nullable Guest guest) {
+    long serve(WaitingRoom.@Nullable Guest guest, Linger linger) {
         owner.lock();
         try {
             long nowNs = clock.getAsLong();
@@ -357,9 +358,7 @@ public final class EngineDriver {
             if (hasBells || guest == null || !guest.isDone() || !holdsBack()) {
                 more |= transmit(nowNs);
             }
-            if (guest == null && background != null) {
-                background.onServed(engine.hasReceived());
-            }
+            linger.onRound(engine.hasReceived());
             return more ? AT_ONCE : engine.deadlineNs();
         } finally {
             owner.unlock();

@@ -23,10 +23,14 @@ final class EngineRoom implements WaitingRoom {
     private volatile boolean isOccupied;
     private volatile boolean isBackgroundAsleep;
     private volatile long lastVisitNs;
+    private volatile long lastUrgentVisitNs;
+    /** Who is in makes room for urgent guests. */
+    private volatile boolean isGivingWay;
 
     /** For who has the place. */
     private @Nullable Guest present;
     private boolean hasMoreToDo;
+    private final Linger linger;
     private long visits;
     private volatile long lastVisit;
 
@@ -34,6 +38,8 @@ final class EngineRoom implements WaitingRoom {
         this.driver = driver;
         interrupts = new InterruptBell(driver::wake);
         lastVisitNs = nowNs - EngineDriver.POLLING_NS;
+        lastUrgentVisitNs = lastVisitNs;
+        linger = new Linger(nowNs);
     }
 
     // ---------------------------------------------------------------- for threads that wait
@@ -54,7 +60,7 @@ final class EngineRoom implements WaitingRoom {
         synchronized (line) {
             line.add(guest);
         }
-        if (isBackgroundAsleep) {
+        if (isBackgroundAsleep || (isGivingWay && guest.isUrgent())) {
             driver.wake();
         }
         // Who has left since may have seen nobody in the line.
@@ -66,10 +72,12 @@ final class EngineRoom implements WaitingRoom {
     }
 
     private boolean tryOccupy(Guest guest) {
-        if (!driver.isServed() || driver.isPolled() || !place.tryAcquire()) {
+        if (!driver.isServed() || driver.isPolled()
+                || (!guest.isUrgent() && isUrgentGuestExpected()) || !place.tryAcquire()) {
             return false;
         }
         present = guest;
+        isGivingWay = !guest.isUrgent();
         hasMoreToDo = false;
         lastVisit = ++visits;
         isOccupied = true;
@@ -84,12 +92,13 @@ final class EngineRoom implements WaitingRoom {
         long untilNs = endNs < nowNs ? Long.MAX_VALUE : endNs;
         try {
             while (!isWanted() && driver.isServed() && !driver.isPolled() && nowNs < untilNs) {
-                long dueNs = driver.serve(present);
+                long dueNs = driver.serve(present, linger);
                 hasMoreToDo = dueNs == EngineDriver.AT_ONCE;
-                if (!hasMoreToDo) {
-                    sleep(Math.min(dueNs, untilNs));
-                }
                 nowNs = driver.nowNs();
+                if (!hasMoreToDo && !isWanted() && !linger.goesOn(nowNs)) {
+                    sleep(Math.min(dueNs, untilNs));
+                    nowNs = driver.nowNs();
+                }
             }
         } catch (RuntimeException | Error fatal) {
             driver.fail(fatal);
@@ -112,6 +121,10 @@ final class EngineRoom implements WaitingRoom {
         long nowNs = driver.nowNs();
         // With work left nobody shall wait for this thread to come back.
         lastVisitNs = isWorkLeft ? nowNs - EngineDriver.POLLING_NS : nowNs;
+        if (!isGivingWay) {
+            lastUrgentVisitNs = nowNs;
+        }
+        isGivingWay = false;
         // Who sleeps next may do so by what it knew before.
         driver.noteTraffic(nowNs);
         present = null;
@@ -138,15 +151,22 @@ final class EngineRoom implements WaitingRoom {
     /** {@return whether who is about to sleep has something better to do} */
     boolean isWanted() {
         Guest guest = present;
-        return guest == null
-                ? hasLine()
-                : guest.isDone() || Thread.currentThread().isInterrupted();
+        if (guest == null) {
+            return hasLine(isUrgentGuestExpected());
+        }
+        return guest.isDone() || Thread.currentThread().isInterrupted()
+                || (!guest.isUrgent() && hasLine(true));
     }
 
-    private boolean hasLine() {
+    private boolean hasLine(boolean ofUrgent) {
         synchronized (line) {
-            return !line.isEmpty();
+            return next(ofUrgent) != null;
         }
+    }
+
+    /** {@return whether an urgent guest has just left, or is about to enter} */
+    private boolean isUrgentGuestExpected() {
+        return driver.nowNs() - lastUrgentVisitNs < EngineDriver.POLLING_NS || hasLine(true);
     }
 
     // ---------------------------------------------------------------- for the background thread
@@ -185,9 +205,13 @@ final class EngineRoom implements WaitingRoom {
         }
     }
 
-    /** Offers the place to the first in the line who still waits. {@return whether there was one} */
+    /** Offers the place to the first in the line who still waits, and may come in. {@return whether there was one} */
     private boolean handOver() {
         for (Guest next = first(); next != null; next = first()) {
+            if (next.isUrgent()) {
+                // It has been invited: nobody else slips in before it.
+                lastUrgentVisitNs = driver.nowNs();
+            }
             if (next.offer()) {
                 lastVisitNs = driver.nowNs();
                 return true;
@@ -197,9 +221,23 @@ final class EngineRoom implements WaitingRoom {
     }
 
     private @Nullable Guest first() {
+        boolean ofUrgent = isUrgentGuestExpected();
         synchronized (line) {
-            return line.isEmpty() ? null : line.removeFirst();
+            Guest first = next(ofUrgent);
+            if (first != null) {
+                line.remove(first);
+            }
+            return first;
         }
+    }
+
+    private @Nullable Guest next(boolean ofUrgent) {
+        for (Guest guest : line) {
+            if (!ofUrgent || guest.isUrgent()) {
+                return guest;
+            }
+        }
+        return null;
     }
 
     /** The driver has ended: waits until nobody uses the rim. Who enters after that does not. */

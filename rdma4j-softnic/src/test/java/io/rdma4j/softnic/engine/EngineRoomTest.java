@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -38,7 +39,7 @@ class EngineRoomTest {
     private final Engine engine;
     private final EngineDriver driver;
     private final EngineRoom room;
-    private final EventQueue<Thread> events = new EventQueue<>("await event");
+    private final EventQueue<Thread> events = new EventQueue<>("await event", true);
 
     EngineRoomTest(boolean isPortable) throws Exception {
         NetworkInterface loopback = NetworkInterface
@@ -84,6 +85,32 @@ class EngineRoomTest {
         void untilItSleepsOutside() throws Exception {
             Race.until("the thread sleeps", () -> thread.getState() == Thread.State.WAITING
                     || thread.getState() == Thread.State.TIMED_WAITING, Thread::onSpinWait);
+        }
+    }
+
+    /** A guest who is never done, and counts what it is offered. */
+    private static final class Visitor implements WaitingRoom.Guest {
+        final AtomicInteger offers = new AtomicInteger();
+        private final boolean isUrgent;
+
+        Visitor(boolean isUrgent) {
+            this.isUrgent = isUrgent;
+        }
+
+        @Override
+        public boolean isDone() {
+            return false;
+        }
+
+        @Override
+        public boolean isUrgent() {
+            return isUrgent;
+        }
+
+        @Override
+        public boolean offer() {
+            offers.incrementAndGet();
+            return true;
         }
     }
 
@@ -188,7 +215,7 @@ class EngineRoomTest {
 
     @Test
     void theNextInTheLineEntersWhenTheFirstLeaves() throws Exception {
-        EventQueue<Thread> others = new EventQueue<>("await event");
+        EventQueue<Thread> others = new EventQueue<>("await event", true);
         others.addRoom(room);
         Waiter first = waiter(events);
         untilIn();
@@ -231,7 +258,7 @@ class EngineRoomTest {
         publishSoon(events);
         assertThat(waiter.publisher()).isEqualTo(waiter.thread);
         CompletableFuture<Thread> served = new CompletableFuture<>();
-        EventQueue<Thread> unattended = new EventQueue<>("await event");
+        EventQueue<Thread> unattended = new EventQueue<>("await event", true);
         publishSoon(unattended);
         Thread.ofPlatform().daemon().start(() -> {
             try {
@@ -245,17 +272,7 @@ class EngineRoomTest {
 
     @Test
     void guestsStayAwayWhileAnotherThreadPolls() throws Exception {
-        WaitingRoom.Guest guest = new WaitingRoom.Guest() {
-            @Override
-            public boolean isDone() {
-                return false;
-            }
-
-            @Override
-            public boolean offer() {
-                return false;
-            }
-        };
+        Visitor guest = new Visitor(true);
         Thread poller = Thread.ofPlatform().start(() -> {
             driver.poll();
             // No time passes from here on that the driver could see, whatever the machine does.
@@ -273,5 +290,75 @@ class EngineRoomTest {
         driver.poll();
         assertThat(events.poll(Duration.ofMillis(2))).isNull();
         assertThat(room.lastVisit()).isEqualTo(1);
+    }
+
+    // ---------------------------------------------------------------- who waits for what is rare
+
+    private EventQueue<Thread> rareEvents() {
+        EventQueue<Thread> rare = new EventQueue<>("await event", false);
+        rare.addRoom(room);
+        return rare;
+    }
+
+    @Test
+    void whoeverWaitsForRareEventsRunsTheEngineToo() throws Exception {
+        EventQueue<Thread> rare = rareEvents();
+        Waiter waiter = waiter(rare);
+        untilIn();
+        publishSoon(rare);
+        assertThat(waiter.publisher()).isEqualTo(waiter.thread);
+    }
+
+    @Test
+    void whoeverWaitsForRareEventsMakesRoom() throws Exception {
+        EventQueue<Thread> rare = rareEvents();
+        Waiter patient = waiter(rare);
+        untilIn();
+        Waiter urgent = waiter(events);
+        Race.until("the urgent one enters", () -> room.lastVisit() == 2, Thread::onSpinWait);
+        patient.untilItSleepsOutside();
+        publishSoon(rare);
+        assertThat(patient.publisher()).isEqualTo(urgent.thread);
+        publishSoon(events);
+        assertThat(urgent.publisher()).isEqualTo(urgent.thread);
+    }
+
+    @Test
+    void whoeverWaitsForRareEventsStaysOutWhileAnUrgentGuestComesAndGoes() throws Exception {
+        Visitor patient = new Visitor(false);
+        Visitor urgent = new Visitor(true);
+        // No time passes that the driver could see, whatever the machine does.
+        assertThat(room.tryEnter(urgent)).isTrue();
+        skippedNs.addAndGet(TimeUnit.HOURS.toNanos(1));
+        assertThat(room.tryEnter(patient)).isFalse();
+        room.leave();
+        skippedNs.addAndGet(-TimeUnit.MINUTES.toNanos(1));
+        assertThat(patient.offers).hasValue(0);
+        assertThat(room.tryEnter(patient)).isFalse();
+        skippedNs.addAndGet(TimeUnit.HOURS.toNanos(1));
+        assertThat(room.tryEnter(patient)).isTrue();
+        room.leave();
+    }
+
+    @Test
+    void theBackgroundThreadLetsInWhoWaitsForRareEvents() throws Exception {
+        Visitor patient = new Visitor(false);
+        assertThat(room.tryEnter(new Visitor(true))).isTrue();
+        assertThat(room.tryEnter(patient)).isFalse();
+        room.leave();
+        driver.start();
+        Race.until("it is offered", () -> patient.offers.get() > 0, Thread::onSpinWait);
+    }
+
+    @Test
+    void urgentGuestsComeFirst() {
+        Visitor patient = new Visitor(false);
+        Visitor urgent = new Visitor(true);
+        assertThat(room.tryEnter(new Visitor(true))).isTrue();
+        assertThat(room.tryEnter(patient)).isFalse();
+        assertThat(room.tryEnter(urgent)).isFalse();
+        room.leave();
+        assertThat(urgent.offers).hasValue(1);
+        assertThat(patient.offers).hasValue(0);
     }
 }
