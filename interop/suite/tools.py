@@ -52,6 +52,12 @@ class Tool:
     patience_seconds: int = 2
     families: tuple = ("ipv4", "ipv6")
     is_in_quick: bool = True
+    # Where the same program is several tools.
+    program_name: str | None = None
+
+    @property
+    def program(self):
+        return self.program_name or self.name
 
     def usual_size(self, mtu):
         """One size that shows most: several packets where the tool allows."""
@@ -132,18 +138,26 @@ def cmtime(_, end, is_server):
     return words if is_server else [*words, "-c", "20", "-s", end.peer]
 
 
-def perftest(cell, end, is_server):
-    # At least 5 messages, by its own rule. Without -F it minds how the processor's clock is governed.
-    words = ["-F", "-d", end.device, "-x", str(end.gid), "-p", str(SIDE_CHANNEL_PORT), "-m", str(cell.mtu),
-             "-n", str(max(5, exchanges(cell)))]
-    if cell.size is not None:
-        words += ["-s", str(cell.size)]
-    return words if is_server else [*words, end.peer4]
+def perftest(extra=()):
+    def arguments(cell, end, is_server):
+        # At least 5 messages, by its own rule. Without -F it minds how the processor's clock is governed.
+        words = ["-F", "-d", end.device, "-x", str(end.gid), "-p", str(SIDE_CHANNEL_PORT), "-m", str(cell.mtu),
+                 "-n", str(max(5, exchanges(cell))), *extra]
+        if cell.size is not None:
+            words += ["-s", str(cell.size)]
+        return words if is_server else [*words, end.peer4]
+    return arguments
 
 
 def measuring(name, sizes=one_packet_or_many, is_in_quick=False):
     # Each takes seconds to begin, and what an IP version changes the ping-pongs show.
-    return Tool(name, sizes, perftest, SIDE_CHANNEL, families=("ipv4",), is_in_quick=is_in_quick)
+    return Tool(name, sizes, perftest(), SIDE_CHANNEL, families=("ipv4",), is_in_quick=is_in_quick)
+
+
+def measuring_managed(program, sizes=one_packet_or_many, is_in_quick=False):
+    """With queue pairs that the connection manager connects."""
+    return Tool(f"{program}-R", sizes, perftest(("-R",)), SIDE_CHANNEL, families=("ipv4",), is_in_quick=is_in_quick,
+                program_name=program)
 
 
 LOSSES = ("loss 1%", "loss 5%")
@@ -181,6 +195,10 @@ ALL = [
     measuring("ib_read_lat"),
     measuring("ib_send_lat", is_in_quick=True),
     measuring("ib_atomic_lat", no_size),
+    measuring_managed("ib_write_bw", is_in_quick=True),
+    measuring_managed("ib_read_lat"),
+    measuring_managed("ib_send_bw"),
+    measuring_managed("ib_atomic_bw", no_size),
 ]
 
 

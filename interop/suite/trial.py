@@ -92,14 +92,14 @@ class Trial:
         if cell.net != "clean":
             patience = ["--patience", str(BAD_PATIENCE_SECONDS if tool.is_reliable else tool.patience_seconds)]
         words = tool.arguments(cell, serving.end(cell.family, asking), True)
-        server, is_ready = serving.start_server(cell.tool, words + (patience if java_serves else []), tool.ready)
+        server, is_ready = serving.start_server(tool.program, words + (patience if java_serves else []), tool.ready)
         if not is_ready:
             server.stop()
             return server, None, "the server did not become ready"
         words = tool.arguments(cell, asking.end(cell.family, serving), False)
         client = None
         try:
-            client = asking.start(cell.tool, ([] if java_serves else patience) + words)
+            client = asking.start(tool.program, ([] if java_serves else patience) + words)
             return server, client, self._await(tool, server, client, java_serves, seconds)
         finally:
             for process in (server, client):

@@ -208,11 +208,19 @@ class PerftestTest {
         assertThat(Files.size(file)).isPositive();
     }
 
+    @ParameterizedTest
+    @CsvSource({"ib_write_bw, -q 3 -n 50", "ib_read_lat, -n 20", "ib_send_bw, -b -n 50",
+        "ib_send_lat, -e -n 20", "ib_atomic_bw, -n 50"})
+    void connectionManagerConnects(String tool, String options) throws Exception {
+        assertThat(measure(tool, "-R " + options)).allSatisfy(
+                side -> assertThat(side).containsPattern("rdma_cm QPs +: ON"));
+    }
+
     // ---------------------------------------------------------------- wrong options
 
     @Test
     void optionsThatMakeNoSenseAreRefusedByName() {
-        assertFails(2, "ib_write_bw -R", "-R (--rdma_cm)");
+        assertFails(2, "ib_send_bw -R -c UD", "-R (--rdma_cm)", "RC", "UD");
         assertFails(2, "ib_write_bw -z", "-z");
         assertFails(2, "ib_send_bw -g 1", "-M and -g");
         assertFails(2, "ib_send_bw -M 239.1.2.3", "-M and -g");
@@ -283,7 +291,8 @@ class PerftestTest {
 
     @ParameterizedTest
     @CsvSource({"ib_send_bw, -n 100, -n 50", "ib_send_lat, -s 8, -s 16",
-        "ib_write_bw, -q 1, -q 2", "ib_send_bw, -a, -N"})
+        "ib_write_bw, -q 1, -q 2", "ib_send_bw, -a, -N", "ib_write_bw, -R, -N",
+        "ib_write_bw, -N, -R"})
     void sidesThatDoNotFitBothEndWithOneLine(String tool, String servers, String clients)
             throws Exception {
         try (Running server = start(Command::start, tool, servers + " --patience 1 -p 0")) {

@@ -57,7 +57,9 @@ final class BandwidthOptions {
                 WholeNumber.checked(spec, "-q", queuePairs, 1, 16384), isBothWays,
                 !isPeakOmitted);
         BandwidthUnit unit = isInGigabits ? BandwidthUnit.GIGABITS : BandwidthUnit.MEBIBYTES;
-        return PerfTest.run(spec, peer, test.plan(spec, verb, depths, peer.host() != null),
+        Plan plan = test.plan(spec, verb, depths, peer.host() != null);
+        peer.check(spec, plan);
+        return PerfTest.run(spec, peer, plan,
                 new ReportOptions(unit, false, false, peer.jsonFile()));
     }
 }

@@ -32,6 +32,9 @@ record Endpoint(int lid, int outstanding, int queuePair, int psn, int rkey, long
             + "([0-9a-f]{6}):([0-9a-f]{6}):([0-9a-f]{8}):([0-9a-f]{16}):((?:[0-9a-f]{2}:){16})"
             + "[0-9a-f]{8}:\0");
 
+    /** What is exchanged before there are queue pairs. */
+    static final Endpoint NONE = new Endpoint(0, 0, 0, 0, 0, 0, Gid.of(new byte[GID_BYTES]));
+
     byte[] bytes() {
         byte[] raw = gid.bytes();
         String colons = IntStream.range(0, GID_BYTES)

@@ -23,8 +23,9 @@ final class LatencyOptions {
     /** {@return the exit status of a tool} */
     int run(CommandSpec spec, Verb verb) throws IOException {
         peer.check(spec);
-        return PerfTest.run(spec, peer,
-                test.plan(spec, verb, Depths.LATENCY, peer.host() != null),
+        Plan plan = test.plan(spec, verb, Depths.LATENCY, peer.host() != null);
+        peer.check(spec, plan);
+        return PerfTest.run(spec, peer, plan,
                 new ReportOptions(BandwidthUnit.MEBIBYTES, isSorted, isUnsorted,
                         peer.jsonFile()));
     }

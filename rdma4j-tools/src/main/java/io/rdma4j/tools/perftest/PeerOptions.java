@@ -7,6 +7,7 @@ import io.rdma4j.tools.options.Refusal;
 import io.rdma4j.tools.options.WholeNumber;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.QueuePairType;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -63,8 +64,9 @@ final class PeerOptions {
     @Mixin
     private Patience patience = new Patience();
 
-    @Option(names = {"-R", "--rdma_cm"}, hidden = true)
-    private boolean isByConnectionManager;
+    @Option(names = {"-R", "--rdma_cm"},
+            description = "Have the connection manager connect the queue pairs, on both sides; RC only.")
+    private boolean isManaged;
 
     @Option(names = {"-z", "--com_rdma_cm", "--comm_rdma_cm"}, hidden = true)
     private boolean isTalkByConnectionManager;
@@ -85,14 +87,22 @@ final class PeerOptions {
         Refusal.when(spec, mtuBytes != null && wantedMtu() == null,
                 "-m must be 256, 512, 1024, 2048 or 4096");
         patience.check(spec);
-        Refusal.when(spec, isByConnectionManager,
-                "-R (--rdma_cm) is not possible: queue pairs are connected over TCP alone;"
-                        + " cmtime and rping measure and use the connection manager");
         Refusal.when(spec, isTalkByConnectionManager,
                 "-z (--com_rdma_cm) is not possible: the sides talk over TCP alone");
         Refusal.when(spec, group != null || groupMembers != null,
                 "-M and -g (multicast) are not possible: a flood of datagrams that nobody"
                         + " acknowledges measures what is lost; mckey shows that groups work");
+    }
+
+    /** Refuses what the connection manager cannot connect. */
+    void check(CommandSpec spec, Plan plan) {
+        Refusal.when(spec, isManaged && plan.type() != QueuePairType.RC,
+                "-R (--rdma_cm) is possible with -c RC only, not with " + plan.type());
+    }
+
+    /** {@return whether the connection manager connects queue pairs} */
+    boolean isManaged() {
+        return isManaged;
     }
 
     /** {@return the server's name; null makes this the server} */

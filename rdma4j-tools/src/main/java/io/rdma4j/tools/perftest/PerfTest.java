@@ -7,6 +7,8 @@ import picocli.CommandLine.Model.CommandSpec;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,8 +67,10 @@ final class PerfTest {
             throws IOException {
         Mtu mtu = channel.greet(own);
         Plan fitting = fit(mtu);
-        try (Side side = new Side(context, fitting, options.devicePort(), gidIndex, mtu,
-                channel.cycleBytes())) {
+        try (Side side = options.isManaged()
+                ? managedSide(context, gidIndex, mtu, fitting, channel)
+                : new Side(context, null, fitting, options.devicePort(), gidIndex, mtu,
+                        channel.cycleBytes())) {
             channel.watch(side::arrived);
             report.printTest(side);
             connect(side, channel);
@@ -74,6 +78,26 @@ final class PerfTest {
             Course.of(fitting).run(
                     new Session(fitting, side, channel, report, options.patience()));
             report.printEnd();
+        }
+    }
+
+    /** {@return a side whose queue pairs the connection manager has connected} */
+    private Side managedSide(DeviceContext context, int gidIndex, Mtu mtu, Plan fitting,
+            SideChannel channel) throws IOException {
+        InetAddress own = context.queryGid(options.devicePort(), gidIndex).address();
+        InetSocketAddress server = channel.server();
+        ManagedPairs pairs = fitting.isClient()
+                ? ManagedPairs.towards(fitting, server, new InetSocketAddress(own, 0),
+                        options.patience())
+                : ManagedPairs.listening(fitting, new InetSocketAddress(own, server.getPort()),
+                        options.patience());
+        try {
+            channel.exchange(Endpoint.NONE);
+            return new Side(pairs.open(), pairs, fitting, options.devicePort(), gidIndex, mtu,
+                    channel.cycleBytes());
+        } catch (IOException | RuntimeException e) {
+            pairs.close();
+            throw e;
         }
     }
 
@@ -97,6 +121,9 @@ final class PerfTest {
 
     /** Where the C programs meet, and how often, depends on the tool. */
     private void connect(Side side, SideChannel channel) throws IOException {
+        if (side.isManaged()) {
+            channel.exchange(Endpoint.NONE);
+        }
         boolean isSend = plan.verb().isSend();
         if (plan.isLatency() && !isSend) {
             channel.exchange(side.first());

@@ -13,6 +13,10 @@ final class Report {
     private static final double MEDIAN = 50;
     private static final double TYPICAL_GIGABITS = 0.1;
 
+    /** Names that read otherwise where they are printed. */
+    private static final Map<String, String> LABELS = Map.of("rdma_cm_QPs", "rdma_cm QPs",
+            "Data_ex_method", "Data ex. method");
+
     private final PrintWriter out;
     private final Plan plan;
     private final ReportOptions options;
@@ -51,7 +55,7 @@ final class Report {
         line(LINE);
         line("                    " + plan.title());
         facts.forEach((name, value) -> line(String.format(Locale.ROOT, " %-15s : %s%s",
-                name.replace('_', ' '), value, unitOf(name))));
+                LABELS.getOrDefault(name, name.replace('_', ' ')), value, unitOf(name))));
         line(LINE);
     }
 
@@ -90,7 +94,7 @@ final class Report {
         } else {
             facts.put("Max_inline_data", plan.inlineBytes());
         }
-        facts.put("rdma_cm_QPs", "OFF");
+        facts.put("rdma_cm_QPs", side.isManaged() ? "ON" : "OFF");
         facts.put("Data_ex_method", "Ethernet");
         return facts;
     }

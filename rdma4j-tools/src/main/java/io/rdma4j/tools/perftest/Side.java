@@ -55,6 +55,7 @@ final class Side implements AutoCloseable {
     }
 
     private final DeviceContext context;
+    private final @Nullable ManagedPairs managed;
     private final Plan plan;
     private final int port;
     private final int gidIndex;
@@ -75,12 +76,14 @@ final class Side implements AutoCloseable {
     /**
      * Creates them.
      *
+     * @param managed connects the queue pairs; null if the sides do so with {@link #connect}
      * @param mtu the path MTU that both sides agreed on
      * @param cycleBytes how much the peer may use behind an address, however short messages are
      */
-    Side(DeviceContext context, Plan plan, int port, int gidIndex, Mtu mtu, int cycleBytes)
-            throws IOException {
+    Side(DeviceContext context, @Nullable ManagedPairs managed, Plan plan, int port,
+            int gidIndex, Mtu mtu, int cycleBytes) throws IOException {
         this.context = context;
+        this.managed = managed;
         this.plan = plan;
         this.port = port;
         this.gidIndex = gidIndex;
@@ -100,6 +103,9 @@ final class Side implements AutoCloseable {
             closings.push(region::close);
             channel = plan.usesEvents() ? CompletionChannel.create() : null;
             completions = createCompletionQueue();
+            if (managed != null) {
+                closings.push(managed::close);
+            }
             for (int i = 0; i < plan.queuePairs(); i++) {
                 addQueuePair(i);
             }
@@ -136,20 +142,28 @@ final class Side implements AutoCloseable {
         return queue;
     }
 
-    private void addQueuePair(int index) throws RdmaException {
-        QueuePair queuePair = domain.createQueuePair(new QueuePairInitAttributes()
-                .type(plan.type()).completionQueue(completions).capabilities(QueuePairCapabilities
+    private void addQueuePair(int index) throws IOException {
+        QueuePairInitAttributes attributes = new QueuePairInitAttributes().type(plan.type())
+                .completionQueue(completions).capabilities(QueuePairCapabilities
                         .ofDepth(plan.sendDepth(), plan.receiveDepth())
-                        .withInlineData(plan.inlineBytes())));
+                        .withInlineData(plan.inlineBytes()));
+        QueuePair queuePair = managed == null
+                ? createQueuePair(attributes)
+                : managed.connect(index, domain, attributes, outstanding);
+        queuePairs.add(queuePair);
+        endpoints.add(new Endpoint(context.queryPort(port).lid(), outstanding, queuePair.number(),
+                new SecureRandom().nextInt(PSNS), region.rkey(),
+                region.address() + receiveOffset(index), context.queryGid(port, gidIndex)));
+    }
+
+    private QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
+        QueuePair queuePair = domain.createQueuePair(attributes);
         closings.push(queuePair::close);
         QueuePairAttributes init = new QueuePairAttributes().state(QueuePairState.INIT)
                 .pkeyIndex(0).port(port);
         queuePair.modify(plan.isDatagrams() ? init.qkey(QKEY)
                 : init.accessFlags(plan.verb().peerAccess()));
-        queuePairs.add(queuePair);
-        endpoints.add(new Endpoint(context.queryPort(port).lid(), outstanding, queuePair.number(),
-                new SecureRandom().nextInt(PSNS), region.rkey(),
-                region.address() + receiveOffset(index), context.queryGid(port, gidIndex)));
+        return queuePair;
     }
 
     // ---------------------------------------------------------------- what there is
@@ -223,9 +237,17 @@ final class Side implements AutoCloseable {
 
     // ---------------------------------------------------------------- to the peer
 
-    /** Makes the queue pairs ready to receive from those of the peer and to send to them. */
+    /** {@return whether the connection manager connects the queue pairs} */
+    boolean isManaged() {
+        return managed != null;
+    }
+
+    /** Makes the queue pairs ready to receive from those of the peer and to send to them, unless they are. */
     void connect(List<Endpoint> peers) throws IOException {
         remote.addAll(peers);
+        if (managed != null) {
+            return;
+        }
         for (int i = 0; i < queuePairs.size(); i++) {
             connect(queuePairs.get(i), endpoints.get(i), peers.get(i));
         }

@@ -4,6 +4,7 @@ import io.rdma4j.verbs.Mtu;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
@@ -41,6 +42,13 @@ final class SideChannel implements AutoCloseable {
     /** From now on a peer that says nothing is alive while this number grows. */
     void watch(LongSupplier packetsArrived) {
         arrived = packetsArrived;
+    }
+
+    /** {@return the server's address and port, as they are used here} */
+    InetSocketAddress server() {
+        return isClient
+                ? new InetSocketAddress(socket.getInetAddress(), socket.getPort())
+                : new InetSocketAddress(socket.getLocalAddress(), socket.getLocalPort());
     }
 
     // ---------------------------------------------------------------- what is said

@@ -1,0 +1,189 @@
+package io.rdma4j.tools.perftest;
+
+import io.rdma4j.cm.CmId;
+import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.PortSpace;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Queue pairs that the connection manager connects, one after the other, each with an id of its own.
+ *
+ * <p>A server listens before it tells its peer to come. A C server listens after that, so a client that is told that
+ * nobody listens tries again.
+ */
+final class ManagedPairs implements AutoCloseable {
+    private static final Duration RESOLVE = Duration.ofSeconds(2);
+    private static final int TRIES = 10;
+    private static final Duration BETWEEN_TRIES = Duration.ofMillis(100);
+    private static final int RETRIES = 7;
+    private static final int RNR_TIMER = 12;
+
+    private final Plan plan;
+    private final InetSocketAddress own;
+    private final @Nullable InetSocketAddress server;
+    private final @Nullable CmId listener;
+    private final Duration patience;
+    /** In the order of the queue pairs. The first is there before its queue pair, for it tells the device. */
+    private final List<CmId> ids = new ArrayList<>();
+    private int connected;
+
+    private ManagedPairs(Plan plan, InetSocketAddress own, @Nullable InetSocketAddress server,
+            @Nullable CmId listener, Duration patience) {
+        this.plan = plan;
+        this.own = own;
+        this.server = server;
+        this.listener = listener;
+        this.patience = patience;
+    }
+
+    /** {@return those of a server, which listens from now on} */
+    static ManagedPairs listening(Plan plan, InetSocketAddress own, Duration patience)
+            throws RdmaException {
+        CmId listener = CmId.create(PortSpace.TCP);
+        try {
+            listener.bindAddress(own);
+            listener.listen(plan.queuePairs());
+        } catch (RdmaException | RuntimeException e) {
+            listener.close();
+            throw e;
+        }
+        return new ManagedPairs(plan, own, null, listener, patience);
+    }
+
+    /** {@return those of a client} */
+    static ManagedPairs towards(Plan plan, InetSocketAddress server, InetSocketAddress own,
+            Duration patience) {
+        return new ManagedPairs(plan, own, server, null, patience);
+    }
+
+    /** Finds the device: the server waits for its client, the client for a route. */
+    DeviceContext open() throws IOException {
+        ids.add(newId());
+        return ids.getFirst().context();
+    }
+
+    private CmId newId() throws IOException {
+        CmId listening = listener;
+        if (listening == null) {
+            return resolved();
+        }
+        CmId id = listening.pollRequest(patience);
+        if (id == null) {
+            throw new IOException("the peer asks for no connection at "
+                    + own.getAddress().getHostAddress() + " port " + own.getPort()
+                    + "; does it use -R, too?");
+        }
+        return id;
+    }
+
+    private CmId resolved() throws RdmaException {
+        CmId id = CmId.create(PortSpace.TCP);
+        try {
+            id.resolveAddress(new InetSocketAddress(own.getAddress(), 0), requireServer(), RESOLVE);
+            id.acknowledgeTimeout(plan.timeout());
+            id.resolveRoute(RESOLVE);
+            return id;
+        } catch (RdmaException | RuntimeException e) {
+            id.close();
+            throw e;
+        }
+    }
+
+    private InetSocketAddress requireServer() {
+        InetSocketAddress known = server;
+        if (known == null) {
+            throw new IllegalStateException("a server asks nobody for a connection");
+        }
+        return known;
+    }
+
+    /**
+     * {@return a queue pair that is connected to one of the peer}
+     *
+     * @param outstanding READs and atomics under way at a time, at most
+     */
+    QueuePair connect(int index, ProtectionDomain domain, QueuePairInitAttributes attributes,
+            int outstanding) throws IOException {
+        if (index == ids.size()) {
+            ids.add(newId());
+        }
+        QueuePair queuePair = listener == null
+                ? ask(index, domain, attributes, outstanding)
+                : accept(ids.get(index), domain, attributes, outstanding);
+        connected++;
+        queuePair.modify(new QueuePairAttributes().minRnrTimer(RNR_TIMER));
+        return queuePair;
+    }
+
+    private QueuePair accept(CmId id, ProtectionDomain domain, QueuePairInitAttributes attributes,
+            int outstanding) throws RdmaException {
+        QueuePair queuePair = id.createQueuePair(domain, attributes);
+        id.acknowledgeTimeout(plan.timeout());
+        id.accept(parameters(outstanding));
+        return queuePair;
+    }
+
+    private QueuePair ask(int index, ProtectionDomain domain, QueuePairInitAttributes attributes,
+            int outstanding) throws IOException {
+        for (int left = TRIES - 1;; left--) {
+            CmId id = ids.get(index);
+            try {
+                QueuePair queuePair = id.createQueuePair(domain, attributes);
+                id.connect(parameters(outstanding));
+                return queuePair;
+            } catch (RdmaException e) {
+                if (e.errno() != Errno.ECONNREFUSED || left == 0) {
+                    throw e;
+                }
+            }
+            id.close();
+            pause();
+            ids.set(index, resolved());
+        }
+    }
+
+    private static void pause() throws IOException {
+        try {
+            Thread.sleep(BETWEEN_TRIES);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
+    }
+
+    /** Who asks and who answers use the smaller depth; nothing is under way where nothing is answered. */
+    private ConnectionParameters parameters(int outstanding) {
+        int depth = plan.verb().isAnswered() ? outstanding : 0;
+        return new ConnectionParameters().responderResources(depth).initiatorDepth(depth)
+                .retryCount(RETRIES).rnrRetryCount(RETRIES);
+    }
+
+    /** Ends the connections, which a C client waits for, and frees the queue pairs. */
+    @Override
+    public void close() throws RdmaException {
+        while (connected > 0) {
+            connected--;
+            ids.get(connected).disconnect();
+        }
+        while (!ids.isEmpty()) {
+            ids.getLast().close();
+            ids.removeLast();
+        }
+        if (listener != null) {
+            listener.close();
+        }
+    }
+}
