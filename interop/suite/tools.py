@@ -156,8 +156,8 @@ def measuring(name, sizes=one_packet_or_many, is_in_quick=False):
 
 def measuring_managed(program, sizes=one_packet_or_many, is_in_quick=False):
     """With queue pairs that the connection manager connects."""
-    return Tool(f"{program}-R", sizes, perftest(("-R",)), SIDE_CHANNEL, families=("ipv4",), is_in_quick=is_in_quick,
-                program_name=program)
+    return Tool(f"{program}-R", sizes, perftest(("-R",)), Ready(cm=SIDE_CHANNEL_PORT, java_prints=JAVA_LISTENS),
+                families=("ipv4",), is_in_quick=is_in_quick, program_name=program)
 
 
 LOSSES = ("loss 1%", "loss 5%")

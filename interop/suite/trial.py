@@ -184,9 +184,10 @@ def kept_in(folder, verdict, name):
 def reconsider(result, cell, folder, own_addresses):
     """Judges a failure once more by its traces, which may show that Linux's driver stood still, and Java noticed."""
     kept = kept_in(folder, Verdict.FAILED, result.name)
-    if not (kept / "linux.log").exists():
+    logs = [kept / f"{side}.log" for side in ("java", "linux")]
+    if not all(file.exists() for file in logs):
         return
-    java, other = (End.of((kept / f"{side}.log").read_text()) for side in ("java", "linux"))
+    java, other = (End.of(file.read_text()) for file in logs)
     tool = tools.named(cell.tool)
     reason = result.reason.partition(": java ")[0]
     result.verdict, result.reason = judge(tool, cell, java, other, "" if reason == NO_REASON else reason)

@@ -216,6 +216,14 @@ class PerftestTest {
                 side -> assertThat(side).containsPattern("rdma_cm QPs +: ON"));
     }
 
+    @Test
+    void clientThatComesByTheConnectionManagerFindsNobodyWhoUsesTcp() throws Exception {
+        try (Running server = start(Command::start, "ib_write_bw", "-p 0")) {
+            assertFails(1, "ib_write_bw -d roce_lo -R -p " + port(server) + " 127.0.0.1",
+                    "Couldn't connect to 127.0.0.1", "ECONNREFUSED");
+        }
+    }
+
     // ---------------------------------------------------------------- wrong options
 
     @Test
@@ -291,8 +299,8 @@ class PerftestTest {
 
     @ParameterizedTest
     @CsvSource({"ib_send_bw, -n 100, -n 50", "ib_send_lat, -s 8, -s 16",
-        "ib_write_bw, -q 1, -q 2", "ib_send_bw, -a, -N", "ib_write_bw, -R, -N",
-        "ib_write_bw, -N, -R"})
+        "ib_write_bw, -q 1, -q 2", "ib_send_bw, -a, -N",
+        "ib_write_bw, -R -q 1, -R -q 2", "ib_send_bw, -R -n 100, -R -n 50"})
     void sidesThatDoNotFitBothEndWithOneLine(String tool, String servers, String clients)
             throws Exception {
         try (Running server = start(Command::start, tool, servers + " --patience 1 -p 0")) {

@@ -2,6 +2,7 @@ package io.rdma4j.benchmarks.rdma;
 
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.DeviceOptions;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
@@ -14,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A device of this process whose queue pairs are connected to each other, two by two. */
-final class LocalPairs implements AutoCloseable {
+public final class LocalPairs implements AutoCloseable {
     private static final int COMPLETIONS = 256;
 
     private final DeviceContext context;
@@ -24,26 +25,34 @@ final class LocalPairs implements AutoCloseable {
     private final int gidIndex;
 
     LocalPairs() throws RdmaException {
-        context = RdmaDevices.find("roce_lo").open();
+        this(DeviceOptions.DEFAULT);
+    }
+
+    /** @param options of the loopback device */
+    public LocalPairs(DeviceOptions options) throws RdmaException {
+        context = RdmaDevices.find("roce_lo").open(options);
         domain = context.allocateProtectionDomain();
         completions = context.createCompletionQueue(COMPLETIONS);
         gidIndex = RdmaSide.firstIpv4(context);
     }
 
-    ProtectionDomain domain() {
+    /** {@return the domain of all} */
+    public ProtectionDomain domain() {
         return domain;
     }
 
-    CompletionQueue completions() {
+    /** {@return where all complete} */
+    public CompletionQueue completions() {
         return completions;
     }
 
-    List<QueuePair> queuePairs() {
+    /** {@return the queue pairs, each next to its peer} */
+    public List<QueuePair> queuePairs() {
         return queuePairs;
     }
 
     /** Adds a connected pair. */
-    void add(int depth) throws RdmaException {
+    public void add(int depth) throws RdmaException {
         QueuePair one = create(depth);
         QueuePair other = create(depth);
         Gid gid = context.queryGid(1, gidIndex);

@@ -99,7 +99,8 @@ final class RdmaSide implements AutoCloseable {
     static void bringUp(QueuePair queuePair, Gid peer, int gidIndex, int peerNumber)
             throws RdmaException {
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.INIT).port(PORT)
-                .pkeyIndex(0).accessFlags(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ));
+                .pkeyIndex(0).accessFlags(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ,
+                        AccessFlag.REMOTE_ATOMIC));
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR)
                 .addressVector(AddressHandleAttributes.to(peer, gidIndex)).pathMtu(PATH_MTU)
                 .destinationQueuePair(peerNumber).receivePsn(FIRST_PSN)

@@ -3,6 +3,7 @@ package io.rdma4j.tools.perftest;
 import io.rdma4j.verbs.Gid;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.regex.Matcher;
@@ -24,8 +25,12 @@ import java.util.stream.IntStream;
  */
 record Endpoint(int lid, int outstanding, int queuePair, int psn, int rkey, long address,
         Gid gid) {
-    /** The bytes of an endpoint on the side channel. */
+    /** Bytes of an endpoint as text. */
     static final int LENGTH = 108;
+    /** Bytes of it as a record; two numbers at the end are for what this tool does not use. */
+    static final int RECORD_LENGTH = 56;
+
+    private static final int ADDRESS_AT = 24;
 
     private static final int GID_BYTES = 16;
     private static final Pattern TEXT = Pattern.compile("([0-9a-f]{4}):([0-9a-f]{4}):"
@@ -35,7 +40,8 @@ record Endpoint(int lid, int outstanding, int queuePair, int psn, int rkey, long
     /** What is exchanged before there are queue pairs. */
     static final Endpoint NONE = new Endpoint(0, 0, 0, 0, 0, 0, Gid.of(new byte[GID_BYTES]));
 
-    byte[] bytes() {
+    /** {@return it as TCP carries it} */
+    byte[] toText() {
         byte[] raw = gid.bytes();
         String colons = IntStream.range(0, GID_BYTES)
                 .mapToObj(i -> String.format(Locale.ROOT, "%02x:", raw[i] & 0xff))
@@ -47,7 +53,7 @@ record Endpoint(int lid, int outstanding, int queuePair, int psn, int rkey, long
                 .getBytes(StandardCharsets.US_ASCII);
     }
 
-    static Endpoint of(byte[] bytes) throws IOException {
+    static Endpoint ofText(byte[] bytes) throws IOException {
         Matcher matcher = TEXT.matcher(new String(bytes, StandardCharsets.ISO_8859_1));
         if (!matcher.matches()) {
             throw new IOException("Couldn't read remote address: the peer does not speak as this"
@@ -59,6 +65,26 @@ record Endpoint(int lid, int outstanding, int queuePair, int psn, int rkey, long
                 Integer.parseUnsignedInt(matcher.group(5), 16),
                 Long.parseUnsignedLong(matcher.group(6), 16),
                 Gid.parse(matcher.group(7).replace(":", "")));
+    }
+
+    /** {@return it as messages over a queue pair carry it: a record in C's layout, big-endian} */
+    byte[] toRecord() {
+        return ByteBuffer.allocate(RECORD_LENGTH).putInt(lid).putInt(outstanding).putInt(queuePair)
+                .putInt(psn).putInt(rkey).position(ADDRESS_AT).putLong(address).put(gid.bytes())
+                .array();
+    }
+
+    static Endpoint ofRecord(byte[] bytes) {
+        ByteBuffer told = ByteBuffer.wrap(bytes);
+        int lid = told.getInt();
+        int outstanding = told.getInt();
+        int queuePair = told.getInt();
+        int psn = told.getInt();
+        int rkey = told.getInt();
+        long address = told.position(ADDRESS_AT).getLong();
+        byte[] raw = new byte[GID_BYTES];
+        told.get(raw);
+        return new Endpoint(lid, outstanding, queuePair, psn, rkey, address, Gid.of(raw));
     }
 
     /** {@return it as the tools print it} */

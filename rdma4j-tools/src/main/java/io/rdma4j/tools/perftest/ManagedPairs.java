@@ -21,8 +21,8 @@ import java.util.List;
 /**
  * Queue pairs that the connection manager connects, one after the other, each with an id of its own.
  *
- * <p>A server listens before it tells its peer to come. A C server listens after that, so a client that is told that
- * nobody listens tries again.
+ * <p>A C server listens only after it has told its peer to come, so a client that is told that nobody listens tries
+ * again.
  */
 final class ManagedPairs implements AutoCloseable {
     private static final Duration RESOLVE = Duration.ofSeconds(2);
@@ -49,18 +49,9 @@ final class ManagedPairs implements AutoCloseable {
         this.patience = patience;
     }
 
-    /** {@return those of a server, which listens from now on} */
-    static ManagedPairs listening(Plan plan, InetSocketAddress own, Duration patience)
-            throws RdmaException {
-        CmId listener = CmId.create(PortSpace.TCP);
-        try {
-            listener.bindAddress(own);
-            listener.listen(plan.queuePairs());
-        } catch (RdmaException | RuntimeException e) {
-            listener.close();
-            throw e;
-        }
-        return new ManagedPairs(plan, own, null, listener, patience);
+    /** {@return those of a server, whose listener stays open as long} */
+    static ManagedPairs of(Plan plan, CmId listener, Duration patience) {
+        return new ManagedPairs(plan, listener.localAddress(), null, listener, patience);
     }
 
     /** {@return those of a client} */
@@ -90,10 +81,16 @@ final class ManagedPairs implements AutoCloseable {
     }
 
     private CmId resolved() throws RdmaException {
+        return resolve(own, requireServer(), plan.timeout());
+    }
+
+    /** {@return an id that can connect to a server} */
+    static CmId resolve(InetSocketAddress own, InetSocketAddress server, int timeout)
+            throws RdmaException {
         CmId id = CmId.create(PortSpace.TCP);
         try {
-            id.resolveAddress(new InetSocketAddress(own.getAddress(), 0), requireServer(), RESOLVE);
-            id.acknowledgeTimeout(plan.timeout());
+            id.resolveAddress(own, server, RESOLVE);
+            id.acknowledgeTimeout(timeout);
             id.resolveRoute(RESOLVE);
             return id;
         } catch (RdmaException | RuntimeException e) {
@@ -181,9 +178,6 @@ final class ManagedPairs implements AutoCloseable {
         while (!ids.isEmpty()) {
             ids.getLast().close();
             ids.removeLast();
-        }
-        if (listener != null) {
-            listener.close();
         }
     }
 }

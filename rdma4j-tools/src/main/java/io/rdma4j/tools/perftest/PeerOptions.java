@@ -65,7 +65,8 @@ final class PeerOptions {
     private Patience patience = new Patience();
 
     @Option(names = {"-R", "--rdma_cm"},
-            description = "Have the connection manager connect the queue pairs, on both sides; RC only.")
+            description = "Have the connection manager connect the queue pairs, and the sides talk"
+                    + " over such a connection instead of TCP; RC only.")
     private boolean isManaged;
 
     @Option(names = {"-z", "--com_rdma_cm", "--comm_rdma_cm"}, hidden = true)

@@ -3,12 +3,12 @@ package io.rdma4j.tools.perftest;
 import io.rdma4j.tools.tcp.Meeting;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Mtu;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,38 +39,60 @@ final class PerfTest {
         try (DeviceContext context = options.open()) {
             int gidIndex = options.gidIndex(context);
             Mtu mtu = options.mtu(context);
-            try (SideChannel channel = meet()) {
-                measure(context, gidIndex, mtu, channel);
+            if (options.isManaged()) {
+                InetAddress own = context.queryGid(options.devicePort(), gidIndex).address();
+                try (ManagedMeeting meeting = managedMeeting(own);
+                        SideChannel channel = new SideChannel(meeting.talk(plan))) {
+                    measure(context, gidIndex, mtu, channel, meeting);
+                }
+            } else {
+                try (SideChannel channel = new SideChannel(meet())) {
+                    measure(context, gidIndex, mtu, channel, null);
+                }
             }
         }
         return 0;
     }
 
-    private SideChannel meet() throws IOException {
+    private Talk meet() throws IOException {
         String host = options.host();
         if (host != null) {
-            return new SideChannel(Meeting.connect(host, options.port(), options.patience()),
-                    true);
+            return new TcpTalk(Meeting.connect(host, options.port(), options.patience()), true);
         }
-        // Listens before it prints anything: who reads the first line may connect.
         try (ServerSocket listener = Meeting.listen(options.port())) {
-            report.printWaiting();
-            if (options.port() == 0) {
-                out.println("  listening on port " + listener.getLocalPort());
-                out.flush();
-            }
-            return new SideChannel(Meeting.accept(listener, options.patience()), false);
+            tellPort(listener.getLocalPort());
+            return new TcpTalk(Meeting.accept(listener, options.patience()), false);
         }
     }
 
-    private void measure(DeviceContext context, int gidIndex, Mtu own, SideChannel channel)
-            throws IOException {
+    private ManagedMeeting managedMeeting(InetAddress own) throws IOException {
+        String host = options.host();
+        if (host != null) {
+            return ManagedMeeting.with(host, options.port(), own, options.patience());
+        }
+        ManagedMeeting meeting = ManagedMeeting.listen(own, options.port(), plan.queuePairs(),
+                options.patience());
+        tellPort(meeting.port());
+        return meeting;
+    }
+
+    /** The server listens before it prints anything: who reads the first line may connect. */
+    private void tellPort(int port) {
+        report.printWaiting();
+        if (options.port() == 0) {
+            out.println("  listening on port " + port);
+            out.flush();
+        }
+    }
+
+    private void measure(DeviceContext context, int gidIndex, Mtu own, SideChannel channel,
+            @Nullable ManagedMeeting meeting) throws IOException {
         Mtu mtu = channel.greet(own);
         Plan fitting = fit(mtu);
-        try (Side side = options.isManaged()
-                ? managedSide(context, gidIndex, mtu, fitting, channel)
-                : new Side(context, null, fitting, options.devicePort(), gidIndex, mtu,
-                        channel.cycleBytes())) {
+        try (Side side = meeting == null
+                ? new Side(context, null, fitting, options.devicePort(), gidIndex, mtu,
+                        channel.cycleBytes())
+                : managedSide(meeting.pairs(fitting), gidIndex, mtu, fitting, channel)) {
             channel.watch(side::arrived);
             report.printTest(side);
             connect(side, channel);
@@ -82,15 +104,8 @@ final class PerfTest {
     }
 
     /** {@return a side whose queue pairs the connection manager has connected} */
-    private Side managedSide(DeviceContext context, int gidIndex, Mtu mtu, Plan fitting,
+    private Side managedSide(ManagedPairs pairs, int gidIndex, Mtu mtu, Plan fitting,
             SideChannel channel) throws IOException {
-        InetAddress own = context.queryGid(options.devicePort(), gidIndex).address();
-        InetSocketAddress server = channel.server();
-        ManagedPairs pairs = fitting.isClient()
-                ? ManagedPairs.towards(fitting, server, new InetSocketAddress(own, 0),
-                        options.patience())
-                : ManagedPairs.listening(fitting, new InetSocketAddress(own, server.getPort()),
-                        options.patience());
         try {
             channel.exchange(Endpoint.NONE);
             return new Side(pairs.open(), pairs, fitting, options.devicePort(), gidIndex, mtu,

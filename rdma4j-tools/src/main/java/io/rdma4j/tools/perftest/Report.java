@@ -95,7 +95,7 @@ final class Report {
             facts.put("Max_inline_data", plan.inlineBytes());
         }
         facts.put("rdma_cm_QPs", side.isManaged() ? "ON" : "OFF");
-        facts.put("Data_ex_method", "Ethernet");
+        facts.put("Data_ex_method", side.isManaged() ? "rdma_cm" : "Ethernet");
         return facts;
     }
 

@@ -1,0 +1,149 @@
+package io.rdma4j.tools.perftest;
+
+import io.rdma4j.cm.CmId;
+import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.WorkCompletion;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.function.LongSupplier;
+
+/** The conversation over a connection of the connection manager: what is passed at a time is a message. */
+final class ManagedTalk implements Talk {
+    private static final int AREA_BYTES = 4096;
+    private static final int RETRIES = 7;
+
+    private final CmId id;
+    private final boolean isClient;
+    private final Duration patience;
+    private final Arena arena = Arena.ofShared();
+    /** Messages leave from its first half and arrive in the second. */
+    private final MemorySegment memory = arena.allocate(2 * AREA_BYTES);
+    private final MemoryRegion region;
+    private LongSupplier arrived = () -> 0;
+
+    private ManagedTalk(CmId id, boolean isClient, Duration patience) throws RdmaException {
+        this.id = id;
+        this.isClient = isClient;
+        this.patience = patience;
+        id.createQueuePair(null, new QueuePairInitAttributes().type(QueuePairType.RC)
+                .capabilities(QueuePairCapabilities.ofDepth(1, 1)));
+        region = id.registerMessages(memory);
+        postReceive();
+    }
+
+    /** Connects to a server. The id has found its way there, and is closed with the conversation, or if this fails. */
+    static ManagedTalk connect(CmId id, Duration patience) throws RdmaException {
+        return start(id, true, patience);
+    }
+
+    /** Accepts a client. The id stands for its request, and is closed with the conversation, or if this fails. */
+    static ManagedTalk accept(CmId id, Duration patience) throws RdmaException {
+        return start(id, false, patience);
+    }
+
+    private static ManagedTalk start(CmId id, boolean isClient, Duration patience)
+            throws RdmaException {
+        try {
+            ManagedTalk talk = new ManagedTalk(id, isClient, patience);
+            ConnectionParameters parameters = new ConnectionParameters().retryCount(RETRIES)
+                    .rnrRetryCount(RETRIES);
+            if (isClient) {
+                id.connect(parameters);
+            } else {
+                id.accept(parameters);
+            }
+            return talk;
+        } catch (RdmaException | RuntimeException e) {
+            id.close();
+            throw e;
+        }
+    }
+
+    private void postReceive() throws RdmaException {
+        id.postReceive(0, region, AREA_BYTES, AREA_BYTES);
+    }
+
+    @Override
+    public void watch(LongSupplier packetsArrived) {
+        arrived = packetsArrived;
+    }
+
+    @Override
+    public Endpoint exchange(Endpoint own) throws IOException {
+        return Endpoint.ofRecord(exchange(own.toRecord()));
+    }
+
+    @Override
+    public byte[] exchange(byte[] own) throws IOException {
+        if (isClient) {
+            send(own);
+            return receive(own.length);
+        }
+        byte[] remote = receive(own.length);
+        send(own);
+        return remote;
+    }
+
+    private void send(byte[] bytes) throws IOException {
+        MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, 0, bytes.length);
+        id.postSend(0, region, 0, bytes.length, SendFlag.SIGNALED);
+        check(id.pollSendCompletion(patience));
+    }
+
+    private byte[] receive(int length) throws IOException {
+        long before = arrived.getAsLong();
+        WorkCompletion completion = id.pollReceiveCompletion(patience);
+        while (completion == null) {
+            long now = arrived.getAsLong();
+            if (now == before) {
+                throw Talk.silence(patience.toSeconds());
+            }
+            before = now;
+            completion = id.pollReceiveCompletion(patience);
+        }
+        check(completion);
+        if (completion.byteLength() != length) {
+            throw new IOException("the peer does not speak as perftest does: it sent "
+                    + completion.byteLength() + " bytes where " + length + " were due");
+        }
+        byte[] bytes = new byte[length];
+        MemorySegment.copy(memory, ValueLayout.JAVA_BYTE, AREA_BYTES, bytes, 0, length);
+        postReceive();
+        return bytes;
+    }
+
+    private static void check(@Nullable WorkCompletion completion) throws IOException {
+        if (completion == null || !completion.isSuccess()) {
+            throw new IOException("the peer hung up; its own output says why");
+        }
+    }
+
+    @Override
+    public void part() {
+        leave();
+    }
+
+    @Override
+    public void leave() {
+        // Closing the id says the same; nothing here waits for an acknowledgement of this conversation.
+    }
+
+    @Override
+    public void close() throws IOException {
+        id.closeQueuePair();
+        region.close();
+        id.close();
+        arena.close();
+    }
+}
