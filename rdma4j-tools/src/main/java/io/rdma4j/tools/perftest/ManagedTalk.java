@@ -31,6 +31,7 @@ final class ManagedTalk implements Talk {
     private final MemorySegment memory = arena.allocate(2 * AREA_BYTES);
     private final MemoryRegion region;
     private LongSupplier arrived = () -> 0;
+    private boolean isSending;
 
     private ManagedTalk(CmId id, boolean isClient, Duration patience) throws RdmaException {
         this.id = id;
@@ -95,10 +96,17 @@ final class ManagedTalk implements Talk {
         return remote;
     }
 
+    /**
+     * The peer's next message tells that this one has arrived, and a peer that has heard all may be gone before it has
+     * acknowledged it: so its completion is waited for only when the next one is to be sent.
+     */
     private void send(byte[] bytes) throws IOException {
+        if (isSending) {
+            check(id.pollSendCompletion(patience));
+        }
+        isSending = true;
         MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, 0, bytes.length);
         id.postSend(0, region, 0, bytes.length, SendFlag.SIGNALED);
-        check(id.pollSendCompletion(patience));
     }
 
     private byte[] receive(int length) throws IOException {
@@ -130,13 +138,16 @@ final class ManagedTalk implements Talk {
     }
 
     @Override
-    public void part() {
-        leave();
+    public void part() throws IOException {
+        if (isSending) {
+            // Whatever comes of it: a peer that is gone has heard it, or says itself why it has not.
+            id.pollSendCompletion(patience);
+        }
     }
 
     @Override
     public void leave() {
-        // Closing the id says the same; nothing here waits for an acknowledgement of this conversation.
+        // Closing the id says the same; nobody waits for an acknowledgement of this conversation.
     }
 
     @Override
