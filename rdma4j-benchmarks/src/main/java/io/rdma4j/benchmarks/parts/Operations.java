@@ -39,7 +39,7 @@ public class Operations {
     private static final int ATOMIC_BYTES = 8;
 
     /** Two connected queue pairs, and memory for both. */
-    private static final class Fixture implements AutoCloseable {
+    static final class Fixture implements AutoCloseable {
         final MemoryRegion region;
         final QueuePair active;
         final QueuePair passive;
@@ -85,16 +85,15 @@ public class Operations {
 
     /** How packets travel. */
     @State(Scope.Thread)
-    public static class Device {
+    public abstract static class Device {
         /** A rim, or none where packets stay in memory. */
         @Param({"linux", "portable", "direct"})
         public String path = "";
 
         private @Nullable Fixture fixture;
 
-        /** Opens it. */
-        @Setup
-        public void open() throws RdmaException {
+        /** Opens it; for a method that JMH calls, for it does not say in which order it calls several. */
+        void open() throws RdmaException {
             fixture = new Fixture("direct".equals(path)
                     ? DeviceOptions.DEFAULT.withLoopback(Loopback.DIRECT)
                     : DeviceOptions.DEFAULT.withLoopback(Loopback.NETWORK)
@@ -107,14 +106,14 @@ public class Operations {
             fixture().close();
         }
 
-        private Fixture fixture() {
+        Fixture fixture() {
             return Objects.requireNonNull(fixture);
         }
     }
 
     /** Requests for messages of a size. */
     @State(Scope.Thread)
-    public static class Message {
+    public static class Message extends Device {
         /** Bytes. */
         @Param({"64", "4096", "65536", "1048576"})
         public int size;
@@ -126,8 +125,9 @@ public class Operations {
 
         /** Prepares them. */
         @Setup
-        public void prepare(Device device) {
-            MemoryRegion region = device.fixture().region;
+        public void prepare() throws RdmaException {
+            open();
+            MemoryRegion region = fixture().region;
             long remote = region.address() + MAX_SIZE;
             write.write(remote, region.rkey()).add(region, 0, size).set(SendFlag.SIGNALED);
             read.read(remote, region.rkey()).add(region, 0, size).set(SendFlag.SIGNALED);
@@ -138,13 +138,14 @@ public class Operations {
 
     /** The request for an atomic. */
     @State(Scope.Thread)
-    public static class Counter {
+    public static class Counter extends Device {
         private final SendWorkRequest add = new SendWorkRequest();
 
         /** Prepares it. */
         @Setup
-        public void prepare(Device device) {
-            MemoryRegion region = device.fixture().region;
+        public void prepare() throws RdmaException {
+            open();
+            MemoryRegion region = fixture().region;
             add.fetchAndAdd(region.address() + MAX_SIZE, region.rkey(), 1)
                     .add(region, 0, ATOMIC_BYTES).set(SendFlag.SIGNALED);
         }
@@ -152,27 +153,27 @@ public class Operations {
 
     /** A WRITE. */
     @Benchmark
-    public void write(Device device, Message message) throws RdmaException {
-        device.fixture().complete(message.write);
+    public void write(Message message) throws RdmaException {
+        message.fixture().complete(message.write);
     }
 
     /** A READ. */
     @Benchmark
-    public void read(Device device, Message message) throws RdmaException {
-        device.fixture().complete(message.read);
+    public void read(Message message) throws RdmaException {
+        message.fixture().complete(message.read);
     }
 
     /** A receive that is posted, a SEND into it, and both their completions. */
     @Benchmark
-    public void send(Device device, Message message) throws RdmaException {
-        device.fixture().passive.postReceive(message.receive);
-        device.fixture().complete(message.send);
-        device.fixture().await();
+    public void send(Message message) throws RdmaException {
+        message.fixture().passive.postReceive(message.receive);
+        message.fixture().complete(message.send);
+        message.fixture().await();
     }
 
     /** An atomic. */
     @Benchmark
-    public void fetchAndAdd(Device device, Counter counter) throws RdmaException {
-        device.fixture().complete(counter.add);
+    public void fetchAndAdd(Counter counter) throws RdmaException {
+        counter.fixture().complete(counter.add);
     }
 }

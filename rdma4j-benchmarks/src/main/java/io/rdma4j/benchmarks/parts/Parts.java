@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 /** The program behind {@code benchmarks/parts}: JMH with what all runs need; its own options follow. */
 public final class Parts {
     private static final String[] DEFAULTS = {"-prof", "gc", "-f", "1", "-wi", "3", "-w", "1", "-i",
-        "5", "-r", "1"};
+        "5", "-r", "1", "-jvmArgsAppend", "--enable-native-access=ALL-UNNAMED"};
 
     private Parts() {}
 
