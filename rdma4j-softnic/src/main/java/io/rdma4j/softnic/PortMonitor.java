@@ -55,7 +55,7 @@ final class PortMonitor {
 
     private static void look(SoftNic nic) {
         try {
-            nic.onPort(PortView.of(nic.device()));
+            nic.onPort(nic.device().view());
         } catch (RuntimeException closing) {
             // The device is being closed at this moment, or its owner's watcher fails: the others go on.
             LOG.log(System.Logger.Level.DEBUG, "the port of " + nic.device().name()

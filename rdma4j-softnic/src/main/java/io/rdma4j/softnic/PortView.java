@@ -10,8 +10,4 @@ import java.util.List;
  * @param isUp whether it carries packets
  * @param addresses its addresses
  */
-record PortView(boolean isPresent, boolean isUp, List<InetAddress> addresses) {
-    static PortView of(SoftDevice device) {
-        return new PortView(device.isPresent(), device.isUp(), device.addresses());
-    }
-}
+record PortView(boolean isPresent, boolean isUp, List<InetAddress> addresses) {}

@@ -118,14 +118,15 @@ final class SoftDevice implements CmDevice {
         return networkInterface.getIndex();
     }
 
-    /** {@return whether there still is an interface of that name} */
-    boolean isPresent() {
-        return current() != null;
+    /** {@return how the interface looks at this moment} It is looked up once. */
+    PortView view() {
+        NetworkInterface now = current();
+        return new PortView(now != null, isUp(now), addresses(now));
     }
 
     /** @throws RdmaException ENODEV if there is no such interface any more */
     void requirePresent() throws RdmaException {
-        if (!isPresent()) {
+        if (current() == null) {
             throw new RdmaException(Errno.ENODEV, "open device",
                     "the network interface " + networkInterface.getName() + " is gone");
         }
@@ -141,8 +142,11 @@ final class SoftDevice implements CmDevice {
     }
 
     boolean isUp() {
+        return isUp(current());
+    }
+
+    private static boolean isUp(@Nullable NetworkInterface now) {
         try {
-            NetworkInterface now = current();
             return now != null && now.isUp();
         } catch (SocketException gone) {
             return false;
@@ -168,7 +172,10 @@ final class SoftDevice implements CmDevice {
 
     /** {@return the interface's addresses in the order of the GID table: the link's, IPv4, other IPv6} */
     List<InetAddress> addresses() {
-        NetworkInterface now = current();
+        return addresses(current());
+    }
+
+    private static List<InetAddress> addresses(@Nullable NetworkInterface now) {
         List<InetAddress> addresses = now == null
                 ? new ArrayList<>()
                 : Collections.list(now.getInetAddresses());

@@ -4,6 +4,10 @@ import java.util.concurrent.locks.LockSupport;
 
 /** Runs the engine while nobody polls or waits, and keeps out of the way while somebody does. */
 final class BackgroundThread {
+    /** It takes the processor from those who work: the longer they do, the rarer it looks after them. */
+    private static final long LEAST_PATIENCE_NS = 100_000;
+    private static final long MOST_PATIENCE_NS = 4_000_000;
+
     private final EngineDriver driver;
     private final EngineRoom room;
     private final Thread thread;
@@ -11,6 +15,7 @@ final class BackgroundThread {
     /** Sleeps until a guest leaves. */
     private volatile boolean isDozing;
     private long lastVisit;
+    private long patienceNs = LEAST_PATIENCE_NS;
 
     BackgroundThread(EngineDriver driver, EngineRoom room, String name, long nowNs) {
         this.driver = driver;
@@ -61,16 +66,23 @@ final class BackgroundThread {
     }
 
     private void runOrStayAway() {
-        long busyNs = Math.max(driver.lastPollNs(), room.lastVisitNs());
-        long awayNs = EngineDriver.POLLING_NS - (driver.nowNs() - busyNs);
-        if (awayNs > 0) {
-            LockSupport.parkNanos(driver, awayNs);
+        long attendedNs = driver.attendedForNs();
+        long visitedNs = room.lastVisitNs() + EngineDriver.POLLING_NS - driver.nowNs();
+        if (attendedNs > 0) {
+            LockSupport.parkNanos(driver, Math.max(Math.max(attendedNs, visitedNs), patienceNs));
+            patienceNs = Math.min(2 * patienceNs, MOST_PATIENCE_NS);
+            return;
+        }
+        patienceNs = LEAST_PATIENCE_NS;
+        if (visitedNs > 0) {
+            LockSupport.parkNanos(driver, visitedNs);
         } else if (room.isOccupied()) {
             doze();
         } else {
             long dueNs = driver.serve(null, linger);
             if (dueNs != EngineDriver.AT_ONCE && !linger.goesOn(driver.nowNs())) {
                 room.sleepInBackground(dueNs);
+                linger.onWoken(driver.nowNs());
             }
         }
     }

@@ -32,8 +32,11 @@ public final class Engine {
     private static final System.Logger LOG = System.getLogger(Engine.class.getName());
     private static final int RECEIVE_BUDGET = 64;
     private static final int SEND_BUDGET = 256;
-    /** To ask a port takes a system call. So long a poller asks the one only that had something last. */
-    private static final long LOOK_AT_ALL_NS = 10_000;
+    /** To ask a port takes a system call. A poller asks the one only that had something last, so often in vain. */
+    private static final int VAIN_LOOKS = 16;
+    /** And no longer than so, and only if it has looked just now. */
+    private static final long LOOK_AT_ALL_NS = 100_000;
+    private static final long JUST_NOW_NS = 10_000;
     private static final int BURST = 16;
     /** 1 MiB at the longest path MTU: short enough for others to get their turn. */
     private static final int OWN_AT_ONCE = 256;
@@ -58,7 +61,9 @@ public final class Engine {
     private boolean isUnflushed;
     /** The port that had something last. */
     private int busyPort;
+    private long lastLookNs;
     private long lastLookAtAllNs;
+    private int vainLooks;
     private boolean hasReceived;
     private boolean hasDelivered;
     private long nowNs;
@@ -229,16 +234,16 @@ public final class Engine {
     /**
      * Receives, and lets due timers run. What is to be sent then waits for {@link #transmit(long)}.
      *
-     * @param isOften whether this may be called so often that quiet ports need not be asked each time
+     * @param isOften whether this may be called so often that quiet ports need not be asked each time, nor the others
+     *        for more than they have at once
      * @return whether there is more to receive at once
      */
     boolean receive(long newNowNs, boolean isOften) {
         nowNs = newNowNs;
         hasReceived = false;
         hasDelivered = false;
-        boolean more = (isOften && newNowNs - lastLookAtAllNs < LOOK_AT_ALL_NS)
-                ? receive(busyPort)
-                : receiveFromAll();
+        boolean more = (isOften && mayLookBriefly()) ? receiveBriefly() : receiveFromAll();
+        lastLookNs = newNowNs;
         for (EngineQueuePair due = deadlines.due(newNowNs); due != null; due = deadlines
                 .due(newNowNs)) {
             try {
@@ -261,28 +266,37 @@ public final class Engine {
         return more;
     }
 
+    private boolean mayLookBriefly() {
+        return vainLooks < VAIN_LOOKS && nowNs - lastLookNs < JUST_NOW_NS
+                && nowNs - lastLookAtAllNs < LOOK_AT_ALL_NS;
+    }
+
+    /** Takes what the port has at hand that had something last. */
+    private boolean receiveBriefly() {
+        List<PacketPort> ports = rim.ports();
+        if (busyPort >= ports.size()) {
+            return false;
+        }
+        int received = ports.get(busyPort).receiveBriefly(reception, RECEIVE_BUDGET);
+        hasReceived = received > 0;
+        vainLooks = hasReceived ? 0 : vainLooks + 1;
+        return received >= RECEIVE_BUDGET;
+    }
+
     private boolean receiveFromAll() {
         lastLookAtAllNs = nowNs;
+        vainLooks = 0;
         boolean more = false;
         List<PacketPort> ports = rim.ports();
         for (int i = 0; i < ports.size(); i++) {
-            more |= receive(i);
+            int received = ports.get(i).receive(reception, RECEIVE_BUDGET);
+            if (received > 0) {
+                hasReceived = true;
+                busyPort = i;
+            }
+            more |= received >= RECEIVE_BUDGET;
         }
         return more;
-    }
-
-    /** {@return whether the port may have more} */
-    private boolean receive(int port) {
-        List<PacketPort> ports = rim.ports();
-        if (port >= ports.size()) {
-            return false;
-        }
-        int received = ports.get(port).receive(reception, RECEIVE_BUDGET);
-        if (received > 0) {
-            hasReceived = true;
-            busyPort = port;
-        }
-        return received >= RECEIVE_BUDGET;
     }
 
     /** {@return whether {@link #receive} found anything last time} */

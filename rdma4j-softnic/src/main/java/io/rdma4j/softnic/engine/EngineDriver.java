@@ -35,6 +35,8 @@ public final class EngineDriver {
 
     /** How long after a poll another one is expected; the background thread stays away as long. */
     static final long POLLING_NS = 1_000_000;
+    /** How long after a thread that posts has run the engine it is expected to go on. */
+    private static final long POSTING_NS = 100_000;
     /** When a round is due that has more to do. */
     static final long AT_ONCE = Long.MIN_VALUE;
     /** After so many polls without a datagram the peer may be waiting for this very processor. */
@@ -62,6 +64,7 @@ public final class EngineDriver {
     private volatile long lastPollNs;
     /** Written before the time. */
     private long lastPollerId;
+    private volatile long lastPostNs;
     /** Pollers share it without any order: it need not be exact. */
     private int vainPolls;
     private volatile long lastTrafficNs;
@@ -80,6 +83,7 @@ public final class EngineDriver {
         this.onFatal = onFatal;
         long nowNs = clock.getAsLong();
         lastPollNs = nowNs - POLLING_NS;
+        lastPostNs = nowNs - POSTING_NS;
         lastTrafficNs = nowNs;
         lastRoundNs = nowNs;
         room = new EngineRoom(this, nowNs);
@@ -280,9 +284,11 @@ public final class EngineDriver {
         return clock.getAsLong() - lastPollNs < POLLING_NS;
     }
 
-    /** {@return when somebody polled last} */
-    long lastPollNs() {
-        return lastPollNs;
+    /** {@return how long the engine can be left to those who poll or post; 0 or less for not at all} */
+    long attendedForNs() {
+        long nowNs = clock.getAsLong();
+        long postingNs = owner.isLocked() ? POSTING_NS : lastPostNs + POSTING_NS - nowNs;
+        return Math.max(lastPollNs + POLLING_NS - nowNs, postingNs);
     }
 
     /** The calling thread waits now, so if it was the one that polled, nobody does. */
@@ -311,6 +317,7 @@ public final class EngineDriver {
             } finally {
                 owner.unlock();
             }
+            lastPostNs = clock.getAsLong();
         }
     }
 
@@ -358,7 +365,7 @@ public final class EngineDriver {
             if (hasBells || guest == null || !guest.isDone() || !holdsBack()) {
                 more |= transmit(nowNs);
             }
-            linger.onRound(engine.hasReceived());
+            linger.onRound(engine.hasReceived(), nowNs);
             return more ? AT_ONCE : engine.deadlineNs();
         } finally {
             owner.unlock();

@@ -98,6 +98,7 @@ final class EngineRoom implements WaitingRoom {
                 if (!hasMoreToDo && !isWanted() && !linger.goesOn(nowNs)) {
                     sleep(Math.min(dueNs, untilNs));
                     nowNs = driver.nowNs();
+                    linger.onWoken(nowNs);
                 }
             }
         } catch (RuntimeException | Error fatal) {
@@ -232,6 +233,10 @@ final class EngineRoom implements WaitingRoom {
     }
 
     private @Nullable Guest next(boolean ofUrgent) {
+        // Mostly nobody stands there, and even to find that out an iterator would be garbage.
+        if (line.isEmpty()) {
+            return null;
+        }
         for (Guest guest : line) {
             if (!ofUrgent || guest.isUrgent()) {
                 return guest;

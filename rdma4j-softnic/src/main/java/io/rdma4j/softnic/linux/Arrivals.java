@@ -17,6 +17,7 @@ final class Arrivals {
     /** More than any datagram, or burst of them, has. */
     private static final int CAPACITY = 1 << 16;
     private static final int CONTROL = 64;
+    private static final int MANY = 32;
 
     private final MemorySegment bytes;
     private final ByteBuffer bytesForCheck;
@@ -63,6 +64,11 @@ final class Arrivals {
     /** {@return the bytes of each but the last; 0 if there is one without bytes} */
     int segmentLength() {
         return segmentLength;
+    }
+
+    /** {@return whether it is about as much as comes together, so that the sender has probably sent more} */
+    boolean isLong() {
+        return length >= CAPACITY / 2 || length >= MANY * segmentLength;
     }
 
     MemorySegment bytes() {

@@ -80,11 +80,22 @@ final class LinuxPort implements PacketPort {
 
     @Override
     public int receive(PacketHandler handler, int budget) {
+        return receive(handler, budget, false);
+    }
+
+    @Override
+    public int receiveBriefly(PacketHandler handler, int budget) {
+        return receive(handler, budget, true);
+    }
+
+    private int receive(PacketHandler handler, int budget, boolean isBrief) {
         int count = 0;
         isReceiving = true;
         try {
-            while (count < budget && !socket.isClosed() && arrivals.receive(socket)) {
+            boolean goesOn = true;
+            while (goesOn && count < budget && !socket.isClosed() && arrivals.receive(socket)) {
                 count += handUp(handler);
+                goesOn = !isBrief || arrivals.isLong();
             }
         } finally {
             isReceiving = false;

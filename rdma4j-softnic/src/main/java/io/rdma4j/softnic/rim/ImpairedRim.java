@@ -211,5 +211,10 @@ public final class ImpairedRim implements Rim {
         public int receive(PacketHandler handler, int budget) {
             return port.receive(handler, budget);
         }
+
+        @Override
+        public int receiveBriefly(PacketHandler handler, int budget) {
+            return port.receiveBriefly(handler, budget);
+        }
     }
 }

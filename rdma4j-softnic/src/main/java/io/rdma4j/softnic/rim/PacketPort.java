@@ -53,4 +53,12 @@ public interface PacketPort {
      * @return how many were taken
      */
     int receive(PacketHandler handler, int budget);
+
+    /**
+     * As {@link #receive} for a caller that comes back at once: what a system call brings may do, where another would
+     * mostly find nothing.
+     */
+    default int receiveBriefly(PacketHandler handler, int budget) {
+        return receive(handler, budget);
+    }
 }

@@ -2,20 +2,13 @@ package io.rdma4j.softnic.engine;
 
 import io.rdma4j.protocol.cm.CmSettings;
 import io.rdma4j.protocol.cm.ConnectionManager;
-import io.rdma4j.protocol.wire.OutgoingPacket;
-import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.softnic.Race;
 import io.rdma4j.softnic.rim.PacketHandler;
 import io.rdma4j.softnic.rim.PacketPort;
-import io.rdma4j.softnic.rim.Rim;
-import io.rdma4j.verbs.Gid;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import java.net.InetAddress;
-import java.nio.ByteBuffer;
-import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -25,7 +18,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** What waits for the application's next look does not wait for ever. */
 class HeldBackTest {
-    private final Messages rim = new Messages();
+    private final AtomicBoolean hasMessage = new AtomicBoolean();
+    private final Messages rim = new Messages(new MessagePort());
     /** Stands still: nobody wakes because it is time. */
     private final AtomicLong clock = new AtomicLong(1);
     private Engine engine;
@@ -45,7 +39,7 @@ class HeldBackTest {
 
     @Test
     void thePollerItselfSendsAtItsNextLook() {
-        rim.hasMessage.set(true);
+        hasMessage.set(true);
         driver.poll();
         assertThat(rim.transmissions).hasValue(0);
         driver.poll();
@@ -60,7 +54,7 @@ class HeldBackTest {
 
     @Test
     void whoeverChangesSomethingSendsItFirst() {
-        rim.hasMessage.set(true);
+        hasMessage.set(true);
         driver.poll();
         driver.run(nowNs -> assertThat(rim.transmissions).hasValue(1));
     }
@@ -70,26 +64,20 @@ class HeldBackTest {
         driver.start();
         Race.until("the background thread sleeps", rim.isAwaited::get, Thread::onSpinWait);
         int before = rim.transmissions.get();
-        rim.hasMessage.set(true);
+        hasMessage.set(true);
         driver.poll();
         clock.addAndGet(EngineDriver.POLLING_NS);
         Race.until("it is sent", () -> rim.transmissions.get() > before, Thread::onSpinWait);
     }
 
     /** Has messages for the application, and does not wake who waits for them: the poller has seen them before. */
-    private final class Messages implements Rim, PacketPort {
-        final AtomicBoolean hasMessage = new AtomicBoolean();
+    private static final class Messages extends FixedPorts {
         final AtomicInteger transmissions = new AtomicInteger();
         final AtomicBoolean isAwaited = new AtomicBoolean();
         private final Semaphore bell = new Semaphore(0);
 
-        @Override
-        public int receive(PacketHandler handler, int budget) {
-            if (!hasMessage.getAndSet(false)) {
-                return 0;
-            }
-            engine.onDelivered();
-            return 1;
+        Messages(PacketPort port) {
+            super(port);
         }
 
         @Override
@@ -108,50 +96,16 @@ class HeldBackTest {
         public void wake() {
             bell.release();
         }
+    }
 
+    private final class MessagePort extends FixedPorts.Port {
         @Override
-        public List<PacketPort> ports() {
-            return List.of(this);
-        }
-
-        @Override
-        public Gid local() {
-            return Gid.of(InetAddress.getLoopbackAddress());
-        }
-
-        @Override
-        public boolean flush() {
-            return true;
-        }
-
-        @Override
-        public PacketPort open(InetAddress local) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public PacketPort join(Gid group) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void leave(Gid group) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public Sent send(OutgoingPacket packet) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public Sent send(ByteBuffer datagram, Path path) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void close() {
-            // Nothing is open.
+        public int receive(PacketHandler handler, int budget) {
+            if (!hasMessage.getAndSet(false)) {
+                return 0;
+            }
+            engine.onDelivered();
+            return 1;
         }
     }
 }

@@ -1,0 +1,78 @@
+package io.rdma4j.softnic.engine;
+
+import io.rdma4j.protocol.wire.OutgoingPacket;
+import io.rdma4j.protocol.wire.Path;
+import io.rdma4j.softnic.rim.PacketPort;
+import io.rdma4j.softnic.rim.Rim;
+import io.rdma4j.verbs.Gid;
+
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/** A rim whose ports a test has made, and that sends nothing. Nobody waits in it. */
+class FixedPorts implements Rim {
+    private final List<PacketPort> ports;
+
+    FixedPorts(PacketPort... ports) {
+        this.ports = List.of(ports);
+    }
+
+    /** What a test does not care for. */
+    abstract static class Port implements PacketPort {
+        @Override
+        public Gid local() {
+            return Gid.of(InetAddress.getLoopbackAddress());
+        }
+
+        @Override
+        public boolean flush() {
+            return true;
+        }
+
+        @Override
+        public Sent send(OutgoingPacket packet) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Sent send(ByteBuffer datagram, Path path) {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    @Override
+    public List<PacketPort> ports() {
+        return ports;
+    }
+
+    @Override
+    public void await(long timeoutNs) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void wake() {
+        // Nobody waits.
+    }
+
+    @Override
+    public PacketPort open(InetAddress local) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public PacketPort join(Gid group) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void leave(Gid group) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void close() {
+        // Nothing is open.
+    }
+}

@@ -1,0 +1,113 @@
+package io.rdma4j.softnic.engine;
+
+import io.rdma4j.protocol.cm.CmSettings;
+import io.rdma4j.protocol.cm.ConnectionManager;
+import io.rdma4j.softnic.rim.PacketHandler;
+import org.junit.jupiter.api.Test;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What a look for packets asks for, and when a device is left to those who look. */
+class LookTest {
+    private static final long LONG_AGO_NS = 10_000_000;
+
+    private final Stocked busy = new Stocked();
+    private final Stocked quiet = new Stocked();
+    private final AtomicLong clock = new AtomicLong(LONG_AGO_NS);
+    private final Engine engine = new Engine(new FixedPorts(busy, quiet),
+            new ConnectionManager(CmSettings.defaults(1), () -> 1), () -> 100, ring -> {});
+    private final EngineDriver driver = new EngineDriver(engine, clock::get, null, () -> {});
+
+    /** Counts how often it is asked, and tells that it has handed up what it was given to have. */
+    private static final class Stocked extends FixedPorts.Port {
+        int stock;
+        int asked;
+        int askedBriefly;
+
+        @Override
+        public int receive(PacketHandler handler, int budget) {
+            asked++;
+            int found = stock;
+            stock = 0;
+            return found;
+        }
+
+        @Override
+        public int receiveBriefly(PacketHandler handler, int budget) {
+            askedBriefly++;
+            return receive(handler, budget);
+        }
+    }
+
+    private void pollWith(int stock) {
+        busy.stock = stock;
+        driver.poll();
+    }
+
+    @Test
+    void whoPollsOnTakesWhatThePortHasThatHadSomethingLast() {
+        pollWith(1);
+        pollWith(1);
+        assertThat(busy.asked).isEqualTo(2);
+        assertThat(busy.askedBriefly).isEqualTo(1);
+        assertThat(quiet.asked).isEqualTo(1);
+    }
+
+    @Test
+    void allPortsAreEmptiedAfterSomeLooksInVain() {
+        pollWith(1);
+        for (int look = 0; look < 16; look++) {
+            pollWith(0);
+        }
+        assertThat(quiet.asked).isEqualTo(1);
+        pollWith(0);
+        assertThat(quiet.asked).isEqualTo(2);
+        assertThat(busy.askedBriefly).isEqualTo(16);
+        assertThat(busy.asked).isEqualTo(18);
+    }
+
+    @Test
+    void aBusyPortDoesNotKeepTheOthersWaitingForLong() {
+        pollWith(1);
+        for (int look = 0; look < 100; look++) {
+            clock.addAndGet(5_000);
+            pollWith(1);
+        }
+        assertThat(quiet.asked).isEqualTo(1 + 100 / 20);
+    }
+
+    @Test
+    void whoLooksSeldomTakesEverything() {
+        pollWith(1);
+        clock.addAndGet(20_000);
+        pollWith(1);
+        assertThat(busy.askedBriefly).isZero();
+        assertThat(quiet.asked).isEqualTo(2);
+    }
+
+    @Test
+    void aDeviceIsAttendedWhileSomebodyPolls() {
+        assertThat(driver.attendedForNs()).isNotPositive();
+        driver.poll();
+        assertThat(driver.attendedForNs()).isEqualTo(EngineDriver.POLLING_NS);
+        clock.addAndGet(EngineDriver.POLLING_NS);
+        assertThat(driver.attendedForNs()).isNotPositive();
+    }
+
+    @Test
+    void aDeviceIsAttendedWhileSomebodyOwnsIt() {
+        driver.run(nowNs -> assertThat(driver.attendedForNs()).isPositive());
+        assertThat(driver.attendedForNs()).isNotPositive();
+    }
+
+    @Test
+    void aDeviceIsAttendedForAMomentAfterSomebodyPosted() {
+        new PostedQueuePair(engine, driver).post(EngineQueuePair.SEND_BELL);
+        long attendedNs = driver.attendedForNs();
+        assertThat(attendedNs).isBetween(1L, EngineDriver.POLLING_NS - 1);
+        clock.addAndGet(attendedNs);
+        assertThat(driver.attendedForNs()).isNotPositive();
+    }
+}
