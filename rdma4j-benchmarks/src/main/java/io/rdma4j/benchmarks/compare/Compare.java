@@ -30,7 +30,8 @@ public final class Compare implements Callable<Integer> {
     private boolean isHelp;
 
     @Option(names = "--repeats", paramLabel = "N",
-            description = "How often each is measured (5; with --quick 3).")
+            description = "How often each is measured (5; with --quick 3). Where a host moves the "
+                    + "processors of a virtual machine apart, more often, until it was as often near.")
     private int repeats;
 
     @Option(names = "--quick", description = "Short times, fewer variants: some ten minutes.")
@@ -73,7 +74,7 @@ public final class Compare implements Callable<Integer> {
             trials.removeIf(trial -> !wanted.matcher(trial.id()).find());
         }
         PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
-        Session session = new Session(trials, out);
+        Session session = new Session(trials, out, CoreDistance::measureNs);
         if (isListing) {
             trials.forEach(trial -> out.printf("%-28s %s: %s%s%n", trial.id(), trial.peer(),
                     trial.work(), session.obstacle(trial.id()).map(why -> " — " + why).orElse("")));
@@ -87,6 +88,7 @@ public final class Compare implements Callable<Integer> {
                 String.format("%.0f %% of the processors, before the trials", 100 * share)));
         facts.put("rounds", rounds + ", each counted for " + counting + " s after " + warmUp
                 + " s that were not");
+        session.distances().ifPresent(words -> facts.put("distance of processors", words));
         if (note != null) {
             facts.put("note", note);
         }

@@ -4,6 +4,7 @@ import io.rdma4j.benchmarks.workload.Quantity;
 import org.jspecify.annotations.Nullable;
 
 import java.util.Optional;
+import java.util.function.BiFunction;
 
 /**
  * A figure that is sought: one trial against another of the same run, or against a number.
@@ -30,11 +31,20 @@ record Goal(String what, Kind kind, String trial, Quantity quantity, @Nullable S
 
     /** {@return the figure, if all that it needs was measured} */
     Optional<Double> measured(Session session) {
-        Optional<Double> own = session.samples(trial, quantity).map(Samples::median);
+        return figure(session::samples);
+    }
+
+    /** {@return the figure of the trials that met processors far apart, if all that it needs did} */
+    Optional<Double> measuredFar(Session session) {
+        return figure((id, wanted) -> session.samples(id, wanted, false));
+    }
+
+    private Optional<Double> figure(BiFunction<String, Quantity, Optional<Samples>> samples) {
+        Optional<Double> own = samples.apply(trial, quantity).map(Samples::median);
         if (against == null) {
             return own.map(quantity::inUnits);
         }
-        Optional<Double> other = session.samples(against, quantity).map(Samples::median);
+        Optional<Double> other = samples.apply(against, quantity).map(Samples::median);
         return own.flatMap(value -> other.map(divisor -> value / divisor));
     }
 

@@ -2,6 +2,7 @@ package io.rdma4j.benchmarks.compare;
 
 import io.rdma4j.benchmarks.workload.Quantity;
 
+import java.util.List;
 import java.util.Map;
 import java.util.StringJoiner;
 
@@ -27,9 +28,17 @@ final class Json {
         members.add("\"work\": " + quoted(trial.work()));
         members.add("\"chief\": " + quoted(trial.chief().name()));
         session.obstacle(trial.id()).ifPresent(why -> members.add("\"obstacle\": " + quoted(why)));
+        List<Result> results = session.resultsOf(trial.id());
+        if (!results.isEmpty()) {
+            members.add("\"core distance ns\": "
+                    + results.stream().map(each -> Math.round(each.coreDistanceNs())).toList());
+        }
         for (Quantity quantity : Quantity.values()) {
-            session.samples(trial.id(), quantity).ifPresent(
-                    samples -> members.add(quoted(quantity.name()) + ": " + samples.values()));
+            List<Double> values = results.stream()
+                    .flatMap(each -> each.figures().value(quantity).stream()).toList();
+            if (!values.isEmpty()) {
+                members.add(quoted(quantity.name()) + ": " + values);
+            }
         }
         return members.toString();
     }
@@ -40,6 +49,7 @@ final class Json {
         members.add("\"sought\": " + quoted(goal.sought()));
         goal.measured(session).ifPresent(value -> members.add("\"measured\": " + value)
                 .add("\"met\": " + goal.isMetBy(value)));
+        goal.measuredFar(session).ifPresent(value -> members.add("\"far apart\": " + value));
         return members.toString();
     }
 

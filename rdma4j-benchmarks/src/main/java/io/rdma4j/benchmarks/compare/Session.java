@@ -11,34 +11,59 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Trials in turn, round after round, and what they gave. One thread. */
+/**
+ * Trials in turn, round after round, and what they gave. One thread.
+ *
+ * <p>Where the processors are moved ({@link CoreDistance}), results of one place are compared with each other: those of
+ * processors that share a cache, if there are any.
+ */
 final class Session {
+    /** How many times the rounds there may be until each trial has met near processors as often as wanted. */
+    private static final int PATIENCE = 3;
+
+    /** How far apart the processors are. */
+    @FunctionalInterface
+    interface Distance {
+        /** {@return nanoseconds} */
+        double measureNs() throws InterruptedException;
+    }
+
     private final List<Trial> trials;
+    private final Distance distance;
     private final PrintStream progress;
-    private final Map<String, List<Figures>> figures = new LinkedHashMap<>();
+    private final Map<String, List<Result>> results = new LinkedHashMap<>();
     private final Map<String, String> obstacles = new LinkedHashMap<>();
     private final Bystanders bystanders = new Bystanders();
 
-    Session(List<Trial> trials, PrintStream progress) {
+    Session(List<Trial> trials, PrintStream progress, Distance distance) {
         this.trials = trials;
+        this.distance = distance;
         this.progress = progress;
         for (Trial trial : trials) {
-            figures.put(trial.id(), new ArrayList<>());
+            results.put(trial.id(), new ArrayList<>());
             trial.runner().obstacle().ifPresent(why -> obstacles.put(trial.id(), why));
         }
     }
 
     /**
-     * Runs every trial once a round. Every other round goes backwards, so that none always follows the same.
+     * Runs every trial once a round, and those once more that met processors far apart. Every other round goes backwards,
+     * so that none always follows the same.
      */
     void run(int rounds) throws InterruptedException {
-        for (int round = 1; round <= rounds; round++) {
+        for (int round = 1; round <= PATIENCE * rounds; round++) {
             for (Trial trial : round % 2 == 1 ? trials : trials.reversed()) {
-                if (trial.runner().obstacle().isEmpty()) {
+                if (trial.runner().obstacle().isEmpty()
+                        && (round <= rounds || isWanted(trial, rounds))) {
                     run(trial, round, rounds);
                 }
             }
         }
+    }
+
+    private boolean isWanted(Trial trial, int rounds) {
+        List<Result> all = resultsOf(trial.id());
+        long near = all.stream().filter(Result::isNear).count();
+        return near < rounds && near < all.size();
     }
 
     private void run(Trial trial, int round, int rounds) throws InterruptedException {
@@ -51,8 +76,10 @@ final class Session {
             if (value.isEmpty()) {
                 throw new IOException("it said no " + trial.chief());
             }
-            figuresOf(trial.id()).add(result);
-            progress.println(Text.value(trial.chief(), value.get()));
+            Result placed = new Result(result, distance.measureNs());
+            resultsOf(trial.id()).add(placed);
+            progress.println(Text.value(trial.chief(), value.get())
+                    + (placed.isNear() ? "" : ", processors far apart"));
         } catch (IOException e) {
             obstacles.put(trial.id(), "round " + round + " failed: " + e.getMessage());
             progress.println("failed: " + e.getMessage());
@@ -73,18 +100,50 @@ final class Session {
         return Optional.ofNullable(obstacles.get(id));
     }
 
-    /** {@return what the repetitions of a trial gave, if it was run} */
+    /** {@return what a trial gave with near processors, or with others if there were no near ones} */
     Optional<Samples> samples(String id, Quantity quantity) {
+        boolean hasNear = resultsOf(id).stream().anyMatch(Result::isNear);
+        return samples(id, quantity, hasNear);
+    }
+
+    /** {@return what a trial gave with processors of one kind of place, if it was run there} */
+    Optional<Samples> samples(String id, Quantity quantity, boolean isNear) {
         List<Double> values = new ArrayList<>();
-        for (Figures each : figuresOf(id)) {
-            each.value(quantity).ifPresent(values::add);
+        for (Result each : resultsOf(id)) {
+            if (each.isNear() == isNear) {
+                each.figures().value(quantity).ifPresent(values::add);
+            }
         }
         return values.isEmpty() ? Optional.empty() : Optional.of(new Samples(values));
     }
 
-    /** {@return what a trial gave in each round} */
-    List<Figures> figuresOf(String id) {
-        List<Figures> found = figures.get(id);
+    /** {@return whether any trial met processors far apart} */
+    boolean hasFar() {
+        return results.values().stream().flatMap(List::stream).anyMatch(each -> !each.isNear());
+    }
+
+    /** {@return how far apart the processors were, in words, if that changed} */
+    Optional<String> distances() {
+        List<Double> near = distances(true);
+        List<Double> far = distances(false);
+        if (near.isEmpty() || far.isEmpty()) {
+            return Optional.empty();
+        }
+        return Optional.of(String.format(
+                "a cache line there and back %.0f ns in %d trials, which count, and %.0f ns in %d, "
+                        + "which are told apart",
+                new Samples(near).median(), near.size(), new Samples(far).median(),
+                far.size()));
+    }
+
+    private List<Double> distances(boolean isNear) {
+        return results.values().stream().flatMap(List::stream)
+                .filter(each -> each.isNear() == isNear).map(Result::coreDistanceNs).toList();
+    }
+
+    /** {@return what a trial gave each time} */
+    List<Result> resultsOf(String id) {
+        List<Result> found = results.get(id);
         return found == null ? List.of() : found;
     }
 

@@ -1,6 +1,7 @@
 package io.rdma4j.benchmarks.compare;
 
 import io.rdma4j.benchmarks.workload.Quantity;
+import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -13,7 +14,8 @@ final class Tables {
 
     static String goals(Session session) {
         List<List<String>> rows = new ArrayList<>();
-        rows.add(List.of("what", "sought", "measured", "met"));
+        boolean hasFar = session.hasFar();
+        rows.add(row(List.of("what", "sought", "measured", "met"), hasFar ? "far apart" : null));
         for (Goal goal : Goals.all()) {
             if (session.trial(goal.trial()).isEmpty()) {
                 continue;
@@ -21,16 +23,26 @@ final class Tables {
             Optional<Double> measured = goal.measured(session);
             String met = measured.map(value -> goal.isMetBy(value) ? "yes" : "**no**")
                     .orElse("");
-            rows.add(List.of(goal.what(), goal.sought(),
-                    measured.map(goal::shown).orElse("not measured"), met));
+            String far = goal.measuredFar(session).map(goal::shown).orElse("");
+            rows.add(row(List.of(goal.what(), goal.sought(),
+                    measured.map(goal::shown).orElse("not measured"), met), hasFar ? far : null));
         }
         return table(rows);
     }
 
+    private static List<String> row(List<String> cells, @Nullable String last) {
+        List<String> row = new ArrayList<>(cells);
+        if (last != null) {
+            row.add(last);
+        }
+        return row;
+    }
+
     static String figures(Session session) {
         List<List<String>> rows = new ArrayList<>();
-        rows.add(List.of("who", "what", "median", "least to most", "99th percentile",
-                "B allocated an operation"));
+        boolean hasFar = session.hasFar();
+        rows.add(row(List.of("who", "what", "median", "least to most", "99th percentile",
+                "B allocated an operation"), hasFar ? "far apart" : null));
         for (Trial trial : session.trials()) {
             Optional<Samples> chief = session.samples(trial.id(), trial.chief());
             if (chief.isEmpty()) {
@@ -38,11 +50,13 @@ final class Tables {
             }
             Quantity unit = trial.chief();
             Samples samples = chief.get();
-            rows.add(List.of(trial.peer(), trial.work(), Text.value(unit, samples.median()),
+            String far = session.samples(trial.id(), unit, false)
+                    .map(all -> Text.number(unit, all.median())).orElse("");
+            rows.add(row(List.of(trial.peer(), trial.work(), Text.value(unit, samples.median()),
                     Text.number(unit, samples.least()) + " – "
                             + Text.number(unit, samples.most()),
                     median(session, trial, Quantity.LATENCY_99_NS),
-                    median(session, trial, Quantity.ALLOCATED_BYTES)));
+                    median(session, trial, Quantity.ALLOCATED_BYTES)), hasFar ? far : null));
         }
         return table(rows);
     }

@@ -18,6 +18,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 class SessionTest {
     private static final PrintStream NOWHERE = new PrintStream(OutputStream.nullOutputStream());
 
+    private static final double NEAR = 70;
+    private static final double FAR = 350;
+
     private final List<String> order = new ArrayList<>();
 
     /** A trial that gives bandwidths, one after the other, and fails where there is none. */
@@ -44,7 +47,7 @@ class SessionTest {
     @Test
     void roundsGoToAndFro() throws Exception {
         Session session = new Session(List.of(trial("a", 1.0, 2.0, 3.0), trial("b", 1.0, 1.0, 1.0)),
-                NOWHERE);
+                NOWHERE, () -> NEAR);
         session.run(3);
         assertThat(order).containsExactly("a", "b", "b", "a", "a", "b");
         assertThat(session.samples("a", Quantity.BYTES_PER_SECOND).orElseThrow().median())
@@ -53,7 +56,7 @@ class SessionTest {
 
     @Test
     void whatIsNotInstalledIsSkippedWithAReason() throws Exception {
-        Session session = new Session(List.of(trial("a")), NOWHERE);
+        Session session = new Session(List.of(trial("a")), NOWHERE, () -> NEAR);
         session.run(2);
         assertThat(order).isEmpty();
         assertThat(Tables.obstacles(session)).contains("a (peer of a): not installed");
@@ -61,7 +64,7 @@ class SessionTest {
 
     @Test
     void failureIsToldAndTheOtherRoundsCount() throws Exception {
-        Session session = new Session(List.of(trial("a", 4.0, -1.0, 6.0)), NOWHERE);
+        Session session = new Session(List.of(trial("a", 4.0, -1.0, 6.0)), NOWHERE, () -> NEAR);
         session.run(3);
         assertThat(session.samples("a", Quantity.BYTES_PER_SECOND).orElseThrow().values())
                 .containsExactly(4.0, 6.0);
@@ -73,7 +76,7 @@ class SessionTest {
         Session session = new Session(
                 List.of(trial(Catalogue.WRITE_1M, 8e9, 9e9, 20e9),
                         trial(Catalogue.UDP_CEILING, 10e9, 1e9, 11e9)),
-                NOWHERE);
+                NOWHERE, () -> NEAR);
         session.run(3);
         assertThat(Tables.goals(session)).contains("against the UDP ceiling")
                 .containsPattern("at least 0.9 +\\| 0.90 +\\| yes")
@@ -81,8 +84,37 @@ class SessionTest {
     }
 
     @Test
+    void whatMetProcessorsFarApartIsRunAgainAndToldApart() throws Exception {
+        List<Double> distances = new ArrayList<>(List.of(NEAR, FAR, NEAR, NEAR));
+        Session session = new Session(
+                List.of(trial(Catalogue.WRITE_1M, 8e9, 9e9),
+                        trial(Catalogue.UDP_CEILING, 1e9, 10e9)),
+                NOWHERE, distances::removeFirst);
+        session.run(1);
+        assertThat(order).containsExactly(Catalogue.WRITE_1M, Catalogue.UDP_CEILING,
+                Catalogue.UDP_CEILING);
+        assertThat(session.samples(Catalogue.UDP_CEILING, Quantity.BYTES_PER_SECOND).orElseThrow()
+                .values()).containsExactly(10e9);
+        assertThat(Tables.goals(session)).containsPattern("at least 0.9 +\\| 0.80 +\\| \\*\\*no");
+        assertThat(Tables.figures(session)).containsPattern("10.00 GB/s.*\\| 1.00 +\\|");
+        assertThat(Json.of(session, Map.of())).contains("\"core distance ns\": [350, 70]",
+                "\"BYTES_PER_SECOND\": [1.0E9, 1.0E10]");
+        assertThat(session.distances()).hasValueSatisfying(words -> assertThat(words)
+                .contains("70 ns in 2 trials", "350 ns in 1"));
+    }
+
+    @Test
+    void aMachineWhoseProcessorsAreNeverNearIsMeasuredAllTheSame() throws Exception {
+        Session session = new Session(List.of(trial("a", 1.0, 2.0, 3.0)), NOWHERE, () -> FAR);
+        session.run(1);
+        assertThat(session.samples("a", Quantity.BYTES_PER_SECOND).orElseThrow().median())
+                .isEqualTo(2);
+    }
+
+    @Test
     void jsonAndPlotHoldWhatWasMeasured() throws Exception {
-        Session session = new Session(List.of(trial("a \"quoted\" <b>", 8e9, 9e9)), NOWHERE);
+        Session session = new Session(List.of(trial("a \"quoted\" <b>", 8e9, 9e9)), NOWHERE,
+                () -> NEAR);
         session.run(2);
         assertThat(Json.of(session, Map.of("kernel", "6.1"))).contains("\"kernel\": \"6.1\"",
                 "\"id\": \"a \\\"quoted\\\" <b>\"", "\"BYTES_PER_SECOND\": [8.0E9, 9.0E9]");
