@@ -15,7 +15,7 @@ import java.util.function.Predicate;
 
 /** A process of a trial; it is ended when it takes too long, when it is closed and when this one ends. */
 final class ChildProcess implements AutoCloseable {
-    private static final int KEPT_LINES = 200;
+    private static final int KEPT_LINES = 10_000;
     private static final Duration GRACE = Duration.ofSeconds(5);
     private static final Set<Process> LIVING = ConcurrentHashMap.newKeySet();
 

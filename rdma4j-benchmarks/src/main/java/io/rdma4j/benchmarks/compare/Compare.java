@@ -74,7 +74,7 @@ public final class Compare implements Callable<Integer> {
             trials.removeIf(trial -> !wanted.matcher(trial.id()).find());
         }
         PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
-        Session session = new Session(trials, out, CoreDistance::measureNs);
+        Session session = new Session(trials, out, new CoreDistance());
         if (isListing) {
             trials.forEach(trial -> out.printf("%-28s %s: %s%s%n", trial.id(), trial.peer(),
                     trial.work(), session.obstacle(trial.id()).map(why -> " — " + why).orElse("")));

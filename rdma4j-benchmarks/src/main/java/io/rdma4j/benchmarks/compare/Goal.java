@@ -36,7 +36,7 @@ record Goal(String what, Kind kind, String trial, Quantity quantity, @Nullable S
 
     /** {@return the figure of the trials that met processors far apart, if all that it needs did} */
     Optional<Double> measuredFar(Session session) {
-        return figure((id, wanted) -> session.samples(id, wanted, false));
+        return figure(session::samplesFar);
     }
 
     private Optional<Double> figure(BiFunction<String, Quantity, Optional<Samples>> samples) {

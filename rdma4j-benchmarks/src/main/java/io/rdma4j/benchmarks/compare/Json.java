@@ -30,8 +30,9 @@ final class Json {
         session.obstacle(trial.id()).ifPresent(why -> members.add("\"obstacle\": " + quoted(why)));
         List<Result> results = session.resultsOf(trial.id());
         if (!results.isEmpty()) {
-            members.add("\"core distance ns\": "
-                    + results.stream().map(each -> Math.round(each.coreDistanceNs())).toList());
+            members.add("\"core distance before, after, ns\": "
+                    + results.stream().map(each -> List.of(Math.round(each.beforeNs()),
+                            Math.round(each.afterNs()))).toList());
         }
         for (Quantity quantity : Quantity.values()) {
             List<Double> values = results.stream()

@@ -5,11 +5,15 @@ import io.rdma4j.benchmarks.workload.Figures;
 /**
  * What a trial gave once.
  *
- * @param coreDistanceNs how far apart the processors were when it ended; they are moved as processes start, and seldom
- *        afterwards
+ * @param beforeNs how far apart the processors were when it began
+ * @param afterNs and when it had ended; between the two they may have been moved
  */
-record Result(Figures figures, double coreDistanceNs) {
+record Result(Figures figures, double beforeNs, double afterNs) {
     boolean isNear() {
-        return coreDistanceNs < CoreDistance.NEAR_NS;
+        return Math.max(beforeNs, afterNs) < CoreDistance.NEAR_NS;
+    }
+
+    boolean isFar() {
+        return Math.min(beforeNs, afterNs) >= CoreDistance.NEAR_NS;
     }
 }

@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * Trials in turn, round after round, and what they gave. One thread.
@@ -26,6 +27,11 @@ final class Session {
     interface Distance {
         /** {@return nanoseconds} */
         double measureNs() throws InterruptedException;
+
+        /** Waits a moment until they are near. {@return nanoseconds, more than near if they did not come} */
+        default double settleNs() throws InterruptedException {
+            return measureNs();
+        }
     }
 
     private final List<Trial> trials;
@@ -71,15 +77,16 @@ final class Session {
         progress.flush();
         bystanders.look();
         try {
+            double beforeNs = distance.settleNs();
             Figures result = trial.runner().run();
             Optional<Double> value = result.value(trial.chief());
             if (value.isEmpty()) {
                 throw new IOException("it said no " + trial.chief());
             }
-            Result placed = new Result(result, distance.measureNs());
+            Result placed = new Result(result, beforeNs, distance.measureNs());
             resultsOf(trial.id()).add(placed);
-            progress.println(Text.value(trial.chief(), value.get())
-                    + (placed.isNear() ? "" : ", processors far apart"));
+            progress.println(Text.value(trial.chief(), value.get()) + (placed.isNear() ? ""
+                    : placed.isFar() ? ", processors far apart" : ", processors moved"));
         } catch (IOException e) {
             obstacles.put(trial.id(), "round " + round + " failed: " + e.getMessage());
             progress.println("failed: " + e.getMessage());
@@ -100,17 +107,21 @@ final class Session {
         return Optional.ofNullable(obstacles.get(id));
     }
 
-    /** {@return what a trial gave with near processors, or with others if there were no near ones} */
+    /** {@return what a trial gave with near processors, or at all if there were no near ones} */
     Optional<Samples> samples(String id, Quantity quantity) {
         boolean hasNear = resultsOf(id).stream().anyMatch(Result::isNear);
-        return samples(id, quantity, hasNear);
+        return samples(id, quantity, each -> !hasNear || each.isNear());
     }
 
-    /** {@return what a trial gave with processors of one kind of place, if it was run there} */
-    Optional<Samples> samples(String id, Quantity quantity, boolean isNear) {
+    /** {@return what a trial gave with processors far apart, if it met such} */
+    Optional<Samples> samplesFar(String id, Quantity quantity) {
+        return samples(id, quantity, Result::isFar);
+    }
+
+    private Optional<Samples> samples(String id, Quantity quantity, Predicate<Result> counts) {
         List<Double> values = new ArrayList<>();
         for (Result each : resultsOf(id)) {
-            if (each.isNear() == isNear) {
+            if (counts.test(each)) {
                 each.figures().value(quantity).ifPresent(values::add);
             }
         }
@@ -119,26 +130,25 @@ final class Session {
 
     /** {@return whether any trial met processors far apart} */
     boolean hasFar() {
-        return results.values().stream().flatMap(List::stream).anyMatch(each -> !each.isNear());
+        return results.values().stream().flatMap(List::stream).anyMatch(Result::isFar);
     }
 
     /** {@return how far apart the processors were, in words, if that changed} */
     Optional<String> distances() {
-        List<Double> near = distances(true);
-        List<Double> far = distances(false);
-        if (near.isEmpty() || far.isEmpty()) {
+        List<Result> all = results.values().stream().flatMap(List::stream).toList();
+        List<Double> near = all.stream().filter(Result::isNear).map(Result::afterNs).toList();
+        List<Double> far = all.stream().filter(Result::isFar).map(Result::afterNs).toList();
+        if (near.isEmpty() || near.size() == all.size()) {
             return Optional.empty();
         }
         return Optional.of(String.format(
-                "a cache line there and back %.0f ns in %d trials, which count, and %.0f ns in %d, "
-                        + "which are told apart",
-                new Samples(near).median(), near.size(), new Samples(far).median(),
-                far.size()));
-    }
-
-    private List<Double> distances(boolean isNear) {
-        return results.values().stream().flatMap(List::stream)
-                .filter(each -> each.isNear() == isNear).map(Result::coreDistanceNs).toList();
+                "a cache line there and back %.0f ns in %d trials, which count; %s%d trials in which that "
+                        + "changed do not",
+                new Samples(near).median(), near.size(),
+                far.isEmpty() ? ""
+                        : String.format("%.0f ns in %d, which are told apart; ",
+                                new Samples(far).median(), far.size()),
+                all.size() - near.size() - far.size()));
     }
 
     /** {@return what a trial gave each time} */

@@ -50,7 +50,7 @@ final class Tables {
             }
             Quantity unit = trial.chief();
             Samples samples = chief.get();
-            String far = session.samples(trial.id(), unit, false)
+            String far = session.samplesFar(trial.id(), unit)
                     .map(all -> Text.number(unit, all.median())).orElse("");
             rows.add(row(List.of(trial.peer(), trial.work(), Text.value(unit, samples.median()),
                     Text.number(unit, samples.least()) + " – "

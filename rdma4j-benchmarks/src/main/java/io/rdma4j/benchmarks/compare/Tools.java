@@ -41,7 +41,8 @@ final class Tools {
                 List.of("-s", "-1", "-p", "PORT", "-B", "127.0.0.1"), client, Map.of(), lines -> {
                     Matcher matcher = RECEIVED.matcher(String.join("\n", lines));
                     if (!matcher.find()) {
-                        throw new IOException("iperf3 told no bandwidth: " + lines);
+                        throw new IOException("iperf3 told no bandwidth in " + lines.size()
+                                + " lines");
                     }
                     return new Figures().with(Quantity.BYTES_PER_SECOND,
                             Double.parseDouble(matcher.group(1)) / 8);

@@ -84,8 +84,8 @@ class SessionTest {
     }
 
     @Test
-    void whatMetProcessorsFarApartIsRunAgainAndToldApart() throws Exception {
-        List<Double> distances = new ArrayList<>(List.of(NEAR, FAR, NEAR, NEAR));
+    void whatMetMovedProcessorsIsRunAgainAndDoesNotCount() throws Exception {
+        List<Double> distances = new ArrayList<>(List.of(NEAR, NEAR, NEAR, FAR, NEAR, NEAR));
         Session session = new Session(
                 List.of(trial(Catalogue.WRITE_1M, 8e9, 9e9),
                         trial(Catalogue.UDP_CEILING, 1e9, 10e9)),
@@ -96,11 +96,19 @@ class SessionTest {
         assertThat(session.samples(Catalogue.UDP_CEILING, Quantity.BYTES_PER_SECOND).orElseThrow()
                 .values()).containsExactly(10e9);
         assertThat(Tables.goals(session)).containsPattern("at least 0.9 +\\| 0.80 +\\| \\*\\*no");
-        assertThat(Tables.figures(session)).containsPattern("10.00 GB/s.*\\| 1.00 +\\|");
-        assertThat(Json.of(session, Map.of())).contains("\"core distance ns\": [350, 70]",
+        assertThat(Json.of(session, Map.of())).contains("after, ns\": [[70, 350], [70, 70]]",
                 "\"BYTES_PER_SECOND\": [1.0E9, 1.0E10]");
         assertThat(session.distances()).hasValueSatisfying(words -> assertThat(words)
-                .contains("70 ns in 2 trials", "350 ns in 1"));
+                .contains("70 ns in 2 trials", "1 trials in which that changed"));
+    }
+
+    @Test
+    void processorsThatStayFarApartHaveAColumn() throws Exception {
+        List<Double> distances = new ArrayList<>(List.of(NEAR, NEAR));
+        Session session = new Session(List.of(trial("a", 1e9, 2e9, 3e9, 4e9, 5e9, 6e9)), NOWHERE,
+                () -> distances.isEmpty() ? FAR : distances.removeFirst());
+        session.run(2);
+        assertThat(Tables.figures(session)).containsPattern("1.00 GB/s.*\\| 4.00 +\\|");
     }
 
     @Test

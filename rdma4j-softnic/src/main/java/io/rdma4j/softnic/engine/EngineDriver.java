@@ -286,6 +286,10 @@ public final class EngineDriver {
 
     /** {@return how long the engine can be left to those who poll or post; 0 or less for not at all} */
     long attendedForNs() {
+        if (rung.get() != null && !owner.isLocked()) {
+            // Whoever rang has seen an owner, who has left for its own work.
+            return 0;
+        }
         long nowNs = clock.getAsLong();
         long postingNs = owner.isLocked() ? POSTING_NS : lastPostNs + POSTING_NS - nowNs;
         return Math.max(lastPollNs + POLLING_NS - nowNs, postingNs);
@@ -304,6 +308,7 @@ public final class EngineDriver {
             if (round == MAX_INLINE_ROUNDS) {
                 // Others keep ringing: the background thread goes on, this one has its own work.
                 wake();
+                wakeBackground();
                 return;
             }
             if (waitingTasks > 0 || !owner.tryLock()) {

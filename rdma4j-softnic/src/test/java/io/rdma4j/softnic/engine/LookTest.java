@@ -5,6 +5,7 @@ import io.rdma4j.protocol.cm.ConnectionManager;
 import io.rdma4j.softnic.rim.PacketHandler;
 import org.junit.jupiter.api.Test;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -109,5 +110,18 @@ class LookTest {
         assertThat(attendedNs).isBetween(1L, EngineDriver.POLLING_NS - 1);
         clock.addAndGet(attendedNs);
         assertThat(driver.attendedForNs()).isNotPositive();
+    }
+
+    @Test
+    void aDeviceIsNotAttendedWhereBellsWereLeft() {
+        PostedQueuePair queuePair = new PostedQueuePair(engine, driver);
+        // Another thread that finds an owner each time and relies on it.
+        queuePair.whenHeard(() -> CompletableFuture
+                .runAsync(() -> queuePair.post(EngineQueuePair.SEND_BELL)).join());
+        queuePair.post(EngineQueuePair.SEND_BELL);
+        assertThat(driver.attendedForNs()).isZero();
+        queuePair.whenHeard(() -> {});
+        driver.poll();
+        assertThat(driver.attendedForNs()).isPositive();
     }
 }

@@ -22,6 +22,7 @@ final class PostedQueuePair implements QueuePairProtocol, EngineQueuePair.Listen
     private long count;
     /** Written by the engine's owner alone. */
     private long heard;
+    private Runnable whenHeard = () -> {};
     private final EngineDriver driver;
     private final EngineQueuePair queuePair;
 
@@ -47,11 +48,17 @@ final class PostedQueuePair implements QueuePairProtocol, EngineQueuePair.Listen
         driver.ring(queuePair, bell);
     }
 
+    /** Does something each time the engine hears of a request, as its owner. */
+    void whenHeard(Runnable action) {
+        whenHeard = action;
+    }
+
     @Override
     public void onSendPosted(long nowNs) {
         synchronized (this) {
             heard = count;
         }
+        whenHeard.run();
     }
 
     @Override
