@@ -16,6 +16,9 @@ final class CoreDistance implements Session.Distance {
     private static final VarHandle TURN;
     private static final int STRETCHES = 8;
     private static final int ROUNDS = 2_000;
+    /** How often to look for near processors. */
+    private static final int LOOKS = 20;
+    private static final long PAUSE_MS = 100;
 
     static {
         try {
@@ -24,10 +27,6 @@ final class CoreDistance implements Session.Distance {
             throw new ExceptionInInitializerError(e);
         }
     }
-
-    /** How often to look for near processors. */
-    private static final int LOOKS = 20;
-    private static final long PAUSE_MS = 100;
 
     /** What goes to and fro. */
     private static final class Line {

@@ -30,7 +30,7 @@ final class Json {
         session.obstacle(trial.id()).ifPresent(why -> members.add("\"obstacle\": " + quoted(why)));
         List<Result> results = session.resultsOf(trial.id());
         if (!results.isEmpty()) {
-            members.add("\"core distance before, after, ns\": "
+            members.add("\"coreDistanceNs\": "
                     + results.stream().map(each -> List.of(Math.round(each.beforeNs()),
                             Math.round(each.afterNs()))).toList());
         }
@@ -50,7 +50,7 @@ final class Json {
         members.add("\"sought\": " + quoted(goal.sought()));
         goal.measured(session).ifPresent(value -> members.add("\"measured\": " + value)
                 .add("\"met\": " + goal.isMetBy(value)));
-        goal.measuredFar(session).ifPresent(value -> members.add("\"far apart\": " + value));
+        goal.measuredFar(session).ifPresent(value -> members.add("\"farApart\": " + value));
         return members.toString();
     }
 

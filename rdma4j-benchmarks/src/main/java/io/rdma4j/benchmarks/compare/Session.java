@@ -73,7 +73,8 @@ final class Session {
     }
 
     private void run(Trial trial, int round, int rounds) throws InterruptedException {
-        progress.printf("%d/%d %-28s ", round, rounds, trial.id());
+        progress.printf("%-5s %-28s ", round <= rounds ? round + "/" + rounds : "again",
+                trial.id());
         progress.flush();
         bystanders.look();
         try {

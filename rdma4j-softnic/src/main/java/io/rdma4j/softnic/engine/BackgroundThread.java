@@ -81,8 +81,7 @@ final class BackgroundThread {
         } else {
             long dueNs = driver.serve(null, linger);
             if (dueNs != EngineDriver.AT_ONCE && !linger.goesOn(driver.nowNs())) {
-                room.sleepInBackground(dueNs);
-                linger.onWoken(driver.nowNs());
+                room.sleepInBackground(dueNs, linger);
             }
         }
     }

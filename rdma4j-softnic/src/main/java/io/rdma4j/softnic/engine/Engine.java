@@ -267,17 +267,14 @@ public final class Engine {
     }
 
     private boolean mayLookBriefly() {
-        return vainLooks < VAIN_LOOKS && nowNs - lastLookNs < JUST_NOW_NS
+        return busyPort < rim.ports().size() && vainLooks < VAIN_LOOKS
+                && nowNs - lastLookNs < JUST_NOW_NS
                 && nowNs - lastLookAtAllNs < LOOK_AT_ALL_NS;
     }
 
     /** Takes what the port has at hand that had something last. */
     private boolean receiveBriefly() {
-        List<PacketPort> ports = rim.ports();
-        if (busyPort >= ports.size()) {
-            return false;
-        }
-        int received = ports.get(busyPort).receiveBriefly(reception, RECEIVE_BUDGET);
+        int received = rim.ports().get(busyPort).receiveBriefly(reception, RECEIVE_BUDGET);
         hasReceived = received > 0;
         vainLooks = hasReceived ? 0 : vainLooks + 1;
         return received >= RECEIVE_BUDGET;

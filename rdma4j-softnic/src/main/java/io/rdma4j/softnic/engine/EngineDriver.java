@@ -295,10 +295,15 @@ public final class EngineDriver {
         return Math.max(lastPollNs + POLLING_NS - nowNs, postingNs);
     }
 
-    /** The calling thread waits now, so if it was the one that polled, nobody does. */
-    void stopPolling() {
+    /**
+     * The calling thread waits now, so if it was the one that polled, nobody does. Nor is it known that anybody posts: if
+     * another thread does, its next request says so.
+     */
+    void stopAttending() {
+        long nowNs = clock.getAsLong();
+        lastPostNs = nowNs - POSTING_NS;
         if (lastPollerId == Thread.currentThread().threadId()) {
-            lastPollNs = clock.getAsLong() - POLLING_NS;
+            lastPollNs = nowNs - POLLING_NS;
         }
     }
 
@@ -381,8 +386,9 @@ public final class EngineDriver {
      * Sleeps in the rim, for who has the place there, unless there is something to do.
      *
      * @param wantedNs when a round is due, as far as is known
+     * @param linger is told if it has slept
      */
-    void sleep(long wantedNs) {
+    void sleep(long wantedNs, Linger linger) {
         // Announced first: whoever runs the engine from now on wakes us, and whoever did before
         // is seen by the time of its traffic.
         asleepUntilNs = wantedNs;
@@ -395,6 +401,7 @@ public final class EngineDriver {
                 || room.isWanted() || isPolled();
         if (!mustNotSleep) {
             engine.rim().await(wakeNs == Long.MAX_VALUE ? wakeNs : wakeNs - nowNs);
+            linger.onWoken(clock.getAsLong());
         }
         asleepUntilNs = Long.MIN_VALUE;
     }

@@ -46,7 +46,7 @@ final class EngineRoom implements WaitingRoom {
 
     @Override
     public boolean tryEnter(Guest guest) {
-        driver.stopPolling();
+        driver.stopAttending();
         if (Thread.currentThread().isVirtual()) {
             // It would take its carrier along to sleep.
             if (!isOccupied) {
@@ -98,7 +98,6 @@ final class EngineRoom implements WaitingRoom {
                 if (!hasMoreToDo && !isWanted() && !linger.goesOn(nowNs)) {
                     sleep(Math.min(dueNs, untilNs));
                     nowNs = driver.nowNs();
-                    linger.onWoken(nowNs);
                 }
             }
         } catch (RuntimeException | Error fatal) {
@@ -110,7 +109,7 @@ final class EngineRoom implements WaitingRoom {
         // Not around the round: files and sockets that it uses are watched in the same way.
         interrupts.watch();
         try {
-            driver.sleep(untilNs);
+            driver.sleep(untilNs, linger);
         } finally {
             interrupts.unwatch();
         }
@@ -188,7 +187,7 @@ final class EngineRoom implements WaitingRoom {
     }
 
     /** Sleeps in the rim after a round, unless a guest does or wants to. */
-    void sleepInBackground(long untilNs) {
+    void sleepInBackground(long untilNs, Linger ofBackground) {
         if (handOver()) {
             return;
         }
@@ -199,7 +198,7 @@ final class EngineRoom implements WaitingRoom {
         }
         try {
             isBackgroundAsleep = true;
-            driver.sleep(untilNs);
+            driver.sleep(untilNs, ofBackground);
         } finally {
             isBackgroundAsleep = false;
             place.release();

@@ -113,6 +113,16 @@ class LookTest {
     }
 
     @Test
+    void aDeviceIsNotAttendedByAThreadThatHasGoneToWait() {
+        new PostedQueuePair(engine, driver).post(EngineQueuePair.SEND_BELL);
+        driver.stopAttending();
+        assertThat(driver.attendedForNs()).isNotPositive();
+        driver.poll();
+        driver.stopAttending();
+        assertThat(driver.attendedForNs()).isNotPositive();
+    }
+
+    @Test
     void aDeviceIsNotAttendedWhereBellsWereLeft() {
         PostedQueuePair queuePair = new PostedQueuePair(engine, driver);
         // Another thread that finds an owner each time and relies on it.
