@@ -13,6 +13,8 @@ import java.time.Duration;
 
 /** How a server and its one client get in touch by the connection manager. */
 final class ManagedMeeting implements AutoCloseable {
+    private static final Duration RESOLVE = Duration.ofSeconds(2);
+
     private final InetAddress own;
     private final @Nullable InetSocketAddress server;
     private final @Nullable CmId listener;
@@ -76,22 +78,44 @@ final class ManagedMeeting implements AutoCloseable {
         if (listener != null) {
             return ManagedTalk.accept(listener.awaitRequest(), patience);
         }
-        InetSocketAddress towards = requireServer();
         try {
-            return ManagedTalk.connect(ManagedPairs.resolve(new InetSocketAddress(own, 0), towards,
-                    plan.timeout()), patience);
+            return ManagedTalk.connect(resolved(plan.timeout()), patience);
         } catch (RdmaException e) {
+            InetSocketAddress towards = requireServer();
             throw new IOException("Couldn't connect to " + towards.getHostString() + ":"
                     + towards.getPort() + ": " + e.getMessage(), e);
         }
     }
 
-    /** {@return queue pairs that will be connected with those of the peer} */
-    ManagedPairs pairs(Plan plan) {
-        return listener != null
-                ? ManagedPairs.of(plan, listener, patience)
-                : ManagedPairs.towards(plan, requireServer(), new InetSocketAddress(own, 0),
-                        patience);
+    /** {@return whether this side is asked for connections} */
+    boolean isServer() {
+        return listener != null;
+    }
+
+    /** {@return the id of one more connection: a server's stands for a request, a client's has found its way} */
+    CmId next(Plan plan) throws IOException {
+        if (listener == null) {
+            return resolved(plan.timeout());
+        }
+        CmId id = listener.pollRequest(patience);
+        if (id == null) {
+            throw new IOException("the peer asks for no connection at " + own.getHostAddress()
+                    + " port " + port() + "; does it use -R, too?");
+        }
+        return id;
+    }
+
+    private CmId resolved(int timeout) throws RdmaException {
+        CmId id = CmId.create(PortSpace.TCP);
+        try {
+            id.resolveAddress(new InetSocketAddress(own, 0), requireServer(), RESOLVE);
+            id.acknowledgeTimeout(timeout);
+            id.resolveRoute(RESOLVE);
+            return id;
+        } catch (RdmaException | RuntimeException e) {
+            id.close();
+            throw e;
+        }
     }
 
     private InetSocketAddress requireServer() {

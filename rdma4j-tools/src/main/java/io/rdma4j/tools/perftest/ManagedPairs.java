@@ -2,7 +2,6 @@ package io.rdma4j.tools.perftest;
 
 import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.ConnectionParameters;
-import io.rdma4j.cm.PortSpace;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -10,10 +9,8 @@ import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
-import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,86 +22,27 @@ import java.util.List;
  * again.
  */
 final class ManagedPairs implements AutoCloseable {
-    private static final Duration RESOLVE = Duration.ofSeconds(2);
     private static final int TRIES = 10;
     private static final Duration BETWEEN_TRIES = Duration.ofMillis(100);
     private static final int RETRIES = 7;
     private static final int RNR_TIMER = 12;
 
     private final Plan plan;
-    private final InetSocketAddress own;
-    private final @Nullable InetSocketAddress server;
-    private final @Nullable CmId listener;
-    private final Duration patience;
+    private final ManagedMeeting meeting;
     /** In the order of the queue pairs. The first is there before its queue pair, for it tells the device. */
     private final List<CmId> ids = new ArrayList<>();
     private int connected;
 
-    private ManagedPairs(Plan plan, InetSocketAddress own, @Nullable InetSocketAddress server,
-            @Nullable CmId listener, Duration patience) {
+    /** The meeting stays open as long. */
+    ManagedPairs(Plan plan, ManagedMeeting meeting) {
         this.plan = plan;
-        this.own = own;
-        this.server = server;
-        this.listener = listener;
-        this.patience = patience;
-    }
-
-    /** {@return those of a server, whose listener stays open as long} */
-    static ManagedPairs of(Plan plan, CmId listener, Duration patience) {
-        return new ManagedPairs(plan, listener.localAddress(), null, listener, patience);
-    }
-
-    /** {@return those of a client} */
-    static ManagedPairs towards(Plan plan, InetSocketAddress server, InetSocketAddress own,
-            Duration patience) {
-        return new ManagedPairs(plan, own, server, null, patience);
+        this.meeting = meeting;
     }
 
     /** Finds the device: the server waits for its client, the client for a route. */
     DeviceContext open() throws IOException {
-        ids.add(newId());
+        ids.add(meeting.next(plan));
         return ids.getFirst().context();
-    }
-
-    private CmId newId() throws IOException {
-        CmId listening = listener;
-        if (listening == null) {
-            return resolved();
-        }
-        CmId id = listening.pollRequest(patience);
-        if (id == null) {
-            throw new IOException("the peer asks for no connection at "
-                    + own.getAddress().getHostAddress() + " port " + own.getPort()
-                    + "; does it use -R, too?");
-        }
-        return id;
-    }
-
-    private CmId resolved() throws RdmaException {
-        return resolve(own, requireServer(), plan.timeout());
-    }
-
-    /** {@return an id that can connect to a server} */
-    static CmId resolve(InetSocketAddress own, InetSocketAddress server, int timeout)
-            throws RdmaException {
-        CmId id = CmId.create(PortSpace.TCP);
-        try {
-            id.resolveAddress(own, server, RESOLVE);
-            id.acknowledgeTimeout(timeout);
-            id.resolveRoute(RESOLVE);
-            return id;
-        } catch (RdmaException | RuntimeException e) {
-            id.close();
-            throw e;
-        }
-    }
-
-    private InetSocketAddress requireServer() {
-        InetSocketAddress known = server;
-        if (known == null) {
-            throw new IllegalStateException("a server asks nobody for a connection");
-        }
-        return known;
     }
 
     /**
@@ -115,11 +53,11 @@ final class ManagedPairs implements AutoCloseable {
     QueuePair connect(int index, ProtectionDomain domain, QueuePairInitAttributes attributes,
             int outstanding) throws IOException {
         if (index == ids.size()) {
-            ids.add(newId());
+            ids.add(meeting.next(plan));
         }
-        QueuePair queuePair = listener == null
-                ? ask(index, domain, attributes, outstanding)
-                : accept(ids.get(index), domain, attributes, outstanding);
+        QueuePair queuePair = meeting.isServer()
+                ? accept(ids.get(index), domain, attributes, outstanding)
+                : ask(index, domain, attributes, outstanding);
         connected++;
         queuePair.modify(new QueuePairAttributes().minRnrTimer(RNR_TIMER));
         return queuePair;
@@ -148,7 +86,7 @@ final class ManagedPairs implements AutoCloseable {
             }
             id.close();
             pause();
-            ids.set(index, resolved());
+            ids.set(index, meeting.next(plan));
         }
     }
 

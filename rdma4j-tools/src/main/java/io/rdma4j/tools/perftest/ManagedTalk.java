@@ -16,26 +16,23 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
-import java.util.function.LongSupplier;
 
 /** The conversation over a connection of the connection manager: what is passed at a time is a message. */
-final class ManagedTalk implements Talk {
+final class ManagedTalk extends Talk {
     private static final int AREA_BYTES = 4096;
     private static final int RETRIES = 7;
 
     private final CmId id;
-    private final boolean isClient;
     private final Duration patience;
     private final Arena arena = Arena.ofShared();
     /** Messages leave from its first half and arrive in the second. */
     private final MemorySegment memory = arena.allocate(2 * AREA_BYTES);
     private final MemoryRegion region;
-    private LongSupplier arrived = () -> 0;
     private boolean isSending;
 
     private ManagedTalk(CmId id, boolean isClient, Duration patience) throws RdmaException {
+        super(isClient);
         this.id = id;
-        this.isClient = isClient;
         this.patience = patience;
         id.createQueuePair(null, new QueuePairInitAttributes().type(QueuePairType.RC)
                 .capabilities(QueuePairCapabilities.ofDepth(1, 1)));
@@ -76,31 +73,16 @@ final class ManagedTalk implements Talk {
     }
 
     @Override
-    public void watch(LongSupplier packetsArrived) {
-        arrived = packetsArrived;
-    }
-
-    @Override
-    public Endpoint exchange(Endpoint own) throws IOException {
+    Endpoint exchange(Endpoint own) throws IOException {
         return Endpoint.ofRecord(exchange(own.toRecord()));
-    }
-
-    @Override
-    public byte[] exchange(byte[] own) throws IOException {
-        if (isClient) {
-            send(own);
-            return receive(own.length);
-        }
-        byte[] remote = receive(own.length);
-        send(own);
-        return remote;
     }
 
     /**
      * The peer's next message tells that this one has arrived, and a peer that has heard all may be gone before it has
      * acknowledged it: so its completion is waited for only when the next one is to be sent.
      */
-    private void send(byte[] bytes) throws IOException {
+    @Override
+    void send(byte[] bytes) throws IOException {
         if (isSending) {
             check(id.pollSendCompletion(patience));
         }
@@ -109,15 +91,12 @@ final class ManagedTalk implements Talk {
         id.postSend(0, region, 0, bytes.length, SendFlag.SIGNALED);
     }
 
-    private byte[] receive(int length) throws IOException {
-        long before = arrived.getAsLong();
+    @Override
+    byte[] receive(int length) throws IOException {
+        beginWaiting();
         WorkCompletion completion = id.pollReceiveCompletion(patience);
         while (completion == null) {
-            long now = arrived.getAsLong();
-            if (now == before) {
-                throw Talk.silence(patience.toSeconds());
-            }
-            before = now;
+            requireLife(patience.toSeconds());
             completion = id.pollReceiveCompletion(patience);
         }
         check(completion);
@@ -133,12 +112,12 @@ final class ManagedTalk implements Talk {
 
     private static void check(@Nullable WorkCompletion completion) throws IOException {
         if (completion == null || !completion.isSuccess()) {
-            throw new IOException("the peer hung up; its own output says why");
+            throw hungUp();
         }
     }
 
     @Override
-    public void part() throws IOException {
+    void part() throws IOException {
         if (isSending) {
             // Whatever comes of it: a peer that is gone has heard it, or says itself why it has not.
             id.pollSendCompletion(patience);
@@ -146,7 +125,7 @@ final class ManagedTalk implements Talk {
     }
 
     @Override
-    public void leave() {
+    void leave() {
         // Closing the id says the same; nobody waits for an acknowledgement of this conversation.
     }
 

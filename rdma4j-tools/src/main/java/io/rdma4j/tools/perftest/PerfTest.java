@@ -92,7 +92,8 @@ final class PerfTest {
         try (Side side = meeting == null
                 ? new Side(context, null, fitting, options.devicePort(), gidIndex, mtu,
                         channel.cycleBytes())
-                : managedSide(meeting.pairs(fitting), gidIndex, mtu, fitting, channel)) {
+                : managedSide(new ManagedPairs(fitting, meeting), gidIndex, mtu, fitting,
+                        channel)) {
             channel.watch(side::arrived);
             report.printTest(side);
             connect(side, channel);

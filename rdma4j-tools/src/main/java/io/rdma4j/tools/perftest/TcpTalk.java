@@ -5,44 +5,25 @@ import java.io.InputStream;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
-import java.util.function.LongSupplier;
 
 /** The conversation over TCP. Endpoints are text in it. */
-final class TcpTalk implements Talk {
+final class TcpTalk extends Talk {
     private static final byte[] DONE = "done\0".getBytes(StandardCharsets.US_ASCII);
 
     private final Socket socket;
-    private final boolean isClient;
-    private LongSupplier arrived = () -> 0;
 
     TcpTalk(Socket socket, boolean isClient) {
+        super(isClient);
         this.socket = socket;
-        this.isClient = isClient;
     }
 
     @Override
-    public void watch(LongSupplier packetsArrived) {
-        arrived = packetsArrived;
-    }
-
-    @Override
-    public Endpoint exchange(Endpoint own) throws IOException {
+    Endpoint exchange(Endpoint own) throws IOException {
         return Endpoint.ofText(exchange(own.toText()));
     }
 
-    /** In one piece: the C programs expect to read it at once. */
     @Override
-    public byte[] exchange(byte[] own) throws IOException {
-        if (isClient) {
-            write(own);
-            return read(own.length);
-        }
-        byte[] remote = read(own.length);
-        write(own);
-        return remote;
-    }
-
-    private void write(byte[] bytes) throws IOException {
+    void send(byte[] bytes) throws IOException {
         try {
             socket.getOutputStream().write(bytes);
         } catch (IOException e) {
@@ -50,26 +31,23 @@ final class TcpTalk implements Talk {
         }
     }
 
-    private byte[] read(int length) throws IOException {
+    @Override
+    byte[] receive(int length) throws IOException {
         byte[] bytes = new byte[length];
         int have = 0;
-        long before = arrived.getAsLong();
+        beginWaiting();
         while (have < length) {
             int count;
             try {
                 count = socket.getInputStream().read(bytes, have, length - have);
             } catch (SocketTimeoutException e) {
-                long now = arrived.getAsLong();
-                if (now == before) {
-                    throw Talk.silence(socket.getSoTimeout() / 1000);
-                }
-                before = now;
+                requireLife(socket.getSoTimeout() / 1000);
                 continue;
             } catch (IOException e) {
                 throw new IOException("Couldn't hear the peer: " + e.getMessage(), e);
             }
             if (count < 0) {
-                throw new IOException("the peer hung up; its own output says why");
+                throw hungUp();
             }
             have += count;
         }
@@ -77,7 +55,7 @@ final class TcpTalk implements Talk {
     }
 
     @Override
-    public void part() {
+    void part() {
         try {
             socket.getOutputStream().write(DONE);
         } catch (IOException e) {
@@ -88,7 +66,7 @@ final class TcpTalk implements Talk {
     }
 
     @Override
-    public void leave() {
+    void leave() {
         try {
             socket.shutdownOutput();
             InputStream in = socket.getInputStream();
