@@ -1,4 +1,4 @@
-"""The table, on the terminal and in docs/interop.md."""
+"""The table, on the terminal and in the document."""
 from collections import defaultdict
 from dataclasses import dataclass
 
@@ -75,7 +75,7 @@ def scenario_table(results):
 
 def document(circumstances, chosen, results, scenario_results, guest_results, seen, frames, malformed,
              part, differences):
-    """docs/interop.md."""
+    """docs/interop.md, or that of the portable rim."""
     lines = [
         "# Interoperability with Linux",
         "",
@@ -105,7 +105,9 @@ def document(circumstances, chosen, results, scenario_results, guest_results, se
         "- `left`: all messages arrived on both sides, but the C program, which does not wait, was gone when the",
         "  acknowledgement of the last one had to be repeated; Java, which cannot know, says just that and ends with status",
         "  1. A C server then ends with status 1 as well. Or `udaddy` with messages of 0 bytes, which are none: the C server",
-        "  was gone when its answer to a look-up had to be repeated.",
+        "  was gone when its answer to a look-up had to be repeated. Or `rping`, whose C client disconnects and is gone: its",
+        "  kernel asks once, and when that is lost the Java server waits a minute and says that nothing came, where a C",
+        "  server knows no limit; the packets show that all was acknowledged ([parting.py](../interop/suite/parting.py)).",
         "- `stalled`: a defect of `rdma_rxe`. It noted the acknowledgement of a message that it was just sending again, and",
         "  when the next copy of it was lost, neither completed the request nor sent anything any more; Java said that",
         "  nothing came for a minute, and the packets show that it owed nothing ([stall.py](../interop/suite/stall.py)).",

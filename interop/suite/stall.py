@@ -44,9 +44,8 @@ def is_before(psn, other):
     return 0 < (other - psn & PSN_MASK) < 1 << 23
 
 
-def is_fault_of_linux(file, own_addresses):
-    """Whether all requests of both sides are acknowledged, Linux sent again what was acknowledged already, and it is
-    its turn: Java has answered its last message, or only Linux sends."""
+def ways(file, own_addresses):
+    """That of Java and that of Linux."""
     java, linux = Way(), Way()
     for at, (source, opcode, psn, syndrome) in enumerate(wire.reliable_packets(file)):
         is_java = source in own_addresses
@@ -55,6 +54,13 @@ def is_fault_of_linux(file, own_addresses):
             sender.request(psn, at)
         elif opcode == ACKNOWLEDGE and syndrome <= LARGEST_POSITIVE:
             asker.acknowledge(psn, at)
+    return java, linux
+
+
+def is_fault_of_linux(file, own_addresses):
+    """Whether all requests of both sides are acknowledged, Linux sent again what was acknowledged already, and it is
+    its turn: Java has answered its last message, or only Linux sends."""
+    java, linux = ways(file, own_addresses)
     is_turn_of_linux = java.newest is None or java.newest_at > linux.newest_at
     return (linux.newest is not None and linux.is_done() and java.is_done() and linux.is_sent_again_behind
             and is_turn_of_linux)

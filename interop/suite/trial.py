@@ -7,7 +7,7 @@ from enum import Enum
 
 from laboratory.capture import Capture
 
-from . import stall, tools, wire
+from . import parting, stall, tools, wire
 
 CLEAN_SECONDS = 40
 # On a bad network a lost negative answer costs Linux, with the connection manager's settings, 2.1 s.
@@ -30,7 +30,8 @@ class Verdict(Enum):
     OK = "ok"
     # Unreliable service on a bad network: a message was lost, and Java said so.
     LOST = "lost"
-    # The C program ended well and left before the acknowledgement of the last message came through.
+    # The C program ended well and left before the acknowledgement of the last message came through, or its word that it
+    # leaves did not: see parting.py.
     LEFT = "left"
     # A defect of Linux's driver: see stall.py.
     STALLED = "stalled"
@@ -182,7 +183,8 @@ def kept_in(folder, verdict, name):
 
 
 def reconsider(result, cell, folder, own_addresses):
-    """Judges a failure once more by its traces, which may show that Linux's driver stood still, and Java noticed."""
+    """Judges a failure once more by its traces, which may show that Linux stood still or left unheard, and Java
+    noticed."""
     kept = kept_in(folder, Verdict.FAILED, result.name)
     logs = [kept / f"{side}.log" for side in ("java", "linux")]
     if not all(file.exists() for file in logs):
@@ -191,9 +193,14 @@ def reconsider(result, cell, folder, own_addresses):
     tool = tools.named(cell.tool)
     reason = result.reason.partition(": java ")[0]
     result.verdict, result.reason = judge(tool, cell, java, other, "" if reason == NO_REASON else reason)
-    if (result.verdict is Verdict.FAILED and cell.net != "clean" and tool.is_reliable and reason == C_WAITS
-            and NOTHING_CAME in java.err and stall.is_fault_of_linux(kept / "capture.pcap", own_addresses)):
+    if (result.verdict is not Verdict.FAILED or cell.net == "clean" or not tool.is_reliable
+            or NOTHING_CAME not in java.err):
+        return
+    capture = kept / "capture.pcap"
+    if reason == C_WAITS and stall.is_fault_of_linux(capture, own_addresses):
         result.verdict, result.reason = Verdict.STALLED, ""
+    elif reason == NO_REASON and other.status == 0 and parting.is_unheard(capture, own_addresses):
+        result.verdict, result.reason = Verdict.LEFT, ""
 
 
 @dataclass

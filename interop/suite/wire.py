@@ -13,6 +13,11 @@ IPV4, IPV6 = 0x0800, 0x86DD
 UDP = 17
 # Those of the reliable service are below.
 UC_OPCODES = 0x20
+UD_SEND_ONLY = 0x64
+BTH_LENGTH, DETH_LENGTH = 12, 8
+MANAGEMENT_QUEUE_PAIR = 1
+# Where a management datagram names its attribute, and that of a request to disconnect.
+ATTRIBUTE, DISCONNECT_REQUEST = 16, 0x0015
 FILE_HEADER, RECORD_HEADER = 24, 16
 LITTLE_ENDIAN_MAGIC = 0xA1B2C3D4
 # Dissectors that guess their protocol from the payload: the tools' payload is arbitrary.
@@ -78,16 +83,29 @@ def dissect(frame):
     return source, header, end
 
 
-def reliable_packets(file):
-    """The packets of the reliable service in a capture: source address, opcode, PSN, and the syndrome of an
-    acknowledgement."""
+def packets(file):
+    """The RoCEv2 packets of a capture: source address, frame, and where in it the BTH starts."""
     for record in records(file):
         frame = record[RECORD_HEADER:]
         found = dissect(frame)
-        if found is None:
-            continue
-        source, header, _ = found
-        bth = 14 + header + 8
+        if found is not None:
+            source, header, _ = found
+            yield source, frame, 14 + header + 8
+
+
+def disconnect_requests(file):
+    """The source addresses of the connection manager's requests to disconnect in a capture."""
+    for source, frame, bth in packets(file):
+        mad = bth + BTH_LENGTH + DETH_LENGTH
+        if (frame[bth] == UD_SEND_ONLY and int.from_bytes(frame[bth + 5:bth + 8], "big") == MANAGEMENT_QUEUE_PAIR
+                and int.from_bytes(frame[mad + ATTRIBUTE:mad + ATTRIBUTE + 2], "big") == DISCONNECT_REQUEST):
+            yield source
+
+
+def reliable_packets(file):
+    """The packets of the reliable service in a capture: source address, opcode, PSN, and the syndrome of an
+    acknowledgement."""
+    for source, frame, bth in packets(file):
         opcode = frame[bth]
         if opcode < UC_OPCODES:
             yield source, opcode, int.from_bytes(frame[bth + 9:bth + 12], "big"), frame[bth + 12]
