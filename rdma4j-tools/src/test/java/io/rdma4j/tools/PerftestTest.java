@@ -210,7 +210,8 @@ class PerftestTest {
 
     @ParameterizedTest
     @CsvSource({"ib_write_bw, -q 3 -n 50", "ib_read_lat, -n 20", "ib_send_bw, -b -n 50",
-        "ib_send_lat, -e -n 20", "ib_atomic_bw, -n 50"})
+        "ib_send_lat, -e -n 20", "ib_atomic_bw, -n 50", "ib_send_bw, -c UD -q 2 -n 50",
+        "ib_send_bw, -c UD -b -n 50", "ib_send_lat, -c UD -n 20", "ib_send_lat, -c UD -e -n 20"})
     void connectionManagerConnects(String tool, String options) throws Exception {
         assertThat(measure(tool, "-R " + options)).allSatisfy(
                 side -> assertThat(side).containsPattern("rdma_cm QPs +: ON"));
@@ -228,7 +229,7 @@ class PerftestTest {
 
     @Test
     void optionsThatMakeNoSenseAreRefusedByName() {
-        assertFails(2, "ib_send_bw -R -c UD", "-R (--rdma_cm)", "RC", "UD");
+        assertFails(2, "ib_send_bw -R -c UC", "-R (--rdma_cm)", "RC", "UD", "UC");
         assertFails(2, "ib_write_bw -z", "-z");
         assertFails(2, "ib_send_bw -g 1", "-M and -g");
         assertFails(2, "ib_send_bw -M 239.1.2.3", "-M and -g");
@@ -300,7 +301,8 @@ class PerftestTest {
     @ParameterizedTest
     @CsvSource({"ib_send_bw, -n 100, -n 50", "ib_send_lat, -s 8, -s 16",
         "ib_write_bw, -q 1, -q 2", "ib_send_bw, -a, -N",
-        "ib_write_bw, -R -q 1, -R -q 2", "ib_send_bw, -R -n 100, -R -n 50"})
+        "ib_write_bw, -R -q 1, -R -q 2", "ib_send_bw, -R -n 100, -R -n 50",
+        "ib_send_lat, -R -c UD, -R -c RC", "ib_send_bw, -R -c UD -b, -R -c UD"})
     void sidesThatDoNotFitBothEndWithOneLine(String tool, String servers, String clients)
             throws Exception {
         try (Running server = start(Command::start, tool, servers + " --patience 1 -p 0")) {

@@ -18,13 +18,16 @@ final class ManagedMeeting implements AutoCloseable {
     private final InetAddress own;
     private final @Nullable InetSocketAddress server;
     private final @Nullable CmId listener;
+    /** Of datagram queue pairs, which are in another port space than the conversation. */
+    private final @Nullable CmId datagramListener;
     private final Duration patience;
 
     private ManagedMeeting(InetAddress own, @Nullable InetSocketAddress server,
-            @Nullable CmId listener, Duration patience) {
+            @Nullable CmId listener, @Nullable CmId datagramListener, Duration patience) {
         this.own = own;
         this.server = server;
         this.listener = listener;
+        this.datagramListener = datagramListener;
         this.patience = patience;
     }
 
@@ -32,25 +35,40 @@ final class ManagedMeeting implements AutoCloseable {
      * {@return a server, which listens from now on}
      *
      * @param port 0 for any
-     * @param connections how many may be asked for at once
+     * @param plan tells how many connections may be asked for at once, and of which service
      */
-    static ManagedMeeting listen(InetAddress own, int port, int connections, Duration patience)
+    static ManagedMeeting listen(InetAddress own, int port, Plan plan, Duration patience)
             throws RdmaException {
-        CmId listener = CmId.create(PortSpace.TCP);
+        CmId listener = listen(PortSpace.TCP, new InetSocketAddress(own, port), plan);
+        if (!plan.isDatagrams()) {
+            return new ManagedMeeting(own, null, listener, null, patience);
+        }
         try {
-            listener.bindAddress(new InetSocketAddress(own, port));
-            listener.listen(connections);
+            return new ManagedMeeting(own, null, listener,
+                    listen(PortSpace.UDP, listener.localAddress(), plan), patience);
         } catch (RdmaException | RuntimeException e) {
             listener.close();
             throw e;
         }
-        return new ManagedMeeting(own, null, listener, patience);
+    }
+
+    private static CmId listen(PortSpace space, InetSocketAddress address, Plan plan)
+            throws RdmaException {
+        CmId listener = CmId.create(space);
+        try {
+            listener.bindAddress(address);
+            listener.listen(plan.queuePairs());
+            return listener;
+        } catch (RdmaException | RuntimeException e) {
+            listener.close();
+            throw e;
+        }
     }
 
     /** {@return a client of a server} */
     static ManagedMeeting with(String host, int port, InetAddress own, Duration patience)
             throws IOException {
-        return new ManagedMeeting(own, new InetSocketAddress(address(host, own), port), null,
+        return new ManagedMeeting(own, new InetSocketAddress(address(host, own), port), null, null,
                 patience);
     }
 
@@ -79,7 +97,7 @@ final class ManagedMeeting implements AutoCloseable {
             return ManagedTalk.accept(listener.awaitRequest(), patience);
         }
         try {
-            return ManagedTalk.connect(resolved(plan.timeout()), patience);
+            return ManagedTalk.connect(resolved(PortSpace.TCP, plan), patience);
         } catch (RdmaException e) {
             InetSocketAddress towards = requireServer();
             throw new IOException("Couldn't connect to " + towards.getHostString() + ":"
@@ -94,10 +112,11 @@ final class ManagedMeeting implements AutoCloseable {
 
     /** {@return the id of one more connection: a server's stands for a request, a client's has found its way} */
     CmId next(Plan plan) throws IOException {
-        if (listener == null) {
-            return resolved(plan.timeout());
+        CmId listening = plan.isDatagrams() ? datagramListener : listener;
+        if (listening == null) {
+            return resolved(plan.isDatagrams() ? PortSpace.UDP : PortSpace.TCP, plan);
         }
-        CmId id = listener.pollRequest(patience);
+        CmId id = listening.pollRequest(patience);
         if (id == null) {
             throw new IOException("the peer asks for no connection at " + own.getHostAddress()
                     + " port " + port() + "; does it use -R, too?");
@@ -105,11 +124,13 @@ final class ManagedMeeting implements AutoCloseable {
         return id;
     }
 
-    private CmId resolved(int timeout) throws RdmaException {
-        CmId id = CmId.create(PortSpace.TCP);
+    private CmId resolved(PortSpace space, Plan plan) throws RdmaException {
+        CmId id = CmId.create(space);
         try {
             id.resolveAddress(new InetSocketAddress(own, 0), requireServer(), RESOLVE);
-            id.acknowledgeTimeout(timeout);
+            if (space == PortSpace.TCP) {
+                id.acknowledgeTimeout(plan.timeout());
+            }
             id.resolveRoute(RESOLVE);
             return id;
         } catch (RdmaException | RuntimeException e) {
@@ -128,8 +149,16 @@ final class ManagedMeeting implements AutoCloseable {
 
     @Override
     public void close() throws RdmaException {
+        if (datagramListener != null) {
+            datagramListener.close();
+        }
         if (listener != null) {
             listener.close();
         }
+    }
+
+    /** {@return how long to wait for the peer} */
+    Duration patience() {
+        return patience;
     }
 }

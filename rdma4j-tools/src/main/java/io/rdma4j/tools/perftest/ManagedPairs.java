@@ -1,7 +1,9 @@
 package io.rdma4j.tools.perftest;
 
+import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.DatagramParameters;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -9,11 +11,13 @@ import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Queue pairs that the connection manager connects, one after the other, each with an id of its own.
@@ -31,6 +35,7 @@ final class ManagedPairs implements AutoCloseable {
     private final ManagedMeeting meeting;
     /** In the order of the queue pairs. The first is there before its queue pair, for it tells the device. */
     private final List<CmId> ids = new ArrayList<>();
+    private final List<@Nullable Addressee> addressees = new ArrayList<>();
     private int connected;
 
     /** The meeting stays open as long. */
@@ -59,16 +64,56 @@ final class ManagedPairs implements AutoCloseable {
                 ? accept(ids.get(index), domain, attributes, outstanding)
                 : ask(index, domain, attributes, outstanding);
         connected++;
-        queuePair.modify(new QueuePairAttributes().minRnrTimer(RNR_TIMER));
+        if (!plan.isDatagrams()) {
+            queuePair.modify(new QueuePairAttributes().minRnrTimer(RNR_TIMER));
+        }
         return queuePair;
     }
 
+    /** {@return who the datagrams of a queue pair go to; null if it sends none} */
+    @Nullable
+    Addressee addressee(int index) {
+        return addressees.get(index);
+    }
+
     private QueuePair accept(CmId id, ProtectionDomain domain, QueuePairInitAttributes attributes,
-            int outstanding) throws RdmaException {
+            int outstanding) throws IOException {
         QueuePair queuePair = id.createQueuePair(domain, attributes);
-        id.acknowledgeTimeout(plan.timeout());
-        id.accept(parameters(outstanding));
+        if (!plan.isDatagrams()) {
+            id.acknowledgeTimeout(plan.timeout());
+            id.accept(parameters(outstanding));
+        } else if (plan.isServerSending()) {
+            addressees.add(greeted(id, domain, queuePair));
+        } else {
+            addressees.add(null);
+            id.accept(parameters(0));
+        }
         return queuePair;
+    }
+
+    private Addressee greeted(CmId id, ProtectionDomain domain, QueuePair queuePair)
+            throws IOException {
+        try (DatagramGreeting greeting = new DatagramGreeting(domain, queuePair,
+                meeting.patience())) {
+            greeting.expect();
+            id.accept(parameters(0));
+            return greeting.greeted(id.portNumber(), queuePair.query().qkey());
+        }
+    }
+
+    private Addressee greet(CmId id, ProtectionDomain domain, QueuePair queuePair)
+            throws IOException {
+        CmEvent answer = Objects.requireNonNull(id.event(), "connecting has left an event");
+        DatagramParameters service = Objects.requireNonNull(answer.datagram());
+        Addressee server = new Addressee(domain.createAddressHandle(service.path()),
+                service.queuePairNumber(), service.qkey());
+        if (plan.isServerSending()) {
+            try (DatagramGreeting greeting = new DatagramGreeting(domain, queuePair,
+                    meeting.patience())) {
+                greeting.greet(server);
+            }
+        }
+        return server;
     }
 
     private QueuePair ask(int index, ProtectionDomain domain, QueuePairInitAttributes attributes,
@@ -78,6 +123,9 @@ final class ManagedPairs implements AutoCloseable {
             try {
                 QueuePair queuePair = id.createQueuePair(domain, attributes);
                 id.connect(parameters(outstanding));
+                if (plan.isDatagrams()) {
+                    addressees.add(greet(id, domain, queuePair));
+                }
                 return queuePair;
             } catch (RdmaException e) {
                 if (e.errno() != Errno.ECONNREFUSED || left == 0) {
@@ -111,7 +159,15 @@ final class ManagedPairs implements AutoCloseable {
     public void close() throws RdmaException {
         while (connected > 0) {
             connected--;
-            ids.get(connected).disconnect();
+            if (!plan.isDatagrams()) {
+                ids.get(connected).disconnect();
+            }
+        }
+        while (!addressees.isEmpty()) {
+            Addressee addressee = addressees.removeLast();
+            if (addressee != null) {
+                addressee.handle().close();
+            }
         }
         while (!ids.isEmpty()) {
             ids.getLast().close();

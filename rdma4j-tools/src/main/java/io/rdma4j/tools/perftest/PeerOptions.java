@@ -97,8 +97,8 @@ final class PeerOptions {
 
     /** Refuses what the connection manager cannot connect. */
     void check(CommandSpec spec, Plan plan) {
-        Refusal.when(spec, isManaged && plan.type() != QueuePairType.RC,
-                "-R (--rdma_cm) is possible with -c RC only, not with " + plan.type());
+        Refusal.when(spec, isManaged && plan.type() == QueuePairType.UC,
+                "-R (--rdma_cm) is possible with -c RC and -c UD, not with " + plan.type());
     }
 
     /** {@return whether the connection manager connects queue pairs} */

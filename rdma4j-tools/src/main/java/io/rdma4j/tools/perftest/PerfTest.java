@@ -70,7 +70,7 @@ final class PerfTest {
         if (host != null) {
             return ManagedMeeting.with(host, options.port(), own, options.patience());
         }
-        ManagedMeeting meeting = ManagedMeeting.listen(own, options.port(), plan.queuePairs(),
+        ManagedMeeting meeting = ManagedMeeting.listen(own, options.port(), plan,
                 options.patience());
         tellPort(meeting.port());
         return meeting;

@@ -48,6 +48,11 @@ record Plan(Verb verb, AtomicOperation atomic, boolean isLatency, boolean isClie
         return type == QueuePairType.UD;
     }
 
+    /** {@return whether the server sends, too} */
+    boolean isServerSending() {
+        return isBothWays || (isLatency && !verb.isAnswered());
+    }
+
     /** {@return whether all sizes are gone through} */
     boolean isAllSizes() {
         return sizes.size() > 1;
@@ -59,7 +64,7 @@ record Plan(Verb verb, AtomicOperation atomic, boolean isLatency, boolean isClie
 
     /** {@return whether this side posts requests} */
     boolean isSending() {
-        return isClient || isBothWays || (isLatency && !verb.isAnswered());
+        return isClient || isServerSending();
     }
 
     /** {@return whether this side posts receives} */

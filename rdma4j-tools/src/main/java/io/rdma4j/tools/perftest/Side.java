@@ -32,6 +32,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -71,7 +72,7 @@ final class Side implements AutoCloseable {
     private final List<QueuePair> queuePairs = new ArrayList<>();
     private final List<Endpoint> endpoints = new ArrayList<>();
     private final List<Endpoint> remote = new ArrayList<>();
-    private final List<AddressHandle> handles = new ArrayList<>();
+    private final List<@Nullable Addressee> addressees = new ArrayList<>();
 
     /**
      * Creates them.
@@ -151,6 +152,9 @@ final class Side implements AutoCloseable {
                 ? createQueuePair(attributes)
                 : managed.connect(index, domain, attributes, outstanding);
         queuePairs.add(queuePair);
+        if (managed != null && plan.isDatagrams()) {
+            addressees.add(managed.addressee(index));
+        }
         endpoints.add(new Endpoint(context.queryPort(port).lid(), outstanding, queuePair.number(),
                 new SecureRandom().nextInt(PSNS), region.rkey(),
                 region.address() + receiveOffset(index), context.queryGid(port, gidIndex)));
@@ -267,7 +271,7 @@ final class Side implements AutoCloseable {
         if (plan.isDatagrams()) {
             AddressHandle handle = domain.createAddressHandle(path);
             closings.push(handle::close);
-            handles.add(handle);
+            addressees.add(new Addressee(handle, peer.queuePair(), QKEY));
         } else {
             receiving.addressVector(path).pathMtu(mtu).destinationQueuePair(peer.queuePair())
                     .receivePsn(peer.psn());
@@ -294,7 +298,8 @@ final class Side implements AutoCloseable {
             case ATOMIC -> atomic(request, peer);
         }
         if (plan.isDatagrams()) {
-            request.to(handles.get(index), peer.queuePair(), QKEY);
+            Addressee addressee = Objects.requireNonNull(addressees.get(index));
+            request.to(addressee.handle(), addressee.queuePair(), addressee.qkey());
         }
         return request.set(SendFlag.INLINE,
                 !plan.verb().isAnswered() && size <= plan.inlineBytes());

@@ -50,10 +50,15 @@ abstract class Talk implements AutoCloseable {
     final void requireLife(long seconds) throws IOException {
         long now = arrived.getAsLong();
         if (now == arrivedBefore) {
-            throw new IOException("nothing came from the peer for " + seconds + " s; both sides"
-                    + " need the same tool and the same -c, -q, -n, -D, -a, -b and -R");
+            throw silence(seconds);
         }
         arrivedBefore = now;
+    }
+
+    /** {@return what to tell of a peer that is silent} */
+    static IOException silence(long seconds) {
+        return new IOException("nothing came from the peer for " + seconds + " s; both sides need"
+                + " the same tool and the same -c, -q, -n, -D, -a, -b and -R");
     }
 
     /** {@return what to tell of a peer that is gone} */

@@ -1,0 +1,90 @@
+package io.rdma4j.tools.perftest;
+
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AddressHandle;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.WorkCompletion;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+
+/**
+ * The first datagram from a client to a server that has something to say, too: looking a service up tells its server
+ * nothing of who asked. Its immediate data are the client's queue pair.
+ */
+final class DatagramGreeting implements AutoCloseable {
+    private static final int BYTES = Integer.BYTES;
+
+    private final ProtectionDomain domain;
+    private final QueuePair queuePair;
+    private final Duration patience;
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment memory = arena
+            .allocate(AddressHandle.GLOBAL_ROUTE_LENGTH + BYTES);
+    private final MemoryRegion region;
+    private final WorkCompletion completion = new WorkCompletion();
+
+    /** @param queuePair of the id that asks, or is asked; nothing else completes on its queues meanwhile */
+    DatagramGreeting(ProtectionDomain domain, QueuePair queuePair, Duration patience)
+            throws RdmaException {
+        this.domain = domain;
+        this.queuePair = queuePair;
+        this.patience = patience;
+        try {
+            region = domain.register(memory, AccessFlag.LOCAL_WRITE);
+        } catch (RdmaException | RuntimeException e) {
+            arena.close();
+            throw e;
+        }
+    }
+
+    /** The client's part, once it knows whom to greet. */
+    void greet(Addressee server) throws IOException {
+        queuePair.postSend(new SendWorkRequest().add(region, 0, BYTES)
+                .sendWithImmediate(queuePair.number())
+                .to(server.handle(), server.queuePair(), server.qkey()).set(SendFlag.SIGNALED));
+        await();
+    }
+
+    /** The server's part, before it accepts. */
+    void expect() throws RdmaException {
+        queuePair.postReceive(new ReceiveWorkRequest().add(region, 0, memory.byteSize()));
+    }
+
+    /** {@return who has greeted, after that; with its own Q_Key, which the connection manager gives to both} */
+    Addressee greeted(int port, int qkey) throws IOException {
+        await();
+        AddressHandle handle = domain.createAddressHandle(port, completion,
+                memory.asSlice(0, AddressHandle.GLOBAL_ROUTE_LENGTH));
+        return new Addressee(handle, completion.immediate(), qkey);
+    }
+
+    @SuppressWarnings("ThreadPriorityCheck") // The peer may need this processor.
+    private void await() throws IOException {
+        long endNs = System.nanoTime() + patience.toNanos();
+        while (!queuePair.receiveCompletionQueue().poll(completion)) {
+            if (System.nanoTime() - endNs > 0) {
+                throw Talk.silence(patience.toSeconds());
+            }
+            Thread.yield();
+        }
+        if (!completion.isSuccess()) {
+            throw new IOException("the greeting of a datagram queue pair failed: "
+                    + completion.status().explanation());
+        }
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        region.close();
+        arena.close();
+    }
+}
