@@ -2,6 +2,7 @@ package io.rdma4j.tools.perftest;
 
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
+import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
@@ -10,6 +11,7 @@ import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletion;
+import io.rdma4j.verbs.WorkCompletionFlag;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -25,6 +27,7 @@ final class DatagramGreeting implements AutoCloseable {
 
     private final ProtectionDomain domain;
     private final QueuePair queuePair;
+    private final CompletionQueue completions;
     private final Duration patience;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory = arena
@@ -32,11 +35,12 @@ final class DatagramGreeting implements AutoCloseable {
     private final MemoryRegion region;
     private final WorkCompletion completion = new WorkCompletion();
 
-    /** @param queuePair of the id that asks, or is asked; nothing else completes on its queues meanwhile */
+    /** @param queuePair of the id that asks, or is asked; it has one completion queue, where nothing else completes yet */
     DatagramGreeting(ProtectionDomain domain, QueuePair queuePair, Duration patience)
             throws RdmaException {
         this.domain = domain;
         this.queuePair = queuePair;
+        completions = queuePair.receiveCompletionQueue();
         this.patience = patience;
         try {
             region = domain.register(memory, AccessFlag.LOCAL_WRITE);
@@ -62,6 +66,10 @@ final class DatagramGreeting implements AutoCloseable {
     /** {@return who has greeted, after that; with its own Q_Key, which the connection manager gives to both} */
     Addressee greeted(int port, int qkey) throws IOException {
         await();
+        if (!completion.has(WorkCompletionFlag.WITH_IMMEDIATE)) {
+            throw new IOException("the peer does not greet as perftest does: its first datagram"
+                    + " names no queue pair");
+        }
         AddressHandle handle = domain.createAddressHandle(port, completion,
                 memory.asSlice(0, AddressHandle.GLOBAL_ROUTE_LENGTH));
         return new Addressee(handle, completion.immediate(), qkey);
@@ -70,7 +78,7 @@ final class DatagramGreeting implements AutoCloseable {
     @SuppressWarnings("ThreadPriorityCheck") // The peer may need this processor.
     private void await() throws IOException {
         long endNs = System.nanoTime() + patience.toNanos();
-        while (!queuePair.receiveCompletionQueue().poll(completion)) {
+        while (!completions.poll(completion)) {
             if (System.nanoTime() - endNs > 0) {
                 throw Talk.silence(patience.toSeconds());
             }
@@ -84,7 +92,8 @@ final class DatagramGreeting implements AutoCloseable {
 
     @Override
     public void close() throws RdmaException {
-        region.close();
-        arena.close();
+        try (arena) {
+            region.close();
+        }
     }
 }

@@ -105,6 +105,11 @@ final class ManagedMeeting implements AutoCloseable {
         }
     }
 
+    /** {@return how long to wait for the peer} */
+    Duration patience() {
+        return patience;
+    }
+
     /** {@return whether this side is asked for connections} */
     boolean isServer() {
         return listener != null;
@@ -149,16 +154,8 @@ final class ManagedMeeting implements AutoCloseable {
 
     @Override
     public void close() throws RdmaException {
-        if (datagramListener != null) {
-            datagramListener.close();
+        try (CmId _ = datagramListener; CmId _ = listener) {
+            // Both, though one fails.
         }
-        if (listener != null) {
-            listener.close();
-        }
-    }
-
-    /** {@return how long to wait for the peer} */
-    Duration patience() {
-        return patience;
     }
 }

@@ -101,19 +101,20 @@ final class ManagedPairs implements AutoCloseable {
         }
     }
 
-    private Addressee greet(CmId id, ProtectionDomain domain, QueuePair queuePair)
+    /** Learns who the server's queue pair is, and tells it who asks if it has to answer. */
+    private void greet(CmId id, ProtectionDomain domain, QueuePair queuePair)
             throws IOException {
         CmEvent answer = Objects.requireNonNull(id.event(), "connecting has left an event");
         DatagramParameters service = Objects.requireNonNull(answer.datagram());
         Addressee server = new Addressee(domain.createAddressHandle(service.path()),
                 service.queuePairNumber(), service.qkey());
+        addressees.add(server);
         if (plan.isServerSending()) {
             try (DatagramGreeting greeting = new DatagramGreeting(domain, queuePair,
                     meeting.patience())) {
                 greeting.greet(server);
             }
         }
-        return server;
     }
 
     private QueuePair ask(int index, ProtectionDomain domain, QueuePairInitAttributes attributes,
@@ -124,7 +125,7 @@ final class ManagedPairs implements AutoCloseable {
                 QueuePair queuePair = id.createQueuePair(domain, attributes);
                 id.connect(parameters(outstanding));
                 if (plan.isDatagrams()) {
-                    addressees.add(greet(id, domain, queuePair));
+                    greet(id, domain, queuePair);
                 }
                 return queuePair;
             } catch (RdmaException e) {

@@ -66,7 +66,7 @@ final class PeerOptions {
 
     @Option(names = {"-R", "--rdma_cm"},
             description = "Have the connection manager connect the queue pairs, and the sides talk"
-                    + " over such a connection instead of TCP; RC only.")
+                    + " over such a connection instead of TCP; RC and UD.")
     private boolean isManaged;
 
     @Option(names = {"-z", "--com_rdma_cm", "--comm_rdma_cm"}, hidden = true)
