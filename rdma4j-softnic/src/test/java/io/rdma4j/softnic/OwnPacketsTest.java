@@ -221,6 +221,20 @@ class OwnPacketsTest {
     }
 
     @Test
+    void aNullRegionGivesZerosForAsMuchAsGoesAtOnce() throws Exception {
+        connect();
+        MemoryRegion nothing = domain.registerNull();
+        target.fill((byte) 1);
+        for (int i = 0; i < 4; i++) {
+            a.postSend(new SendWorkRequest().write(region.address() + ROOM, region.rkey())
+                    .add(12345, ROOM, nothing.lkey()).set(SendFlag.SIGNALED));
+        }
+        settleWell(4);
+        assertThat(target.mismatch(Arena.ofAuto().allocate(ROOM))).isEqualTo(-1);
+        nothing.close();
+    }
+
+    @Test
     void queuePairMayBeConnectedToItself() throws Exception {
         connect();
         b.modify(new QueuePairAttributes().state(QueuePairState.RESET));

@@ -139,9 +139,9 @@ final class Catalogue {
     }
 
     private void rate() {
-        peer(WRITE_RATE, RDMA4J, "WRITE, 64 B, depth 128, lists of 32",
+        peer(WRITE_RATE, RDMA4J, "WRITE, 64 B, depth 128, lists of 64",
                 Quantity.MESSAGES_PER_SECOND, Repertoire.RDMA_WRITE,
-                messages(SMALL).withDepth(128, 32));
+                messages(SMALL).withDepth(128, 64));
         peer(AERON_RATE, "Aeron UDP", "64 B messages, default MTU", Quantity.MESSAGES_PER_SECOND,
                 Repertoire.AERON_STREAM, messages(SMALL));
     }

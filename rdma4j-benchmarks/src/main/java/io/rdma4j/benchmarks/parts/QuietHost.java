@@ -72,4 +72,9 @@ final class QuietHost implements QueuePairHost {
     public void count(Counter counter) {
         // The engine's business.
     }
+
+    @Override
+    public void count(Counter counter, long times) {
+        // The engine's business.
+    }
 }

@@ -51,10 +51,18 @@ public interface QueuePairHost {
     default void peerIsReady() {}
 
     /**
-     * {@return how many packets of one message may be sent as one on a path} More than 1 if it leads back to the
-     * same device, where nothing limits them. See {@link OutgoingPacket#span(int)}.
+     * {@return how many packets of one message, whichever, may be sent as one on a path} More than 1 if it leads back
+     * to the same device, where nothing limits them. See {@link OutgoingPacket#span(int)}.
      */
     default int packetsAtOnce(Path path) {
+        return 1;
+    }
+
+    /**
+     * {@return how many middle packets of one message may be sent as one on a path} The port cuts it. See
+     * {@link OutgoingPacket#span(int)}.
+     */
+    default int middlePacketsAtOnce(Path path) {
         return 1;
     }
 
@@ -63,4 +71,7 @@ public interface QueuePairHost {
 
     /** Something happened that is counted. */
     void count(Counter counter);
+
+    /** It happened so often. */
+    void count(Counter counter, long times);
 }

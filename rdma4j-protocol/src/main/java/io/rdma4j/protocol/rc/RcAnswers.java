@@ -259,7 +259,8 @@ final class RcAnswers {
     private boolean pollRead(ResponseQueue.Response response, OutgoingPacket out) {
         long psn = response.nextPsn;
         long left = response.endPsn - psn;
-        int span = left == 1 ? 1 : (int) Math.min(host.packetsAtOnce(attributes.path), left);
+        boolean isFirst = psn == response.firstPsn;
+        int span = attributes.packetsAtOnce(host, isFirst, left, Integer.MAX_VALUE);
         long offset = (psn - response.firstPsn) * attributes.mtu;
         int length = (int) Math.min((long) span * attributes.mtu, response.length - offset);
         if (length > 0 && !access.stillAllows(AccessFlag.REMOTE_READ, response.rkey,
@@ -273,7 +274,6 @@ final class RcAnswers {
             }
             return pollTransmit(out);
         }
-        boolean isFirst = psn == response.firstPsn;
         boolean isLast = psn + span == response.endPsn;
         Opcode opcode;
         if (isFirst) {

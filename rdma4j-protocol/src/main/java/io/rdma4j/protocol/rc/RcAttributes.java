@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.rc;
 
+import io.rdma4j.protocol.queue.QueuePairHost;
 import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.QueuePairAttribute;
@@ -73,5 +74,27 @@ final class RcAttributes {
     /** {@return packets of a message} IBTA 9.7.1: one without payload takes one as well. */
     long packets(long length) {
         return Math.max(1, (length + mtu - 1) / mtu);
+    }
+
+    /**
+     * {@return how many packets of a message may go as one}
+     *
+     * @param isFirst whether the first of them is the first of the message
+     * @param left packets of the message from that one on
+     * @param mostOnNetwork how many may leave together on a path to another device
+     */
+    int packetsAtOnce(QueuePairHost host, boolean isFirst, long left, int mostOnNetwork) {
+        if (left == 1) {
+            return 1;
+        }
+        int whole = host.packetsAtOnce(path);
+        if (whole > 1) {
+            return (int) Math.min(whole, left);
+        }
+        if (isFirst || mostOnNetwork <= 1) {
+            return 1;
+        }
+        int middle = Math.min(host.middlePacketsAtOnce(path), mostOnNetwork);
+        return (int) Math.min(middle, left - 1);
     }
 }

@@ -216,13 +216,13 @@ final class RcRequester {
         }
         long psn = window.next;
         long offset = (psn - request.firstPsn()) * attributes.mtu;
-        int span = span(request, offset);
+        int span = isLimited ? 1 : span(request, offset);
         boolean isFirst = psn == request.firstPsn();
         boolean isLast = psn + span == request.endPsn();
         int payload = (int) Math.min((long) span * attributes.mtu, request.length() - offset);
         boolean acknowledge = isLast || isLimited || isProbing
                 || window.inFlight() + span >= congestion.packets()
-                || psn - lastAcknowledgeRequest >= congestion.packets() / 4;
+                || psn + span - 1 - lastAcknowledgeRequest >= congestion.packets() / 4;
         Opcode opcode = opcode(request.opcode(), isFirst, isLast);
         begin(out, opcode, psn, acknowledge, isLast && request.isSolicited()).span(span);
         if (opcode.hasRdma()) {
@@ -238,21 +238,31 @@ final class RcRequester {
             return failLocally(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
         }
         sent(request, span, acknowledge, nowNs);
+        if (acknowledge) {
+            // The last of them asks.
+            lastAcknowledgeRequest = window.next - 1;
+        }
         return true;
     }
 
-    /** {@return how many packets of a message, from an offset on, go as one} They lie in one piece of memory. */
+    /**
+     * {@return how many packets of a message, from an offset on, go as one} They lie in one piece of memory, and go all
+     * for the first time or all again.
+     */
     private int span(SendRequest request, long offset) {
         long left = request.endPsn() - window.next;
-        int most = left == 1 || isProbing ? 1 : host.packetsAtOnce(attributes.path);
+        boolean isFirst = window.next == request.firstPsn();
+        int most = isProbing ? 1 : attributes.packetsAtOnce(host, isFirst, left,
+                congestion.packets() / 4);
         if (most == 1) {
             return 1;
         }
         long inPiece = request.contiguous(offset);
         long packetsInPiece = inPiece == request.length() - offset ? left
                 : inPiece / attributes.mtu;
-        long allowed = Math.min(most, congestion.packets() - window.inFlight());
-        return (int) Math.max(1, Math.min(allowed, packetsInPiece));
+        long room = congestion.packets() - window.inFlight();
+        long alike = window.isRetransmission() ? window.max - window.next : room;
+        return (int) Math.max(1, Math.min(Math.min(most, packetsInPiece), Math.min(room, alike)));
     }
 
     private boolean pollRead(SendRequest request, OutgoingPacket out, long nowNs) {
@@ -335,7 +345,8 @@ final class RcRequester {
     private void sent(SendRequest request, long packets, boolean acknowledge, long nowNs) {
         boolean isRetransmission = window.isRetransmission();
         if (isRetransmission) {
-            host.count(Counter.RETRANSMITTED_PKTS);
+            // A request that is answered is one packet; the others are those of the response.
+            host.count(Counter.RETRANSMITTED_PKTS, request.awaitsResponse() ? 1 : packets);
         }
         timer.onSent(window.next, acknowledge, isRetransmission, nowNs);
         if (acknowledge) {

@@ -15,6 +15,10 @@ public final class OutgoingPacket {
     /** The P_Key of the default partition, with full membership. */
     public static final int DEFAULT_PKEY = 0xffff;
 
+    /** Where the PSN stands, in one word with the request for an acknowledgement. */
+    private static final int PSN = 8;
+    private static final int ACKNOWLEDGE_REQUEST = 1 << 31;
+
     private final MemorySegment header;
     private Opcode opcode = Opcode.RC_ACKNOWLEDGE;
     private Path path = Path.NONE;
@@ -46,7 +50,8 @@ public final class OutgoingPacket {
         header.set(Layouts.U8, 1, (byte) (solicited ? 0x80 : 0));
         header.set(Layouts.U16, 2, (short) DEFAULT_PKEY);
         header.set(Layouts.U32, 4, destinationQueuePair & Psn.MASK);
-        header.set(Layouts.U32, 8, Psn.wrap(psn) | (acknowledgeRequest ? 1 << 31 : 0));
+        header.set(Layouts.U32, PSN,
+                Psn.wrap(psn) | (acknowledgeRequest ? ACKNOWLEDGE_REQUEST : 0));
         return this;
     }
 
@@ -107,8 +112,9 @@ public final class OutgoingPacket {
     }
 
     /**
-     * Says that it stands for several packets of one message, for a queue pair of the same device: it never leaves
-     * the machine and may be longer than any path allows.
+     * Says that it stands for several packets of one message. On a path back to the same device it stays whole, and
+     * may be longer than any path allows. Elsewhere those are middle packets whose payload, all of it in one piece, is
+     * cut evenly; {@link #copyTo(int, MemorySegment, long)} makes each of them.
      *
      * @param packets whose PSNs it takes
      */
@@ -194,6 +200,11 @@ public final class OutgoingPacket {
         return headerLength() + payloadLength + padding() + PacketView.ICRC_LENGTH;
     }
 
+    /** {@return the bytes of the UDP payload of each packet it stands for, ICRC included} */
+    public int packetLength() {
+        return headerLength() + payloadLength / span + padding() + PacketView.ICRC_LENGTH;
+    }
+
     /**
      * Copies headers, payload and padding, everything but the ICRC.
      *
@@ -209,6 +220,30 @@ public final class OutgoingPacket {
             target.set(Layouts.U8, at++, (byte) 0);
         }
         return (int) (at - offset);
+    }
+
+    /**
+     * Copies one of the packets it stands for, everything but the ICRC. The last one asks for an acknowledgement, if
+     * any does.
+     *
+     * @param index 0 for the first
+     * @param target room for {@link #packetLength} bytes
+     * @return the bytes copied
+     * @throws IllegalStateException if the arena of a piece was closed
+     */
+    public int copyTo(int index, MemorySegment target, long offset) {
+        if (span == 1) {
+            return copyTo(target, offset);
+        }
+        int headerBytes = headerLength();
+        int payloadBytes = payloadLength / span;
+        MemorySegment.copy(header, 0, target, offset, headerBytes);
+        int first = header.get(Layouts.U32, PSN);
+        int request = index == span - 1 ? first & ACKNOWLEDGE_REQUEST : 0;
+        target.set(Layouts.U32, offset + PSN, Psn.wrap((long) first + index) | request);
+        MemorySegment.copy(pieces[0], offsets[0] + (long) index * payloadBytes, target,
+                offset + headerBytes, payloadBytes);
+        return headerBytes + payloadBytes;
     }
 
     /** Copies the payload. {@return where it ends} */

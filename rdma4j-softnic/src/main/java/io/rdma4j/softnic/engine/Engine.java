@@ -5,12 +5,14 @@ import io.rdma4j.protocol.wire.Opcode;
 import io.rdma4j.protocol.wire.OutgoingPacket;
 import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.softnic.memory.IdTable;
+import io.rdma4j.softnic.memory.RegisteredMemory;
 import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.softnic.rim.PacketHandler;
 import io.rdma4j.softnic.rim.PacketPort;
 import io.rdma4j.softnic.rim.Rim;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Mtu;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
@@ -39,7 +41,7 @@ public final class Engine {
     private static final long JUST_NOW_NS = 10_000;
     private static final int BURST = 16;
     /** 1 MiB at the longest path MTU: short enough for others to get their turn. */
-    private static final int OWN_AT_ONCE = 256;
+    private static final int OWN_AT_ONCE = RegisteredMemory.MOST_AT_ONCE / Mtu.MTU_4096.bytes();
     /** Those below are for management, as in Linux. */
     private static final int FIRST_NUMBER = 16;
 
@@ -400,23 +402,27 @@ public final class Engine {
 
     /** Sends the outgoing packet. {@return whether another may follow at once} */
     private boolean send(@Nullable EngineQueuePair queuePair) {
-        int length = outgoing.totalLength();
         PacketPort port = rim.port(outgoing.path().source());
-        PacketPort.Sent result = port == null ? PacketPort.Sent.REFUSED : send(port, queuePair);
+        boolean staysHere = isOwn(outgoing.path());
+        int packets = outgoing.span();
+        int length = staysHere ? outgoing.totalLength() : packets * outgoing.packetLength();
+        PacketPort.Sent result = port == null ? PacketPort.Sent.REFUSED
+                : send(port, staysHere, queuePair);
         switch (result) {
             case SENT, KEPT -> {
-                count(queuePair, Counter.SENT_PKTS, outgoing.span());
+                count(queuePair, Counter.SENT_PKTS, packets);
                 count(queuePair, Counter.SENT_BYTES, length);
             }
-            case REFUSED -> count(queuePair, Counter.SEND_ERR, 1);
+            case REFUSED -> count(queuePair, Counter.SEND_ERR, packets);
         }
         isPortFull |= result == PacketPort.Sent.KEPT;
         return !isPortFull;
     }
 
-    private PacketPort.Sent send(PacketPort port, @Nullable EngineQueuePair queuePair) {
+    private PacketPort.Sent send(PacketPort port, boolean staysHere,
+            @Nullable EngineQueuePair queuePair) {
         try {
-            if (isOwn(outgoing.path())) {
+            if (staysHere) {
                 reception.onOwn(outgoing);
                 return PacketPort.Sent.SENT;
             }
@@ -435,6 +441,12 @@ public final class Engine {
     /** {@return how many packets of a message may go as one: on a path back to this device many} */
     int packetsAtOnce(Path path) {
         return isOwn(path) ? OWN_AT_ONCE : 1;
+    }
+
+    /** {@return how many middle packets of a message may go as one on a path that leads to a network} */
+    int middlePacketsAtOnce(Path path) {
+        PacketPort port = rim.port(path.source());
+        return port == null ? 1 : port.middlePacketsAtOnce();
     }
 
     /** {@return whether a path leads back to this device, and the network need not be bothered} */

@@ -324,10 +324,10 @@ public final class EngineDriver {
                 lastTrafficNs = nowNs;
                 takeBells(nowNs);
                 work(nowNs);
+                lastPostNs = clock.getAsLong();
             } finally {
                 owner.unlock();
             }
-            lastPostNs = clock.getAsLong();
         }
     }
 

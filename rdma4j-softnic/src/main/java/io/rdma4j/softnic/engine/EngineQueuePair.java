@@ -304,6 +304,11 @@ public final class EngineQueuePair implements QueuePairHost {
     }
 
     @Override
+    public int middlePacketsAtOnce(Path path) {
+        return engine.middlePacketsAtOnce(path);
+    }
+
+    @Override
     public void retransmits(int psn, RetransmissionCause cause) {
         FlightEvents.retransmission(number, psn, cause);
     }
@@ -318,8 +323,9 @@ public final class EngineQueuePair implements QueuePairHost {
         }
     }
 
-    void count(Counter counter, long amount) {
-        counters.add(counter, amount);
-        engine.counters().add(counter, amount);
+    @Override
+    public void count(Counter counter, long times) {
+        counters.add(counter, times);
+        engine.counters().add(counter, times);
     }
 }

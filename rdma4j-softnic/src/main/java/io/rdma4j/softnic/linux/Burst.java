@@ -28,8 +28,13 @@ final class Burst {
     private static final int MAX_MESSAGES = 32;
     /** More than that are tried anew. */
     private static final int MAX_UNSEGMENTED = 4096;
-    /** All of it fits one message: an IP packet has at most 65,535 bytes. */
-    private static final int CAPACITY = 65_000;
+    /** An IP packet has at most 65,535 bytes. */
+    private static final int MAX_MESSAGE_BYTES = 65_000;
+    /** Fills a message with packets of the longest path MTU. */
+    static final int PACKETS_AT_ONCE = MAX_MESSAGE_BYTES / PacketSealer.LONGEST;
+    /** With less room than for the longest packet in one message it is full. What is added at once may go beyond. */
+    private static final int CAPACITY = MAX_MESSAGE_BYTES
+            + PACKETS_AT_ONCE * PacketSealer.LONGEST;
     /** {@code struct mmsghdr}: a header, and room for what the call reports. */
     private static final long ENTRY = MessageHeader.LENGTH + 8;
     private static final long NAME = 32;
@@ -38,7 +43,8 @@ final class Burst {
     private final int interfaceIndex;
     private final PacketSealer sealer;
     private final ByteBuffer bytes;
-    private final Message[] messages = new Message[MAX_MESSAGES];
+    /** What is added at once may be as many messages, where they must not be cut. */
+    private final Message[] messages = new Message[MAX_MESSAGES + PACKETS_AT_ONCE];
     /** Destinations that segmented messages do not reach. */
     private final Set<Gid> unsegmented = new HashSet<>();
     private int usedBytes;
@@ -51,8 +57,8 @@ final class Burst {
         this.interfaceIndex = interfaceIndex;
         sealer = new PacketSealer(arena, CAPACITY + PacketSealer.CAPACITY);
         bytes = sealer.memory().asByteBuffer();
-        MemorySegment entries = arena.allocate(MAX_MESSAGES * ENTRY, 8);
-        for (int i = 0; i < MAX_MESSAGES; i++) {
+        MemorySegment entries = arena.allocate(messages.length * ENTRY, 8);
+        for (int i = 0; i < messages.length; i++) {
             messages[i] = new Message(entries.asSlice(i * ENTRY), arena);
         }
     }
@@ -98,7 +104,7 @@ final class Burst {
 
         boolean takes(Path packetPath, int packetLength) {
             return isOpen && !isSplit && packetLength <= segmentLength && packets < MAX_SEGMENTS
-                    && goesWith(packetPath);
+                    && length + packetLength <= MAX_MESSAGE_BYTES && goesWith(packetPath);
         }
 
         private boolean goesWith(Path other) {
@@ -111,6 +117,15 @@ final class Burst {
             packets++;
             // Only the last one may be shorter.
             isOpen = packetLength == segmentLength;
+        }
+
+        /** Takes back what was appended since it had so many packets. */
+        void shrinkTo(int count) {
+            if (packets > count) {
+                packets = count;
+                length = count * segmentLength;
+                isOpen = true;
+            }
         }
 
         /** Completes the header. */
@@ -167,14 +182,40 @@ final class Burst {
      * @throws InternalError if the file that its payload maps was cut short, and nothing is added
      */
     void add(OutgoingPacket packet) {
+        if (packet.span() == 1) {
+            add(packet, 0);
+            return;
+        }
+        int bytesBefore = usedBytes;
+        int messagesBefore = messageCount;
+        Message last = messageCount == 0 ? null : messages[messageCount - 1];
+        int packetsBefore = last == null ? 0 : last.packets;
+        boolean isAdded = false;
+        try {
+            for (int i = 0; i < packet.span(); i++) {
+                add(packet, i);
+            }
+            isAdded = true;
+        } finally {
+            if (!isAdded) {
+                usedBytes = bytesBefore;
+                messageCount = messagesBefore;
+                if (last != null) {
+                    last.shrinkTo(packetsBefore);
+                }
+            }
+        }
+    }
+
+    private void add(OutgoingPacket packet, int index) {
         Path path = packet.path();
-        int length = packet.totalLength();
+        int length = packet.packetLength();
         Message last = messageCount == 0 ? null : messages[messageCount - 1];
         if (last != null && last.takes(path, length)) {
-            sealer.seal(packet, usedBytes, last.packets);
+            sealer.seal(packet, index, usedBytes, last.packets);
             last.append(length);
         } else {
-            sealer.seal(packet, usedBytes, 0);
+            sealer.seal(packet, index, usedBytes, 0);
             messages[messageCount++].begin(path, length, true);
         }
         usedBytes += length;
@@ -191,7 +232,8 @@ final class Burst {
 
     /** {@return whether it has to be sent before more is added} */
     boolean isFull() {
-        return usedBytes > CAPACITY - PacketSealer.LONGEST || messageCount == MAX_MESSAGES;
+        return usedBytes > MAX_MESSAGE_BYTES - PacketSealer.LONGEST
+                || messageCount >= MAX_MESSAGES;
     }
 
     /** Sends all of it. {@return false if there is no room; the rest is kept} */

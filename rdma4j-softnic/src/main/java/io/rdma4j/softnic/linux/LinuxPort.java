@@ -38,6 +38,11 @@ final class LinuxPort implements PacketPort {
     }
 
     @Override
+    public int middlePacketsAtOnce() {
+        return Burst.PACKETS_AT_ONCE;
+    }
+
+    @Override
     public Sent send(OutgoingPacket packet) {
         if (!mayGo(packet.path())) {
             return Sent.REFUSED;

@@ -8,12 +8,12 @@ import java.lang.foreign.MemorySegment;
 
 /** A registered stretch of memory. Immutable: a changed registration takes its place under the same key. */
 public final class RegisteredMemory implements KeyedMemory {
-    /** Larger than any piece of a packet, so that one access fits. */
-    private static final int NOTHING = 1 << 16;
+    /** The longest access to a null region: what a packet carries at most, also one that stands for several. */
+    public static final int MOST_AT_ONCE = 1 << 20;
 
     private static final class Nowhere {
-        static final MemorySegment ZEROS = Arena.global().allocate(NOTHING);
-        static final MemorySegment WASTE = Arena.global().allocate(NOTHING);
+        static final MemorySegment ZEROS = Arena.global().allocate(MOST_AT_ONCE);
+        static final MemorySegment WASTE = Arena.global().allocate(MOST_AT_ONCE);
     }
 
     private final int key;
@@ -96,7 +96,7 @@ public final class RegisteredMemory implements KeyedMemory {
      */
     boolean allowsLocal(int wantedKey, Object wantedDomain, long wantedAddress, long length,
             boolean isWrite, MemoryReference target) {
-        if (isNull && wantedKey == key && domain.equals(wantedDomain) && length <= NOTHING) {
+        if (isNull && wantedKey == key && domain.equals(wantedDomain) && length <= MOST_AT_ONCE) {
             target.point(isWrite ? Nowhere.WASTE : Nowhere.ZEROS, 0);
             return true;
         }

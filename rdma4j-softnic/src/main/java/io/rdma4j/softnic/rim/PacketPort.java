@@ -25,6 +25,14 @@ public interface PacketPort {
     Gid local();
 
     /**
+     * {@return how many middle packets of a message {@link #send(OutgoingPacket)} takes as one} See
+     * {@link OutgoingPacket#span(int)}.
+     */
+    default int middlePacketsAtOnce() {
+        return 1;
+    }
+
+    /**
      * Sends a packet whose path starts at this address. Its bytes are read before this returns; it has left
      * when {@link #flush} has returned true.
      */

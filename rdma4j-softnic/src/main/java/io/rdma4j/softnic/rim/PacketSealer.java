@@ -53,19 +53,20 @@ public final class PacketSealer {
      * @throws IllegalStateException if the arena of a piece of payload was closed
      */
     public ByteBuffer seal(OutgoingPacket packet) {
-        seal(packet, 0, 0);
+        seal(packet, 0, 0, 0);
         return buffer.limit(packet.totalLength()).position(0);
     }
 
     /**
      * Copies a packet into the memory and seals it.
      *
+     * @param index which of those that it stands for
      * @param at where it shall start
      * @param identification the IPv4 Identification that it leaves with
      * @throws IllegalStateException if the arena of a piece of payload was closed
      */
-    public void seal(OutgoingPacket packet, int at, int identification) {
-        seal(packet.path(), at, packet.copyTo(memory, at), identification);
+    public void seal(OutgoingPacket packet, int index, int at, int identification) {
+        seal(packet.path(), at, packet.copyTo(index, memory, at), identification);
     }
 
     /**

@@ -24,6 +24,7 @@ import static io.rdma4j.softnic.linux.SocketOption.UDP_SEGMENT;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 /** How packets become messages, and what becomes of those that the system does not take. */
@@ -177,6 +178,78 @@ class BurstTest {
         }
         assertThat(burst.send(network)).isTrue();
         assertThat(network.calls).isEqualTo(2);
+    }
+
+    @Test
+    void packetsOfOneMessageAreCutAndTheLastAsksForAnAcknowledgement() {
+        add(256);
+        burst.add(middle(4, 256, arena));
+        add(100);
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.taken).containsExactly(new Taken(THERE, Opcode.BTH_LENGTH + 256 + 4, -1,
+                List.of(0, 1, 2, 3, 4 | 1 << 31, 5), List.of(0, 1, 2, 3, 4, 5)));
+    }
+
+    @Test
+    void numbersOfPacketsGoOnBehindTheLargest() {
+        psn = 0xfffffe;
+        burst.add(middle(4, 256, arena));
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.psns()).containsExactly(List.of(0xfffffe, 0xffffff, 0, 1 | 1 << 31));
+    }
+
+    @Test
+    void whatMustNotBeCutGoesOneByOneHoweverMuchIsAddedAtOnce() {
+        add(64, 64);
+        network.answers.add(-LinuxCalls.EIO);
+        assertThat(burst.send(network)).isTrue();
+        network.taken.clear();
+        while (!burst.isFull()) {
+            burst.add(middle(Burst.PACKETS_AT_ONCE, 1024, arena));
+        }
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.psns()).hasSize(3 * Burst.PACKETS_AT_ONCE)
+                .allSatisfy(each -> assertThat(each).hasSize(1));
+        assertThat(burst.isFull()).isFalse();
+    }
+
+    @Test
+    void whatIsAddedAtOnceMayBeTwoMessages() {
+        add(4096, 4096);
+        burst.add(middle(Burst.PACKETS_AT_ONCE, 4096, arena));
+        assertThat(burst.isFull()).isTrue();
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.psns()).extracting(List::size).containsExactly(15, 2);
+        assertThat(network.calls).isEqualTo(1);
+        assertThat(network.taken).extracting(Taken::identifications)
+                .allSatisfy(each -> assertThat(each).doesNotContain(-1));
+    }
+
+    @Test
+    void ofPacketsWhoseMemoryIsGoneNoneIsAdded() {
+        add(256);
+        OutgoingPacket middle;
+        try (Arena brief = Arena.ofConfined()) {
+            middle = middle(4, 256, brief);
+        }
+        assertThatThrownBy(() -> burst.add(middle)).isInstanceOf(IllegalStateException.class);
+        psn = 1;
+        // Of the third there is nothing.
+        OutgoingPacket half = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH))
+                .begin(Opcode.RC_WRITE_MIDDLE, PATH, 17, psn, true, false).span(4);
+        half.addPayload(arena.allocate(512), 0, 1024);
+        assertThatThrownBy(() -> burst.add(half)).isInstanceOf(IndexOutOfBoundsException.class);
+        add(256, 100);
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.psns()).containsExactly(List.of(0, 1, 2));
+    }
+
+    private OutgoingPacket middle(int packets, int payload, Arena memory) {
+        OutgoingPacket packet = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH))
+                .begin(Opcode.RC_WRITE_MIDDLE, PATH, 17, psn, true, false).span(packets);
+        psn += packets;
+        packet.addPayload(memory.allocate((long) packets * payload), 0, packets * payload);
+        return packet;
     }
 
     @Test

@@ -28,6 +28,7 @@ public final class SimulatedNetwork {
     private static final boolean TRACE = Boolean.getBoolean("rdma4j.simulation.trace");
     private static final int UDP_PORT = Path.UDP_PORT;
     private static final long LATENCY_NS = 20_000;
+    private static final int PACKETS_AT_ONCE = 15;
 
     private final Random random;
     private final Arena arena = Arena.ofAuto();
@@ -227,8 +228,18 @@ public final class SimulatedNetwork {
         }
 
         @Override
+        public int middlePacketsAtOnce() {
+            return PACKETS_AT_ONCE;
+        }
+
+        @Override
         public Sent send(OutgoingPacket packet) {
-            return send(sealer.seal(packet), packet.path());
+            for (int i = 0; i < packet.span(); i++) {
+                sealer.seal(packet, i, 0, 0);
+                send(sealer.memory().asSlice(0, packet.packetLength()).asByteBuffer(),
+                        packet.path());
+            }
+            return Sent.SENT;
         }
 
         @Override
