@@ -20,6 +20,8 @@ import java.util.regex.Pattern;
         description = "Measures rdma4j side by side with what a user would take instead: all in one run, in "
                 + "turn, repeated; prints medians, their spread and the ratios that are sought.")
 public final class Compare implements Callable<Integer> {
+    /** Seen from the clone, where the launcher starts it. */
+    private static final Path DOCUMENTS = Path.of("docs", "performance");
     private static final double QUICK_WARM_UP = 1.5;
     private static final double QUICK = 1;
     private static final double FULL_WARM_UP = 3;
@@ -49,7 +51,8 @@ public final class Compare implements Callable<Integer> {
     private @Nullable Double warmUpSeconds;
 
     @Option(names = "--output", paramLabel = "DIR",
-            description = "Write compare.md, compare.json and plots there.")
+            description = "Write compare.md, compare.json and plots there (docs/performance for a run"
+                    + " of everything, otherwise nowhere).")
     private @Nullable Path output;
 
     @Option(names = "--note", paramLabel = "TEXT",
@@ -95,14 +98,24 @@ public final class Compare implements Callable<Integer> {
         String report = report(session, facts);
         out.println();
         out.println(report);
-        if (output != null) {
-            Files.createDirectories(output);
-            Files.writeString(output.resolve("compare.md"), "# A run of `benchmarks/compare`\n\n"
+        Path folder = folder();
+        if (folder != null) {
+            Files.createDirectories(folder);
+            Files.writeString(folder.resolve("compare.md"), "# A run of `benchmarks/compare`\n\n"
                     + report);
-            Files.writeString(output.resolve("compare.json"), Json.of(session, facts));
-            Plots.write(session, output);
+            Files.writeString(folder.resolve("compare.json"), Json.of(session, facts));
+            Plots.write(session, folder);
+            out.println("written to " + folder);
         }
         return 0;
+    }
+
+    /** {@return where the run is kept; null for nowhere} */
+    private @Nullable Path folder() {
+        if (output != null) {
+            return output;
+        }
+        return isQuick || only != null ? null : DOCUMENTS;
     }
 
     private static String report(Session session, Map<String, String> facts) {
