@@ -194,11 +194,15 @@ def keep_but(folder, names):
 def read(folder, number, share):
     """What came out of a share: the results by kind, and the rest as the lane wrote it, None if it broke off."""
     cells_by_name = {str(cell): cell for cell in share.chosen}
+    names = set(share.names())
     own = packed({"ipv4": network.HOST4, "ipv6": network.HOST6})
     results = {MATRIX: [], SCENARIO: [], GUESTS: []}
     file = results_of(folder, number)
     for line in file.read_text().splitlines() if file.exists() else ():
         entry = json.loads(line)
+        if named(entry["kind"], entry["name"]) not in names:
+            # Of a suite that has changed since.
+            continue
         result = Result(entry["name"], Verdict[entry["verdict"]], entry["reason"], entry["seconds"],
                         wire.Seen(**entry["seen"]))
         if result.verdict is Verdict.FAILED and entry["kind"] == MATRIX:
