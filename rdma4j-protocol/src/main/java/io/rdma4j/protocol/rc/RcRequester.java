@@ -238,10 +238,6 @@ final class RcRequester {
             return failLocally(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
         }
         sent(request, span, acknowledge, nowNs);
-        if (acknowledge) {
-            // The last of them asks.
-            lastAcknowledgeRequest = window.next - 1;
-        }
         return true;
     }
 
@@ -344,13 +340,16 @@ final class RcRequester {
 
     private void sent(SendRequest request, long packets, boolean acknowledge, long nowNs) {
         boolean isRetransmission = window.isRetransmission();
+        // A request that is answered is one packet; the others are those of the response.
+        long leaving = request.awaitsResponse() ? 1 : packets;
         if (isRetransmission) {
-            // A request that is answered is one packet; the others are those of the response.
-            host.count(Counter.RETRANSMITTED_PKTS, request.awaitsResponse() ? 1 : packets);
+            host.count(Counter.RETRANSMITTED_PKTS, leaving);
         }
-        timer.onSent(window.next, acknowledge, isRetransmission, nowNs);
+        // Of several the last one asks.
+        long asking = window.next + leaving - 1;
+        timer.onSent(asking, acknowledge, isRetransmission, nowNs);
         if (acknowledge) {
-            lastAcknowledgeRequest = window.next;
+            lastAcknowledgeRequest = asking;
         }
         window.sent(packets, request);
     }
