@@ -212,7 +212,7 @@ class RcLossTest {
         pair.a.write(1, 5000);
         pair.run(2_000_000);
         pair.a.assertCompleted("1 SUCCESS");
-        assertThat(pair.a.queuePair.counter(Counter.RETRANSMITTED_PKTS)).isEqualTo(6);
+        assertThat(pair.a.queuePair.counter(Counter.RETRANSMITTED_PKTS)).isEqualTo(7);
     }
 
     @Test

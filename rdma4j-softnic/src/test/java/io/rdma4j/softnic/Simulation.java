@@ -36,6 +36,8 @@ final class Simulation {
         final SoftDeviceContext context;
         final ProtectionDomain domain;
         final InetAddress address;
+        /** The process stands still: it neither looks at packets nor at the time. */
+        boolean isStopped;
 
         Node(int number, Random random) throws Exception {
             address = InetAddress.getByAddress(new byte[]{127, 0, 0, (byte) number});
@@ -55,7 +57,13 @@ final class Simulation {
         }
 
         void poll() {
-            nic.driver().poll();
+            if (!isStopped) {
+                nic.driver().poll();
+            }
+        }
+
+        private long deadlineNs() {
+            return isStopped ? Long.MAX_VALUE : nic.engine().deadlineNs();
         }
     }
 
@@ -123,8 +131,7 @@ final class Simulation {
     }
 
     private long nextTickNs() {
-        long next = Math.min(network.nextArrivalNs(), Math.min(a.nic.engine().deadlineNs(),
-                b.nic.engine().deadlineNs()));
+        long next = Math.min(network.nextArrivalNs(), Math.min(a.deadlineNs(), b.deadlineNs()));
         // The application acts of its own accord now and then.
         return Math.min(next, network.nowNs() + APPLICATION_TICK_NS);
     }

@@ -18,6 +18,8 @@ import java.util.Set;
 
 /** What both sides of a connection agree on, message by message, and what that means for a queue pair. */
 final class ConnectionTerms {
+    private static final int MAX_ACK_TIMEOUT = 31;
+
     private final CmSettings settings;
     private final QueuePairType type;
     /** The PSN that the peer shall begin with, and the one it told this side to begin with. */
@@ -30,6 +32,8 @@ final class ConnectionTerms {
     private final int retryCount;
     private int rnrRetryCount;
     private final int typeOfService;
+    /** How long to wait for acknowledgements, an exponent: as patient as both sides ask for. */
+    private int ackTimeout;
 
     /** What an active side asks for. */
     ConnectionTerms(CmSettings settings, CmCall call, int receivePsn) {
@@ -42,6 +46,7 @@ final class ConnectionTerms {
         initiatorDepth = Math.min(own.initiatorDepth(), settings.maxReadAtomic());
         retryCount = own.retryCount();
         typeOfService = call.typeOfService();
+        ackTimeout = settings.ackTimeout();
     }
 
     /** What a passive side is asked for. */
@@ -57,6 +62,7 @@ final class ConnectionTerms {
         retryCount = request.retryCount();
         rnrRetryCount = request.rnrRetryCount();
         typeOfService = request.primary().trafficClass();
+        ackTimeout = Math.max(settings.ackTimeout(), request.primary().ackTimeoutExponent());
     }
 
     /** The passive side grants no more than was asked for and than it can. */
@@ -74,6 +80,8 @@ final class ConnectionTerms {
         initiatorDepth = Math.min(initiatorDepth, reply.responderResources());
         responderResources = Math.min(responderResources, reply.initiatorDepth());
         rnrRetryCount = reply.rnrRetryCount();
+        // Twice the delay that the peer may take.
+        ackTimeout = Math.clamp(reply.targetAckDelay() + 1L, ackTimeout, MAX_ACK_TIMEOUT);
     }
 
     /** {@return the attributes that bring the queue pair to INIT, RTR or RTS} */
@@ -94,7 +102,7 @@ final class ConnectionTerms {
             case RTS -> {
                 attributes.sendPsn(sendPsn);
                 if (type == QueuePairType.RC) {
-                    attributes.timeout(settings.ackTimeout()).retryCount(retryCount)
+                    attributes.timeout(ackTimeout).retryCount(retryCount)
                             .rnrRetry(rnrRetryCount).maxReadAtomic(initiatorDepth);
                 }
             }

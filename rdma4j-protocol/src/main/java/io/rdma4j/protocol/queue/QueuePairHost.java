@@ -66,6 +66,11 @@ public interface QueuePairHost {
         return 1;
     }
 
+    /** {@return how long the answers of the peer at the other end of a path take, shared by all who lead there} */
+    default RoundTripEstimate roundTrips(Path path) {
+        return new RoundTripEstimate();
+    }
+
     /** Packets from this PSN on are sent again. */
     void retransmits(int psn, RetransmissionCause cause);
 

@@ -2,14 +2,14 @@ package io.rdma4j.protocol.queue;
 
 /** Why packets are sent again. */
 public enum RetransmissionCause {
-    /** No answer within the time-out of the queue pair; costs a retry. */
+    /** No answer within the time-out of the queue pair; costs a retry. One packet is sent again. */
     TIMEOUT,
-    /** No answer within what the round trips so far let expect; costs no retry. */
+    /** No answer for long, measured by the round trips so far; costs no retry. One packet is sent again. */
     EARLY,
-    /** One packet, to learn from its answer what was lost; costs no retry. */
+    /** An answer is overdue by the round trips so far; costs no retry. One packet is sent again. */
     PROBE,
-    /** The peer said that it misses a packet. */
+    /** The peer said that it misses a packet. Everything from there on is sent again. */
     SEQUENCE_NAK,
-    /** An answer shows that an earlier one was lost. */
+    /** An answer shows that an earlier one was lost. Everything from there on is asked for again. */
     GAP
 }

@@ -187,6 +187,11 @@ public final class SendRequest {
         receiveNumber = newReceiveNumber;
     }
 
+    /** Says which message it is for the peer, where that is known only as its packets are sent. */
+    public void renumber(long newMessageNumber) {
+        messageNumber = newMessageNumber;
+    }
+
     /** {@return the caller's number} */
     public long id() {
         return id;

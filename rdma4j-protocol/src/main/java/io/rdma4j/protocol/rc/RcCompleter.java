@@ -65,9 +65,6 @@ final class RcCompleter {
             case ACK -> {
                 boolean isNothingNew = psn == window.una - 1;
                 acknowledgeThrough(psn + 1, nowNs);
-                if (requester.isLossBehind(psn + 1) && queuePair.isAlive()) {
-                    queuePair.onLoss(RetransmissionCause.PROBE, nowNs);
-                }
                 onCredits(packet, isNothingNew, nowNs);
             }
             case RNR_NAK -> onReceiverNotReady(packet, psn, nowNs);
@@ -106,8 +103,10 @@ final class RcCompleter {
         if (to <= window.una) {
             return;
         }
-        congestion.onAcknowledged(to - window.una);
+        long count = to - window.una;
         window.acknowledged(to);
+        requester.onProgress();
+        congestion.onAcknowledged(count, to);
         timer.onProgress(to, window.isIdle(), nowNs);
         finish();
     }
@@ -141,8 +140,7 @@ final class RcCompleter {
                 : credits < 0 && isNothingNew;
         if (timer.isWaitingForReceiver() && isAnnounced) {
             // The peer has posted a receive and says so: no need to wait any longer.
-            timer.endReceiverWait();
-            timer.onSent(window.next, false, true, nowNs);
+            timer.endReceiverWait(nowNs);
         }
     }
 
@@ -250,7 +248,13 @@ final class RcCompleter {
             failUnlessOver(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
             return;
         }
+        // Whatever the first request got was sent before what the peer was asked for again: the rest is lost.
+        boolean isAnswerToPart = packet.opcode().isEnd()
+                && psn + packet.span() < window.reads.endOf(psn);
         advance(psn + packet.span(), nowNs);
+        if (isAnswerToPart && queuePair.isAlive()) {
+            queuePair.onMissing(nowNs);
+        }
     }
 
     private void placeAtomic(PacketView packet, long psn, SendRequest request, long nowNs) {

@@ -107,6 +107,7 @@ public final class RcQueuePair implements QueuePairProtocol {
     @Override
     public void route(Path path) {
         attributes.path = path;
+        timer.estimate(host.roundTrips(path));
     }
 
     @Override
@@ -194,15 +195,28 @@ public final class RcQueuePair implements QueuePairProtocol {
     @Override
     public void onDeadline(long nowNs) {
         if (timer.isReceiverWaitOver(nowNs)) {
-            timer.endReceiverWait();
+            timer.endReceiverWait(nowNs);
         } else if (timer.isTimeoutDue(nowNs)) {
-            retry(RetransmissionCause.TIMEOUT, timer.takeRetry(), nowNs);
-        } else if (timer.isEarlyDue(nowNs)) {
-            sendAgain(RetransmissionCause.EARLY, nowNs);
-        } else if (timer.isProbeDue(nowNs)) {
-            host.retransmits(Psn.wrap(window.una), RetransmissionCause.PROBE);
-            requester.probe(nowNs);
+            timer.onTimeout(nowNs);
+            if (timer.takeRetry()) {
+                ask(RetransmissionCause.TIMEOUT, nowNs);
+            } else {
+                giveUp();
+            }
+        } else if (timer.isAskDue(nowNs)) {
+            ask(timer.isSilenceLong() ? RetransmissionCause.EARLY : RetransmissionCause.PROBE,
+                    nowNs);
         }
+    }
+
+    /** The peer is silent: one packet is sent again. */
+    private void ask(RetransmissionCause cause, long nowNs) {
+        boolean isSilenceLong = cause != RetransmissionCause.PROBE;
+        if (isSilenceLong) {
+            host.count(Counter.COMPLETER_RETRY_ERR);
+        }
+        host.retransmits(Psn.wrap(window.una), cause);
+        requester.ask(isSilenceLong, nowNs);
     }
 
     // ---------------------------------------------------------------- for the three machines
@@ -213,19 +227,31 @@ public final class RcQueuePair implements QueuePairProtocol {
 
     /** The peer's answers show that a packet or an answer was lost. */
     void onLoss(RetransmissionCause sign, long nowNs) {
-        if (window.next > window.una && timer.isNewLoss(window.una, nowNs)) {
-            retry(sign, timer.takeRetryForLoss(nowNs), nowNs);
+        if (window.next == window.una) {
+            return;
+        }
+        if (!timer.isNewLoss(window.una, nowNs)) {
+            timer.onOldSign();
+            return;
+        }
+        if (timer.takeRetryForLoss(nowNs)) {
+            sendAgain(sign, nowNs);
+        } else {
+            giveUp();
         }
     }
 
-    /** Sends again, or gives up after the last retry. */
-    private void retry(RetransmissionCause cause, boolean isAllowed, long nowNs) {
-        if (isAllowed) {
-            sendAgain(cause, nowNs);
-        } else {
-            host.count(Counter.RETRY_EXCEEDED_ERR);
-            failOldest(WorkCompletionStatus.RETRY_EXCEEDED_ERROR);
+    /** What the peer was asked for shows that what lies behind was lost; asking has cost no retry, and this does not. */
+    void onMissing(long nowNs) {
+        if (window.next > window.una) {
+            sendAgain(RetransmissionCause.GAP, nowNs);
         }
+    }
+
+    /** No retry is left. */
+    private void giveUp() {
+        host.count(Counter.RETRY_EXCEEDED_ERR);
+        failOldest(WorkCompletionStatus.RETRY_EXCEEDED_ERROR);
     }
 
     private void sendAgain(RetransmissionCause cause, long nowNs) {

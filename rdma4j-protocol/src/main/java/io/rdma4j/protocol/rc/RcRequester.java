@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RcRequester {
     private static final long UNLIMITED = Long.MAX_VALUE;
-    private static final long NO_PROBE = -1;
+    private static final long NOTHING_ASKED = -1;
 
     private final RcQueuePair queuePair;
     private final RcAttributes attributes;
@@ -33,10 +33,11 @@ final class RcRequester {
     private long receiveLimit = UNLIMITED;
     private long lastAcknowledgeRequest;
 
-    private boolean isProbeWanted;
-    private boolean isProbing;
-    /** An acknowledgement that ends here answers a probe: what was sent behind this packet is lost. */
-    private long probeEnd = NO_PROBE;
+    /** One packet is to be sent again, to learn from the answer what has arrived. */
+    private boolean isAskWanted;
+    private boolean isAsking;
+    /** Where the oldest packets that were sent again to ask end; what lies behind was sent once. */
+    private long askedEnd = NOTHING_ASKED;
 
     /** A request that cannot go on, once all before it is acknowledged. */
     private @Nullable WorkCompletionStatus localFailure;
@@ -57,8 +58,7 @@ final class RcRequester {
         receiveLimit = UNLIMITED;
         lastAcknowledgeRequest = window.next;
         localFailure = null;
-        isProbeWanted = false;
-        probeEnd = NO_PROBE;
+        forgetAsking();
         congestion.reset();
         timer.reset();
     }
@@ -81,29 +81,48 @@ final class RcRequester {
                 && window.queue.request(window.oldest).receiveNumber() <= receiveLimit;
     }
 
-    /** Sends again from the oldest packet that is not acknowledged. */
+    /** Sends again from the oldest packet that is not acknowledged, which is known to be lost. */
     void goBack(long nowNs) {
-        isProbeWanted = false;
-        probeEnd = NO_PROBE;
+        forgetAsking();
         congestion.onLoss(window.una, window.max);
         window.goBackTo(window.una);
         lastAcknowledgeRequest = window.una;
-        timer.onRetransmit(window.una, nowNs);
+        timer.onLoss(window.una, nowNs);
     }
 
-    /** Sends one packet again, to learn from the answer what has arrived. */
-    void probe(long nowNs) {
-        isProbeWanted = true;
-        timer.onProbe(nowNs);
-    }
-
-    /** {@return whether an acknowledgement shows that the packets behind it were lost} */
-    boolean isLossBehind(long acknowledgedEnd) {
-        boolean isAnswer = acknowledgedEnd == probeEnd;
-        if (acknowledgedEnd >= probeEnd) {
-            probeEnd = NO_PROBE;
+    /**
+     * No answer came. One packet is sent again to learn why, and not the whole window: the peer may only be slow.
+     *
+     * @param isSilenceLong whether to send next to nothing more until an answer has come
+     */
+    void ask(boolean isSilenceLong, long nowNs) {
+        if (isSilenceLong) {
+            congestion.onTimeout(window.max);
         }
-        return isAnswer;
+        isAskWanted = true;
+        timer.onAsk(nowNs);
+    }
+
+    /**
+     * Packets below {@code una} were acknowledged just now. A responder takes packets in order only: if it has taken one
+     * that was sent once, behind others that were sent again, the first copies of those had arrived, too.
+     */
+    void onProgress() {
+        if (askedEnd == NOTHING_ASKED || window.una > askedEnd) {
+            congestion.onLateAnswer();
+        }
+        if (window.una < askedEnd) {
+            return;
+        }
+        // The answer may be to either copy of the oldest packet: the newest tells whether the others have arrived.
+        isAskWanted = window.una == askedEnd && window.una < window.next
+                && !isAnsweredWithData(window.next - 1);
+        askedEnd = NOTHING_ASKED;
+    }
+
+    private void forgetAsking() {
+        isAskWanted = false;
+        askedEnd = NOTHING_ASKED;
     }
 
     /** {@return whether a request failed locally and everything before it is acknowledged} */
@@ -120,7 +139,7 @@ final class RcRequester {
     }
 
     boolean pollTransmit(OutgoingPacket out, long nowNs) {
-        if (isProbeWanted && pollProbe(out, nowNs)) {
+        if (isAskWanted && pollAsk(out, nowNs)) {
             return true;
         }
         while (queuePair.isAlive() && !timer.isWaitingForReceiver()
@@ -143,29 +162,38 @@ final class RcRequester {
 
     /**
      * The newest packet is acknowledged if nothing or nothing else was lost, and otherwise missed by the peer, which
-     * says so. Once only: a peer that has said so stays silent, if its word was lost, until the oldest comes. That is
-     * the one to send, too, where answers carry data, for those have to come in order.
+     * says so. Not every time: a peer that has said so stays silent, if that answer was lost, until the oldest comes.
+     * That is the one to send, too, where answers carry data, for those have to come in order.
      */
-    private boolean pollProbe(OutgoingPacket out, long nowNs) {
-        isProbeWanted = false;
+    private boolean pollAsk(OutgoingPacket out, long nowNs) {
+        isAskWanted = false;
         if (!queuePair.isAlive() || timer.isWaitingForReceiver() || window.next == window.una) {
             return false;
         }
         long next = window.next;
         long cursor = window.cursor;
-        window.goBackTo(next - 1);
-        boolean isOldest = timer.probes() % 2 == 0
-                || window.queue.request(window.cursor).awaitsResponse();
-        if (isOldest) {
-            window.goBackTo(window.una);
-        }
-        isProbing = true;
+        boolean isTurnOfOldest = timer.asks() > 0 && timer.asks() % 2 == 0;
+        boolean isOldest = isTurnOfOldest || next - 1 == window.una || isAnsweredWithData(next - 1);
+        window.goBackTo(isOldest ? window.una : next - 1);
+        isAsking = true;
         boolean hasPacket = pollPacket(window.queue.request(window.cursor), out, nowNs);
-        isProbing = false;
-        probeEnd = isOldest ? window.next : NO_PROBE;
+        isAsking = false;
+        if (isOldest && hasPacket) {
+            askedEnd = window.next;
+        }
         window.next = next;
         window.cursor = cursor;
         return hasPacket;
+    }
+
+    private boolean isAnsweredWithData(long psn) {
+        for (long i = window.begun - 1; i >= window.oldest; i--) {
+            SendRequest request = window.queue.request(i);
+            if (request.firstPsn() <= psn && psn < request.endPsn()) {
+                return request.awaitsResponse();
+            }
+        }
+        return false;
     }
 
     private boolean pollPacket(SendRequest request, OutgoingPacket out, long nowNs) {
@@ -210,7 +238,7 @@ final class RcRequester {
 
     private boolean pollMessage(SendRequest request, OutgoingPacket out, long nowNs) {
         boolean isLimited = request.consumesReceive() && request.receiveNumber() > receiveLimit;
-        if (isLimited && window.una != window.next && !isProbing) {
+        if (isLimited && window.una != window.next && !isAsking) {
             // Without credit one packet may go at a time, to learn of new credit. IBTA 9.7.7.2.
             return false;
         }
@@ -220,7 +248,7 @@ final class RcRequester {
         boolean isFirst = psn == request.firstPsn();
         boolean isLast = psn + span == request.endPsn();
         int payload = (int) Math.min((long) span * attributes.mtu, request.length() - offset);
-        boolean acknowledge = isLast || isLimited || isProbing
+        boolean acknowledge = isLast || isLimited || isAsking
                 || window.inFlight() + span >= congestion.packets()
                 || psn + span - 1 - lastAcknowledgeRequest >= congestion.packets() / 4;
         Opcode opcode = opcode(request.opcode(), isFirst, isLast);
@@ -248,7 +276,7 @@ final class RcRequester {
     private int span(SendRequest request, long offset) {
         long left = request.endPsn() - window.next;
         boolean isFirst = window.next == request.firstPsn();
-        int most = isProbing ? 1 : attributes.packetsAtOnce(host, isFirst, left,
+        int most = isAsking ? 1 : attributes.packetsAtOnce(host, isFirst, left,
                 congestion.packets() / 4);
         if (most == 1) {
             return 1;
@@ -266,6 +294,10 @@ final class RcRequester {
         long end;
         if (window.isRetransmission()) {
             end = window.reads.endOf(psn);
+            if (isAsking && window.reads.isBegun(psn)) {
+                // The peer has the request; one packet of its response tells whether the others are lost.
+                end = psn + 1;
+            }
         } else {
             if (window.reads.isFull()) {
                 return window.reads.capacity() == 0
@@ -279,7 +311,7 @@ final class RcRequester {
             if (end - psn > room) {
                 return false;
             }
-            window.reads.add(psn, end);
+            window.beginRead(request, end);
         }
         long offset = (psn - request.firstPsn()) * attributes.mtu;
         long length = Math.min(request.length() - offset, (end - psn) * attributes.mtu);
@@ -339,15 +371,16 @@ final class RcRequester {
     }
 
     private void sent(SendRequest request, long packets, boolean acknowledge, long nowNs) {
-        boolean isRetransmission = window.isRetransmission();
         // A request that is answered is one packet; the others are those of the response.
         long leaving = request.awaitsResponse() ? 1 : packets;
-        if (isRetransmission) {
-            host.count(Counter.RETRANSMITTED_PKTS, leaving);
-        }
         // Of several the last one asks.
         long asking = window.next + leaving - 1;
-        timer.onSent(asking, acknowledge, isRetransmission, nowNs);
+        if (window.isRetransmission()) {
+            host.count(Counter.RETRANSMITTED_PKTS, leaving);
+            timer.onSentAgain(window.next, window.next + packets, nowNs);
+        } else {
+            timer.onSent(asking, acknowledge, nowNs);
+        }
         if (acknowledge) {
             lastAcknowledgeRequest = asking;
         }

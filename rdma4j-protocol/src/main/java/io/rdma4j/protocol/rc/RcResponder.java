@@ -51,6 +51,8 @@ final class RcResponder {
     /** The peer was told that the expected packet is missing, or that no receive is posted. */
     private boolean isNakSent;
     private boolean isReceiverNotReady;
+    /** The first and the last of the packets that came ahead of the one that is missing. */
+    private long lowestAhead;
     private long highestAhead;
 
     RcResponder(RcQueuePair queuePair, RcAttributes attributes, ReceiveQueue receiveQueue,
@@ -70,7 +72,6 @@ final class RcResponder {
         message = Message.NONE;
         isNakSent = false;
         isReceiverNotReady = false;
-        highestAhead = 0;
     }
 
     /** How many READs and atomics the peer may have under way was changed. */
@@ -106,6 +107,8 @@ final class RcResponder {
             // The peer waits for its timer; an unsolicited acknowledgement with credit tells it
             // earlier. IBTA 9.7.7.2.4.
             isReceiverNotReady = false;
+            // From now on the message can be taken: should it be lost on its way, its peer is told.
+            isNakSent = false;
             answers.acknowledge();
         }
     }
@@ -125,15 +128,31 @@ final class RcResponder {
         }
     }
 
-    /** A packet is missing. The peer is told once, and again when a later round shows it lost anew. */
+    /**
+     * A packet is missing. The peer is told once (IBTA 9.7.5.1.1), however the network has mixed up those behind it. It
+     * is told again when the first or the last of them comes once more: the peer has sent again, and lost it again, or
+     * asks because it has not heard.
+     */
     private void onAhead(long psn) {
-        boolean isLostAgain = psn <= highestAhead && !isReceiverNotReady;
-        if (!isNakSent || isLostAgain) {
-            host.count(Counter.OUT_OF_SEQ_REQUEST);
-            isNakSent = true;
-            answers.nak(Syndrome.NAK_PSN_SEQUENCE_ERROR, progress.expected);
+        if (!isNakSent) {
+            tellMissing(psn);
+            return;
         }
+        boolean isLostAgain = (psn == lowestAhead || psn == highestAhead) && !isReceiverNotReady;
+        if (isLostAgain) {
+            tellMissing(psn);
+            return;
+        }
+        lowestAhead = Math.min(lowestAhead, psn);
+        highestAhead = Math.max(highestAhead, psn);
+    }
+
+    private void tellMissing(long psn) {
+        host.count(Counter.OUT_OF_SEQ_REQUEST);
+        isNakSent = true;
+        lowestAhead = psn;
         highestAhead = psn;
+        answers.nak(Syndrome.NAK_PSN_SEQUENCE_ERROR, progress.expected);
     }
 
     private void onRepeated(PacketView packet, long psn) {
@@ -287,6 +306,8 @@ final class RcResponder {
             host.count(Counter.SEND_RNR_ERR);
             isNakSent = true;
             isReceiverNotReady = true;
+            lowestAhead = Long.MAX_VALUE;
+            highestAhead = Long.MIN_VALUE;
             answers.nak(Syndrome.rnr(attributes.minRnrTimer), progress.expected);
             return false;
         }

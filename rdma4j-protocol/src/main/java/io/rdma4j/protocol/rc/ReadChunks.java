@@ -71,10 +71,19 @@ final class ReadChunks {
 
     /** {@return the end of the request that asked for a packet} */
     long endOf(long psn) {
+        return ends[indexOf(psn)];
+    }
+
+    /** {@return whether a packet is not the first that its request asked for} */
+    boolean isBegun(long psn) {
+        return starts[indexOf(psn)] < psn;
+    }
+
+    private int indexOf(long psn) {
         for (int i = 0; i < count; i++) {
             int at = (head + i) % starts.length;
             if (starts[at] <= psn && psn < ends[at]) {
-                return ends[at];
+                return at;
             }
         }
         throw new IllegalStateException("no READ asked for packet " + psn);

@@ -1,44 +1,53 @@
 package io.rdma4j.protocol.rc;
 
+import io.rdma4j.protocol.queue.RoundTripEstimate;
+
 /**
  * When a requester sends again, and when it gives up.
  *
- * <p>Three clocks run while packets are unacknowledged. The time-out is the standard's (IBTA 9.7.6.1.3):
- * each costs one of {@code retry_cnt} retries. It is long, for it must never fire wrongly; so an estimate
- * of the round trip (RFC 6298) sends again earlier, as often as it likes, without giving up. That one, too,
- * is slow to fire, for it sends everything again; sooner still a probe sends one packet, which does little
- * harm if nothing was lost (as in RFC 8985). Each clock starts anew with progress. A fourth one waits while
- * the peer has no receive posted.
+ * <p>Two clocks run while packets are unacknowledged. The time-out is the standard's (IBTA 9.7.6.1.3): each costs one
+ * of {@code retry_cnt} retries. It is long, for it must never fire wrongly. So a clock that follows the round trips
+ * (RFC 6298) asks earlier, as often as it likes, without giving up. Either has one packet sent again; more only when
+ * the answer shows what was lost. A third clock waits while the peer has no receive posted.
+ *
+ * <p>The clock that asks waits longer each time, and goes on waiting that long, also after progress, until a packet
+ * that was sent only once has been answered (RFC 6298 §5.5 and §5.7): a peer that became slow is not asked more often
+ * than it can answer.
  */
 final class RetryTimer {
     static final long NEVER = Long.MAX_VALUE;
 
     private static final long UNKNOWN_ROUND_TRIP_NS = 1_000_000;
-    private static final long MIN_PROBE_NS = 500_000;
-    private static final long MIN_EARLY_NS = 20_000_000;
-    private static final long INITIAL_EARLY_NS = 50_000_000;
-    private static final long MAX_EARLY_NS = 1_000_000_000;
-    private static final long MAX_CHARGE_NS = 50_000_000;
+    private static final long MIN_ASK_NS = 500_000;
+    private static final long INITIAL_ASK_NS = 1_000_000_000;
+    private static final long MAX_ASK_NS = 1_000_000_000;
+    private static final long MAX_CHARGE_NS = 1_000_000_000;
+    /**
+     * So many times it asks soon, each time after twice as long, for each repairs a loss within a few round trips. Then
+     * each time after four times as long, so that a peer which stands still for a second is asked ten times at most.
+     */
+    private static final int SOON = 3;
 
     private long timeoutNs = NEVER;
     private int retryCount;
     private int rnrRetry;
+    private RoundTripEstimate estimate = new RoundTripEstimate();
 
     private long timeoutAtNs = NEVER;
-    private long earlyAtNs = NEVER;
-    private long probeAtNs = NEVER;
+    private long askAtNs = NEVER;
     private long rnrUntilNs = NEVER;
     private int retriesLeft;
     private int rnrRetriesLeft;
 
-    private long smoothedNs;
-    private long variationNs;
+    /** Since when the peer is silent, or was last asked. */
+    private long askedNs;
     private int backoff;
-    private int probes;
+    private int asks;
     private long samplePsn = -1;
     private long sampleSentNs;
     private long lossUna = -1;
     private long lossNs;
+    private long lossRoundTripNs;
     private boolean hasCharged;
     private long chargedNs;
 
@@ -50,13 +59,16 @@ final class RetryTimer {
         rnrRetriesLeft = rnrRetry;
     }
 
+    /** Says what is known of the round trips to the peer. */
+    void estimate(RoundTripEstimate newEstimate) {
+        estimate = newEstimate;
+    }
+
     void reset() {
         stop();
         rnrUntilNs = NEVER;
-        smoothedNs = 0;
-        variationNs = 0;
         backoff = 0;
-        probes = 0;
+        asks = 0;
         samplePsn = -1;
         lossUna = -1;
         hasCharged = false;
@@ -65,28 +77,45 @@ final class RetryTimer {
     }
 
     long deadlineNs() {
-        return Math.min(Math.min(rnrUntilNs, probeAtNs), Math.min(timeoutAtNs, earlyAtNs));
+        return Math.min(rnrUntilNs, Math.min(timeoutAtNs, askAtNs));
     }
 
-    /** A packet was sent; {@code acknowledgeRequested} makes it a candidate for a round trip sample. */
-    void onSent(long psn, boolean acknowledgeRequested, boolean isRetransmission, long nowNs) {
-        if (timeoutAtNs == NEVER && earlyAtNs == NEVER) {
-            start(nowNs);
-        }
-        if (acknowledgeRequested && samplePsn < 0 && !isRetransmission) {
+    /**
+     * Packets were sent for the first time.
+     *
+     * @param psn the last of them
+     * @param acknowledgeRequested makes it a candidate for a round trip sample
+     */
+    void onSent(long psn, boolean acknowledgeRequested, long nowNs) {
+        startUnlessRunning(nowNs);
+        if (acknowledgeRequested && samplePsn < 0) {
             samplePsn = psn;
             sampleSentNs = nowNs;
+        }
+    }
+
+    /** Packets from {@code first} to before {@code end} were sent again: which copy is answered is not known (Karn). */
+    void onSentAgain(long first, long end, long nowNs) {
+        startUnlessRunning(nowNs);
+        if (first <= samplePsn && samplePsn < end) {
+            samplePsn = -1;
+        }
+    }
+
+    private void startUnlessRunning(long nowNs) {
+        if (askAtNs == NEVER) {
+            start(nowNs);
         }
     }
 
     /** Packets below {@code una} are acknowledged; some are new. */
     void onProgress(long una, boolean isIdle, long nowNs) {
         if (samplePsn >= 0 && una > samplePsn) {
-            sample(nowNs - sampleSentNs);
+            estimate.add(nowNs - sampleSentNs);
             samplePsn = -1;
+            backoff = 0;
         }
-        backoff = 0;
-        probes = 0;
+        asks = 0;
         retriesLeft = retryCount;
         rnrRetriesLeft = rnrRetry;
         rnrUntilNs = NEVER;
@@ -97,31 +126,42 @@ final class RetryTimer {
         }
     }
 
-    /** {@return whether the estimate says it is time to send again} */
-    boolean isEarlyDue(long nowNs) {
-        return earlyAtNs <= nowNs;
+    /** {@return whether it is time to ask what has arrived, before the time-out} */
+    boolean isAskDue(long nowNs) {
+        if (askAtNs > nowNs) {
+            return false;
+        }
+        // Other queue pairs may have learnt meanwhile that the peer is slow.
+        askAtNs = askedNs + intervalNs();
+        return askAtNs <= nowNs;
     }
 
-    /** {@return whether it is time to ask by one packet what has arrived} */
-    boolean isProbeDue(long nowNs) {
-        return probeAtNs <= nowNs;
+    /** {@return whether the peer has been silent for so long that more than a packet may be lost} */
+    boolean isSilenceLong() {
+        return backoff > SOON || !estimate.isKnown();
     }
 
-    /** That packet is sent; the next one waits twice as long. */
-    void onProbe(long nowNs) {
-        probes++;
-        samplePsn = -1;
-        probeAtNs = nextProbeNs(nowNs);
+    /** The peer is asked; the next time it is after longer. */
+    void onAsk(long nowNs) {
+        asks++;
+        backoff = Math.min(backoff + 1, 16);
+        askedNs = nowNs;
+        askAtNs = nowNs + intervalNs();
     }
 
-    /** {@return how many probes were sent since the last progress} */
-    int probes() {
-        return probes;
+    /** {@return how many times the peer was asked since the last progress} */
+    int asks() {
+        return asks;
     }
 
     /** {@return whether a time-out has passed} */
     boolean isTimeoutDue(long nowNs) {
         return timeoutAtNs <= nowNs;
+    }
+
+    /** The next time-out begins. */
+    void onTimeout(long nowNs) {
+        timeoutAtNs = later(nowNs, timeoutNs);
     }
 
     /**
@@ -131,32 +171,36 @@ final class RetryTimer {
      * @param una the oldest packet that is not acknowledged
      */
     boolean isNewLoss(long una, long nowNs) {
-        long roundTripNs = smoothedNs == 0 ? UNKNOWN_ROUND_TRIP_NS : smoothedNs + variationNs;
-        return una != lossUna || nowNs - lossNs > roundTripNs;
+        return una != lossUna || nowNs - lossNs >= lossRoundTripNs;
     }
 
-    /** The requester sends again without progress; a sample would be ambiguous (Karn). */
-    void onRetransmit(long una, long nowNs) {
+    /** A sign of loss came that may be an old one: the peer is asked as soon as it would be new. */
+    void onOldSign() {
+        askAtNs = Math.min(askAtNs, lossNs + lossRoundTripNs);
+        askedNs = Math.min(askedNs, askAtNs - intervalNs());
+    }
+
+    /** The requester sends again from {@code una}, for that is lost. The time-out begins anew, for the peer lives. */
+    void onLoss(long una, long nowNs) {
+        timeoutAtNs = later(nowNs, timeoutNs);
         lossUna = una;
         lossNs = nowNs;
-        backoff = Math.min(backoff + 1, 16);
-        samplePsn = -1;
-        earlyAtNs = nowNs + earlyNs();
-        probeAtNs = nextProbeNs(nowNs);
-        if (timeoutAtNs <= nowNs) {
-            timeoutAtNs = later(nowNs, timeoutNs);
-        }
+        // No answer to what is sent now comes sooner.
+        lossRoundTripNs = estimate.isKnown() ? estimate.shortestNs() : UNKNOWN_ROUND_TRIP_NS;
+        // Whoever says what is missing has looked at what came behind it, and is not slow.
+        backoff = 0;
+        asks = 0;
+        askedNs = nowNs;
+        askAtNs = nowNs + intervalNs();
     }
 
     /**
      * {@return whether to go on after the peer's answers have shown a loss} The peer is alive, or it would
      * not answer; on a bad network several tries in a row are lost again within a few round trips. So a
-     * series of losses costs one retry a quarter of the time-out, or a connection would end within a
-     * millisecond.
+     * series of losses costs no more retries than the time-out would have cost meanwhile, but the first.
      */
     boolean takeRetryForLoss(long nowNs) {
-        long intervalNs = Math.min(MAX_CHARGE_NS, timeoutNs / 4);
-        if (hasCharged && nowNs - chargedNs < intervalNs) {
+        if (hasCharged && nowNs - chargedNs < Math.min(MAX_CHARGE_NS, timeoutNs)) {
             return true;
         }
         hasCharged = true;
@@ -189,51 +233,37 @@ final class RetryTimer {
         return rnrUntilNs <= nowNs;
     }
 
-    void endReceiverWait() {
+    /** Sending goes on; the clocks run again, also if nothing can be sent at once. */
+    void endReceiverWait(long nowNs) {
         rnrUntilNs = NEVER;
+        startUnlessRunning(nowNs);
     }
 
     private void start(long nowNs) {
+        askedNs = nowNs;
         timeoutAtNs = later(nowNs, timeoutNs);
-        earlyAtNs = nowNs + earlyNs();
-        probeAtNs = nextProbeNs(nowNs);
+        askAtNs = nowNs + intervalNs();
     }
 
     private void stop() {
         timeoutAtNs = NEVER;
-        probeAtNs = NEVER;
-        earlyAtNs = NEVER;
+        askAtNs = NEVER;
     }
 
     private static long later(long nowNs, long delayNs) {
         return delayNs == NEVER ? NEVER : nowNs + delayNs;
     }
 
-    /** {@return when to probe, never if everything is to be sent again before} */
-    private long nextProbeNs(long nowNs) {
-        if (smoothedNs == 0) {
-            return NEVER;
+    /** {@return how long to wait for an answer before the peer is asked} */
+    private long intervalNs() {
+        long firstNs = estimate.isKnown() ? Math.max(MIN_ASK_NS, estimate.overdueNs())
+                : Math.min(INITIAL_ASK_NS, timeoutNs / 2);
+        int doublings = backoff < SOON ? backoff : SOON - 1 + 2 * (backoff - SOON + 1);
+        long longestNs = Math.max(MAX_ASK_NS, 4 * firstNs);
+        if (retriesLeft == 0 && timeoutNs != NEVER) {
+            // The last retry is not the last try.
+            longestNs = timeoutNs - timeoutNs / 4;
         }
-        long delayNs = Math.max(MIN_PROBE_NS, smoothedNs + 4 * variationNs) << Math.min(probes, 10);
-        return nowNs + delayNs < earlyAtNs ? nowNs + delayNs : NEVER;
-    }
-
-    private long earlyNs() {
-        long estimate = smoothedNs == 0
-                ? INITIAL_EARLY_NS
-                : Math.max(MIN_EARLY_NS, smoothedNs + 4 * variationNs);
-        // Several tries fit into each time-out, or a few losses in a row would end a connection.
-        long longest = Math.max(MIN_EARLY_NS, Math.min(MAX_EARLY_NS, timeoutNs / 4));
-        return Math.min(longest, estimate << Math.min(backoff, 10));
-    }
-
-    private void sample(long roundTripNs) {
-        if (smoothedNs == 0) {
-            smoothedNs = Math.max(1, roundTripNs);
-            variationNs = roundTripNs / 2;
-        } else {
-            variationNs += (Math.abs(smoothedNs - roundTripNs) - variationNs) / 4;
-            smoothedNs += (roundTripNs - smoothedNs) / 8;
-        }
+        return Math.min(longestNs, firstNs << Math.min(doublings, 20));
     }
 }

@@ -2,6 +2,7 @@ package io.rdma4j.protocol.rc;
 
 import io.rdma4j.protocol.queue.SendQueue;
 import io.rdma4j.protocol.queue.SendRequest;
+import io.rdma4j.verbs.SendOpcode;
 
 /**
  * The send requests between the oldest unfinished and the newest begun, and the packets they consist of.
@@ -60,14 +61,26 @@ final class SendWindow {
         return next < max;
     }
 
-    /** Begins the request at the cursor, which takes that many packets. */
+    /**
+     * Begins the request at the cursor, which takes that many packets. The peer counts a message for each request packet
+     * that it carries out: none for what concerns this side alone, and those of a READ as they are sent.
+     */
     void begin(SendRequest request, long packets) {
-        messages++;
+        if (!request.isLocal() && request.opcode() != SendOpcode.RDMA_READ) {
+            messages++;
+        }
         if (request.consumesReceive()) {
             receives++;
         }
         request.begin(next, next + packets, messages, receives);
         begun++;
+    }
+
+    /** A READ request asks for the packets from {@code next} to {@code end}, for the first time. */
+    void beginRead(SendRequest request, long end) {
+        reads.add(next, end);
+        messages++;
+        request.renumber(messages);
     }
 
     /** That many packets from {@code next} were sent. */

@@ -1,6 +1,7 @@
 package io.rdma4j.softnic.engine;
 
 import io.rdma4j.protocol.cm.ConnectionManager;
+import io.rdma4j.protocol.queue.RoundTripEstimate;
 import io.rdma4j.protocol.wire.Opcode;
 import io.rdma4j.protocol.wire.OutgoingPacket;
 import io.rdma4j.protocol.wire.Path;
@@ -57,6 +58,7 @@ public final class Engine {
     private final Counters counters = new Counters();
     private final OutgoingPacket outgoing;
     private final List<CompletionRing> overrun = new ArrayList<>();
+    private final Peers peers = new Peers();
     private final List<CompletionRing> moderated = new ArrayList<>();
     private boolean skipsNetwork;
     private boolean isPortFull;
@@ -447,6 +449,11 @@ public final class Engine {
     int middlePacketsAtOnce(Path path) {
         PacketPort port = rim.port(path.source());
         return port == null ? 1 : port.middlePacketsAtOnce();
+    }
+
+    /** {@return what queue pairs have learnt of the round trips to the end of a path} */
+    RoundTripEstimate roundTrips(Path path) {
+        return peers.roundTrips(path.destination());
     }
 
     /** {@return whether a path leads back to this device, and the network need not be bothered} */

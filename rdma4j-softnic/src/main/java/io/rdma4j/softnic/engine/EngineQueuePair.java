@@ -6,6 +6,7 @@ import io.rdma4j.protocol.queue.ReceiveDetails;
 import io.rdma4j.protocol.queue.ReceiveQueue;
 import io.rdma4j.protocol.queue.ReceiveRequest;
 import io.rdma4j.protocol.queue.RetransmissionCause;
+import io.rdma4j.protocol.queue.RoundTripEstimate;
 import io.rdma4j.protocol.queue.SendQueue;
 import io.rdma4j.protocol.queue.SendRequest;
 import io.rdma4j.protocol.wire.Opcode;
@@ -306,6 +307,11 @@ public final class EngineQueuePair implements QueuePairHost {
     @Override
     public int middlePacketsAtOnce(Path path) {
         return engine.middlePacketsAtOnce(path);
+    }
+
+    @Override
+    public RoundTripEstimate roundTrips(Path path) {
+        return engine.roundTrips(path);
     }
 
     @Override

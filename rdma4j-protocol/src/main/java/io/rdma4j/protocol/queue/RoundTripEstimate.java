@@ -1,0 +1,43 @@
+package io.rdma4j.protocol.queue;
+
+/**
+ * How long the answers of one peer take, learnt from those that came. Queue pairs that lead to the same peer share
+ * one, so that a new connection need not learn it anew, and each hears at once when the peer has become slow.
+ *
+ * <p>Source: RFC 6298, section 2; sharing as in RFC 9040.
+ */
+public final class RoundTripEstimate {
+    private long smoothedNs;
+    private long variationNs;
+    private long shortestNs = Long.MAX_VALUE;
+
+    /** Knows nothing yet. */
+    public RoundTripEstimate() {}
+
+    /** A packet that was sent once was answered after this time. */
+    public void add(long roundTripNs) {
+        shortestNs = Math.min(shortestNs, roundTripNs);
+        if (smoothedNs == 0) {
+            smoothedNs = Math.max(1, roundTripNs);
+            variationNs = roundTripNs / 2;
+        } else {
+            variationNs += (Math.abs(smoothedNs - roundTripNs) - variationNs) / 4;
+            smoothedNs += (roundTripNs - smoothedNs) / 8;
+        }
+    }
+
+    /** {@return whether any answer came yet} */
+    public boolean isKnown() {
+        return smoothedNs != 0;
+    }
+
+    /** {@return the time before which no answer can come} */
+    public long shortestNs() {
+        return shortestNs;
+    }
+
+    /** {@return the time after which an answer is overdue} */
+    public long overdueNs() {
+        return smoothedNs + 4 * variationNs;
+    }
+}
