@@ -132,6 +132,60 @@ class RcFlowTest {
                 Opcode.RC_SEND_MIDDLE, Opcode.RC_SEND_LAST);
     }
 
+    /** The peer counts a message for each of the requests that a long READ is asked for in, and none for a bind. */
+    @Test
+    void longReadBeforeMessagesLendsNoCredits() throws Exception {
+        Pair.Settings settings = new Pair.Settings();
+        settings.mtu = Mtu.MTU_256;
+        Pair pair = new Pair(settings);
+        for (int i = 0; i < 7; i++) {
+            pair.b.receive(i, 100);
+        }
+        pair.a.send(0, 100);
+        pair.settle();
+        pair.a.read(1, 30_000);
+        pair.settle();
+        int[] sends = {0};
+        pair.simulation.network.loseIf(packet -> {
+            sends[0] += packet.opcode() == Opcode.RC_SEND_ONLY ? 1 : 0;
+            return false;
+        });
+        pair.a.send(2, 100);
+        pair.run(25_000);
+        for (int id = 3; id < 12; id++) {
+            pair.a.send(id, 100);
+        }
+        // The first message is answered, five others are under way: as many as there were receives.
+        pair.run(30_000);
+        pair.a.assertCompleted("0 SUCCESS", "1 SUCCESS", "2 SUCCESS");
+        assertThat(sends[0]).isEqualTo(6);
+    }
+
+    @Test
+    void receiveThatComesLateLetsTheNextLossBeTold() throws Exception {
+        Pair.Settings settings = new Pair.Settings();
+        settings.minRnrTimer = 31;
+        Pair pair = new Pair(settings);
+        pair.b.receive(0, 100);
+        pair.a.send(0, 100);
+        pair.settle();
+        // Without a credit one packet goes alone.
+        pair.a.send(1, 3000);
+        pair.run(100_000);
+        assertThat(pair.a.queuePair.counter(Counter.RCVD_RNR_ERR)).isOne();
+        boolean[] isLost = {false};
+        pair.simulation.network.loseIf(packet -> {
+            boolean loses = !isLost[0] && packet.opcode() == Opcode.RC_SEND_FIRST;
+            isLost[0] |= loses;
+            return loses;
+        });
+        pair.b.receive(7, 3000);
+        // The receive is announced, the message comes at once, and what is missing of it is told at once.
+        pair.run(200_000);
+        pair.b.assertCompleted("0 SUCCESS", "7 SUCCESS");
+        assertThat(isLost[0]).isTrue();
+    }
+
     @Test
     void writesNeedNoCredits() throws Exception {
         Pair pair = new Pair();

@@ -89,6 +89,24 @@ class RcLossTest {
         assertThat(answers).containsSequence("ack 2", "nak 3").containsSequence("ack 5", "nak 6");
     }
 
+    /** IBTA 9.7.5.1.1: one gap, one negative answer, however the network mixes up what comes behind. */
+    @Test
+    void packetsThatOvertakeEachOtherBehindAGapCostOneNegativeAnswer() throws Exception {
+        Pair pair = new Pair();
+        pair.simulation.network.loseIf(packet -> true);
+        pair.a.write(1, 10_000);
+        pair.run(10_000);
+        pair.simulation.network.loseIf(null);
+        for (int index : new int[]{2, 1, 4, 3, 6, 5}) {
+            pair.simulation.network.inject(
+                    pair.a.forge(Opcode.RC_WRITE_MIDDLE, Pair.FIRST_PSN + index));
+        }
+        pair.run(21_000);
+        assertThat(pair.b.queuePair.counter(Counter.OUT_OF_SEQ_REQUEST)).isOne();
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS");
+    }
+
     /** Linux rxe takes a READ whose PSN is acknowledged for done, without its data. */
     @Test
     void lostResponseOfAReadIsReplacedByNoAcknowledgement() throws Exception {
