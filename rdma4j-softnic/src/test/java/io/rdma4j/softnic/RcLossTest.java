@@ -302,7 +302,7 @@ class RcLossTest {
 
     @Test
     void tenLossesInARowWithinAMillisecondEndNoConnection() throws Exception {
-        Pair pair = new Pair();
+        Pair pair = acquainted();
         int[] lost = {0};
         pair.simulation.network.loseIf(packet -> packet.opcode() == Opcode.RC_READ_RESPONSE_ONLY
                 && lost[0]++ < 10);

@@ -89,7 +89,8 @@ final class Simulation {
                 .addressVector(AddressHandleAttributes.to(peer.nic.gids().get(1), 1)).pathMtu(mtu)
                 .destinationQueuePair(other.number()).receivePsn(other.number() & 0xffffff)
                 .maxDestinationReadAtomic(4).minRnrTimer(1));
-        own.modify(new QueuePairAttributes().state(QueuePairState.RTS).timeout(14).retryCount(7)
+        // With less time, of the worst networks, one in some thousands would use up its retries.
+        own.modify(new QueuePairAttributes().state(QueuePairState.RTS).timeout(18).retryCount(7)
                 .rnrRetry(rnrRetry).sendPsn(own.number() & 0xffffff).maxReadAtomic(4));
     }
 

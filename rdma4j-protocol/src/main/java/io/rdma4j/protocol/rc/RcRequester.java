@@ -115,8 +115,7 @@ final class RcRequester {
             return;
         }
         // The answer may be to either copy of the oldest packet: the newest tells whether the others have arrived.
-        isAskWanted = window.una == askedEnd && window.una < window.next
-                && !isAnsweredWithData(window.next - 1);
+        isAskWanted = window.una == askedEnd && newestToAsk() >= window.una;
         askedEnd = NOTHING_ASKED;
     }
 
@@ -163,7 +162,6 @@ final class RcRequester {
     /**
      * The newest packet is acknowledged if nothing or nothing else was lost, and otherwise missed by the peer, which
      * says so. Not every time: a peer that has said so stays silent, if that answer was lost, until the oldest comes.
-     * That is the one to send, too, where answers carry data, for those have to come in order.
      */
     private boolean pollAsk(OutgoingPacket out, long nowNs) {
         isAskWanted = false;
@@ -173,12 +171,12 @@ final class RcRequester {
         long next = window.next;
         long cursor = window.cursor;
         boolean isTurnOfOldest = timer.asks() > 0 && timer.asks() % 2 == 0;
-        boolean isOldest = isTurnOfOldest || next - 1 == window.una || isAnsweredWithData(next - 1);
-        window.goBackTo(isOldest ? window.una : next - 1);
+        long asked = isTurnOfOldest ? window.una : Math.max(window.una, newestToAsk());
+        window.goBackTo(asked);
         isAsking = true;
         boolean hasPacket = pollPacket(window.queue.request(window.cursor), out, nowNs);
         isAsking = false;
-        if (isOldest && hasPacket) {
+        if (hasPacket && asked == window.una) {
             askedEnd = window.next;
         }
         window.next = next;
@@ -186,14 +184,20 @@ final class RcRequester {
         return hasPacket;
     }
 
-    private boolean isAnsweredWithData(long psn) {
-        for (long i = window.begun - 1; i >= window.oldest; i--) {
+    /**
+     * {@return the newest packet whose answer may come before all others, one below {@code una} if there is none} Answers
+     * that carry data have to come in order, or they would look like a gap.
+     */
+    private long newestToAsk() {
+        long end = window.next;
+        for (long i = window.oldest; i < window.begun; i++) {
             SendRequest request = window.queue.request(i);
-            if (request.firstPsn() <= psn && psn < request.endPsn()) {
-                return request.awaitsResponse();
+            if (request.awaitsResponse() && request.endPsn() > window.una) {
+                end = Math.min(end, request.firstPsn());
+                break;
             }
         }
-        return false;
+        return Math.max(window.una, end) - 1;
     }
 
     private boolean pollPacket(SendRequest request, OutgoingPacket out, long nowNs) {

@@ -19,6 +19,7 @@ final class RetryTimer {
 
     private static final long UNKNOWN_ROUND_TRIP_NS = 1_000_000;
     private static final long MIN_ASK_NS = 500_000;
+    private static final long PROMPT_NS = 500_000;
     private static final long INITIAL_ASK_NS = 1_000_000_000;
     private static final long MAX_ASK_NS = 1_000_000_000;
     private static final long MAX_CHARGE_NS = 1_000_000_000;
@@ -113,6 +114,9 @@ final class RetryTimer {
         if (samplePsn >= 0 && una > samplePsn) {
             estimate.add(nowNs - sampleSentNs);
             samplePsn = -1;
+            backoff = 0;
+        } else if (asks > 0 && nowNs - askedNs < PROMPT_NS) {
+            // The answer is to what was asked just now, or it would be a rare coincidence: the peer is not slow.
             backoff = 0;
         }
         asks = 0;
