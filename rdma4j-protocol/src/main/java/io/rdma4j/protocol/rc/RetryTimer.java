@@ -19,7 +19,6 @@ final class RetryTimer {
 
     private static final long UNKNOWN_ROUND_TRIP_NS = 1_000_000;
     private static final long MIN_ASK_NS = 500_000;
-    private static final long PROMPT_NS = 500_000;
     private static final long INITIAL_ASK_NS = 1_000_000_000;
     private static final long MAX_ASK_NS = 1_000_000_000;
     private static final long MAX_CHARGE_NS = 1_000_000_000;
@@ -111,13 +110,15 @@ final class RetryTimer {
 
     /** Packets below {@code una} are acknowledged; some are new. */
     void onProgress(long una, boolean isIdle, long nowNs) {
-        if (samplePsn >= 0 && una > samplePsn) {
+        boolean isSampled = samplePsn >= 0 && una > samplePsn;
+        if (isAnswerToAsking(nowNs)) {
+            backoff = 0;
+        } else if (isSampled) {
             estimate.add(nowNs - sampleSentNs);
+            backoff = 0;
+        }
+        if (isSampled) {
             samplePsn = -1;
-            backoff = 0;
-        } else if (asks > 0 && nowNs - askedNs < PROMPT_NS) {
-            // The answer is to what was asked just now, or it would be a rare coincidence: the peer is not slow.
-            backoff = 0;
         }
         asks = 0;
         retriesLeft = retryCount;
@@ -128,6 +129,16 @@ final class RetryTimer {
         } else {
             start(nowNs);
         }
+    }
+
+    /**
+     * {@return whether an answer that comes now is to what was asked last} It may be a late one to what was sent before,
+     * but then it comes at any time, and seldom at this one. So a packet or an answer was lost, and the peer is not slow.
+     */
+    private boolean isAnswerToAsking(long nowNs) {
+        long promptNs = estimate.isKnown() ? Math.max(MIN_ASK_NS, 2 * estimate.shortestNs())
+                : MIN_ASK_NS;
+        return asks > 0 && nowNs - askedNs < promptNs;
     }
 
     /** {@return whether it is time to ask what has arrived, before the time-out} */
