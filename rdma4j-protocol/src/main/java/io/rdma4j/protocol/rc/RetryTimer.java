@@ -113,6 +113,7 @@ final class RetryTimer {
         boolean isSampled = samplePsn >= 0 && una > samplePsn;
         if (isAnswerToAsking(nowNs)) {
             backoff = 0;
+            learnFromAsking(nowNs);
         } else if (isSampled) {
             estimate.add(nowNs - sampleSentNs);
             backoff = 0;
@@ -139,6 +140,13 @@ final class RetryTimer {
         long promptNs = estimate.isKnown() ? Math.max(MIN_ASK_NS, 2 * estimate.shortestNs())
                 : MIN_ASK_NS;
         return asks > 0 && nowNs - askedNs < promptNs;
+    }
+
+    /** A network may lose so much that no packet is answered that was sent only once: this is a first idea then. */
+    private void learnFromAsking(long nowNs) {
+        if (!estimate.isKnown()) {
+            estimate.add(nowNs - askedNs);
+        }
     }
 
     /** {@return whether it is time to ask what has arrived, before the time-out} */
@@ -200,6 +208,9 @@ final class RetryTimer {
         timeoutAtNs = later(nowNs, timeoutNs);
         lossUna = una;
         lossNs = nowNs;
+        if (isAnswerToAsking(nowNs)) {
+            learnFromAsking(nowNs);
+        }
         // No answer to what is sent now comes sooner.
         lossRoundTripNs = estimate.isKnown() ? estimate.shortestNs() : UNKNOWN_ROUND_TRIP_NS;
         // Whoever says what is missing has looked at what came behind it, and is not slow.
