@@ -19,9 +19,24 @@ public final class PostException extends RdmaException {
      * @param failedIndex its index in the posted list, from 0
      */
     public PostException(RdmaException cause, int failedIndex) {
-        super(cause.errno(), cause.operation(),
-                "request " + failedIndex + " of the list was refused: "
-                        + cause.getMessage(),
+        this(cause.errno(), cause.operation(), cause.detail(), cause, failedIndex);
+    }
+
+    /**
+     * For a request that is a mistake in itself: null, or with something that is closed already. Posted
+     * alone it is the mistake; in a list the caller has to learn which one it was.
+     *
+     * @param operation what was attempted
+     * @param mistake what is wrong with the request
+     * @param failedIndex its index in the posted list, from 0
+     */
+    public PostException(String operation, RuntimeException mistake, int failedIndex) {
+        this(Errno.EINVAL, operation, String.valueOf(mistake.getMessage()), mistake, failedIndex);
+    }
+
+    private PostException(Errno errno, String operation, String detail, Exception cause,
+            int failedIndex) {
+        super(errno, operation, "request " + failedIndex + " of the list was refused: " + detail,
                 cause);
         this.failedIndex = failedIndex;
     }

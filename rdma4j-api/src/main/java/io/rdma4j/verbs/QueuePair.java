@@ -20,7 +20,11 @@ public interface QueuePair extends AutoCloseable {
     /** {@return its transport service} */
     QueuePairType type();
 
-    /** {@return its state now} */
+    /**
+     * {@return its state now}
+     *
+     * @throws IllegalStateException if the queue pair is closed
+     */
     QueuePairState state();
 
     /** {@return where sends complete} */
@@ -71,7 +75,8 @@ public interface QueuePair extends AutoCloseable {
     /**
      * Posts send requests in order.
      *
-     * @throws PostException if one is refused; those before it are posted
+     * @throws PostException if one is refused, is null or has something that is closed already; those before
+     *         it are posted
      */
     void postSend(List<SendWorkRequest> requests) throws RdmaException;
 
@@ -89,7 +94,7 @@ public interface QueuePair extends AutoCloseable {
     /**
      * Posts receive requests in order.
      *
-     * @throws PostException if one is refused; those before it are posted
+     * @throws PostException if one is refused or null; those before it are posted
      */
     void postReceive(List<ReceiveWorkRequest> requests) throws RdmaException;
 

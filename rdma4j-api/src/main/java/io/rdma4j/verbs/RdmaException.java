@@ -22,6 +22,7 @@ public class RdmaException extends IOException {
 
     private final Errno errno;
     private final String operation;
+    private final String detail;
 
     /**
      * @param errno the error
@@ -38,6 +39,7 @@ public class RdmaException extends IOException {
         super(operation + ": " + detail + " (" + errno + ")", cause);
         this.errno = errno;
         this.operation = operation;
+        this.detail = detail;
     }
 
     /** {@return the error} */
@@ -48,6 +50,14 @@ public class RdmaException extends IOException {
     /** {@return what was attempted} */
     public String operation() {
         return operation;
+    }
+
+    /**
+     * {@return what was wrong and what would have been right, without the operation and the error} For a
+     * message that says it within another one.
+     */
+    public String detail() {
+        return detail;
     }
 
     /** {@return the refusal of something this device does not offer} */

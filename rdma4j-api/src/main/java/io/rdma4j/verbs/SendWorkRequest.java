@@ -3,6 +3,7 @@ package io.rdma4j.verbs;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -235,9 +236,12 @@ public final class SendWorkRequest {
      * Sends the bytes of any segment, registered or not, native or on the heap; they are copied when
      * the request is posted. Sets {@link SendFlag#INLINE}. In C an inline element may name any address
      * of the process; here a segment takes its place, since an address alone cannot be read safely.
+     *
+     * @param data no more bytes than {@link QueuePairCapabilities#maxInlineData}, of an arena that is open,
+     *        and the posting thread's own if it is confined
      */
     public SendWorkRequest inline(MemorySegment data) {
-        inlineData = data;
+        inlineData = Objects.requireNonNull(data, "data");
         return set(SendFlag.INLINE);
     }
 

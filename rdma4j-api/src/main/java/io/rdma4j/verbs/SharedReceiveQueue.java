@@ -23,7 +23,7 @@ public interface SharedReceiveQueue extends AutoCloseable {
     /**
      * Posts receives in order.
      *
-     * @throws PostException if one is refused; those before it are posted
+     * @throws PostException if one is refused or null; those before it are posted
      */
     void post(List<ReceiveWorkRequest> requests) throws RdmaException;
 

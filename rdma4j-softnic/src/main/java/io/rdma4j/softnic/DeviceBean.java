@@ -164,7 +164,7 @@ final class DeviceBean implements DeviceMXBean {
     private static QueuePairData data(SoftQueuePair queuePair) {
         Gid peer = queuePair.peer();
         return new QueuePairData(queuePair.number(), queuePair.type().name(),
-                queuePair.state().name(), peer == null ? "" : peer.address().getHostAddress(),
+                queuePair.lastState().name(), peer == null ? "" : peer.address().getHostAddress(),
                 queuePair.peerNumber(), values(queuePair.counters()));
     }
 

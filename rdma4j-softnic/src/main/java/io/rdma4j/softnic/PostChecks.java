@@ -10,13 +10,14 @@ import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 
 /** What is checked of a request when it is posted; everything else shows in its completion. */
 final class PostChecks {
-    private static final String SEND = "post send";
-    private static final String RECEIVE = "post receive";
+    static final String SEND = "post send";
+    static final String RECEIVE = "post receive";
 
     private PostChecks() {}
 
@@ -61,6 +62,13 @@ final class PostChecks {
         MemorySegment inline = request.inlineData();
         return inline == null ? request.elements().totalLength() : inline.byteSize();
     }
+    /** Whether there is a request at a place of a list. */
+    static void requireGiven(@Nullable Object request) {
+        if (request == null) {
+            throw new IllegalStateException("it is null");
+        }
+    }
+
 
     /** Whether queue pairs of a type can do something. */
     static void checkOffered(String operation, QueuePairType type, SendOpcode opcode)
@@ -90,7 +98,9 @@ final class PostChecks {
         }
         if (length > most) {
             throw new RdmaException(Errno.EINVAL, SEND, "the request has " + length
-                    + " bytes of inline data; the queue pair was created for " + most);
+                    + " bytes of inline data; the queue pair was created for " + most
+                    + ": ask for more with QueuePairCapabilities.withInlineData, or post a"
+                    + " registered region");
         }
     }
 

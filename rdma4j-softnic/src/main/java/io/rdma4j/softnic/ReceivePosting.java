@@ -36,15 +36,19 @@ final class ReceivePosting {
     }
 
     void post(List<ReceiveWorkRequest> requests) throws PostException {
+        queuePair.checkOpen();
         int posted = 0;
         try {
             synchronized (ring) {
                 for (; posted < requests.size(); posted++) {
+                    PostChecks.requireGiven(requests.get(posted));
                     enqueue(requests.get(posted));
                 }
             }
         } catch (RdmaException refused) {
             throw new PostException(refused, posted);
+        } catch (IllegalStateException mistake) {
+            throw new PostException(PostChecks.RECEIVE, mistake, posted);
         } finally {
             if (posted > 0) {
                 ringBell();
@@ -55,7 +59,7 @@ final class ReceivePosting {
     private void enqueue(ReceiveWorkRequest request) throws RdmaException {
         queuePair.checkOpen();
         if (plan.sharedReceives() != null) {
-            throw new RdmaException(Errno.EINVAL, "post receive",
+            throw new RdmaException(Errno.EINVAL, PostChecks.RECEIVE,
                     "the queue pair draws from a shared receive queue: post there");
         }
         PostChecks.check(request, queuePair.state(), plan.capabilities());

@@ -54,18 +54,28 @@ final class SendPosting {
     }
 
     void post(List<SendWorkRequest> requests) throws PostException {
-        int posted = 0;
         ring.lock();
         try {
             requireNoBatch();
-            for (; posted < requests.size(); posted++) {
-                stage(requests.get(posted), MemoryWindowType.TYPE_2);
-            }
-        } catch (RdmaException refused) {
-            throw new PostException(refused, posted);
+            queuePair.checkOpen();
+            stageAll(requests);
         } finally {
             ring.publish();
             ring.unlock();
+        }
+    }
+
+    private void stageAll(List<SendWorkRequest> requests) throws PostException {
+        int staged = 0;
+        try {
+            for (; staged < requests.size(); staged++) {
+                PostChecks.requireGiven(requests.get(staged));
+                stage(requests.get(staged), MemoryWindowType.TYPE_2);
+            }
+        } catch (RdmaException refused) {
+            throw new PostException(refused, staged);
+        } catch (IllegalStateException mistake) {
+            throw new PostException(PostChecks.SEND, mistake, staged);
         }
     }
 
@@ -125,7 +135,7 @@ final class SendPosting {
         slot.beginInline();
         MemorySegment data = request.inlineData();
         if (data != null) {
-            slot.appendInline(data, 0, data.byteSize());
+            copyInline(data, 0, data.byteSize(), slot);
             return;
         }
         ScatterGatherList elements = request.elements();
@@ -140,7 +150,26 @@ final class SendPosting {
                         + " of the inline data names no registered memory; give its bytes with"
                         + " SendWorkRequest.inline instead");
             }
-            slot.appendInline(inlineSource.segment(), inlineSource.offset(), length);
+            copyInline(inlineSource.segment(), inlineSource.offset(), length, slot);
         }
+    }
+
+    /**
+     * Copies bytes to the end of a slot's inline data, where they fit.
+     *
+     * @throws IllegalStateException if they cannot be read, saying why
+     */
+    static void copyInline(MemorySegment data, long offset, long length, SendRequest slot) {
+        try {
+            slot.appendInline(data, offset, length);
+        } catch (IllegalStateException closed) {
+            throw unreadable("its arena is closed", closed);
+        } catch (WrongThreadException foreign) {
+            throw unreadable("its arena is confined to another thread", foreign);
+        }
+    }
+
+    private static IllegalStateException unreadable(String why, RuntimeException cause) {
+        return new IllegalStateException("the inline data cannot be read: " + why, cause);
     }
 }

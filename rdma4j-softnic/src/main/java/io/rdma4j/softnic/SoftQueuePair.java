@@ -173,6 +173,11 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
 
     /** {@return all its counters} Any thread may read them. */
     Counters counters() {
+    @Override
+    public QueuePairInitAttributes initAttributes() {
+        return plan.initAttributes();
+    }
+
         return engineSide.counters();
     }
 

@@ -17,6 +17,7 @@ import io.rdma4j.verbs.SendWorkRequest;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -233,8 +234,9 @@ final class SoftSendBatch implements ExtendedQueuePair {
 
     @Override
     public ExtendedQueuePair inline(MemorySegment data) {
+        Objects.requireNonNull(data, "data");
         begun().set(SendFlag.INLINE);
-        if (failure != null) {
+        if (failure != null || mistake != null) {
             return this;
         }
         try {
@@ -247,9 +249,12 @@ final class SoftSendBatch implements ExtendedQueuePair {
                     current.opcode() == SendOpcode.ATOMIC_WRITE
                             ? posting.ring().maxInlineData()
                             : posting.sizes().maxInlineData());
-            slot.appendInline(data, 0, data.byteSize());
+            SendPosting.copyInline(data, 0, data.byteSize(), slot);
         } catch (RdmaException e) {
             fail(e);
+        } catch (IllegalStateException unreadable) {
+            // Said when the batch ends, which must end in any case.
+            mistake = unreadable;
         }
         return this;
     }

@@ -19,8 +19,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /** A shared receive queue. */
 final class SoftSharedReceiveQueue implements SharedReceiveQueue {
-    private static final String POST = "post receive";
-
     private final SoftProtectionDomain domain;
     private final EngineDriver driver;
     private final @Nullable Object userContext;
@@ -72,13 +70,17 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
 
     @Override
     public void post(List<ReceiveWorkRequest> requests) throws RdmaException {
+        checkOpen();
         int posted = 0;
         try {
             for (; posted < requests.size(); posted++) {
+                PostChecks.requireGiven(requests.get(posted));
                 enqueue(requests.get(posted));
             }
         } catch (RdmaException refused) {
             throw new PostException(refused, posted);
+        } catch (IllegalStateException mistake) {
+            throw new PostException(PostChecks.RECEIVE, mistake, posted);
         } finally {
             ringWaiting();
         }
@@ -87,7 +89,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     private void enqueue(ReceiveWorkRequest request) throws RdmaException {
         checkOpen();
         if (request.elements().count() > maxElements) {
-            throw new RdmaException(Errno.EINVAL, POST, "the request has "
+            throw new RdmaException(Errno.EINVAL, PostChecks.RECEIVE, "the request has "
                     + request.elements().count() + " elements; the queue was created for "
                     + maxElements);
         }
