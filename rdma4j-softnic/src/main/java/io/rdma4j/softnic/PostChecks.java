@@ -36,6 +36,11 @@ final class PostChecks {
                     "the queue pair is in state " + state + "; sends need RTS");
         }
         checkOffered(SEND, queuePair.type(), request.opcode());
+        if (request.has(SendFlag.FENCE) && queuePair.type() != QueuePairType.RC) {
+            throw new RdmaException(Errno.EINVAL, SEND, "FENCE waits for READs and atomics, which"
+                    + " queue pairs of type " + queuePair.type()
+                    + " cannot do; it is for type RC alone");
+        }
         if (request.has(SendFlag.IP_CHECKSUM)) {
             throw RdmaException.unsupported(SEND, "IP_CHECKSUM is for raw packets");
         }
@@ -57,11 +62,6 @@ final class PostChecks {
         }
     }
 
-    /** {@return bytes of payload} */
-    static long length(SendWorkRequest request) {
-        MemorySegment inline = request.inlineData();
-        return inline == null ? request.elements().totalLength() : inline.byteSize();
-    }
     /** Whether there is a request at a place of a list. */
     static void requireGiven(@Nullable Object request) {
         if (request == null) {
@@ -69,6 +69,11 @@ final class PostChecks {
         }
     }
 
+    /** {@return bytes of payload} */
+    static long length(SendWorkRequest request) {
+        MemorySegment inline = request.inlineData();
+        return inline == null ? request.elements().totalLength() : inline.byteSize();
+    }
 
     /** Whether queue pairs of a type can do something. */
     static void checkOffered(String operation, QueuePairType type, SendOpcode opcode)

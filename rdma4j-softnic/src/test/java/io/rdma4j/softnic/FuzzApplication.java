@@ -41,7 +41,9 @@ final class FuzzApplication {
         FuzzDevices.Target target = choices.of(devices.targets);
         SendOpcode opcode = choices.of(List.of(SendOpcode.values()));
         SendWorkRequest request = new SendWorkRequest().id(devices.ledger.newId()).opcode(opcode)
-                .set(SendFlag.SIGNALED, choices.flag()).set(SendFlag.FENCE, choices.flag())
+                .set(SendFlag.SIGNALED, choices.flag())
+                .set(SendFlag.FENCE, choices.flag()
+                        && target.queuePair().type() == QueuePairType.RC)
                 .remote(packets.address(devices.open), packets.key(devices.open))
                 .immediate(choices.u8());
         if (target.node().equals(devices.peer)) {
