@@ -375,7 +375,7 @@ public final class CmId implements CmOperations, AutoCloseable {
     /**
      * {@return what {@link #resolveAddressInfo} found, the best first} C: {@code rdma_query_addrinfo}.
      *
-     * @throws RdmaException EINVAL before ADDRINFO_RESOLVED
+     * @throws RdmaException ENODATA before ADDRINFO_RESOLVED
      */
     public List<AddressInfo> queryAddressInfo() throws RdmaException {
         progress.requireOpen();

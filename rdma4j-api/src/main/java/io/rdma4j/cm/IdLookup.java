@@ -36,7 +36,7 @@ final class IdLookup {
     List<AddressInfo> found() throws RdmaException {
         List<AddressInfo> present = found;
         if (present == null) {
-            throw new RdmaException(Errno.EINVAL, "query address information",
+            throw new RdmaException(Errno.ENODATA, "query address information",
                     "none is resolved: resolve it and wait for ADDRINFO_RESOLVED first");
         }
         return present;

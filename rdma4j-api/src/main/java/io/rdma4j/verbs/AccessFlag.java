@@ -1,11 +1,14 @@
 package io.rdma4j.verbs;
 
+import java.util.EnumSet;
 import java.util.Set;
 
 /**
  * What may be done to registered memory, or through a queue pair.
  *
- * <p>C: {@code enum ibv_access_flags}.
+ * <p>C: {@code enum ibv_access_flags}. {@link #ON_DEMAND}, {@link #HUGETLB} and {@link #RELAXED_ORDERING} are
+ * hints: they give nobody a right and take none away, and a device that cannot make use of one takes it and
+ * does nothing.
  */
 public enum AccessFlag {
     /** The device may write it for its own side: receives, READ results. */
@@ -20,16 +23,34 @@ public enum AccessFlag {
     MW_BIND(1 << 4),
     /** Its addresses start at 0. */
     ZERO_BASED(1 << 5),
-    /** Pages are brought in when used. */
+    /**
+     * A hint: its pages need not be in memory before they are used. The software NIC never pins memory, so
+     * that all of its regions are so, with or without it.
+     */
     ON_DEMAND(1 << 6),
-    /** It consists of huge pages. */
+    /**
+     * A hint: it consists of huge pages, so that the device may keep track of it with fewer entries. The
+     * software NIC keeps one entry for a region however long, takes this for memory of any pages and does
+     * not look which they are.
+     */
     HUGETLB(1 << 7),
     /** The peer may flush it to global visibility. */
     FLUSH_GLOBAL(1 << 8),
     /** The peer may flush it to persistence. */
     FLUSH_PERSISTENT(1 << 9),
-    /** Writes to it may be reordered; always allowed, never needed. */
+    /**
+     * A hint: writes to it may become visible in another order than they arrived; always allowed, never
+     * needed. The software NIC writes in the order of arrival, and goes on doing so.
+     */
     RELAXED_ORDERING(1 << 20);
+
+    /**
+     * The lowest bit of an optional flag. A device ignores an optional flag that it does not know, and
+     * refuses another. C: {@code IBV_ACCESS_OPTIONAL_FIRST}.
+     */
+    public static final int OPTIONAL_FIRST = 1 << 20;
+    /** All bits of optional flags, 20 to 29. C: {@code IBV_ACCESS_OPTIONAL_RANGE}. */
+    public static final int OPTIONAL_RANGE = 0x3ff0_0000;
 
     private final int bit;
 
@@ -40,6 +61,34 @@ public enum AccessFlag {
     /** {@return the bit verbs.h gives this} */
     public int bit() {
         return bit;
+    }
+
+    /** {@return whether a device that does not know it ignores it} */
+    public boolean isOptional() {
+        return (bit & OPTIONAL_RANGE) != 0;
+    }
+
+    /**
+     * {@return the flags of bits as verbs.h has them} Optional bits without a name are ignored, as a device
+     * ignores them.
+     *
+     * @throws IllegalArgumentException naming a bit that is neither known nor optional
+     */
+    public static Set<AccessFlag> ofBits(int bits) {
+        Set<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
+        int unknown = bits & ~OPTIONAL_RANGE;
+        for (AccessFlag flag : values()) {
+            if ((bits & flag.bit) != 0) {
+                flags.add(flag);
+                unknown &= ~flag.bit;
+            }
+        }
+        if (unknown != 0) {
+            throw new IllegalArgumentException(
+                    String.format("access flag 0x%x is unknown; only those of 0x%x may be",
+                            Integer.lowestOneBit(unknown), OPTIONAL_RANGE));
+        }
+        return flags;
     }
 
     /** {@return the bits of a set} */

@@ -4,23 +4,44 @@ package io.rdma4j.verbs;
  * The path to a peer's port.
  *
  * <p>C: {@code struct ibv_ah_attr} with its {@code struct ibv_global_route}. Source: IBTA 11.2.2.1.
- * RoCE needs the destination GID and the index of the local GID; the rest may stay at its default.
+ * RoCE needs the destination GID and the index of the local GID; the rest may stay at its default. A value
+ * that its field cannot hold is an {@link IllegalArgumentException} at once; whether there is such an entry
+ * or port is for the device to say.
  *
- * @param destination the peer's GID
- * @param sourceGidIndex the local GID, by its index in the port's table
- * @param flowLabel 20 bits, for IPv6 and the choice of a path
- * @param hopLimit hops a packet may take
- * @param trafficClass the IP traffic class or type of service
- * @param destinationLid the peer's local identifier; InfiniBand only
- * @param serviceLevel the service level
- * @param sourcePathBits the low bits of the local identifier; InfiniBand only
- * @param staticRate a rate limit, 0 for none
- * @param isGlobal whether the destination GID is used; RoCE demands it
- * @param port the local port, from 1
+ * @param destination the peer's GID ({@code grh.dgid})
+ * @param sourceGidIndex the local GID, by its index in the port's table ({@code grh.sgid_index})
+ * @param flowLabel 20 bits, for IPv6 and the choice of a path ({@code grh.flow_label})
+ * @param hopLimit hops a packet may take, 0 to 255; 0 leaves it to the device ({@code grh.hop_limit})
+ * @param trafficClass the IP traffic class or type of service, 0 to 255 ({@code grh.traffic_class})
+ * @param destinationLid the peer's local identifier, 16 bits; InfiniBand only ({@code dlid})
+ * @param serviceLevel the service level, 0 to 15; RoCE over UDP does not carry it ({@code sl})
+ * @param sourcePathBits the low bits of the local identifier, 0 to 127; InfiniBand only
+ *        ({@code src_path_bits})
+ * @param staticRate a rate limit as {@link StaticRate#code} has it, 0 for none; a hint ({@code static_rate})
+ * @param isGlobal whether the destination GID is used; RoCE demands it ({@code is_global})
+ * @param port the local port, from 1 ({@code port_num})
  */
 public record AddressHandleAttributes(Gid destination, int sourceGidIndex, int flowLabel,
         int hopLimit, int trafficClass, int destinationLid, int serviceLevel, int sourcePathBits,
         int staticRate, boolean isGlobal, int port) {
+
+    /** Checks that each value fits its field. */
+    public AddressHandleAttributes {
+        checkRange("flow_label", flowLabel, 0xf_ffff);
+        checkRange("hop_limit", hopLimit, 0xff);
+        checkRange("traffic_class", trafficClass, 0xff);
+        checkRange("dlid", destinationLid, 0xffff);
+        checkRange("sl", serviceLevel, 0xf);
+        checkRange("src_path_bits", sourcePathBits, 0x7f);
+        checkRange("static_rate", staticRate, 0xff);
+    }
+
+    private static void checkRange(String field, int value, int most) {
+        if (value < 0 || value > most) {
+            throw new IllegalArgumentException(
+                    field + " must be from 0 to " + most + ", not " + value);
+        }
+    }
 
     /** {@return a path over port 1 from one of its GIDs, with a hop limit of 64} */
     public static AddressHandleAttributes to(Gid destination, int sourceGidIndex) {
@@ -28,10 +49,24 @@ public record AddressHandleAttributes(Gid destination, int sourceGidIndex, int f
                 1);
     }
 
-    /** {@return the same path with another traffic class} */
-    public AddressHandleAttributes withTrafficClass(int value) {
-        return new AddressHandleAttributes(destination, sourceGidIndex, flowLabel, hopLimit, value,
+    /** {@return the same path to another GID} */
+    public AddressHandleAttributes withDestination(Gid value) {
+        return new AddressHandleAttributes(value, sourceGidIndex, flowLabel, hopLimit,
+                trafficClass, destinationLid, serviceLevel, sourcePathBits, staticRate, isGlobal,
+                port);
+    }
+
+    /** {@return the same path from another local GID} */
+    public AddressHandleAttributes withSourceGidIndex(int value) {
+        return new AddressHandleAttributes(destination, value, flowLabel, hopLimit, trafficClass,
                 destinationLid, serviceLevel, sourcePathBits, staticRate, isGlobal, port);
+    }
+
+    /** {@return the same path with another flow label} */
+    public AddressHandleAttributes withFlowLabel(int value) {
+        return new AddressHandleAttributes(destination, sourceGidIndex, value, hopLimit,
+                trafficClass, destinationLid, serviceLevel, sourcePathBits, staticRate, isGlobal,
+                port);
     }
 
     /** {@return the same path with another hop limit} */
@@ -41,10 +76,40 @@ public record AddressHandleAttributes(Gid destination, int sourceGidIndex, int f
                 port);
     }
 
-    /** {@return the same path with another flow label} */
-    public AddressHandleAttributes withFlowLabel(int value) {
-        return new AddressHandleAttributes(destination, sourceGidIndex, value, hopLimit,
-                trafficClass, destinationLid, serviceLevel, sourcePathBits, staticRate, isGlobal,
+    /** {@return the same path with another traffic class} */
+    public AddressHandleAttributes withTrafficClass(int value) {
+        return new AddressHandleAttributes(destination, sourceGidIndex, flowLabel, hopLimit, value,
+                destinationLid, serviceLevel, sourcePathBits, staticRate, isGlobal, port);
+    }
+
+    /** {@return the same path to another local identifier} */
+    public AddressHandleAttributes withDestinationLid(int value) {
+        return new AddressHandleAttributes(destination, sourceGidIndex, flowLabel, hopLimit,
+                trafficClass, value, serviceLevel, sourcePathBits, staticRate, isGlobal, port);
+    }
+
+    /** {@return the same path with another service level} */
+    public AddressHandleAttributes withServiceLevel(int value) {
+        return new AddressHandleAttributes(destination, sourceGidIndex, flowLabel, hopLimit,
+                trafficClass, destinationLid, value, sourcePathBits, staticRate, isGlobal, port);
+    }
+
+    /** {@return the same path from another of the local identifiers} */
+    public AddressHandleAttributes withSourcePathBits(int value) {
+        return new AddressHandleAttributes(destination, sourceGidIndex, flowLabel, hopLimit,
+                trafficClass, destinationLid, serviceLevel, value, staticRate, isGlobal, port);
+    }
+
+    /** {@return the same path with another rate limit} */
+    public AddressHandleAttributes withStaticRate(int value) {
+        return new AddressHandleAttributes(destination, sourceGidIndex, flowLabel, hopLimit,
+                trafficClass, destinationLid, serviceLevel, sourcePathBits, value, isGlobal, port);
+    }
+
+    /** {@return the same path with or without the destination GID} */
+    public AddressHandleAttributes withGlobal(boolean value) {
+        return new AddressHandleAttributes(destination, sourceGidIndex, flowLabel, hopLimit,
+                trafficClass, destinationLid, serviceLevel, sourcePathBits, staticRate, value,
                 port);
     }
 

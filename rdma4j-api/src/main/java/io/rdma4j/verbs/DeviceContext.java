@@ -51,7 +51,7 @@ public interface DeviceContext extends AutoCloseable {
     /**
      * {@return an entry of a port's GID table with its type} C: {@code ibv_query_gid_ex}.
      *
-     * @throws RdmaException EINVAL if there is no such port or index, ENOENT if the entry is empty
+     * @throws RdmaException EINVAL if there is no such port or index, ENODATA if the entry is empty
      */
     GidEntry queryGidEntry(int port, int index) throws RdmaException;
 

@@ -28,6 +28,8 @@ public enum Errno {
     ENODEV(19),
     /** An argument or a state does not fit. */
     EINVAL(22),
+    /** It is there, but empty: an entry of a table, the outcome of a look-up that has none yet. */
+    ENODATA(61),
     /** No such queue pair, region or connection any more. */
     EBADF(9),
     /** A limit of the device is exceeded. */

@@ -1,5 +1,7 @@
 package io.rdma4j.verbs;
 
+import java.util.Set;
+
 /**
  * The state of a port.
  *
@@ -27,10 +29,17 @@ package io.rdma4j.verbs;
  * @param activeSpeed link speed, a code: 1 is 2.5 Gbps
  * @param physicalState its physical state
  * @param linkLayer the link below
+ * @param flags what it demands of those who use it
  */
 public record PortAttributes(PortState state, Mtu maxMtu, Mtu activeMtu, int gidTableLength,
         int capabilityFlags, int capabilityFlags2, long maxMessageSize, int badPkeyCounter,
         int qkeyViolationCounter,
         int pkeyTableLength, int lid, int smLid, int lmc, int maxVirtualLanes, int smServiceLevel,
         int subnetTimeout, int initTypeReply, int activeWidth, int activeSpeed,
-        PhysicalState physicalState, LinkLayer linkLayer) {}
+        PhysicalState physicalState, LinkLayer linkLayer, Set<PortFlag> flags) {
+
+    /** Keeps a copy of the flags. */
+    public PortAttributes {
+        flags = Set.copyOf(flags);
+    }
+}

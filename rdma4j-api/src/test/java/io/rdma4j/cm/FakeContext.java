@@ -39,6 +39,7 @@ import java.net.InetAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BiConsumer;
 
 /** An open {@link FakeDevice}: it connects to nobody, and remembers what it was asked. */
@@ -130,7 +131,7 @@ final class FakeContext implements CmContext {
     public PortAttributes queryPort(int port) {
         return new PortAttributes(portState, Mtu.MTU_4096, Mtu.MTU_1024, 2, 0, 0, 1 << 30, 0, 0, 1,
                 0,
-                0, 0, 1, 0, 0, 0, 1, 1, PhysicalState.LINK_UP, LinkLayer.ETHERNET);
+                0, 0, 1, 0, 0, 0, 1, 1, PhysicalState.LINK_UP, LinkLayer.ETHERNET, Set.of());
     }
 
     @Override

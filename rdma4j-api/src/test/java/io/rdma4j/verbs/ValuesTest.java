@@ -37,6 +37,43 @@ class ValuesTest {
     }
 
     @Test
+    void pathValuesThatTheirFieldCannotHoldAreRefusedAtOnce() {
+        AddressHandleAttributes path = AddressHandleAttributes.to(Gid.ZERO, 1);
+        assertThatIllegalArgumentException().isThrownBy(() -> path.withHopLimit(-1))
+                .withMessage("hop_limit must be from 0 to 255, not -1");
+        assertThatIllegalArgumentException().isThrownBy(() -> path.withFlowLabel(1 << 20))
+                .withMessage("flow_label must be from 0 to 1048575, not 1048576");
+        assertThatIllegalArgumentException().isThrownBy(() -> path.withTrafficClass(256));
+        assertThatIllegalArgumentException().isThrownBy(() -> path.withServiceLevel(16));
+        assertThatIllegalArgumentException().isThrownBy(() -> path.withSourcePathBits(128));
+        assertThatIllegalArgumentException().isThrownBy(() -> path.withDestinationLid(1 << 16));
+        assertThatIllegalArgumentException().isThrownBy(() -> path.withStaticRate(-1));
+    }
+
+    @Test
+    void pathDescribesTheSameWayButForWhatIsChanged() {
+        AddressHandleAttributes path = AddressHandleAttributes.to(Gid.ZERO, 1).withServiceLevel(2)
+                .withSourcePathBits(3).withStaticRate(StaticRate.RATE_10.code())
+                .withDestinationLid(5).withGlobal(false).withPort(7).withFlowLabel(8)
+                .withHopLimit(9).withTrafficClass(10).withSourceGidIndex(11)
+                .withDestination(new Gid(0, 12));
+        assertThat(path).isEqualTo(new AddressHandleAttributes(new Gid(0, 12), 11, 8, 9, 10, 5, 2,
+                3, 3, false, 7));
+    }
+
+    @Test
+    void accessBitsThatAreOptionalMayBeUnknown() {
+        assertThat(AccessFlag.ofBits(1 | 1 << 20 | 1 << 29))
+                .containsExactlyInAnyOrder(AccessFlag.LOCAL_WRITE, AccessFlag.RELAXED_ORDERING);
+        assertThat(AccessFlag.ofBits(AccessFlag.OPTIONAL_RANGE))
+                .containsExactly(AccessFlag.RELAXED_ORDERING);
+        assertThat(AccessFlag.bits(AccessFlag.ofBits(0x3ff))).isEqualTo(0x3ff);
+        assertThatIllegalArgumentException().isThrownBy(() -> AccessFlag.ofBits(1 | 1 << 10))
+                .withMessage("access flag 0x400 is unknown; only those of 0x3ff00000 may be");
+        assertThatIllegalArgumentException().isThrownBy(() -> AccessFlag.ofBits(1 << 30));
+    }
+
+    @Test
     void requestsCanBeClearedAndUsedAgain() {
         SendWorkRequest request = new SendWorkRequest().id(3).read(5, 7).add(1, 2, 3)
                 .set(SendFlag.SIGNALED).set(SendFlag.FENCE);

@@ -30,6 +30,7 @@ import io.rdma4j.verbs.LinkLayer;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.PhysicalState;
 import io.rdma4j.verbs.PortAttributes;
+import io.rdma4j.verbs.PortFlag;
 import io.rdma4j.verbs.PortState;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaDevice;
@@ -45,6 +46,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** An open device. */
@@ -133,7 +135,8 @@ final class SoftDeviceContext implements CmContext {
                 nic.device().activeMtu(), Limits.GID_TABLE, CM_SUPPORTED, 0, Limits.MESSAGE,
                 (int) counter(Counter.DROPPED_BAD_PKEY), (int) counter(Counter.DROPPED_BAD_QKEY), 1,
                 0, 0, 0, 1, 0, 0, 0, 1, 1,
-                isUp ? PhysicalState.LINK_UP : PhysicalState.DISABLED, LinkLayer.ETHERNET);
+                isUp ? PhysicalState.LINK_UP : PhysicalState.DISABLED, LinkLayer.ETHERNET,
+                Set.of(PortFlag.GRH_REQUIRED));
     }
 
     @Override
@@ -148,7 +151,7 @@ final class SoftDeviceContext implements CmContext {
     public GidEntry queryGidEntry(int port, int index) throws RdmaException {
         Gid gid = queryGid(port, index);
         if (gid.isZero()) {
-            throw new RdmaException(Errno.ENOENT, "query GID",
+            throw new RdmaException(Errno.ENODATA, "query GID",
                     "entry " + index + " of the table is empty");
         }
         return new GidEntry(gid, index, port, GidType.ROCE_V2, nic.device().interfaceIndex());

@@ -113,7 +113,7 @@ class ObjectsTest {
         assertRefused(() -> context.queryPort(2), Errno.EINVAL, "port 1", "2");
         assertRefused(() -> context.queryGid(0, 0), Errno.EINVAL, "port");
         assertRefused(() -> context.queryGid(1, 1024), Errno.EINVAL, "0 to 1023", "1024");
-        assertRefused(() -> context.queryGidEntry(1, 1000), Errno.ENOENT, "1000", "empty");
+        assertRefused(() -> context.queryGidEntry(1, 1000), Errno.ENODATA, "1000", "empty");
         assertRefused(() -> context.queryPkey(1, 1), Errno.EINVAL, "index");
         assertRefused(() -> context.pkeyIndex(1, 0x1234), Errno.ENOENT, "0x1234", "0xffff");
     }

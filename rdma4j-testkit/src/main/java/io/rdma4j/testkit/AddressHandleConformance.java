@@ -7,6 +7,7 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.LinkLayer;
+import io.rdma4j.verbs.PortFlag;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaException;
 
@@ -37,10 +38,11 @@ public abstract class AddressHandleConformance extends Conformance {
         DeviceContext context = open();
         assumeOffered(context.queryPort(Player.PORT).linkLayer() == LinkLayer.ETHERNET,
                 "the link layer is not Ethernet");
+        assertThat(context.queryPort(Player.PORT).flags()).contains(PortFlag.GRH_REQUIRED);
         ProtectionDomain domain = keep(context.allocateProtectionDomain());
         assertRefused(
-                () -> domain.createAddressHandle(new AddressHandleAttributes(Gid.ZERO, 0, 0, 64,
-                        0, 0, 0, 0, 0, false, Player.PORT)),
+                () -> domain.createAddressHandle(AddressHandleAttributes.to(Gid.ZERO, 0)
+                        .withGlobal(false).withPort(Player.PORT)),
                 Errno.EINVAL);
     }
 

@@ -167,7 +167,7 @@ public abstract class DeviceConformance extends Conformance {
         }
         assumeOffered(empty < length, "every entry of the GID table is in use");
         int index = empty;
-        assertRefused(() -> context.queryGidEntry(PORT, index), Errno.ENOENT);
+        assertRefused(() -> context.queryGidEntry(PORT, index), Errno.ENODATA);
     }
 
     private static Set<Integer> usedGids(DeviceContext context) throws RdmaException {

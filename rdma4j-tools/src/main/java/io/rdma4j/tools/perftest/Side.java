@@ -263,8 +263,9 @@ final class Side implements AutoCloseable {
                     + peer.gid().addressText() + " are not of the same IP version; choose others"
                     + " with -x");
         }
-        AddressHandleAttributes path = new AddressHandleAttributes(peer.gid(), gidIndex, 0, HOPS, 0,
-                peer.lid(), plan.serviceLevel(), 0, 0, true, port);
+        AddressHandleAttributes path = AddressHandleAttributes.to(peer.gid(), gidIndex)
+                .withHopLimit(HOPS).withDestinationLid(peer.lid() & 0xffff)
+                .withServiceLevel(plan.serviceLevel()).withPort(port);
         QueuePairAttributes receiving = new QueuePairAttributes().state(QueuePairState.RTR);
         QueuePairAttributes sending = new QueuePairAttributes().state(QueuePairState.RTS)
                 .sendPsn(own.psn());

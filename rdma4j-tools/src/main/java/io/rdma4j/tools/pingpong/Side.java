@@ -238,8 +238,9 @@ final class Side implements AutoCloseable {
                     + remote.gid().addressText() + " are not of the same IP version; choose others"
                     + " with -g");
         }
-        AddressHandleAttributes path = new AddressHandleAttributes(remote.gid(), gidIndex, 0, HOPS,
-                0, remote.lid(), options.serviceLevel(), 0, 0, true, options.devicePort());
+        AddressHandleAttributes path = AddressHandleAttributes.to(remote.gid(), gidIndex)
+                .withHopLimit(HOPS).withDestinationLid(remote.lid() & 0xffff)
+                .withServiceLevel(options.serviceLevel()).withPort(options.devicePort());
         QueuePairAttributes receiving = new QueuePairAttributes().state(QueuePairState.RTR);
         QueuePairAttributes sending = new QueuePairAttributes().state(QueuePairState.RTS)
                 .sendPsn(own.psn());
