@@ -45,6 +45,13 @@ public interface QueuePair extends AutoCloseable {
     QueuePairCapabilities capabilities();
 
     /**
+     * {@return what it was created with, its sizes as the device gave them} The object is a copy and the
+     * caller's; it can create another queue pair like this one. C: {@code init_attr} of
+     * {@code ibv_query_qp}.
+     */
+    QueuePairInitAttributes initAttributes();
+
+    /**
      * Moves it to a state, or changes attributes in its state. C: {@code ibv_modify_qp}.
      *
      * @param attributes the state and what the transition requires and allows (IBTA table 91)
@@ -53,8 +60,8 @@ public interface QueuePair extends AutoCloseable {
     void modify(QueuePairAttributes attributes) throws RdmaException;
 
     /**
-     * {@return its attributes, all set that it knows} C: {@code ibv_query_qp}. The object is a copy and the
-     * caller's.
+     * {@return its attributes, all set that it knows} The object is a copy and the caller's. C:
+     * {@code attr} of {@code ibv_query_qp}; {@code init_attr} is {@link #initAttributes}.
      *
      * @throws RdmaException if the device has failed
      * @throws IllegalStateException if the queue pair is closed

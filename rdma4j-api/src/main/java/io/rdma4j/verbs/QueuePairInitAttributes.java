@@ -8,7 +8,8 @@ import java.util.Set;
  * What a new queue pair shall be.
  *
  * <p>C: {@code struct ibv_qp_init_attr}. A mutable object of the caller; the device copies what it
- * needs. A new one asks for an RC queue pair with 16 requests each way.
+ * needs. A new one asks for an RC queue pair with 16 requests each way. What a queue pair was created with
+ * tells {@link QueuePair#initAttributes}.
  */
 public final class QueuePairInitAttributes {
     private QueuePairType type = QueuePairType.RC;
@@ -23,6 +24,19 @@ public final class QueuePairInitAttributes {
 
     /** Creates the default. */
     public QueuePairInitAttributes() {}
+
+    /** Creates a copy. */
+    public QueuePairInitAttributes(QueuePairInitAttributes other) {
+        type = other.type;
+        sendCompletionQueue = other.sendCompletionQueue;
+        receiveCompletionQueue = other.receiveCompletionQueue;
+        sharedReceiveQueue = other.sharedReceiveQueue;
+        capabilities = other.capabilities;
+        signalAll = other.signalAll;
+        userContext = other.userContext;
+        sendOperations = other.sendOperations;
+        blockSelfMulticastLoopback = other.blockSelfMulticastLoopback;
+    }
 
     /** {@return the transport service} */
     public QueuePairType type() {

@@ -92,6 +92,18 @@ record QueuePairPlan(QueuePairType type, SoftCompletionQueue sendQueue,
         return own;
     }
 
+    /** {@return what would make another one like it} */
+    QueuePairInitAttributes initAttributes() {
+        QueuePairInitAttributes made = new QueuePairInitAttributes().type(type)
+                .sendCompletionQueue(sendQueue).receiveCompletionQueue(receiveQueue)
+                .sharedReceiveQueue(sharedReceives).capabilities(capabilities).signalAll(signalAll)
+                .blockSelfMulticastLoopback(isDeafToItself).userContext(userContext);
+        if (sendOperations != null) {
+            made.sendOperations(sendOperations.toArray(SendOpcode[]::new));
+        }
+        return made;
+    }
+
     Opcode.Service service() {
         return switch (type) {
             case RC -> Opcode.Service.RC;

@@ -30,6 +30,7 @@ import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
@@ -138,6 +139,12 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
 
     @Override
     public QueuePairState state() {
+        checkOpen();
+        return state;
+    }
+
+    /** {@return its state, of one that was closed just now its last} For those who look from outside. */
+    QueuePairState lastState() {
         return state;
     }
 
@@ -167,17 +174,17 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
     }
 
     @Override
+    public QueuePairInitAttributes initAttributes() {
+        return plan.initAttributes();
+    }
+
+    @Override
     public long counter(Counter counter) {
         return engineSide.counters().value(counter);
     }
 
     /** {@return all its counters} Any thread may read them. */
     Counters counters() {
-    @Override
-    public QueuePairInitAttributes initAttributes() {
-        return plan.initAttributes();
-    }
-
         return engineSide.counters();
     }
 

@@ -147,7 +147,25 @@ public abstract class QueuePairConformance extends Conformance {
             assertThat(known.state()).isEqualTo(first());
             assertThat(known.capabilities()).isEqualTo(queuePair.capabilities());
             assertAtLeast(known.capabilities());
+            assertIsMadeFrom(queuePair.initAttributes(), queuePair, isExtended);
         }
+    }
+
+    /** What C returns beside the attributes makes another queue pair like the first. */
+    private void assertIsMadeFrom(QueuePairInitAttributes attributes, QueuePair first,
+            boolean isExtended) throws RdmaException {
+        assertThat(attributes.capabilities()).isEqualTo(first.capabilities());
+        assertThat(attributes.signalAll()).isFalse();
+        QueuePair second = keep(first.protectionDomain()
+                .createQueuePair(attributes.signalAll(true).userContext(this)));
+        assertThat(second.type()).isEqualTo(first.type());
+        assertThat(second.sendCompletionQueue()).isSameAs(first.sendCompletionQueue());
+        assertThat(second.receiveCompletionQueue()).isSameAs(first.receiveCompletionQueue());
+        assertThat(second.sharedReceiveQueue()).isSameAs(first.sharedReceiveQueue());
+        assertThat(second.userContext()).isSameAs(this);
+        assertThat(second.initAttributes().signalAll()).isTrue();
+        assertThat(second.initAttributes().sendOperations() != null).isEqualTo(isExtended);
+        assertThat(first.initAttributes().signalAll()).isFalse();
     }
 
     private static void assertAtLeast(QueuePairCapabilities given) {
