@@ -53,6 +53,12 @@ public final class CmId implements CmOperations, AutoCloseable {
     /** Private data the answer of a datagram service can carry, in bytes. */
     public static final int MAX_DATAGRAM_REPLY_PRIVATE_DATA = 136;
 
+    /**
+     * Bytes of inline data that a request of an id's queue pair can carry at least, so that the short forms
+     * work for small messages of memory without a region ({@link CmOperations}).
+     */
+    public static final int INLINE_DATA = 64;
+
     private static final Duration ENDPOINT_TIMEOUT = Duration.ofSeconds(2);
 
     final IdProgress progress = new IdProgress();
@@ -391,7 +397,8 @@ public final class CmId implements CmOperations, AutoCloseable {
      *
      * @param domain a domain of {@link #context}, or null for the one its ids share
      * @param attributes where it names no completion queue, one with a channel is made; where it names no
-     *        shared receive queue, the id's own is used, if there is one
+     *        shared receive queue, the id's own is used, if there is one; where it asks for less than
+     *        {@link #INLINE_DATA} bytes of inline data, so many are asked for
      * @throws RdmaException EINVAL if the id has a queue pair, or type or domain do not fit; ENOMEM and
      *         others as from {@link ProtectionDomain#createQueuePair}
      * @throws IllegalStateException before an address is bound or resolved

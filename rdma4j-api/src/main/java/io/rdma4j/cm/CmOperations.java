@@ -26,7 +26,9 @@ import java.util.List;
  *
  * <p>Memory of a posted request belongs to the device until its completion: a send's must not change, a
  * receive's or a READ's is not to be looked at, and neither region nor segment may be closed. Data of any
- * memory without a region is copied before the call returns. Requests without {@code SIGNALED} complete
+ * memory without a region is copied before the call returns: a queue pair that {@link CmId} made takes at
+ * least {@link CmId#INLINE_DATA} bytes so, and more if it was asked for more
+ * ({@link io.rdma4j.verbs.QueuePairCapabilities#withInlineData}). Requests without {@code SIGNALED} complete
  * with a later one that has it. Thread safe, as the queue pair is; requests of several threads are posted
  * in some order.
  *
@@ -134,6 +136,8 @@ public interface CmOperations {
     /**
      * Posts a SEND of any memory, copied at once. C: {@code rdma_post_send} without a region and with
      * {@code IBV_SEND_INLINE}.
+     *
+     * @throws RdmaException EINVAL for more bytes than the queue pair takes inline
      */
     default void postSend(long requestId, MemorySegment data, SendFlag... flags)
             throws RdmaException {
@@ -143,6 +147,8 @@ public interface CmOperations {
     /**
      * Posts a WRITE of any memory, copied at once. C: {@code rdma_post_write} without a region and with
      * {@code IBV_SEND_INLINE}.
+     *
+     * @throws RdmaException EINVAL for more bytes than the queue pair takes inline
      */
     default void postWrite(long requestId, MemorySegment data, long remoteAddress, int rkey,
             SendFlag... flags) throws RdmaException {
@@ -155,15 +161,37 @@ public interface CmOperations {
      */
     default void postDatagram(long requestId, MemoryRegion region, long offset, long length,
             AddressHandle path, int remoteQueuePair, SendFlag... flags) throws RdmaException {
-        post(new SendWorkRequest().send().to(path, remoteQueuePair, DatagramParameters.UDP_QKEY),
-                requestId, region, offset, length, flags);
+        postDatagram(requestId, region, offset, length, path, remoteQueuePair,
+                DatagramParameters.UDP_QKEY, flags);
     }
 
-    /** As above with any memory, copied at once. */
+    /**
+     * As above, with the Q_Key that the receiver wants: {@link DatagramParameters#qkey} of the event that
+     * told of the service or group. A datagram with another one is dropped without a word.
+     */
+    default void postDatagram(long requestId, MemoryRegion region, long offset, long length,
+            AddressHandle path, int remoteQueuePair, int remoteQkey, SendFlag... flags)
+            throws RdmaException {
+        post(new SendWorkRequest().send().to(path, remoteQueuePair, remoteQkey), requestId, region,
+                offset, length, flags);
+    }
+
+    /**
+     * Posts a datagram of any memory, copied at once, with the Q_Key {@link DatagramParameters#UDP_QKEY}.
+     * C: {@code rdma_post_ud_send} without a region and with {@code IBV_SEND_INLINE}.
+     *
+     * @throws RdmaException EINVAL for more bytes than the queue pair takes inline
+     */
     default void postDatagram(long requestId, MemorySegment data, AddressHandle path,
             int remoteQueuePair, SendFlag... flags) throws RdmaException {
+        postDatagram(requestId, data, path, remoteQueuePair, DatagramParameters.UDP_QKEY, flags);
+    }
+
+    /** As above, with the Q_Key that the receiver wants. */
+    default void postDatagram(long requestId, MemorySegment data, AddressHandle path,
+            int remoteQueuePair, int remoteQkey, SendFlag... flags) throws RdmaException {
         post(new SendWorkRequest().send().id(requestId).inline(data).to(path, remoteQueuePair,
-                DatagramParameters.UDP_QKEY), flags);
+                remoteQkey), flags);
     }
 
     private void post(SendWorkRequest request, long requestId, MemoryRegion region, long offset,

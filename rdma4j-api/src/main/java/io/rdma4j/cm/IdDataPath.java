@@ -6,13 +6,11 @@ import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.SendOpcode;
 import org.jspecify.annotations.Nullable;
-
-import java.util.Set;
 
 /** The queue pair of an id, with the completion queues and channels made for it. */
 final class IdDataPath {
@@ -44,9 +42,9 @@ final class IdDataPath {
                         wanted.capabilities().maxReceiveRequests());
                 receiveQueue = ownReceiveQueue;
             }
-            QueuePair queuePair = domain.createQueuePair(
-                    copy(wanted).sendCompletionQueue(sendQueue)
-                            .receiveCompletionQueue(receiveQueue));
+            QueuePair queuePair = domain.createQueuePair(new QueuePairInitAttributes(wanted)
+                    .sendCompletionQueue(sendQueue).receiveCompletionQueue(receiveQueue)
+                    .capabilities(withInlineData(wanted.capabilities())));
             return new IdDataPath(queuePair, ownSendQueue, ownReceiveQueue);
         } catch (RdmaException e) {
             close(ownSendQueue);
@@ -55,17 +53,11 @@ final class IdDataPath {
         }
     }
 
-    /** {@return what is wanted, but for the completion queues} */
-    static QueuePairInitAttributes copy(QueuePairInitAttributes wanted) {
-        QueuePairInitAttributes copy = new QueuePairInitAttributes().type(wanted.type())
-                .capabilities(wanted.capabilities()).signalAll(wanted.signalAll())
-                .userContext(wanted.userContext()).sharedReceiveQueue(wanted.sharedReceiveQueue())
-                .blockSelfMulticastLoopback(wanted.blockSelfMulticastLoopback());
-        Set<SendOpcode> operations = wanted.sendOperations();
-        if (operations != null) {
-            copy.sendOperations(operations.toArray(SendOpcode[]::new));
-        }
-        return copy;
+    /** The short forms that send memory without a region need room for it. */
+    private static QueuePairCapabilities withInlineData(QueuePairCapabilities wanted) {
+        return wanted.maxInlineData() >= CmId.INLINE_DATA || wanted.maxSendRequests() == 0
+                ? wanted
+                : wanted.withInlineData(CmId.INLINE_DATA);
     }
 
     private static CompletionQueue completionQueue(DeviceContext context, int requests)

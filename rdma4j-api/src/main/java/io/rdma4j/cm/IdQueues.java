@@ -39,13 +39,7 @@ final class IdQueues {
         QueuePairInitAttributes wanted = attributes;
         SharedReceiveQueue own = shared;
         if (own != null && attributes.sharedReceiveQueue() == null) {
-            wanted = IdDataPath.copy(attributes).sharedReceiveQueue(own);
-            if (attributes.sendCompletionQueue() != null) {
-                wanted.sendCompletionQueue(attributes.sendCompletionQueue());
-            }
-            if (attributes.receiveCompletionQueue() != null) {
-                wanted.receiveCompletionQueue(attributes.receiveCompletionQueue());
-            }
+            wanted = new QueuePairInitAttributes(attributes).sharedReceiveQueue(own);
         }
         IdDataPath created = IdDataPath.create(device.context(), ofId, wanted);
         try {

@@ -1,6 +1,5 @@
 package io.rdma4j.cm;
 
-import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairType;
@@ -12,16 +11,7 @@ record IdRequestPlan(@Nullable ProtectionDomain domain, QueuePairInitAttributes 
     /** {@return a plan that later changes of the caller's attributes do not touch} */
     static IdRequestPlan of(@Nullable ProtectionDomain domain, QueuePairInitAttributes attributes,
             QueuePairType type) {
-        QueuePairInitAttributes copy = IdDataPath.copy(attributes).type(type);
-        CompletionQueue sends = attributes.sendCompletionQueue();
-        if (sends != null) {
-            copy.sendCompletionQueue(sends);
-        }
-        CompletionQueue receives = attributes.receiveCompletionQueue();
-        if (receives != null) {
-            copy.receiveCompletionQueue(receives);
-        }
-        return new IdRequestPlan(domain, copy);
+        return new IdRequestPlan(domain, new QueuePairInitAttributes(attributes).type(type));
     }
 
     void createFor(CmId id) throws RdmaException {

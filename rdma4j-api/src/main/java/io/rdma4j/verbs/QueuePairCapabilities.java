@@ -14,7 +14,10 @@ package io.rdma4j.verbs;
 public record QueuePairCapabilities(int maxSendRequests, int maxReceiveRequests,
         int maxSendElements, int maxReceiveElements, int maxInlineData) {
 
-    /** {@return queues of that depth, one element a request, no inline data} */
+    /**
+     * {@return queues of that depth, one element a request, no inline data} Queue pairs of the connection
+     * manager's ids get some all the same.
+     */
     public static QueuePairCapabilities ofDepth(int sendRequests, int receiveRequests) {
         return new QueuePairCapabilities(sendRequests, receiveRequests, 1, 1, 0);
     }
