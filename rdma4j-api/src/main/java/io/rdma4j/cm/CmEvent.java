@@ -133,25 +133,37 @@ public final class CmEvent implements AutoCloseable {
     }
 
     /**
+     * {@return whether it tells that a step failed, or that the connection or the device is gone} Others
+     * tell of a success, a request or something that ends nothing.
+     */
+    public boolean isFailure() {
+        return switch (type) {
+            case ADDR_ERROR, ROUTE_ERROR, CONNECT_ERROR, UNREACHABLE, REJECTED, DISCONNECTED,
+                    DEVICE_REMOVAL, MULTICAST_ERROR, ADDRINFO_ERROR ->
+                true;
+            case ADDR_RESOLVED, ROUTE_RESOLVED, CONNECT_REQUEST, CONNECT_RESPONSE, ESTABLISHED,
+                    MULTICAST_JOIN, ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED, USER, INTERNAL ->
+                false;
+        };
+    }
+
+    /**
      * {@return the failure as an exception to throw} ECONNREFUSED if the peer said no, ETIMEDOUT if it did
      * not answer, ECONNRESET if the connection has ended, ENODEV if the device is gone, otherwise the error
      * of {@link #cause}.
      *
      * @param operation what was attempted
+     * @throws IllegalStateException unless it is a failure ({@link #isFailure})
      */
     public RdmaException failure(String operation) {
-        RdmaException cause = cause();
-        if (cause == null) {
-            return new RdmaException(errno(), operation, description());
+        if (!isFailure()) {
+            throw new IllegalStateException(operation + ": " + type.text() + " is no failure");
         }
-        // The cause says what failed, and ends with the error that the new message will end with.
-        String message = String.valueOf(cause.getMessage());
-        String end = " (" + cause.errno() + ")";
-        return new RdmaException(cause.errno(), operation,
-                message.endsWith(end)
-                        ? message.substring(0, message.length() - end.length())
-                        : message,
-                cause);
+        RdmaException cause = cause();
+        return cause == null
+                ? new RdmaException(errno(), operation, description())
+                : new RdmaException(cause.errno(), operation,
+                        cause.operation() + ": " + cause.detail(), cause);
     }
 
     private Errno errno() {

@@ -117,8 +117,13 @@ final class IdEvents {
             event = channel.awaitEvent();
         }
         remember(event);
-        if (event.type() != expected) {
+        if (event.isFailure() && event.type() != expected) {
             throw event.failure(operation);
+        }
+        if (event.type() != expected) {
+            // Left behind by a step that the id began while it was asynchronous.
+            throw new RdmaException(Errno.EINVAL, operation,
+                    event.type().text() + " came instead of " + expected.text());
         }
     }
 

@@ -101,7 +101,11 @@ final class IdLink implements CmConnection.Handler {
                 ? CmId.MAX_DATAGRAM_REPLY_PRIVATE_DATA
                 : CmId.MAX_ACCEPT_PRIVATE_DATA, "accept");
         requireQueuePair(queuePairNumber(granted), IdState.REQUESTED, "accept");
-        id.progress.move(IdState.REQUESTED, IdState.ACCEPTING, "accept");
+        if (!id.progress.replace(IdState.REQUESTED, IdState.ACCEPTING)) {
+            throw id.progress.wrong("accept",
+                    "the id stands for no request; what can be accepted is"
+                            + " the id that CONNECT_REQUEST or awaitRequest brings");
+        }
         try {
             CmConnection request = connection("accept");
             own = withQueuePair(granted);
@@ -143,7 +147,9 @@ final class IdLink implements CmConnection.Handler {
                 ? CmId.MAX_DATAGRAM_REPLY_PRIVATE_DATA
                 : CmId.MAX_REJECT_PRIVATE_DATA, "reject");
         if (!id.progress.is(IdState.REQUESTED) && !id.progress.is(IdState.CONNECTING)) {
-            throw id.progress.wrong("reject");
+            throw id.progress.wrong("reject",
+                    "the id stands for no request; what can be rejected is"
+                            + " the id that CONNECT_REQUEST or awaitRequest brings");
         }
         connection("reject").reject(reason, privateData);
         id.progress.end();
@@ -155,7 +161,8 @@ final class IdLink implements CmConnection.Handler {
                     "the id has a queue pair of its own, so connecting establishes by itself");
         }
         if (!id.progress.is(IdState.CONNECTING)) {
-            throw id.progress.wrong("establish");
+            throw id.progress.wrong("establish",
+                    "there is no CONNECT_RESPONSE to confirm; connecting brings one");
         }
         connection("establish").establish();
         id.progress.replace(IdState.CONNECTING, IdState.CONNECTED);
@@ -178,7 +185,8 @@ final class IdLink implements CmConnection.Handler {
     private void disconnect(IdEvents.Step step) throws RdmaException {
         boolean isAlive = id.progress.is(IdState.CONNECTED) || id.progress.is(IdState.ACCEPTING);
         if (!isAlive && !id.progress.is(IdState.ENDED)) {
-            throw id.progress.wrong("disconnect");
+            throw id.progress.wrong("disconnect",
+                    "the id is not connected, so there is nothing to end; closing it is enough");
         }
         id.queues.fail();
         if (isAlive) {
@@ -197,7 +205,8 @@ final class IdLink implements CmConnection.Handler {
     private CmConnection connection(String operation) throws RdmaException {
         CmConnection open = connection;
         if (open == null) {
-            throw id.progress.wrong(operation);
+            throw id.progress.wrong(operation, "the peer's parameters are not known yet; they come"
+                    + " with CONNECT_REQUEST or CONNECT_RESPONSE");
         }
         return open;
     }

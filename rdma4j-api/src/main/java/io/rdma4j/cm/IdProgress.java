@@ -60,6 +60,20 @@ final class IdProgress {
         }
     }
 
+    /**
+     * {@return the refusal of a step that is about a request or a connection}
+     *
+     * @param missing what to say of an id that has had neither: what it lacks, and what brings that
+     */
+    RdmaException wrong(String operation, String missing) {
+        return switch (now()) {
+            case IDLE, BOUND, ADDRESS_RESOLVED, ROUTE_RESOLVED ->
+                new RdmaException(Errno.EINVAL, operation, missing);
+            case LISTENING, REQUESTED, CONNECTING, ACCEPTING, CONNECTED, ENDED, REMOVED, CLOSED ->
+                wrong(operation);
+        };
+    }
+
     /** {@return the refusal of a step that is out of order} */
     RdmaException wrong(String operation) {
         requireOpen();

@@ -32,11 +32,11 @@ public enum WorkCompletionStatus {
             "An element of this side's request names memory that it may not use.",
             "A wrong lkey, a region of another protection domain, an address outside the region, or a region without LOCAL_WRITE for data that arrives.",
             "lkey, address and length of each element; whether the region is still open"),
-    /** The queue pair failed or the connection ended before this request was carried out. */
+    /** The queue pair failed, or the connection was not made or ended, before this request was carried out. */
     WORK_REQUEST_FLUSHED(5, "Work Request Flushed Error",
-            "The queue pair failed or the connection ended before this request was carried out.",
-            "Another request failed first, or one side disconnected; this one is a consequence.",
-            "the first completion of this queue pair that is neither a success nor flushed; if there is none, who disconnected"),
+            "The queue pair failed, or the connection was not made or ended, before this request was carried out.",
+            "Another request failed first, one side disconnected, or the peer rejected the connection or did not answer; this one is a consequence.",
+            "the first completion of this queue pair that is neither a success nor flushed; if there is none, the event of the connection: REJECTED, UNREACHABLE, DISCONNECTED"),
     /** A memory window could not be bound, or a key not be invalidated. */
     MEMORY_WINDOW_BIND_ERROR(6, "memory management operation error",
             "A memory window could not be bound, or a key not be invalidated.",

@@ -6,6 +6,7 @@ import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.PortState;
+import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -27,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** What ids make of what their device does, with a device that a test drives. */
 class DeviceNewsTest {
@@ -329,6 +331,42 @@ class DeviceNewsTest {
             assertThat(event.id()).isSameAs(silent);
             assertThat(event.failure("connect").errno()).isEqualTo(Errno.ETIMEDOUT);
         }
+    }
+
+    @Test
+    void eventOfASuccessIsNoFailure() throws Exception {
+        CmId id = bound(PortSpace.TCP, FakeDevice.FIRST);
+        id.resolveAddress(PEER, TIMEOUT);
+        try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+            assertThat(event).isNotNull();
+            assertThat(event.isFailure()).isFalse();
+            assertThatIllegalStateException().isThrownBy(() -> event.failure("connect"))
+                    .withMessage("connect: RDMA_CM_EVENT_ADDR_RESOLVED is no failure");
+        }
+    }
+
+    @Test
+    void outcomeLeftFromAnotherTimeIsNamed() throws Exception {
+        CmId id = bound(PortSpace.TCP, FakeDevice.FIRST);
+        id.resolveAddress(PEER, TIMEOUT);
+        id.migrate(null);
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> id.resolveRoute(TIMEOUT))
+                .withMessage("resolve route: RDMA_CM_EVENT_ADDR_RESOLVED came instead of"
+                        + " RDMA_CM_EVENT_ROUTE_RESOLVED (EINVAL)");
+    }
+
+    @Test
+    void connectionThatIsNotThereIsNamed() throws Exception {
+        CmId id = bound(PortSpace.TCP, FakeDevice.FIRST);
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(id::accept).withMessage(
+                "accept: the id stands for no request; what can be accepted is the id that"
+                        + " CONNECT_REQUEST or awaitRequest brings (EINVAL)");
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(id::disconnect).withMessage(
+                "disconnect: the id is not connected, so there is nothing to end; closing it is"
+                        + " enough (EINVAL)");
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> id.initQueuePairAttributes(QueuePairState.RTR))
+                .withMessageContainingAll("peer's parameters", "CONNECT_RESPONSE");
     }
 
     // ---------------------------------------------------------------- what devices are asked

@@ -407,13 +407,34 @@ class ConnectionTest {
     }
 
     @Test
+    @Test
+    void receiveOfARejectedConnectionIsFlushedAndSaysThatThisMayBeWhy() throws Exception {
+        resolve(client, listen(CmStage.OWN));
+        try (MemoryRegion region = client.registerMessages(Arena.ofAuto().allocate(16))) {
+            client.postReceive(1, region, 0, 16);
+            client.connect(new ConnectionParameters());
+            try (CmEvent request = expect(CmEventType.CONNECT_REQUEST)) {
+                request.id().reject(new byte[0]);
+                request.acknowledge();
+                request.id().close();
+            }
+            expect(CmEventType.REJECTED).close();
+            WorkCompletion flushed = client.pollReceiveCompletion(LONG);
+            assertThat(flushed).isNotNull();
+            assertThat(flushed.status()).isEqualTo(WorkCompletionStatus.WORK_REQUEST_FLUSHED);
+            assertThat(flushed.toString()).contains("rejected", "REJECTED", "disconnected");
+        }
+    }
+
     void stepsOutOfOrderAreRefusedWithWhatComesNext() throws Exception {
         assertRefused(() -> client.resolveRoute(TIMEOUT), Errno.EINVAL, "no address yet");
         assertRefused(() -> client.connect(new ConnectionParameters()), Errno.EINVAL,
                 "no address yet");
         assertRefused(() -> client.accept(new ConnectionParameters()), Errno.EINVAL,
-                "no address yet");
-        assertRefused(client::disconnect, Errno.EINVAL, "no address yet");
+                "stands for no request", "CONNECT_REQUEST", "awaitRequest");
+        assertRefused(() -> client.reject(new byte[0]), Errno.EINVAL, "stands for no request");
+        assertRefused(client::establish, Errno.EINVAL, "no CONNECT_RESPONSE");
+        assertRefused(client::disconnect, Errno.EINVAL, "not connected", "closing");
         assertThatIllegalStateException().isThrownBy(client::queuePair)
                 .withMessageContaining("no queue pair");
         assertThatIllegalStateException().isThrownBy(client::localAddress);
