@@ -1,7 +1,6 @@
 package io.rdma4j.cm;
 
 import io.rdma4j.verbs.DeviceContext;
-import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 
 import java.util.ArrayList;
@@ -26,16 +25,7 @@ public final class CmDevices implements AutoCloseable {
      * @throws RdmaException ENODEV if there is none, naming why
      */
     public static CmDevices open() throws RdmaException {
-        List<RdmaException> failures = new ArrayList<>();
-        List<DeviceLease> leases = DeviceLease.forAll(failures);
-        if (leases.isEmpty()) {
-            RdmaException none = new RdmaException(Errno.ENODEV, "open devices",
-                    "no RDMA device can be opened"
-                            + (failures.isEmpty() ? "" : ": " + failures.getFirst().getMessage()));
-            failures.forEach(none::addSuppressed);
-            throw none;
-        }
-        return new CmDevices(List.copyOf(leases));
+        return new CmDevices(List.copyOf(DeviceLease.forAll("open devices")));
     }
 
     /** {@return their contexts, by name of the device; not to be closed by the caller} */

@@ -82,23 +82,33 @@ final class DeviceLease {
     /**
      * {@return a share of the device that hosts a local address, with the address held}
      *
-     * @throws RdmaException EADDRNOTAVAIL if no device hosts it, EADDRINUSE if another process holds it
+     * @throws RdmaException ENODEV if there is no device, EADDRNOTAVAIL if none hosts it, EADDRINUSE if
+     *         another process holds it
      */
     static DeviceLease forLocal(InetAddress local) throws RdmaException {
         CmDevice device = hosting(local);
         if (device != null) {
             return open(device, local);
         }
-        throw new RdmaException(Errno.EADDRNOTAVAIL, "bind address",
-                local.getHostAddress() + " is the address of no RDMA device; there are "
-                        + RdmaDevices.list().stream().map(RdmaDevice::name)
-                                .collect(Collectors.joining(", ")));
+        throw new RdmaException(Errno.EADDRNOTAVAIL, "bind address", local.getHostAddress()
+                + " is the address of no RDMA device; there are " + known("bind address"));
     }
 
-    /** {@return shares of all devices that can be opened, with why the others cannot} */
-    static List<DeviceLease> forAll(List<RdmaException> failures) {
+    /** {@return the names of the devices there are} */
+    private static String known(String operation) throws RdmaException {
+        return RdmaDevices.requireAny(operation).stream().map(RdmaDevice::name)
+                .collect(Collectors.joining(", "));
+    }
+
+    /**
+     * {@return shares of all devices that can be opened}
+     *
+     * @throws RdmaException ENODEV if there are none, naming why
+     */
+    static List<DeviceLease> forAll(String operation) throws RdmaException {
         List<DeviceLease> leases = new ArrayList<>();
-        for (RdmaDevice device : RdmaDevices.list()) {
+        List<RdmaException> failures = new ArrayList<>();
+        for (RdmaDevice device : RdmaDevices.requireAny(operation)) {
             if (device instanceof CmDevice candidate) {
                 try {
                     leases.add(open(candidate, null));
@@ -107,7 +117,14 @@ final class DeviceLease {
                 }
             }
         }
-        return leases;
+        if (!leases.isEmpty()) {
+            return leases;
+        }
+        RdmaException none = new RdmaException(Errno.ENODEV, operation,
+                "no RDMA device can be opened"
+                        + (failures.isEmpty() ? "" : ": " + failures.getFirst().detail()));
+        failures.forEach(none::addSuppressed);
+        throw none;
     }
 
     /** A share of the device towards a destination, and the local address packets leave from. */
@@ -132,7 +149,8 @@ final class DeviceLease {
         }
         throw new RdmaException(Errno.ENODEV, "resolve address", "packets to "
                 + address.getHostAddress() + " leave from " + source.getHostAddress()
-                + ", which is the address of no RDMA device");
+                + ", which is the address of no RDMA device; there are "
+                + known("resolve address"));
     }
 
     /**
@@ -176,7 +194,7 @@ final class DeviceLease {
             lease.release();
             throw new RdmaException(e.errno(), "resolve address", device.name()
                     + " needs an address of the kind of " + destination.getHostAddress()
-                    + " and cannot have that one: " + e.getMessage(), e);
+                    + " and cannot have that one: " + e.detail(), e);
         }
     }
 

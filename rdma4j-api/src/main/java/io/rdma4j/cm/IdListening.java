@@ -4,7 +4,6 @@ import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ListenCall;
 import io.rdma4j.spi.WaitingRoom;
-import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -39,19 +38,11 @@ final class IdListening {
      */
     void start(@Nullable DeviceLease single, ListenCall call, Handler handler)
             throws RdmaException {
-        List<RdmaException> failures = new ArrayList<>();
         List<DeviceLease> taken = single == null
-                ? DeviceLease.forAll(failures)
+                ? DeviceLease.forAll("listen")
                 : List.of(single.share());
         synchronized (this) {
             leases.addAll(taken);
-        }
-        if (taken.isEmpty()) {
-            RdmaException none = new RdmaException(Errno.ENODEV, "listen",
-                    "no RDMA device can be opened"
-                            + (failures.isEmpty() ? "" : ": " + failures.getFirst().getMessage()));
-            failures.forEach(none::addSuppressed);
-            throw none;
         }
         for (DeviceLease lease : taken) {
             id.events.addRoom(lease.context().waitingRoom());

@@ -14,11 +14,17 @@ import java.util.stream.Collectors;
 public final class RdmaDevices {
     private RdmaDevices() {}
 
-    /** {@return the devices there are now, by name} C: {@code ibv_get_device_list}. */
+    private static Iterable<RdmaProvider> providers() {
+        return ServiceLoader.load(RdmaProvider.class, RdmaDevices.class.getClassLoader());
+    }
+
+    /**
+     * {@return the devices there are now, by name; empty without a provider, or if none has a device} There
+     * is nothing to free. C: {@code ibv_get_device_list}.
+     */
     public static List<RdmaDevice> list() {
         List<RdmaDevice> devices = new ArrayList<>();
-        for (RdmaProvider provider : ServiceLoader.load(RdmaProvider.class,
-                RdmaDevices.class.getClassLoader())) {
+        for (RdmaProvider provider : providers()) {
             devices.addAll(provider.devices());
         }
         devices.sort(Comparator.comparing(RdmaDevice::name));
@@ -26,12 +32,32 @@ public final class RdmaDevices {
     }
 
     /**
+     * {@return the devices there are now, at least one, by name}
+     *
+     * @param operation what they are wanted for, for the error
+     * @throws RdmaException ENODEV if there is none, saying whether a provider is missing or devices are
+     */
+    public static List<RdmaDevice> requireAny(String operation) throws RdmaException {
+        List<RdmaDevice> devices = list();
+        if (!devices.isEmpty()) {
+            return devices;
+        }
+        List<String> found = new ArrayList<>();
+        providers().forEach(provider -> found.add(provider.getClass().getName()));
+        throw new RdmaException(Errno.ENODEV, operation, found.isEmpty()
+                ? "no RDMA provider is found: put rdma4j-softnic, or another one, on the class or"
+                        + " module path"
+                : "there is no RDMA device: " + String.join(", ", found) + " finds none; the"
+                        + " software NIC has one for each network interface that is up");
+    }
+
+    /**
      * {@return the device of that name}
      *
-     * @throws RdmaException ENODEV naming the devices there are
+     * @throws RdmaException ENODEV naming the devices there are, or saying why there are none
      */
     public static RdmaDevice find(String name) throws RdmaException {
-        List<RdmaDevice> devices = list();
+        List<RdmaDevice> devices = requireAny("find device");
         for (RdmaDevice device : devices) {
             if (device.name().equals(name)) {
                 return device;
@@ -39,7 +65,7 @@ public final class RdmaDevices {
         }
         String known = devices.stream().map(RdmaDevice::name).collect(Collectors.joining(", "));
         throw new RdmaException(Errno.ENODEV, "find device", "there is no device '" + name
-                + "'; there " + (known.isEmpty() ? "are none" : "are " + known));
+                + "'; there are " + known);
     }
 
     /**
