@@ -11,6 +11,9 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -34,16 +37,36 @@ public final class CapturingRim implements Rim {
      * {@return a rim that records another one}
      *
      * @param file is overwritten
-     * @throws RdmaException EACCES if the file cannot be written
+     * @throws RdmaException ENOENT if its folder is missing, EACCES if the file may not be written, EIO if it
+     *         cannot be for another reason
      */
     public static CapturingRim open(Rim rim, java.nio.file.Path file) throws RdmaException {
         try {
             return new CapturingRim(rim, PcapWriter.open(file));
         } catch (IOException e) {
             rim.close();
-            throw new RdmaException(Errno.EACCES, "open device",
-                    "packets cannot be recorded in " + file + ": " + e.getMessage(), e);
+            throw new RdmaException(errno(e), "open device",
+                    "packets cannot be recorded in " + file + ": " + reason(file, e), e);
         }
+    }
+
+    private static Errno errno(IOException e) {
+        return switch (e) {
+            case NoSuchFileException missing -> Errno.ENOENT;
+            case AccessDeniedException denied -> Errno.EACCES;
+            default -> Errno.EIO;
+        };
+    }
+
+    /** What went wrong, without the name of the file, which exceptions of files repeat. */
+    private static String reason(java.nio.file.Path file, IOException e) {
+        return switch (e) {
+            case NoSuchFileException missing ->
+                "there is no folder " + file.toAbsolutePath().normalize().getParent();
+            case AccessDeniedException denied -> "permission denied";
+            case FileSystemException other when other.getReason() != null -> other.getReason();
+            default -> String.valueOf(e.getMessage());
+        };
     }
 
     @Override

@@ -2,7 +2,9 @@ package io.rdma4j.softnic.rim;
 
 import io.rdma4j.protocol.wire.Opcode;
 import io.rdma4j.protocol.wire.OutgoingPacket;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Impairment;
+import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -16,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** What stands in a capture file. */
 class CapturingRimTest {
@@ -51,6 +54,25 @@ class CapturingRimTest {
         send(from, to, 6);
         rim.close();
         assertThat(psns(file)).containsExactly(5, 5, 6, 6);
+    }
+
+    @Test
+    void missingFolderIsNamedOnce(@TempDir Path directory) {
+        Path file = directory.resolve("missing").resolve("capture");
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> CapturingRim.open(network.rim(), file))
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.ENOENT))
+                .withMessage("open device: packets cannot be recorded in " + file
+                        + ": there is no folder " + file.getParent() + " (ENOENT)");
+    }
+
+    @Test
+    void folderInPlaceOfTheFileIsNamedOnce(@TempDir Path directory) {
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> CapturingRim.open(network.rim(), directory))
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EIO))
+                .withMessage("open device: packets cannot be recorded in " + directory
+                        + ": Is a directory (EIO)");
     }
 
     @Test
