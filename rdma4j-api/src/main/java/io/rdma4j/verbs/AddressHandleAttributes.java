@@ -1,5 +1,7 @@
 package io.rdma4j.verbs;
 
+import java.util.Objects;
+
 /**
  * The path to a peer's port.
  *
@@ -27,6 +29,7 @@ public record AddressHandleAttributes(Gid destination, int sourceGidIndex, int f
 
     /** Checks that each value fits its field. */
     public AddressHandleAttributes {
+        Objects.requireNonNull(destination, "destination");
         checkRange("flow_label", flowLabel, 0xf_ffff);
         checkRange("hop_limit", hopLimit, 0xff);
         checkRange("traffic_class", trafficClass, 0xff);

@@ -87,7 +87,7 @@ public final class SendWorkRequest {
 
     /** Sets what to do ({@code opcode}). */
     public SendWorkRequest opcode(SendOpcode value) {
-        opcode = value;
+        opcode = Objects.requireNonNull(value, "opcode");
         return this;
     }
 

@@ -133,10 +133,12 @@ class PostErrorTest {
 
     @Test
     @SuppressWarnings("NullAway")
-    void inlineDataMustBeGiven() throws Exception {
+    void inlineDataAndOperationMustBeGiven() throws Exception {
         assertThatNullPointerException()
                 .isThrownBy(() -> new SendWorkRequest().send().inline(null))
                 .withMessageContaining("data");
+        assertThatNullPointerException().isThrownBy(() -> new SendWorkRequest().opcode(null))
+                .withMessageContaining("opcode");
     }
 
     @Test
