@@ -326,8 +326,8 @@ public final class CmId implements CmOperations, AutoCloseable {
      * Takes a local address and port. C: {@code rdma_bind_addr}.
      *
      * @param address an address of a device, or the wildcard address for all devices; port 0 for any
-     * @throws RdmaException EADDRNOTAVAIL if no device has the address, EADDRINUSE if port or address
-     *         are taken
+     * @throws RdmaException ENODEV if there is no device, EADDRNOTAVAIL if none has the address, EADDRINUSE
+     *         if port or address are taken
      */
     public void bindAddress(InetSocketAddress address) throws RdmaException {
         route.bind(address);

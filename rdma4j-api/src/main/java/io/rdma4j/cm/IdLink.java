@@ -205,8 +205,8 @@ final class IdLink implements CmConnection.Handler {
     private CmConnection connection(String operation) throws RdmaException {
         CmConnection open = connection;
         if (open == null) {
-            throw id.progress.wrong(operation, "the peer's parameters are not known yet; they come"
-                    + " with CONNECT_REQUEST or CONNECT_RESPONSE");
+            throw id.progress.wrong(operation, "there is no connection yet; CONNECT_REQUEST or"
+                    + " CONNECT_RESPONSE brings the peer's parameters");
         }
         return open;
     }
