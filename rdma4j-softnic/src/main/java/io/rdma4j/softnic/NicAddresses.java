@@ -1,7 +1,9 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.rim.PacketPort;
+import io.rdma4j.softnic.rim.PortHolder;
 import io.rdma4j.softnic.rim.Rim;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
@@ -95,14 +97,42 @@ final class NicAddresses {
     /**
      * Holds all addresses, for real use of the device.
      *
+     * @param asked the address that the application wants, null if it wants the device
      * @throws RdmaException EADDRINUSE while another process has one of them
      */
-    synchronized void hold() throws RdmaException {
+    synchronized void hold(@Nullable InetAddress asked) throws RdmaException {
+        if (asked != null && wanting.remove(asked)) {
+            // Its own refusal says more than that of another one.
+            wanting.addFirst(asked);
+        }
         while (!wanting.isEmpty()) {
-            rim.open(wanting.getFirst());
+            InetAddress next = wanting.getFirst();
+            try {
+                rim.open(next);
+            } catch (RdmaException e) {
+                throw e.errno() == Errno.EADDRINUSE ? inUse(asked, next, e) : e;
+            }
             wanting.removeFirst();
             lookAgain();
         }
+    }
+
+    /** {@return the refusal of what was asked for, because of an address that somebody else has} */
+    private RdmaException inUse(@Nullable InetAddress asked, InetAddress taken,
+            RdmaException cause) {
+        String port = cause.detail() + " by " + PortHolder.of(taken, Path.UDP_PORT);
+        if (device.isLoopback()) {
+            return new RdmaException(Errno.EADDRINUSE, cause.operation(),
+                    port + "; one process at a time can have it: end that one, or use another"
+                            + " address",
+                    cause);
+        }
+        String wanted = taken.equals(asked) ? ""
+                : (asked == null ? device.name() : asked.getHostAddress()) + " cannot be used: ";
+        return new RdmaException(Errno.EADDRINUSE, cause.operation(), wanted + port
+                + "; one process at a time can have " + device.name()
+                + ": end that one, or use another device; on loopback each process has an address"
+                + " of its own", cause);
     }
 
     /** Lets the engine look at its ports anew. */
@@ -114,9 +144,13 @@ final class NicAddresses {
 
     private void requireHeld(@Nullable InetAddress address) throws RdmaException {
         if (address != null && !isOpen(address)) {
-            throw new RdmaException(Errno.EADDRNOTAVAIL, "open device",
-                    address.getHostAddress() + " is no address of " + device.name());
+            throw notOurs(address);
         }
+    }
+
+    private RdmaException notOurs(InetAddress address) {
+        return new RdmaException(Errno.EADDRNOTAVAIL, "open device",
+                address.getHostAddress() + " is no address of " + device.name());
     }
 
     /** {@return whether there is a port of an address} The engine's owner looks, who also closes ports. */
@@ -149,7 +183,7 @@ final class NicAddresses {
         RdmaException last = null;
         for (int n = 1; n <= LAST_LOOPBACK; n++) {
             try {
-                claim(InetAddress.ofLiteral("127.0.0." + n));
+                take(InetAddress.ofLiteral("127.0.0." + n));
                 return;
             } catch (RdmaException e) {
                 if (e.errno() != Errno.EADDRINUSE) {
@@ -166,21 +200,36 @@ final class NicAddresses {
 
     private void tryOpen(InetAddress address) {
         try {
-            claim(address);
+            take(address);
         } catch (RdmaException takenByAnother) {
             // IPv4 serves as well.
         }
     }
 
-    /** Holds an address, if it does not yet. */
+    /**
+     * Holds an address, if it does not yet.
+     *
+     * @throws RdmaException EADDRINUSE naming who has it, EADDRNOTAVAIL if it is none of the device's
+     */
     synchronized void claim(InetAddress address) throws RdmaException {
         if (isOpen(address)) {
             return;
         }
-        hold();
-        if (!device.isLoopback() || !device.hosts(address)) {
-            requireHeld(address);
+        hold(address);
+        if (isOpen(address)) {
+            return;
         }
+        if (!device.isLoopback() || !device.hosts(address)) {
+            throw notOurs(address);
+        }
+        try {
+            take(address);
+        } catch (RdmaException e) {
+            throw e.errno() == Errno.EADDRINUSE ? inUse(address, address, e) : e;
+        }
+    }
+
+    private void take(InetAddress address) throws RdmaException {
         PacketPort port = rim.open(address);
         if (address instanceof Inet6Address) {
             gids.set(0, port.local());

@@ -101,7 +101,7 @@ final class SoftNic implements CompletionRing.Clock {
             throws RdmaException {
         SoftDeviceContext context = open(device, address, DeviceOptions.DEFAULT);
         try {
-            context.nic().addresses().hold();
+            context.nic().addresses().hold(address);
             return context;
         } catch (RdmaException e) {
             context.close();

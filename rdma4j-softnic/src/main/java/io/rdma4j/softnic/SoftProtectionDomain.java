@@ -265,7 +265,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
 
     @Override
     public QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
-        nic().addresses().hold();
+        nic().addresses().hold(null);
         return nic().driver().call(nowNs -> {
             checkOpen();
             QueuePairPlan plan = QueuePairPlan.of(this, attributes);

@@ -16,6 +16,7 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.util.List;
 import java.util.Random;
+import java.util.regex.Pattern;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -72,6 +73,38 @@ class TakenAddressTest {
         assertTaken(() -> context.claim(address));
         queue.close();
         domain.close();
+    }
+
+    @Test
+    void refusalNamesTheDeviceThatWasWanted() throws RdmaException {
+        try (ProtectionDomain domain = context.allocateProtectionDomain();
+                CompletionQueue queue = context.createCompletionQueue(1)) {
+            assertThatExceptionOfType(RdmaException.class)
+                    .isThrownBy(() -> domain.createQueuePair(
+                            new QueuePairInitAttributes().completionQueue(queue)))
+                    .withMessageMatching("open device: " + device.name() + " cannot be used: .*"
+                            + Pattern.quote(address.getHostAddress())
+                            + " is taken by .*another device.* \\(EADDRINUSE\\)");
+        }
+    }
+
+    @Test
+    void refusalNamesTheAddressThatWasAskedForFirst() throws Exception {
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> context.claim(address))
+                .withMessageMatching("open device: " + Pattern.quote(address.getHostAddress())
+                        + " is taken by .* \\(EADDRINUSE\\)");
+        InetAddress asked = InetAddress.ofLiteral("198.51.100.1");
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> context.claim(asked))
+                .withMessageMatching("open device: 198\\.51\\.100\\.1 cannot be used: .*"
+                        + Pattern.quote(address.getHostAddress())
+                        + " is taken by .* \\(EADDRINUSE\\)");
+    }
+
+    @Test
+    void addressCanBeClaimedOnceTheOtherHasEnded() throws RdmaException {
+        other.close();
+        context.claim(address);
+        context.claim(address);
     }
 
     @Test

@@ -6,6 +6,7 @@ import io.rdma4j.tools.cmtools.Ucmatose;
 import io.rdma4j.tools.cmtools.Udaddy;
 import io.rdma4j.tools.demo.Demo;
 import io.rdma4j.tools.demo.DemoSide;
+import io.rdma4j.tools.options.DeviceName;
 import io.rdma4j.tools.perftest.IbAtomicBw;
 import io.rdma4j.tools.perftest.IbAtomicLat;
 import io.rdma4j.tools.perftest.IbReadBw;
@@ -103,7 +104,8 @@ public final class Main implements Runnable {
 
     private static IExecutionExceptionHandler oneLineForFailures() {
         return (e, command, parsed) -> {
-            command.getErr().printf("%s: %s%n", command.getCommandName(), firstLine(e));
+            command.getErr().printf("%s: %s%s%n", command.getCommandName(), firstLine(e),
+                    DeviceName.wayOut(e, command.getCommandSpec()));
             return command.getCommandSpec().exitCodeOnExecutionException();
         };
     }

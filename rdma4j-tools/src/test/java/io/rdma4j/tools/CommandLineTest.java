@@ -8,6 +8,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 import java.io.PrintWriter;
 import java.io.RandomAccessFile;
 import java.io.StringWriter;
+import java.net.DatagramSocket;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,6 +23,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 /** The commands as users call them: output, one-line errors, exit statuses; pairs as two processes. */
 class CommandLineTest {
@@ -112,6 +119,32 @@ class CommandLineTest {
         err.getBuffer().setLength(0);
         assertFails(1, new String[]{"198.51.100.7", "no RDMA device"}, "server", "-a",
                 "198.51.100.7");
+    }
+
+    @Test
+    void deviceOfAnotherProcessNamesThatProcessAndTheWayOut() throws Exception {
+        List<NetworkInterface> networks = NetworkInterface.networkInterfaces()
+                .filter(CommandLineTest::hasAnAddressOfItsOwn).toList();
+        assumeThat(networks).as("an interface that is up, beside loopback").isNotEmpty();
+        NetworkInterface network = networks.getFirst();
+        InetAddress address = network.inetAddresses().filter(Inet4Address.class::isInstance)
+                .findFirst().orElseThrow();
+        try (DatagramSocket holder = new DatagramSocket(null)) {
+            holder.setReuseAddress(false);
+            holder.bind(new InetSocketAddress(address, 4791));
+            assertFails(1, new String[]{"roce_" + network.getName() + " cannot be used",
+                address.getHostAddress() + " is taken by ", "(EADDRINUSE); -d roce_lo"},
+                    "ibv_rc_pingpong", "-d", "roce_" + network.getName());
+        }
+    }
+
+    private static boolean hasAnAddressOfItsOwn(NetworkInterface candidate) {
+        try {
+            return candidate.isUp() && !candidate.isLoopback()
+                    && candidate.inetAddresses().anyMatch(Inet4Address.class::isInstance);
+        } catch (SocketException gone) {
+            return false;
+        }
     }
 
     // ---------------------------------------------------------------- two processes

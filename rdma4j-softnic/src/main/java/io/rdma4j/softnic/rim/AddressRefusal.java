@@ -18,12 +18,10 @@ public final class AddressRefusal {
                 address.getHostAddress() + " is not an address of this machine", cause);
     }
 
-    /** {@return EADDRINUSE: another process has it} */
+    /** {@return EADDRINUSE: another process has it} Who that is tells {@link PortHolder}. */
     public static RdmaException taken(InetAddress address, @Nullable Throwable cause) {
-        return new RdmaException(Errno.EADDRINUSE, "open device", "UDP port " + Path.UDP_PORT
-                + " of " + address.getHostAddress()
-                + " is taken by another process, or by the kernel's own RoCE"
-                + " driver; only one process can have it: end the other one, or use another address",
+        return new RdmaException(Errno.EADDRINUSE, "open device",
+                "UDP port " + Path.UDP_PORT + " of " + address.getHostAddress() + " is taken",
                 cause);
     }
 
