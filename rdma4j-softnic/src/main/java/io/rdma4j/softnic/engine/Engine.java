@@ -392,7 +392,9 @@ public final class Engine {
     /** Our own defect in one queue pair must not harm the others: it fails alone, and says so. */
     void contain(EngineQueuePair queuePair, Throwable defect) {
         LOG.log(System.Logger.Level.ERROR,
-                "queue pair " + queuePair.number() + " failed by a defect in its protocol", defect);
+                String.format("queue pair 0x%06x failed by a defect in its protocol",
+                        queuePair.number()),
+                defect);
         queuePair.fail(nowNs);
     }
 

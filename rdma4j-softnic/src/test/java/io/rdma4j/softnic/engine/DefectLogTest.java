@@ -1,0 +1,61 @@
+package io.rdma4j.softnic.engine;
+
+import io.rdma4j.protocol.cm.CmSettings;
+import io.rdma4j.protocol.cm.ConnectionManager;
+import io.rdma4j.softnic.rim.SimulatedNetwork;
+import org.junit.jupiter.api.Test;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What the log says of a defect that fails one queue pair. */
+class DefectLogTest {
+    private static final Logger LOGGER = Logger.getLogger(Engine.class.getName());
+
+    private final Engine engine = new Engine(new SimulatedNetwork(1).rim(),
+            new ConnectionManager(CmSettings.defaults(1), () -> 1), () -> 0xabcdef, ring -> {});
+    private final EngineDriver driver = new EngineDriver(engine, () -> 0, null, () -> {});
+
+    private static final class Records extends Handler {
+        final List<LogRecord> all = new ArrayList<>();
+
+        @Override
+        public void publish(LogRecord record) {
+            all.add(record);
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
+    }
+
+    @Test
+    void defectIsLoggedWithTheNumberOfItsQueuePairAsElsewhere() {
+        PostedQueuePair queuePair = new PostedQueuePair(engine, driver);
+        IllegalArgumentException defect = new IllegalArgumentException("broken");
+        queuePair.whenHeard(() -> {
+            throw defect;
+        });
+        Records records = new Records();
+        LOGGER.addHandler(records);
+        LOGGER.setUseParentHandlers(false);
+        try {
+            queuePair.post(EngineQueuePair.SEND_BELL);
+        } finally {
+            LOGGER.removeHandler(records);
+            LOGGER.setUseParentHandlers(true);
+        }
+        assertThat(records.all).singleElement().satisfies(record -> {
+            assertThat(record.getMessage()).isEqualTo(
+                    "queue pair 0xabcdef failed by a defect in its protocol");
+            assertThat(record.getThrown()).isSameAs(defect);
+        });
+    }
+}
