@@ -18,7 +18,7 @@ class DefectLogTest {
     private static final Logger LOGGER = Logger.getLogger(Engine.class.getName());
 
     private final Engine engine = new Engine(new SimulatedNetwork(1).rim(),
-            new ConnectionManager(CmSettings.defaults(1), () -> 1), () -> 0xabcdef, ring -> {});
+            new ConnectionManager(CmSettings.defaults(1), () -> 1), () -> 7, ring -> {});
     private final EngineDriver driver = new EngineDriver(engine, () -> 0, null, () -> {});
 
     private static final class Records extends Handler {
@@ -53,8 +53,8 @@ class DefectLogTest {
             LOGGER.setUseParentHandlers(true);
         }
         assertThat(records.all).singleElement().satisfies(record -> {
-            assertThat(record.getMessage()).isEqualTo(
-                    "queue pair 0xabcdef failed by a defect in its protocol");
+            assertThat(record.getMessage()).isEqualTo(String.format(
+                    "queue pair 0x%06x failed by a defect in its protocol", queuePair.number()));
             assertThat(record.getThrown()).isSameAs(defect);
         });
     }

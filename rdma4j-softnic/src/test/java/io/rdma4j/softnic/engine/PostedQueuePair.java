@@ -41,6 +41,10 @@ final class PostedQueuePair implements QueuePairProtocol, EngineQueuePair.Listen
         engine.attach(queuePair);
     }
 
+    int number() {
+        return queuePair.number();
+    }
+
     void post(int bell) {
         synchronized (this) {
             count++;
