@@ -115,8 +115,9 @@ class Lane:
         self._results.flush()
         total = len(self._share)
         line = f"{self._number}: {self._done:4}/{total} {result.verdict.value:6} {result.seconds:5.1f} s  {result.name}"
-        print(line + (f"\n           {result.reason}\n           see {self._trial.kept(result.name)}"
-                      if result.verdict is Verdict.FAILED else ""), flush=True)
+        told = [line, *([result.reason] if result.reason else []),
+                *([f"see {self._trial.kept(result.name)}"] if result.verdict is Verdict.FAILED else [])]
+        print("\n           ".join(told), flush=True)
 
     def _atomic_pingpong(self):
         """The C side of atomics, built here."""

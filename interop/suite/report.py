@@ -69,7 +69,8 @@ def sizes():
 def scenario_table(results):
     lines = ["| scenario | result |", "|---|---|"]
     for result in results:
-        lines.append(f"| {scenarios.told(result.name)} | {result.verdict.value} |")
+        told = f": {result.reason}" if result.reason else ""
+        lines.append(f"| {scenarios.told(result.name)} | {result.verdict.value}{told} |")
     return lines
 
 

@@ -21,6 +21,11 @@ UNANSWERED = "RETRY_EXCEEDED|retry counter exceeded"
 PEER_GONE = UNANSWERED + "|nothing came from the peer|disconnect|DISCONNECT|flush|Flush"
 IN_A_ROW = 200
 AT_ONCE = 64
+# Connections whose large messages all begin at once: a guest that is emulated takes seconds to answer them.
+BUSY, LARGE = 20, 70_000
+# A guest that is slow loses nothing: of what waits for its answer little may be sent again.
+MOST_REPEATED = 1 / 4
+BUSY_SECONDS = 60
 
 
 class Unexpected(Exception):
@@ -38,10 +43,13 @@ class Scenarios:
         self._dissector = dissector
         self._own_addresses = own_addresses
         self._started = []
+        # Whether the packets of the scenario are counted: nothing is lost, and who answers is only slow.
+        self._has_little_to_repeat = False
 
     def run(self, name):
         started = time.monotonic()
         self._started = []
+        self._has_little_to_repeat = False
         file = self._own_folder / f"{name}.pcap"
         verdict, reason = Verdict.OK, ""
         capture = Capture(file)
@@ -59,6 +67,11 @@ class Scenarios:
         seen.unseen = capture.dropped
         if seen.wrong_sent:
             verdict, reason = Verdict.FAILED, f"{seen.wrong_sent} of {seen.sent} packets from Java have a wrong ICRC"
+        if self._has_little_to_repeat and file.exists():
+            java, linux = wire.flows(file, self._own_addresses)
+            if verdict is Verdict.OK and java.repeated > MOST_REPEATED * (java.requests - java.repeated):
+                verdict, reason = Verdict.FAILED, "too much was sent again, though nothing was lost"
+            reason += f"{'; ' if reason else ''}Java sent {java}; Linux {linux}"
         if verdict is Verdict.FAILED:
             self._keep(self._trial.kept(name), file)
         if file.exists():
@@ -168,13 +181,26 @@ class Scenarios:
         """One Java client with 64 connections at once."""
         self._many_at_once(self._linux, self._java)
 
-    def _many_at_once(self, serving, asking):
-        words = ["-c", str(AT_ONCE), "-C", "5", "-p", str(tools.CM_PORT)]
-        server, is_ready = serving.start_server("ucmatose", words, tools.named("ucmatose").ready)
+    def linux_is_busy_as_client(self):
+        """A Java server sends large messages on 20 connections at once to a Linux client."""
+        self._large_at_once(self._java, self._linux)
+
+    def linux_is_busy_as_server(self):
+        """A Java client answers with large messages on 20 connections at once."""
+        self._large_at_once(self._linux, self._java)
+
+    def _large_at_once(self, serving, asking):
+        self._has_little_to_repeat = True
+        self._many_at_once(serving, asking, BUSY, ["-C", "3", "-S", str(LARGE)])
+
+    def _many_at_once(self, serving, asking, connections=AT_ONCE, load=("-C", "5")):
+        words = ["-c", str(connections), *load, "-p", str(tools.CM_PORT)]
+        patience = {self._java: ["--patience", str(BUSY_SECONDS)], self._linux: []}
+        server, is_ready = serving.start_server("ucmatose", [*words, *patience[serving]], tools.named("ucmatose").ready)
         self._note(server)
         self._must(is_ready, "the server did not become ready")
-        client = self._note(asking.start("ucmatose", [*words, "-s", serving.address["ipv4"]]))
-        self._must(client.wait(60) == 0, f"the client ended with {client.status}: {errors(client)}")
+        client = self._note(asking.start("ucmatose", [*words, *patience[asking], "-s", serving.address["ipv4"]]))
+        self._must(client.wait(BUSY_SECONDS) == 0, f"the client ended with {client.status}: {errors(client)}")
         self._must(server.wait(30) == 0, f"the server ended with {server.status}: {errors(server)}")
 
     # ------------------------------------------------------------ wrong

@@ -14,6 +14,11 @@ UDP = 17
 # Those of the reliable service are below.
 UC_OPCODES = 0x20
 UD_SEND_ONLY = 0x64
+# READ responses, acknowledgements, results of atomics.
+RESPONSES = range(0x0D, 0x13)
+ACKNOWLEDGE = 0x11
+NAK_SEQUENCE_ERROR = 0x60
+SYNDROME_KIND_SHIFT, RNR_NAK = 5, 1
 BTH_LENGTH, DETH_LENGTH = 12, 8
 MANAGEMENT_QUEUE_PAIR = 1
 # Where a management datagram names its attribute, and that of a request to disconnect.
@@ -109,6 +114,41 @@ def reliable_packets(file):
         opcode = frame[bth]
         if opcode < UC_OPCODES:
             yield source, opcode, int.from_bytes(frame[bth + 9:bth + 12], "big"), frame[bth + 12]
+
+
+@dataclass
+class Flow:
+    """What one side sent by the reliable service: packets that carry or ask for something, and negative answers."""
+    requests: int = 0
+    repeated: int = 0
+    sequence_errors: int = 0
+    receivers_not_ready: int = 0
+
+    def __str__(self):
+        return (f"{self.requests} packets of requests, {self.repeated} of them repeated, {self.sequence_errors} NAKs for "
+                f"a sequence error, {self.receivers_not_ready} for no receive")
+
+
+def flows(file, own_addresses):
+    """That of Java and that of Linux in a capture."""
+    java, linux = Flow(), Flow()
+    known = set()
+    for source, frame, bth in packets(file):
+        opcode = frame[bth]
+        if opcode >= UC_OPCODES:
+            continue
+        flow = java if source in own_addresses else linux
+        if opcode == ACKNOWLEDGE:
+            syndrome = frame[bth + BTH_LENGTH]
+            flow.sequence_errors += syndrome == NAK_SEQUENCE_ERROR
+            flow.receivers_not_ready += syndrome >> SYNDROME_KIND_SHIFT == RNR_NAK
+        elif opcode not in RESPONSES:
+            # Of a queue pair of the receiver's.
+            packet = (source in own_addresses, bytes(frame[bth + 5:bth + 8]), bytes(frame[bth + 9:bth + 12]))
+            flow.requests += 1
+            flow.repeated += packet in known
+            known.add(packet)
+    return java, linux
 
 
 def icrc(frame):
