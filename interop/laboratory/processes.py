@@ -16,8 +16,9 @@ from . import agent
 class Running:
     """A command under way. Its output is kept and can be waited for."""
 
-    def __init__(self, name):
-        self.name = name
+    def __init__(self, argv):
+        self.name = argv[0]
+        self.argv = argv
         self.out = ""
         self.err = ""
         self.status = None
@@ -76,7 +77,7 @@ class LocalProcess(Running):
     _under_way = set()
 
     def __init__(self, argv, env=None, cwd=None):
-        super().__init__(argv[0])
+        super().__init__(argv)
         self._process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                          stderr=subprocess.PIPE, cwd=cwd, start_new_session=True,
                                          env=dict(os.environ, **(env or {})))
@@ -128,7 +129,7 @@ class GuestProcess(Running):
     """A command in a guest, run by its agent."""
 
     def __init__(self, address, argv, env=None, ready=None):
-        super().__init__(argv[0])
+        super().__init__(argv)
         self._connection = socket.create_connection((address, agent.PORT), timeout=5)
         self._connection.settimeout(None)
         request = {"argv": argv, "env": env or {}, "ready": ready}

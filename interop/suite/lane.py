@@ -3,36 +3,46 @@ import ipaddress
 import json
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from laboratory import guests, network
 
-from . import cells, endpoints, scenarios, trial, wire
+from . import cells, drawing, endpoints, scenarios, trial, wire
 from .trial import Result, Trial, Verdict
 
 # The name, as a lane, of what was kept of earlier runs.
 KEPT = "-kept"
-MATRIX, SCENARIO, GUESTS = "matrix", "scenario", "guests"
+MATRIX, SCENARIO, GUESTS, DRAWN = KINDS = "matrix", "scenario", "guests", "drawn"
+PREFIXES = {MATRIX: "", SCENARIO: "scenario/", GUESTS: "guest/", DRAWN: "draw/"}
 
 
 @dataclass(frozen=True)
 class Share:
-    """What there is to run: cells of the matrix, scenarios by name, cells with Java in a guest of its own."""
+    """What there is to run: cells of the matrix, scenarios by name, cells with Java in a guest of its own, combinations
+    of options that were drawn."""
     chosen: list
     wanted: list
     between_guests: list
+    drawn: list = field(default_factory=list)
 
     def __len__(self):
-        return len(self.chosen) + len(self.wanted) + len(self.between_guests)
+        return len(self.names())
 
     def names(self):
         return [*(named(MATRIX, cell) for cell in self.chosen), *(named(SCENARIO, name) for name in self.wanted),
-                *(named(GUESTS, cell) for cell in self.between_guests)]
+                *(named(GUESTS, cell) for cell in self.between_guests),
+                *(named(DRAWN, name) for choice in self.drawn for name in drawing.names(choice))]
 
     def of(self, number, lanes):
-        """One lane's. The last has a second guest."""
+        """One lane's. The last has a second guest, and with drawn options each."""
         return Share(self.chosen[number::lanes], self.wanted[number::lanes],
-                     self.between_guests if number == lanes - 1 else [])
+                     self.between_guests if number == lanes - 1 else [], self.drawn[number::lanes])
+
+    def drivers(self):
+        """Those of the guests that a lane needs."""
+        if self.drawn:
+            return ["rxe", "rxe"]
+        return ["rxe", "none"] if self.between_guests else ["rxe"]
 
 
 class Lane:
@@ -51,7 +61,8 @@ class Lane:
         for guest in all_guests:
             guest.await_boot()
         self._own.mkdir(parents=True)
-        self._linux = endpoints.LinuxEnd(all_guests[0], {"atomic_pingpong": self._atomic_pingpong()})
+        self._programs = {"atomic_pingpong": self._atomic_pingpong()}
+        self._linux = endpoints.LinuxEnd(all_guests[0], self._programs)
         self._java = endpoints.JavaHere(f"-Drdma4j.rim={self._rim}")
         self._served_by = self._java.rim()
         self._linux.fill_checksums(self._served_by == "portable")
@@ -62,6 +73,8 @@ class Lane:
             self._scenarios()
             if self._share.between_guests:
                 self._between_guests(all_guests[1])
+            if self._share.drawn:
+                self._drawn(all_guests[1])
         self._dissector.finish()
         self._write()
 
@@ -97,6 +110,21 @@ class Lane:
             return
         for cell in self._share.between_guests:
             self._note(GUESTS, self._run(between, cell))
+
+    def _drawn(self, guest):
+        other = endpoints.LinuxEnd(guest, self._programs)
+        play = drawing.Drawing(self._java, self._linux, other, self._trial, self._own, self._folder, self._dissector,
+                               packed(self._java.address))
+        for choice in self._share.drawn:
+            done = set()
+            try:
+                for result in play.run(choice):
+                    self._note(DRAWN, result)
+                    done.add(result.name)
+            except (OSError, guests.LabError, subprocess.SubprocessError, LookupError) as failure:
+                for name in drawing.names(choice):
+                    if name not in done:
+                        self._note(DRAWN, Result(name, Verdict.FAILED, f"broke off: {type(failure).__name__}: {failure}"))
 
     @staticmethod
     def _run(by, cell):
@@ -163,7 +191,7 @@ def written_by(folder):
 
 def named(kind, what):
     """What `--only` looks at."""
-    return {MATRIX: "", SCENARIO: "scenario/", GUESTS: "guest/"}[kind] + str(what)
+    return PREFIXES[kind] + str(what)
 
 
 def keep_but(folder, names):
@@ -197,7 +225,7 @@ def read(folder, number, share):
     cells_by_name = {str(cell): cell for cell in share.chosen}
     names = set(share.names())
     own = packed({"ipv4": network.HOST4, "ipv6": network.HOST6})
-    results = {MATRIX: [], SCENARIO: [], GUESTS: []}
+    results = {kind: [] for kind in KINDS}
     file = results_of(folder, number)
     for line in file.read_text().splitlines() if file.exists() else ():
         entry = json.loads(line)

@@ -2,7 +2,7 @@
 from collections import defaultdict
 from dataclasses import dataclass
 
-from . import cells, scenarios, tools
+from . import cells, draws, scenarios, tools
 from .trial import Verdict
 
 
@@ -45,6 +45,17 @@ def rows(part, nets, verdicts):
             if own:
                 entries = [entry([verdicts[str(cell)] for cell in own if cell.net == net]) for net in nets]
                 yield f"| `{tool.name}` | {role} | " + " | ".join(entries) + " |"
+
+
+def drawn_table(results):
+    """One row a tool: what became of the combinations of options that were drawn."""
+    lines = ["", "| tool | drawn | Java as server | Java as client |", "|---|---|---|---|"]
+    for tool in draws.DRAWS:
+        own = [result for result in results if result.name.startswith(tool + "/")]
+        by_role = [[result.verdict for result in own if result.name.endswith(f"/java-{role}")] for role in cells.ROLES]
+        if own:
+            lines.append(f"| `{tool}` | {len(by_role[0])} | {' | '.join(map(entry, by_role))} |")
+    return lines
 
 
 def entry(verdicts):

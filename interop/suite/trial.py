@@ -1,4 +1,5 @@
 """Runs one cell and judges it."""
+import shlex
 import shutil
 import signal
 import time
@@ -36,6 +37,8 @@ class Verdict(Enum):
     # A defect of Linux's driver: see stall.py.
     STALLED = "stalled"
     FAILED = "FAILED"
+    # Options that the C programs refuse, or fail with among themselves.
+    UNUSABLE = "unusable"
 
 
 @dataclass
@@ -77,7 +80,7 @@ class Trial:
             verdict, reason = Verdict.FAILED, "no packet of Java was seen"
         seen.unseen = capture.dropped
         if verdict is not Verdict.OK:
-            self._keep(kept_in(self._folder, verdict, str(cell)), file, {"java": java, "linux": other})
+            self.keep(kept_in(self._folder, verdict, str(cell)), file, {"java": java, "linux": other})
         self._dissector.add(str(cell), file)
         result = Result(str(cell), verdict, reason, time.monotonic() - started, seen)
         if verdict is Verdict.FAILED:
@@ -101,14 +104,14 @@ class Trial:
         client = None
         try:
             client = asking.start(tool.program, ([] if java_serves else patience) + words)
-            return server, client, self._await(tool, server, client, java_serves, seconds)
+            return server, client, self.await_ends(tool, server, client, java_serves, seconds)
         finally:
             for process in (server, client):
                 if process is not None:
                     process.stop()
 
     @staticmethod
-    def _await(tool, server, client, java_serves, seconds):
+    def await_ends(tool, server, client, java_serves, seconds):
         """Waits until both have ended; stops who has not, and says so."""
         reason = ""
         started = time.monotonic()
@@ -138,13 +141,14 @@ class Trial:
         return reason
 
     @staticmethod
-    def _keep(folder, file, processes):
+    def keep(folder, file, processes):
         """Keeps what is needed to understand what happened."""
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, folder / "capture.pcap")
         for side, process in processes.items():
             if process is not None:
                 (folder / f"{side}.log").write_text(log(process))
+                (folder / f"{side}.command").write_text(shlex.join(map(str, process.argv)) + "\n")
 
     def kept(self, name):
         """Where the traces of a failure are kept."""

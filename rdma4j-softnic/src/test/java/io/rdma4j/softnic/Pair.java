@@ -28,6 +28,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 
@@ -58,6 +59,9 @@ final class Pair {
         int rnrRetry = 7;
         int minRnrTimer = 12;
         int readAtomic = 4;
+        /** What each side serves, if not what the other has under way. */
+        @Nullable
+        Integer readAtomicServed;
         AccessFlag[] access = {AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE,
             AccessFlag.REMOTE_ATOMIC, AccessFlag.FLUSH_GLOBAL, AccessFlag.FLUSH_PERSISTENT};
     }
@@ -215,7 +219,9 @@ final class Pair {
             queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR)
                     .addressVector(AddressHandleAttributes.to(peer.node.nic.gids().get(1), 1))
                     .pathMtu(settings.mtu).destinationQueuePair(peer.queuePair.number())
-                    .receivePsn(FIRST_PSN).maxDestinationReadAtomic(settings.readAtomic)
+                    .receivePsn(FIRST_PSN).maxDestinationReadAtomic(
+                            Objects.requireNonNullElse(settings.readAtomicServed,
+                                    settings.readAtomic))
                     .minRnrTimer(settings.minRnrTimer));
             queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS)
                     .timeout(settings.timeout).retryCount(settings.retryCount)

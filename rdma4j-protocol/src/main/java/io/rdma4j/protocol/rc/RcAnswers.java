@@ -48,12 +48,12 @@ final class RcAnswers {
         isAcknowledgePending = false;
         pendingNak = 0;
         toldPsn = progress.expected;
-        responses.reset(attributes.maxDestinationReadAtomic);
+        responses.reset(attributes.readsServed());
     }
 
     /** How many READs and atomics the peer may have under way was changed. */
     void resize() {
-        responses.grow(attributes.maxDestinationReadAtomic);
+        responses.grow(attributes.readsServed());
     }
 
     /** The queue pair failed: a negative answer is still sent, behind the answers before it. */
@@ -117,7 +117,7 @@ final class RcAnswers {
 
     /** {@return whether the peer has fewer READs and atomics under way than it may} */
     boolean hasRoomForOriginal() {
-        return responses.originals() < attributes.maxDestinationReadAtomic;
+        return responses.originals() < attributes.readsServed();
     }
 
     /** {@return whether no response can be added} Repeated requests may fill the queue as well. */

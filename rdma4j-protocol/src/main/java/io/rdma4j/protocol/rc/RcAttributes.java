@@ -71,6 +71,16 @@ final class RcAttributes {
         return timeout == 0 ? Long.MAX_VALUE : 4096L << timeout;
     }
 
+    /**
+     * {@return how many READs, atomics and the like of the peer are served at a time} The next power of two of what was
+     * agreed on: Linux rxe and NICs round their own number up to one, as requesters too, and send that many.
+     */
+    int readsServed() {
+        return maxDestinationReadAtomic <= 1
+                ? maxDestinationReadAtomic
+                : Integer.highestOneBit(maxDestinationReadAtomic - 1) << 1;
+    }
+
     /** {@return packets of a message} IBTA 9.7.1: one without payload takes one as well. */
     long packets(long length) {
         return Math.max(1, (length + mtu - 1) / mtu);
