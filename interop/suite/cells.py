@@ -35,7 +35,7 @@ def full():
     """All cells, those alike in link and network together."""
     return [Cell(tool.name, role, size, mtu, net, family)
             for mtu in PATH_MTUS for net in NETS for family in FAMILIES
-            for tool in tools.ALL if family in tool.families
+            for tool in tools.ALL if family in tool.families and (tool.nets is None or net in tool.nets)
             for size in tool.sizes(mtu) for role in ROLES]
 
 

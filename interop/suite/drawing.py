@@ -40,7 +40,10 @@ class Drawing:
             return ""
         said = [process.name + ": " + line for process in (server, client) if process is not None
                 for line in trial.errors(process)[-1:] or process.out.splitlines()[-1:]]
-        return f"{choice.told()}: C with C: {reason or 'exit status'}: {'; '.join(said)}"
+        # The judge of ends takes the client for Java, where there is none.
+        why = f"status {server.status}, {client.status}" if not reason else (
+            f"not done in {C_SECONDS} s" if client else reason)
+        return f"{choice.told()}: C with C: {why}: {'; '.join(said)}"
 
     def _with_java(self, choice, role, name):
         started = time.monotonic()

@@ -127,8 +127,7 @@ def srq_ping_pong(by):
 
 def atomic_ping_pong(by):
     by.both("-n", by.number(1, 100))
-    by.each("-e")
-    by.each("-c")
+    by.java_has("-e")
 
 
 # ---------------------------------------------------------------- connection manager
@@ -194,8 +193,10 @@ def perftest(verb, is_latency):
         services = {"write": ("RC", "UC"), "send": ("RC", "UC", "UD")}.get(verb, ("RC",))
         service = by.one_of(*services) if by.is_drawn() else "RC"
         by.drawn.is_reliable = service == "RC"
-        if by.is_drawn(0.25):
+        if service != "UC" and by.is_drawn(0.25):
+            # Neither UC nor, in C without more options, IPv6.
             by.drawn.is_managed = True
+            by.drawn.family = "ipv4"
             by.both("-R")
         if service != "RC" or by.is_drawn(0.1):
             by.both("-c", service)
