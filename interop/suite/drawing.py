@@ -7,9 +7,9 @@ from . import draws, tools, trial, wire
 from .draws import CLIENT, SERVER
 from .trial import Result, Verdict
 
-C_SECONDS = 60
-JAVA_SECONDS = 90
-PATIENCE_SECONDS = 30
+USUAL_SECONDS = 90
+LONG_SECONDS = 300
+PATIENCE_SECONDS = 60
 ROLES = ("server", "client")
 
 
@@ -35,14 +35,14 @@ class Drawing:
 
     def _refused(self, choice):
         """Why the C programs do not play it, or nothing."""
-        server, client, reason = self._play(choice, self._other_linux, self._linux, C_SECONDS)
+        server, client, reason = self._play(choice, self._other_linux, self._linux)
         if not reason and client.status == 0 and server.status == 0:
             return ""
         said = [process.name + ": " + line for process in (server, client) if process is not None
                 for line in trial.errors(process)[-1:] or process.out.splitlines()[-1:]]
         # The judge of ends takes the client for Java, where there is none.
         why = f"status {server.status}, {client.status}" if not reason else (
-            f"not done in {C_SECONDS} s" if client else reason)
+            f"not done in {seconds(choice)} s" if client else reason)
         return f"{choice.told()}: C with C: {why}: {'; '.join(said)}"
 
     def _with_java(self, choice, role, name):
@@ -51,7 +51,7 @@ class Drawing:
         serving, asking = (self._java, self._linux) if role == "server" else (self._linux, self._java)
         capture = Capture(file)
         with capture:
-            server, client, reason = self._play(choice, serving, asking, JAVA_SECONDS)
+            server, client, reason = self._play(choice, serving, asking)
         java, linux = (server, client) if role == "server" else (client, server)
         verdict, reason = trial.judge(Judged(choice), Judged(choice), java, linux, reason)
         seen = wire.look(file, self._own_addresses)
@@ -64,7 +64,7 @@ class Drawing:
         self._dissector.add(name, file)
         return Result(name, verdict, reason, time.monotonic() - started, seen)
 
-    def _play(self, choice, serving, asking, seconds):
+    def _play(self, choice, serving, asking):
         def words(end, peer, side):
             is_java = end is self._java
             return [*draws.arguments(choice, end.end(choice.family, peer), side, is_java),
@@ -79,7 +79,7 @@ class Drawing:
             client = asking.start(program, words(asking, serving, CLIENT))
             # Without Java either side may stand for it.
             java_serves = serving is self._java
-            return server, client, self._trial.await_ends(choice, server, client, java_serves, seconds)
+            return server, client, self._trial.await_ends(choice, server, client, java_serves, seconds(choice))
         finally:
             for process in (server, client):
                 if process is not None:
@@ -95,6 +95,10 @@ class Judged:
         self.is_reliable = choice.is_reliable
         # A guest that is emulated drops what comes faster than it takes it.
         self.may_lose = () if choice.is_reliable else ("clean",)
+
+
+def seconds(choice):
+    return LONG_SECONDS if choice.is_long else USUAL_SECONDS
 
 
 def named(choice, role):

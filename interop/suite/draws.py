@@ -30,6 +30,8 @@ class Drawn:
     is_reliable: bool = True
     server_stays: bool = False
     server_is_silent: bool = False
+    # With minutes' work for an emulated machine.
+    is_long: bool = False
     both: list = field(default_factory=list)
     own: dict = field(default_factory=lambda: {side: [] for side in SIDES})
     of_java: dict = field(default_factory=lambda: {side: [] for side in SIDES})
@@ -221,6 +223,7 @@ def how_much(by, verb, is_latency, largest, queues):
     if verb != "atomic":
         if by.is_drawn(0.07):
             by.both("-a", "-n", by.number(tools.FEWEST, 10))
+            by.drawn.is_long = True
             return
         size = by.size(1, largest)
         by.both("-s", size)

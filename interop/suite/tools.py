@@ -55,6 +55,8 @@ class Tool:
     families: tuple = ("ipv4", "ipv6")
     # The states of the network to try it in, if not all.
     nets: tuple | None = None
+    # With so much to move that an emulated machine which is busy takes minutes, and seconds to prepare its memory.
+    is_long: bool = False
     is_in_quick: bool = True
     # Where the same program is several tools.
     program_name: str | None = None
@@ -178,10 +180,10 @@ def measuring_managed(program, sizes=one_packet_or_many, is_in_quick=False, coun
 
 
 def variant(program, *options, sizes=longer_than_a_packet, nets=("clean", "loss 1%"), count=exchanges,
-            is_in_quick=False):
+            is_long=False, is_in_quick=False):
     """With options whose code is not that of the usual ones."""
     return Tool(program + "".join(options), sizes, perftest(options, count), SIDE_CHANNEL, families=("ipv4",), nets=nets,
-                is_in_quick=is_in_quick, program_name=program)
+                is_long=is_long, is_in_quick=is_in_quick, program_name=program)
 
 
 LOSSES = ("loss 1%", "loss 5%")
@@ -232,7 +234,7 @@ ALL = [
     variant("ib_atomic_bw", "-o", "3", sizes=no_size, nets=None),
     variant("ib_atomic_bw", "-o", "5", sizes=no_size, nets=None),
     variant("ib_atomic_bw", "-o", "7", "-b", sizes=no_size, nets=None),
-    *(variant(program, "-a", sizes=no_size, nets=("clean",), count=fewest)
+    *(variant(program, "-a", sizes=no_size, nets=("clean",), count=fewest, is_long=True)
       for program in ("ib_write_bw", "ib_read_bw", "ib_send_bw", "ib_write_lat", "ib_read_lat", "ib_send_lat")),
     *(variant(program, "-q", "16", sizes=no_size if program == "ib_atomic_bw" else longer_than_a_packet)
       for program in ("ib_write_bw", "ib_read_bw", "ib_send_bw", "ib_atomic_bw")),

@@ -13,6 +13,7 @@ from . import parting, stall, tools, wire
 CLEAN_SECONDS = 40
 # On a bad network a lost negative answer costs Linux, with the connection manager's settings, 2.1 s.
 BAD_SECONDS = 120
+LONG_SECONDS = 300
 BAD_PATIENCE_SECONDS = 60
 GRACE_SECONDS = 5
 UNACKNOWLEDGED = "but the last of this side was not acknowledged: the peer has left"
@@ -91,9 +92,10 @@ class Trial:
         """Server and client to their end; what went wrong on the way, if anything."""
         java_serves = cell.role == "server"
         serving, asking = (self._java, self._linux) if java_serves else (self._linux, self._java)
-        seconds = (CLEAN_SECONDS if cell.net == "clean" else BAD_SECONDS) * self._java.slowness
+        seconds = (LONG_SECONDS if tool.is_long else CLEAN_SECONDS if cell.net == "clean" else BAD_SECONDS)
+        seconds *= self._java.slowness
         patience = []
-        if cell.net != "clean":
+        if cell.net != "clean" or tool.is_long:
             patience = ["--patience", str(BAD_PATIENCE_SECONDS if tool.is_reliable else tool.patience_seconds)]
         words = tool.arguments(cell, serving.end(cell.family, asking), True)
         server, is_ready = serving.start_server(tool.program, words + (patience if java_serves else []), tool.ready)

@@ -11,7 +11,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.HashSet;
@@ -58,7 +57,8 @@ class ReadDepthTest {
     }
 
     private static void assertAllSucceed(Pair pair, int count) {
-        assertThat(pair.a.completions).hasSize(count).allMatch(completion -> completion.isSuccess());
+        assertThat(pair.a.completions).hasSize(count)
+                .allMatch(completion -> completion.isSuccess());
         assertThat(pair.b.queuePair.state()).isEqualTo(QueuePairState.RTS);
     }
 

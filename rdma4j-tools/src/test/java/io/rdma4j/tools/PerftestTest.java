@@ -247,6 +247,8 @@ class PerftestTest {
         assertFails(2, "ib_atomic_bw -A FETCH", "--atomic_type", "CMP_AND_SWAP");
         assertFails(2, "ib_write_bw -o 1", "-o");
         assertFails(2, "ib_read_bw -r 1", "-r");
+        assertFails(2, "ib_read_bw -I 8", "-I");
+        assertFails(2, "ib_atomic_lat -I 8", "-I");
     }
 
     @Test

@@ -102,7 +102,7 @@ final class TestOptions {
                 depths.isLatency(), isClient, service, sizes, size != null && !isAllSizes,
                 messages, time, left, depths.queuePairs(), sending,
                 receiveDepth(spec, verb, service, messages), moderation, depths.list(),
-                verb.isAnswered() ? 0 : (int) inlineBytes,
+                (int) inlineBytes,
                 outstanding == null ? 0 : Math.toIntExact(outstanding), (int) timeout,
                 (int) serviceLevel, usesEvents, depths.isBothWays(), hasPeak);
     }
@@ -123,6 +123,8 @@ final class TestOptions {
         Refusal.when(spec, atomic != null && verb != Verb.ATOMIC, "-A is for atomic tests");
         Refusal.when(spec, outstanding != null && !verb.isAnswered(),
                 "-o is for READ and atomic tests");
+        Refusal.when(spec, inlineBytes > 0 && verb.isAnswered(),
+                "-I is for WRITE and SEND tests");
         Refusal.when(spec, receiveDepth != null && !verb.isSend(), "-r is for SEND tests");
         Refusal.when(spec, isAllSizes && verb == Verb.ATOMIC,
                 "-a is not possible: atomics have 8 bytes");
