@@ -112,6 +112,42 @@ class UnreliableConnectionTest {
     }
 
     @Test
+    void packetWithANumberFarOffIsDroppedAndMessagesGoOnArriving() throws Exception {
+        pair.b.receive(10, 5000);
+        pair.b.receive(11, 5000);
+        pair.a.send(1, 5000);
+        pair.settle();
+        for (int distance : new int[]{5000, 1 << 22, 1 << 23}) {
+            pair.simulation.network
+                    .inject(pair.a.forge(Opcode.UC_SEND_ONLY, Pair.FIRST_PSN + distance));
+        }
+        pair.settle();
+        pair.b.assertCompleted("10 SUCCESS");
+        pair.a.send(2, 5000);
+        pair.settle();
+        pair.b.assertCompleted("11 SUCCESS");
+    }
+
+    @Test
+    void packetFarOffHarmsNoMessageUnderWay() throws Exception {
+        boolean[] isForged = {false};
+        pair.simulation.network.loseIf(packet -> {
+            if (packet.opcode() == Opcode.UC_SEND_MIDDLE && !isForged[0]) {
+                isForged[0] = true;
+                pair.simulation.network
+                        .inject(pair.a.forge(Opcode.UC_SEND_ONLY, Pair.FIRST_PSN + 100_000));
+            }
+            return false;
+        });
+        pair.b.receive(10, 5000);
+        pair.a.send(1, 5000);
+        pair.settle();
+        assertThat(isForged[0]).isTrue();
+        pair.b.assertCompleted("10 SUCCESS");
+        assertThat(pair.b.hasPeersBytes(5000)).isTrue();
+    }
+
+    @Test
     void messageWithoutReceiveRequestIsDropped() throws Exception {
         pair.a.send(1, 10);
         pair.settle();

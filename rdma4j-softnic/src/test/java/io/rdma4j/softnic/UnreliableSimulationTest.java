@@ -1,5 +1,8 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.protocol.wire.Opcode;
+import io.rdma4j.protocol.wire.OutgoingPacket;
+import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -40,7 +43,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Random messages over unreliable connections and as datagrams, to one and to many, over a network that loses,
  * reorders, repeats and damages up to a fifth of its packets: what arrives is whole and was sent, over a
  * connection at most once and in order, every request completes exactly once, no byte outside a region
- * changes; and over a network without faults everything arrives.
+ * changes; and over a network without faults everything arrives. Packets of connections with numbers that are far
+ * off change none of this.
  */
 @Tag("simulation")
 class UnreliableSimulationTest {
@@ -70,6 +74,8 @@ class UnreliableSimulationTest {
         private static final List<Mtu> MTUS = List.of(Mtu.values());
 
         private final Random random;
+        /** Of its own, so that a seed's messages do not depend on it. */
+        private final Random strays;
         private final Simulation simulation;
         private final boolean isClean;
         private final Mtu mtu;
@@ -79,6 +85,7 @@ class UnreliableSimulationTest {
 
         Scenario(long seed) throws Exception {
             random = new Random(seed);
+            strays = new Random(~seed);
             simulation = new Simulation(seed);
             isClean = random.nextInt(5) == 0;
             if (!isClean) {
@@ -238,6 +245,21 @@ class UnreliableSimulationTest {
                     request.to(isForAll ? toGroup : toPeer, isForAll ? 0xffffff : peerNumber, QKEY);
                 }
                 queuePair.postSend(request);
+                if (type == QueuePairType.UC && strays.nextInt(4) == 0) {
+                    stray();
+                }
+            }
+
+            /** A packet whose number is out of the question; its empty message would be noticed. */
+            private void stray() {
+                Side peer = this == a ? b : a;
+                int distance = 100_000 + strays.nextInt(12_000_000);
+                simulation.network.inject(new OutgoingPacket(
+                        MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]))
+                        .begin(Opcode.UC_SEND_ONLY,
+                                Path.between(node.nic.gids().get(1), peer.node.nic.gids().get(1)),
+                                peer.queuePair.number(), queuePair.number() + distance, false,
+                                false));
             }
 
             private void fill(MemorySegment message, long id) {

@@ -27,7 +27,7 @@ import io.rdma4j.verbs.WorkCompletionOpcode;
  *
  * <p>A receive request is used up only by a message that is complete. What a lost WRITE has brought stays
  * where it was written. Packets older than the newest are dropped: the standard's fabrics repeat and reorder
- * nothing, but an IP network may, and must not make one message two. Source: IBTA 9.8.2.
+ * nothing, but an IP network may, and must not make one message two ({@link UcSequence}). Source: IBTA 9.8.2.
  */
 public final class UcQueuePair extends UnreliableQueuePair {
     private enum Message {
@@ -41,7 +41,7 @@ public final class UcQueuePair extends UnreliableQueuePair {
     private int access;
     private long receivePsn;
 
-    private long expected;
+    private final UcSequence sequence = new UcSequence();
     private Message message = Message.NONE;
     private long received;
     private long writeAddress;
@@ -65,7 +65,7 @@ public final class UcQueuePair extends UnreliableQueuePair {
         super.query(into);
         if (state() == QueuePairState.RTR || state() == QueuePairState.RTS
                 || state() == QueuePairState.SQD || state() == QueuePairState.SQE) {
-            into.receivePsn(Psn.wrap(expected));
+            into.receivePsn(Psn.wrap(sequence.expected()));
         }
     }
 
@@ -84,7 +84,7 @@ public final class UcQueuePair extends UnreliableQueuePair {
 
     @Override
     void startReceiving() {
-        expected = receivePsn;
+        sequence.start(receivePsn);
         message = Message.NONE;
     }
 
@@ -132,16 +132,19 @@ public final class UcQueuePair extends UnreliableQueuePair {
 
     @Override
     void receive(PacketView packet) {
-        long psn = Psn.unwrap(packet.psn(), expected);
-        if (psn < expected) {
-            host.count(Counter.DUPLICATE_REQUEST);
-            return;
+        switch (sequence.place(packet.psn())) {
+            case NEXT -> take(packet);
+            case AHEAD -> {
+                host.count(Counter.OUT_OF_SEQ_REQUEST);
+                drop();
+                take(packet);
+            }
+            case OLD -> host.count(Counter.DUPLICATE_REQUEST);
+            case STRAY -> host.count(Counter.OUT_OF_SEQ_REQUEST);
         }
-        if (psn > expected) {
-            host.count(Counter.OUT_OF_SEQ_REQUEST);
-            drop();
-        }
-        expected = psn + 1;
+    }
+
+    private void take(PacketView packet) {
         Opcode opcode = packet.opcode();
         if (opcode.isStart()) {
             if (message != Message.NONE) {
