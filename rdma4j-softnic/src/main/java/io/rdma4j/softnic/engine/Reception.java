@@ -63,10 +63,10 @@ final class Reception implements PacketHandler {
             drop(Counter.DROPPED_BAD_PKEY, source);
             return;
         }
-        if (packet.destinationQueuePair() == ConnectionManager.QUEUE_PAIR) {
-            onManagement(length);
-        } else if (local.isMulticast()) {
+        if (local.isMulticast()) {
             onMulticast(length);
+        } else if (packet.destinationQueuePair() == ConnectionManager.QUEUE_PAIR) {
+            onManagement(length);
         } else {
             onUnicast(length);
         }
