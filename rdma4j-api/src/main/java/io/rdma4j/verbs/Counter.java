@@ -7,7 +7,8 @@ import java.util.Locale;
  *
  * <p>Up to {@link #RDMA_RECVS} names and meanings are those of Linux ({@code rdma statistic},
  * {@code hw_counters} of {@code rdma_rxe}), but for {@link #ACK_DEFERRED}, which there counts answers that wait
- * for a task of the kernel. The last say in one word why something that arrived was dropped.
+ * for a task of the kernel. {@link #RP_CNP_IGNORED} is named as Mellanox cards name it. The last say in one word
+ * why something that arrived was dropped.
  */
 public enum Counter {
     /** Packets sent. */
@@ -49,6 +50,8 @@ public enum Counter {
     RCVD_BYTES("bytes received: the payload of UDP, with the headers of this transport"),
     /** Request packets sent again. */
     RETRANSMITTED_PKTS("request packets sent again"),
+    /** Congestion notifications (CNP) received; the software NIC does not slow down for them. */
+    RP_CNP_IGNORED("congestion notifications (CNP) received; nothing is sent more slowly for them"),
     /** Datagrams dropped: not a packet. */
     DROPPED_MALFORMED("datagrams dropped: not a packet"),
     /** Datagrams dropped: the invariant CRC is wrong. */

@@ -171,9 +171,17 @@ class CounterTest {
                 arrive(sealed(management(0x1111_1111)));
                 assertCounted(counter);
             }
+            case RP_CNP_IGNORED -> {
+                arrive(sealed(congestionNotification()));
+                assertCounted(pair.b, counter, 1);
+                assertCounted(pair.b, Counter.RCVD_PKTS, 1);
+                assertThat(pair.b.node.context.counter(Counter.DROPPED_UNKNOWN_QP)).isZero();
+            }
             case DROPPED_BAD_MAD -> {
                 arrive(sealed(management(ConnectionManager.QKEY)));
                 assertCounted(counter);
+                arrive(sealed(messageOfNoConnection()));
+                assertThat(pair.b.node.context.counter(counter)).isEqualTo(2);
             }
             case DROPPED_MESSAGE -> assertUnreliableMessageIsDropped();
             case LINK_DOWNED -> throw new IllegalArgumentException("not tested here");
@@ -251,14 +259,34 @@ class CounterTest {
         return pair.a.forge(opcode, Pair.FIRST_PSN + 5);
     }
 
+    /** As long as it has to be: 16 bytes that say nothing follow the header. IBTA A17.9.3. */
+    private OutgoingPacket congestionNotification() {
+        OutgoingPacket packet = pair.a.forge(Opcode.CONGESTION_NOTIFICATION, 0);
+        packet.addPayload(pair.a.memory, 0, 16);
+        return packet;
+    }
+
     private OutgoingPacket management(int qkey) {
+        return management(qkey, pair.a.memory);
+    }
+
+    private OutgoingPacket management(int qkey, MemorySegment message) {
         OutgoingPacket packet = new OutgoingPacket(
                 MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]))
                 .begin(Opcode.UD_SEND_ONLY, pair.a.pathToPeer(), ConnectionManager.QUEUE_PAIR, 0,
                         false, false)
                 .datagram(qkey, ConnectionManager.QUEUE_PAIR);
-        packet.addPayload(pair.a.memory, 0, ConnectionManager.MESSAGE_LENGTH);
+        packet.addPayload(message, 0, ConnectionManager.MESSAGE_LENGTH);
         return packet;
+    }
+
+    /** A ready-to-use message with identifiers of nobody. */
+    private OutgoingPacket messageOfNoConnection() {
+        MemorySegment mad = MemorySegment.ofArray(new byte[ConnectionManager.MESSAGE_LENGTH]);
+        // Base version, class, class version, method "send"; attribute RTU. IBTA 13.4.3, 16.7.1.
+        mad.set(Layouts.U32, 0, 0x0107_0203);
+        mad.set(Layouts.U16, 16, (short) 0x0014);
+        return management(ConnectionManager.QKEY, mad);
     }
 
     private byte[] sealed(OutgoingPacket packet) {

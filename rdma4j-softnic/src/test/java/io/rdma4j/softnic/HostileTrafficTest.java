@@ -177,4 +177,20 @@ class HostileTrafficTest {
         assertThat(count(Counter.DROPPED_BAD_MAD)).isEqualTo(2);
         assertThat(count(Counter.DROPPED_BAD_QKEY)).isOne();
     }
+
+    @Test
+    void congestionNotificationsForNobodyOrOfAStrangerAreDropped() {
+        OutgoingPacket packet = pair.a.forge(Opcode.CONGESTION_NOTIFICATION, 0);
+        packet.addPayload(pair.a.memory, 0, 16);
+        byte[] bytes = bytes(packet, packet.path().source());
+        MemorySegment.ofArray(bytes).set(Layouts.U32, 4, 0xffffff);
+        seal(bytes, bytes.length - 4, packet.path().source(), packet.path().destination());
+        receive(bytes);
+        assertThat(count(Counter.DROPPED_UNKNOWN_QP)).isOne();
+        pair.simulation.network.inject(STRANGER, packet.path().destination(),
+                bytes(packet, STRANGER));
+        pair.settle();
+        assertThat(count(Counter.DROPPED_WRONG_SOURCE)).isOne();
+        assertThat(count(Counter.RP_CNP_IGNORED)).isZero();
+    }
 }

@@ -351,9 +351,10 @@ public final class CmConversation implements CmTimer {
         }
     }
 
-    void onDisconnectRequest(DisconnectRequest request, long requestTransaction, long nowNs) {
+    /** {@return whether it names this connection's queue pair, too} */
+    boolean onDisconnectRequest(DisconnectRequest request, long requestTransaction, long nowNs) {
         if (request.remoteQueuePair() != localQueuePair) {
-            return;
+            return false;
         }
         switch (state) {
             case ESTABLISHED, REPLY_SENT, DISCONNECT_SENT, TIME_WAIT -> {
@@ -365,6 +366,7 @@ public final class CmConversation implements CmTimer {
                 // Not connected.
             }
         }
+        return true;
     }
 
     void onDisconnectReply(long nowNs) {

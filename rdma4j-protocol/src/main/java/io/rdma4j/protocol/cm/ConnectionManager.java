@@ -142,7 +142,8 @@ public final class ConnectionManager {
      *
      * @param mad its 256 bytes, between position and limit
      * @param peer the addresses it travelled between
-     * @return false if it is no message of a connection manager
+     * @return false if it is no message of a connection manager, or of no connection or look-up of this one; it may
+     *         have been answered, so that the peer forgets it too
      */
     public boolean onMad(ByteBuffer mad, CmPeer peer, long nowNs) {
         CmMessage.Received received = CmMessage.decode(mad);
@@ -150,46 +151,29 @@ public final class ConnectionManager {
             return false;
         }
         long transaction = received.transaction();
-        switch (received.message()) {
-            case Request request -> onRequest(request, transaction, peer, nowNs);
+        return switch (received.message()) {
+            case Request request -> {
+                onRequest(request, transaction, peer, nowNs);
+                yield true;
+            }
             case Reply reply -> onReply(reply, transaction, peer, nowNs);
-            case ReadyToUse ready -> {
-                CmConversation conversation = find(ready.receiverId(), ready.senderId(), peer);
-                if (conversation != null) {
-                    conversation.onReadyToUse();
-                }
-            }
-            case Reject reject -> {
-                CmConversation conversation = findAlsoNew(reject.receiverId(), reject.senderId(),
-                        peer);
-                if (conversation != null) {
-                    conversation.onReject(reject, nowNs);
-                } else {
-                    onWithdrawn(reject, peer, nowNs);
-                }
-            }
-            case MessageReceipt receipt -> {
-                CmConversation conversation = findAlsoNew(receipt.receiverId(),
-                        receipt.senderId(), peer);
-                if (conversation != null) {
-                    conversation.onMessageReceipt(receipt, nowNs);
-                }
-            }
+            case ReadyToUse ready -> onReadyToUse(
+                    find(ready.receiverId(), ready.senderId(), peer));
+            case Reject reject -> onReject(reject, peer, nowNs);
+            case MessageReceipt receipt -> onMessageReceipt(receipt, peer, nowNs);
             case DisconnectRequest request ->
                 onDisconnectRequest(request, transaction, peer, nowNs);
-            case DisconnectReply reply -> {
-                CmConversation conversation = find(reply.receiverId(), reply.senderId(), peer);
-                if (conversation != null) {
-                    conversation.onDisconnectReply(nowNs);
-                }
-            }
+            case DisconnectReply reply -> onDisconnectReply(
+                    find(reply.receiverId(), reply.senderId(), peer), nowNs);
             case LoadAlternatePath offer -> onAlternatePath(offer, transaction, peer);
             case AlternatePathResponse response -> throw new IllegalArgumentException(
                     response + " is never decoded");
-            case ServiceRequest request -> datagrams.onRequest(request, transaction, peer);
+            case ServiceRequest request -> {
+                datagrams.onRequest(request, transaction, peer);
+                yield true;
+            }
             case ServiceReply reply -> datagrams.onReply(reply, peer);
-        }
-        return true;
+        };
     }
 
     private void onRequest(Request request, long transaction, CmPeer peer, long nowNs) {
@@ -267,14 +251,14 @@ public final class ConnectionManager {
         return null;
     }
 
-    private void onReply(Reply reply, long transaction, CmPeer peer, long nowNs) {
+    private boolean onReply(Reply reply, long transaction, CmPeer peer, long nowNs) {
         CmConversation conversation = find(reply.receiverId(), peer);
         if (conversation == null || !conversation.isActive()) {
             send(peer, transaction,
                     new Reject(reply.receiverId(), reply.senderId(), Reject.OF_REPLY,
                             RejectReason.INVALID_COMMUNICATION_ID.code(), PrivateData.NONE, 0,
                             PrivateData.NONE));
-            return;
+            return false;
         }
         CmConversation stale = byRemoteQueuePair
                 .get(new RemoteKey(peer.remote(), reply.queuePair()));
@@ -282,38 +266,77 @@ public final class ConnectionManager {
             // The queue pair is connected already: the peer has forgotten with whom. IBTA 12.9.8.3.1.
             stale.onStale(nowNs);
             conversation.refuseStale(reply);
-            return;
+        } else {
+            conversation.onReply(reply);
         }
-        conversation.onReply(reply);
+        return true;
+    }
+
+    private static boolean onReadyToUse(@Nullable CmConversation conversation) {
+        if (conversation == null) {
+            return false;
+        }
+        conversation.onReadyToUse();
+        return true;
+    }
+
+    private boolean onReject(Reject reject, CmPeer peer, long nowNs) {
+        CmConversation conversation = findAlsoNew(reject.receiverId(), reject.senderId(), peer);
+        if (conversation == null) {
+            return onWithdrawn(reject, peer, nowNs);
+        }
+        conversation.onReject(reject, nowNs);
+        return true;
     }
 
     /** A requester that got no answer withdraws; it does not know our identifier. */
-    private void onWithdrawn(Reject reject, CmPeer peer, long nowNs) {
+    private boolean onWithdrawn(Reject reject, CmPeer peer, long nowNs) {
         CmConversation waiting = requestsByRemoteId
                 .get(new RemoteKey(peer.remote(), reject.senderId()));
-        if (waiting != null && reject.receiverId() == 0) {
-            waiting.onWithdrawn(reject, nowNs);
+        if (waiting == null || reject.receiverId() != 0) {
+            return false;
         }
+        waiting.onWithdrawn(reject, nowNs);
+        return true;
     }
 
-    private void onDisconnectRequest(DisconnectRequest request, long transaction, CmPeer peer,
+    private boolean onMessageReceipt(MessageReceipt receipt, CmPeer peer, long nowNs) {
+        CmConversation conversation = findAlsoNew(receipt.receiverId(), receipt.senderId(), peer);
+        if (conversation == null) {
+            return false;
+        }
+        conversation.onMessageReceipt(receipt, nowNs);
+        return true;
+    }
+
+    private boolean onDisconnectRequest(DisconnectRequest request, long transaction, CmPeer peer,
             long nowNs) {
         CmConversation conversation = find(request.receiverId(), request.senderId(), peer);
         if (conversation != null) {
-            conversation.onDisconnectRequest(request, transaction, nowNs);
-        } else if (!byLocalId.containsKey(request.receiverId())) {
-            // Forgotten here: the peer may forget it too.
-            send(peer, transaction,
-                    DisconnectReply.to(request));
+            return conversation.onDisconnectRequest(request, transaction, nowNs);
         }
+        if (!byLocalId.containsKey(request.receiverId())) {
+            // Forgotten here: the peer may forget it too.
+            send(peer, transaction, DisconnectReply.to(request));
+        }
+        return false;
+    }
+
+    private static boolean onDisconnectReply(@Nullable CmConversation conversation, long nowNs) {
+        if (conversation == null) {
+            return false;
+        }
+        conversation.onDisconnectReply(nowNs);
+        return true;
     }
 
     /** There is one path between two RoCE addresses, and no other to change over to. */
-    private void onAlternatePath(LoadAlternatePath offer, long transaction, CmPeer peer) {
+    private boolean onAlternatePath(LoadAlternatePath offer, long transaction, CmPeer peer) {
         boolean isKnown = find(offer.receiverId(), offer.senderId(), peer) != null;
         send(peer, transaction, AlternatePathResponse.to(offer, isKnown
                 ? AlternatePathResponse.UNSUPPORTED
                 : AlternatePathResponse.INVALID_COMMUNICATION_ID));
+        return isKnown;
     }
 
     /**

@@ -54,15 +54,20 @@ public final class DatagramLookup implements CmTimer {
         manager.schedule(this);
     }
 
-    void onReply(ServiceReply reply, CmPeer from) {
+    /** {@return whether it answers this look-up} */
+    boolean onReply(ServiceReply reply, CmPeer from) {
         if (!from.equals(peer) || reply.serviceId() != request.serviceId()) {
-            return;
+            return false;
         }
         Events hears = events;
         close();
-        if (hears == null) {
-            return;
+        if (hears != null) {
+            tell(hears, reply);
         }
+        return true;
+    }
+
+    private static void tell(Events hears, ServiceReply reply) {
         byte[] privateData = reply.privateData().bytes();
         if (reply.status() == 0) {
             hears.onService(reply.queuePair(), reply.qkey(), privateData);

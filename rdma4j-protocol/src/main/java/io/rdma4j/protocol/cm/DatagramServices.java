@@ -84,11 +84,10 @@ final class DatagramServices {
                 PrivateData.NONE, 0, 0, request.serviceId(), 0, PrivateData.NONE));
     }
 
-    void onReply(ServiceReply reply, CmPeer peer) {
+    /** {@return whether it answers a look-up} */
+    boolean onReply(ServiceReply reply, CmPeer peer) {
         DatagramLookup lookup = lookups.get(reply.requestId());
-        if (lookup != null) {
-            lookup.onReply(reply, peer);
-        }
+        return lookup != null && lookup.onReply(reply, peer);
     }
 
     /** Says no to all that wait, and stops asking. */

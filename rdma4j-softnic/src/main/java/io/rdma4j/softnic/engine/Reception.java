@@ -89,15 +89,28 @@ final class Reception implements PacketHandler {
 
     private void onUnicast(int length) {
         EngineQueuePair queuePair = queuePairs.find(packet.destinationQueuePair());
-        if (queuePair == null || queuePair.service() != packet.opcode().service()) {
+        Opcode.Service service = packet.opcode().service();
+        boolean isNotification = service == Opcode.Service.CONGESTION;
+        if (queuePair == null || (!isNotification && queuePair.service() != service)) {
             drop(Counter.DROPPED_UNKNOWN_QP, packet.source());
-            return;
-        }
-        if (!queuePair.isFrom(packet.destination(), packet.source())) {
+        } else if (!queuePair.isFrom(packet.destination(), packet.source())) {
             queuePair.count(Counter.DROPPED_WRONG_SOURCE);
-            return;
+        } else if (isNotification) {
+            onCongestion(queuePair, length);
+        } else {
+            deliver(queuePair, length);
         }
-        deliver(queuePair, length);
+    }
+
+    /** A switch marks packets, the peer tells it: nothing is sent more slowly for it. IBTA A17.9.3. */
+    private static void onCongestion(EngineQueuePair queuePair, int length) {
+        countReceived(queuePair, 1, length);
+        queuePair.count(Counter.RP_CNP_IGNORED);
+    }
+
+    private static void countReceived(EngineQueuePair queuePair, int packets, int length) {
+        queuePair.count(Counter.RCVD_PKTS, packets);
+        queuePair.count(Counter.RCVD_BYTES, length);
     }
 
     /** A datagram for a group goes to each of its members. IBTA 10.5.2. */
@@ -122,8 +135,7 @@ final class Reception implements PacketHandler {
     }
 
     private void deliver(EngineQueuePair queuePair, int length) {
-        queuePair.count(Counter.RCVD_PKTS, packet.span());
-        queuePair.count(Counter.RCVD_BYTES, length);
+        countReceived(queuePair, packet.span(), length);
         try {
             queuePair.protocol().onPacket(packet, engine.timeNs());
         } catch (RuntimeException | InternalError defect) {
