@@ -7,59 +7,83 @@ import java.util.List;
 
 /**
  * Looks at the network interfaces of open devices now and then, for nobody tells a Java program of their
- * changes. One thread for all devices of the process, which ends with the last.
+ * changes. One thread for all devices of the process, which ends with the last. Thread safe.
  */
 final class PortMonitor {
+    /** That of the process. */
+    static final PortMonitor OF_PROCESS = new PortMonitor(1_000);
+
     private static final System.Logger LOG = System.getLogger(PortMonitor.class.getName());
-    private static final long INTERVAL_MS = 1_000;
-    private static final List<SoftNic> WATCHED = new ArrayList<>();
-    private static @Nullable Thread thread;
 
-    private PortMonitor() {}
+    /** A device whose interface is looked at. */
+    interface Watched {
+        /** {@return its name, for the log} */
+        String name();
 
-    static void watch(SoftNic nic) {
-        synchronized (WATCHED) {
-            WATCHED.add(nic);
-            if (thread == null) {
-                thread = Thread.ofPlatform().daemon().name("rdma4j-ports")
-                        .start(PortMonitor::run);
+        /** Looks at its interface. Called without a lock. */
+        void lookAtPort();
+    }
+
+    private final long intervalMs;
+    private final List<Watched> watched = new ArrayList<>();
+    private @Nullable Thread thread;
+
+    PortMonitor(long intervalMs) {
+        this.intervalMs = intervalMs;
+    }
+
+    synchronized void watch(Watched device) {
+        watched.add(device);
+        if (thread == null) {
+            thread = Thread.ofPlatform().daemon().name("rdma4j-ports").start(this::run);
+        }
+    }
+
+    synchronized void forget(Watched device) {
+        watched.remove(device);
+        notifyAll();
+    }
+
+    private void run() {
+        while (waitForNext()) {
+            try {
+                lookAtAll();
+            } catch (OutOfMemoryError notEvenForThat) {
+                // The next look may find memory again.
             }
         }
     }
 
-    static void forget(SoftNic nic) {
-        synchronized (WATCHED) {
-            WATCHED.remove(nic);
-            WATCHED.notifyAll();
-        }
-    }
-
-    private static void run() {
-        while (true) {
-            List<SoftNic> open;
-            synchronized (WATCHED) {
-                try {
-                    WATCHED.wait(INTERVAL_MS);
-                } catch (InterruptedException e) {
-                    // Nobody has a reason to; the thread ends with the devices.
-                }
-                if (WATCHED.isEmpty()) {
-                    thread = null;
-                    return;
-                }
-                open = List.copyOf(WATCHED);
-            }
-            open.forEach(PortMonitor::look);
-        }
-    }
-
-    private static void look(SoftNic nic) {
+    /** {@return false if nothing is left to look at, and the thread ends} */
+    private synchronized boolean waitForNext() {
         try {
-            nic.onPort(nic.device().view());
-        } catch (RuntimeException closing) {
-            // The device is being closed at this moment, or its owner's watcher fails: the others go on.
-            LOG.log(System.Logger.Level.DEBUG, "the port of " + nic.device().name()
-                    + " could not be looked at", closing);
+            wait(intervalMs);
+        } catch (InterruptedException e) {
+            // Nobody has a reason to; the thread ends with the devices.
+        }
+        if (watched.isEmpty()) {
+            thread = null;
+            return false;
+        }
+        return true;
+    }
+
+    private void lookAtAll() {
+        List<Watched> open;
+        synchronized (this) {
+            open = List.copyOf(watched);
+        }
+        open.forEach(PortMonitor::look);
+    }
+
+    private static void look(Watched device) {
+        try {
+            device.lookAtPort();
+        } catch (RuntimeException | Error failed) {
+            // The device is being closed at this moment, its owner's watcher fails, or memory is short: the others
+            // are looked at, and this one again next time.
+            LOG.log(System.Logger.Level.DEBUG,
+                    "the port of " + device.name() + " could not be looked at", failed);
         }
     }
 }

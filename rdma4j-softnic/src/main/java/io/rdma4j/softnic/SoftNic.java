@@ -35,7 +35,7 @@ import java.util.function.LongSupplier;
  * An open device of this process, shared by all its contexts: the rim with its sockets, the engine, the
  * tables.
  */
-final class SoftNic implements CompletionRing.Clock {
+final class SoftNic implements CompletionRing.Clock, PortMonitor.Watched {
     private static final Map<String, SoftNic> OPEN = new HashMap<>();
 
     static {
@@ -125,7 +125,7 @@ final class SoftNic implements CompletionRing.Clock {
                     FlightEvents.prepare();
                 }
                 OPEN.put(device.name(), nic);
-                PortMonitor.watch(nic);
+                PortMonitor.OF_PROCESS.watch(nic);
                 nic.bean = DeviceBean.show(nic);
             } else {
                 SoftNicOptions.requireSame(device.name(), nic.options, wanted);
@@ -170,7 +170,7 @@ final class SoftNic implements CompletionRing.Clock {
     }
 
     void shutDown() {
-        PortMonitor.forget(this);
+        PortMonitor.OF_PROCESS.forget(this);
         driver.run(connectionManager::closeAll);
         driver.close();
         // As the owner: who still polls finds no socket any more.
@@ -325,6 +325,16 @@ final class SoftNic implements CompletionRing.Clock {
         openContexts.forEach(context -> context.onPortEvent(type));
     }
 
+    @Override
+    public String name() {
+        return device.name();
+    }
+
+    @Override
+    public void lookAtPort() {
+        onPort(device.view());
+    }
+
     /**
      * The network interface was looked at: says what has changed since the last time. For one thread, which
      * holds no lock: who hears of it may call the device.
@@ -345,7 +355,7 @@ final class SoftNic implements CompletionRing.Clock {
                 // Who opens a device of that name from now on gets another one.
                 OPEN.remove(device.name(), this);
             }
-            PortMonitor.forget(this);
+            PortMonitor.OF_PROCESS.forget(this);
             failAll();
             addresses.closeAll();
             tell(AsyncEventType.DEVICE_FATAL);

@@ -1,0 +1,70 @@
+package io.rdma4j.softnic;
+
+import org.junit.jupiter.api.Test;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The thread that looks at network interfaces. */
+class PortMonitorTest {
+    private final PortMonitor monitor = new PortMonitor(1);
+
+    /** A device that counts the looks at it, each of which fails. */
+    private static final class Looks implements PortMonitor.Watched {
+        final CountDownLatch left = new CountDownLatch(5);
+        private final Throwable failure;
+
+        Looks(Throwable failure) {
+            this.failure = failure;
+        }
+
+        @Override
+        public String name() {
+            throw new OutOfMemoryError("no room for a line of the log");
+        }
+
+        @Override
+        public void lookAtPort() {
+            left.countDown();
+            if (failure instanceof Error error) {
+                throw error;
+            }
+            throw (RuntimeException) failure;
+        }
+
+        boolean goesOn() throws InterruptedException {
+            return left.await(20, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void devicesAreLookedAtAgainAfterMemoryWasShort() throws Exception {
+        Looks device = new Looks(new OutOfMemoryError("for this test"));
+        monitor.watch(device);
+        assertThat(device.goesOn()).isTrue();
+        monitor.forget(device);
+    }
+
+    @Test
+    void devicesAreLookedAtAgainAfterAnyFailure() throws Exception {
+        for (Throwable failure : new Throwable[]{new IllegalStateException(),
+            new StackOverflowError(), new NoClassDefFoundError()}) {
+            Looks device = new Looks(failure);
+            monitor.watch(device);
+            assertThat(device.goesOn()).isTrue();
+            monitor.forget(device);
+        }
+    }
+
+    @Test
+    void deviceThatComesAfterTheLastHasGoneIsLookedAt() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            Looks device = new Looks(new IllegalStateException());
+            monitor.watch(device);
+            assertThat(device.goesOn()).isTrue();
+            monitor.forget(device);
+        }
+    }
+}
