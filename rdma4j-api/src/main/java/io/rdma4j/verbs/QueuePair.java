@@ -107,8 +107,8 @@ public interface QueuePair extends AutoCloseable {
 
     /**
      * Binds a type 1 memory window to a stretch of a region: posts a send request that does it, after which
-     * {@link MemoryWindow#rkey()} is the new key. A length of 0 ends the peer's access. C:
-     * {@code ibv_bind_mw}.
+     * {@link MemoryWindow#rkey()} is the new key. A length of 0 ends the peer's access. Binds of one window by several
+     * queue pairs are carried out in any order. C: {@code ibv_bind_mw}.
      *
      * @param signaled whether its success is reported too
      * @throws RdmaException EINVAL for a window of type 2, EPERM for a window or region of another domain,

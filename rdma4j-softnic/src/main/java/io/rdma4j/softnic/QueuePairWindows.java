@@ -38,10 +38,8 @@ final class QueuePairWindows {
                     "window, region and queue pair are not of one protection domain");
         }
         own.checkOpen();
-        int newRkey = MemoryWindow.nextRkey(own.rkey());
-        posting.post(new SendWorkRequest().id(requestId).bind(own, newRkey, bind)
-                .set(SendFlag.SIGNALED, signaled), MemoryWindowType.TYPE_1);
-        own.announce(newRkey);
+        posting.postBind(own, newRkey -> new SendWorkRequest().id(requestId)
+                .bind(own, newRkey, bind).set(SendFlag.SIGNALED, signaled));
     }
 
     // ---------------------------------------------------------------- for the engine's owner

@@ -5,6 +5,7 @@ import io.rdma4j.protocol.queue.SendRequest;
 import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.queue.SendRing;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowType;
 import io.rdma4j.verbs.PostException;
 import io.rdma4j.verbs.QueuePairCapabilities;
@@ -16,6 +17,7 @@ import io.rdma4j.verbs.SendWorkRequest;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.function.IntFunction;
 
 /** The way of send requests into the send queue: checked, copied, inline data gathered. */
 final class SendPosting {
@@ -47,6 +49,28 @@ final class SendPosting {
         try {
             requireNoBatch();
             stage(request, bindable);
+            ring.publish();
+        } finally {
+            ring.unlock();
+        }
+    }
+
+    /** Posts a bind of type 1, given its key. Keys are taken in the order of the queue. */
+    void postBind(SoftMemoryWindow window, IntFunction<SendWorkRequest> bind)
+            throws RdmaException {
+        ring.lock();
+        try {
+            requireNoBatch();
+            int previous = window.takeNextRkey();
+            boolean isStaged = false;
+            try {
+                stage(bind.apply(MemoryWindow.nextRkey(previous)), MemoryWindowType.TYPE_1);
+                isStaged = true;
+            } finally {
+                if (!isStaged) {
+                    window.giveBackRkeyAfter(previous);
+                }
+            }
             ring.publish();
         } finally {
             ring.unlock();

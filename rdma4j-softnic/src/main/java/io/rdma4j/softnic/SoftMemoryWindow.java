@@ -12,6 +12,8 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
+import java.util.concurrent.atomic.AtomicInteger;
+
 /**
  * A memory window. Binding and invalidating are work of a queue pair and happen in its order; what they
  * change belongs to the engine's owner.
@@ -20,7 +22,7 @@ final class SoftMemoryWindow implements MemoryWindow {
     private final SoftProtectionDomain domain;
     private final MemoryWindowType type;
     private final int id;
-    private volatile int rkey;
+    private final AtomicInteger rkey;
     private @Nullable SoftMemoryRegion region;
     private @Nullable SoftQueuePair queuePair;
     private boolean isClosed;
@@ -29,9 +31,9 @@ final class SoftMemoryWindow implements MemoryWindow {
     SoftMemoryWindow(SoftProtectionDomain domain, MemoryWindowType type) {
         this.domain = domain;
         this.type = type;
-        rkey = domain.nic().newKey();
-        id = KeyedMemory.id(rkey);
-        domain.nic().memory().put(id, WindowMemory.unbound(rkey, domain.root()));
+        rkey = new AtomicInteger(domain.nic().newKey());
+        id = KeyedMemory.id(rkey());
+        domain.nic().memory().put(id, WindowMemory.unbound(rkey(), domain.root()));
         domain.nic().add(this);
     }
 
@@ -51,7 +53,7 @@ final class SoftMemoryWindow implements MemoryWindow {
 
     @Override
     public int rkey() {
-        return rkey;
+        return rkey.get();
     }
 
     int id() {
@@ -59,11 +61,18 @@ final class SoftMemoryWindow implements MemoryWindow {
     }
 
     /**
-     * A type 1 bind was posted: from its execution on the window answers to that key. Only posting changes
-     * what {@link #rkey} says, or two binds under way would get the same next key.
+     * Takes the next key for a bind of type 1 that is about to be posted: from its execution on the window answers to it.
+     * Only posting changes what {@link #rkey} says, or two binds under way would get the same next key. Any thread.
+     *
+     * @return the key before it
      */
-    void announce(int newRkey) {
-        rkey = newRkey;
+    int takeNextRkey() {
+        return rkey.getAndUpdate(MemoryWindow::nextRkey);
+    }
+
+    /** The bind was refused: its key is free, unless somebody has taken another one since. */
+    void giveBackRkeyAfter(int previous) {
+        rkey.compareAndSet(MemoryWindow.nextRkey(previous), previous);
     }
 
     void checkOpen() {
@@ -76,7 +85,7 @@ final class SoftMemoryWindow implements MemoryWindow {
 
     /** {@return whether a queue pair is the one it is bound to, under a key} */
     boolean isBoundTo(SoftQueuePair candidate, int key) {
-        return type == MemoryWindowType.TYPE_2 && candidate.equals(queuePair) && key == rkey;
+        return type == MemoryWindowType.TYPE_2 && candidate.equals(queuePair) && key == rkey();
     }
 
     /** Binds it as a request of a queue pair asks. Source: IBTA 10.6.7.2.1, 10.6.7.2.2. */
@@ -121,7 +130,7 @@ final class SoftMemoryWindow implements MemoryWindow {
 
     private void rebind(int newRkey, WindowMemory memory) {
         if (type == MemoryWindowType.TYPE_2) {
-            rkey = newRkey;
+            rkey.set(newRkey);
         }
         domain.nic().memory().put(id, memory);
     }
@@ -129,7 +138,7 @@ final class SoftMemoryWindow implements MemoryWindow {
     /** Ends the peer's access. */
     void invalidate() {
         unbind();
-        domain.nic().memory().put(id, WindowMemory.unbound(rkey, domain.root()));
+        domain.nic().memory().put(id, WindowMemory.unbound(rkey(), domain.root()));
     }
 
     private void unbind() {

@@ -7,7 +7,10 @@ import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
 import io.rdma4j.verbs.MemoryWindowType;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -288,6 +291,46 @@ class MemoryWindowTest {
         assertThat(pair.b.completions).hasSize(7).allMatch(c -> c.isSuccess());
         write(4, window.rkey(), START, 8);
         pair.a.assertCompleted("4 SUCCESS");
+    }
+
+    @Test
+    void bindsOfSeveralThreadsHaveKeysOfTheirOwn() throws Exception {
+        MemoryWindow window = pair.b.node.domain.allocateMemoryWindow(MemoryWindowType.TYPE_1);
+        QueuePair one = connectedWithRoom();
+        QueuePair another = connectedWithRoom();
+        int first = window.rkey();
+        Race race = new Race();
+        // Fewer binds than a window has keys.
+        for (QueuePair queuePair : new QueuePair[]{one, one, another}) {
+            race.once("binder", () -> {
+                for (int i = 0; i < 80; i++) {
+                    queuePair.bindMemoryWindow(window, i, stretch(AccessFlag.REMOTE_WRITE), false);
+                }
+            });
+        }
+        race.run();
+        assertThat(window.rkey() - first & 0xff).isEqualTo(3 * 80);
+    }
+
+    private QueuePair connectedWithRoom() throws Exception {
+        QueuePairCapabilities sizes = QueuePairCapabilities.ofDepth(200, 1);
+        QueuePair queuePair = pair.b.node.queuePair(pair.b.completionQueue, sizes);
+        pair.simulation.connect(pair.a.node.queuePair(pair.a.completionQueue, sizes), queuePair,
+                Mtu.MTU_1024, 7);
+        return queuePair;
+    }
+
+    @Test
+    void bindThatIsRefusedLeavesTheKey() throws Exception {
+        MemoryWindow window = pair.b.node.domain.allocateMemoryWindow(MemoryWindowType.TYPE_1);
+        pair.b.queuePair.bindMemoryWindow(window, 1, stretch(AccessFlag.REMOTE_WRITE), true);
+        pair.settle();
+        pair.b.assertCompleted("1 SUCCESS");
+        int key = window.rkey();
+        pair.b.queuePair.modify(new QueuePairAttributes().state(QueuePairState.RESET));
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> pair.b.queuePair
+                .bindMemoryWindow(window, 2, stretch(AccessFlag.REMOTE_WRITE), true));
+        assertThat(window.rkey()).isEqualTo(key);
     }
 
     @Test
