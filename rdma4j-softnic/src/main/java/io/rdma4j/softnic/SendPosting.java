@@ -175,6 +175,7 @@ final class SendPosting {
                         + " SendWorkRequest.inline instead");
             }
             copyInline(inlineSource.segment(), inlineSource.offset(), length, slot);
+            inlineSource.clear();
         }
     }
 

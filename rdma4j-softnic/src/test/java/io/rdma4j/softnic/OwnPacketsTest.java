@@ -32,6 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.ref.WeakReference;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.util.ArrayList;
@@ -292,5 +293,28 @@ class OwnPacketsTest {
                 .containsExactly(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
         assertThat(a.state()).isEqualTo(QueuePairState.ERR);
         assertThat(b.state()).isEqualTo(QueuePairState.RTS);
+    }
+
+    @Test
+    void memoryOfAClosedRegionIsKeptByNobody() throws Exception {
+        connect();
+        WeakReference<MemorySegment.Scope> used = writtenFromAndTo();
+        for (int i = 0; i < 20 && used.get() != null; i++) {
+            System.gc();
+        }
+        assertThat(used.get()).isNull();
+    }
+
+    private WeakReference<MemorySegment.Scope> writtenFromAndTo() throws Exception {
+        MemorySegment own = Arena.ofAuto().allocate(5 * MTU);
+        try (MemoryRegion ownRegion = domain.register(own, AccessFlag.LOCAL_WRITE,
+                AccessFlag.REMOTE_WRITE)) {
+            a.postSend(new SendWorkRequest().id(1).set(SendFlag.SIGNALED)
+                    .write(ownRegion.address() + 3 * MTU, ownRegion.rkey())
+                    .add(ownRegion, 0, 2 * MTU));
+            assertThat(settle()).singleElement()
+                    .satisfies(completion -> assertThat(completion.isSuccess()).isTrue());
+        }
+        return new WeakReference<>(own.scope());
     }
 }

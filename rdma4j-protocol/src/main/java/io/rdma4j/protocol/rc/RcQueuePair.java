@@ -127,6 +127,7 @@ public final class RcQueuePair implements QueuePairProtocol {
                 if (!packet.opcode().isResponse()) {
                     reportCommunication();
                     responder.onRequest(packet);
+                    responder.release();
                 } else if (state == QueuePairState.RTR) {
                     host.count(Counter.DROPPED_NOT_READY);
                 } else {
@@ -180,6 +181,7 @@ public final class RcQueuePair implements QueuePairProtocol {
         boolean hasPacket = isResponderTurn
                 ? responder.pollTransmit(out) || requester.pollTransmit(out, nowNs)
                 : requester.pollTransmit(out, nowNs) || responder.pollTransmit(out);
+        responder.release();
         // Requests begin, so that a short acknowledgement may end what leaves in one call.
         isResponderTurn |= !hasPacket;
         return hasPacket;

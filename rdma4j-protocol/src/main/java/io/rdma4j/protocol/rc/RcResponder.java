@@ -113,6 +113,11 @@ final class RcResponder {
         }
     }
 
+    /** A packet was handled: no memory of the application is kept alive until the next. */
+    void release() {
+        access.target.clear();
+    }
+
     boolean pollTransmit(OutgoingPacket out) {
         return answers.pollTransmit(out);
     }

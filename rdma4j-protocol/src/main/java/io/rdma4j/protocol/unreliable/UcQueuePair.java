@@ -158,6 +158,7 @@ public final class UcQueuePair extends UnreliableQueuePair {
         if (message != Message.NONE) {
             place(packet);
         }
+        target.clear();
     }
 
     /** The message under way does not arrive; its receive request waits for the next. */

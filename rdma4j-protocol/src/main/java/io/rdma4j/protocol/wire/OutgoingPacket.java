@@ -26,6 +26,8 @@ public final class OutgoingPacket {
     private long[] offsets = new long[4];
     private int[] lengths = new int[4];
     private int pieceCount;
+    /** Whether this or an earlier packet has left a piece. */
+    private boolean isHolding;
     private int payloadLength;
     private int span = 1;
 
@@ -130,6 +132,7 @@ public final class OutgoingPacket {
             offsets = Arrays.copyOf(offsets, 2 * pieceCount);
             lengths = Arrays.copyOf(lengths, 2 * pieceCount);
         }
+        isHolding = true;
         pieces[pieceCount] = memory;
         offsets[pieceCount] = offset;
         lengths[pieceCount] = length;
@@ -138,6 +141,16 @@ public final class OutgoingPacket {
         // The pad count makes the payload a multiple of four bytes. IBTA 9.2.2.
         int flags = header.get(Layouts.U8, 1) & 0xcf;
         header.set(Layouts.U8, 1, (byte) (flags | padding() << 4));
+    }
+
+    /** Forgets the payload, so that no memory is kept alive by a packet that has left. */
+    public void release() {
+        pieceCount = 0;
+        payloadLength = 0;
+        if (isHolding) {
+            isHolding = false;
+            Arrays.fill(pieces, MemorySegment.NULL);
+        }
     }
 
     /** {@return the opcode} */

@@ -96,6 +96,12 @@ public final class PacketView {
         }
     }
 
+    /** Forgets the payload, so that no memory is kept alive by a packet that was handled. */
+    public void release() {
+        payloadMemory = MemorySegment.NULL;
+        payloadLength = 0;
+    }
+
     /** Says where the packet came from and went to; for the one who received it. */
     public void travelled(Gid from, Gid to) {
         source = from;

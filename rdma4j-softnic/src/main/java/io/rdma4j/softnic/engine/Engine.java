@@ -330,6 +330,7 @@ public final class Engine {
             return false;
         }
         boolean more = transmit();
+        outgoing.release();
         // Ports gather packets to send them together; whoever drives the engine leaves none behind.
         if (isUnflushed && !isPortFull) {
             more &= flush();

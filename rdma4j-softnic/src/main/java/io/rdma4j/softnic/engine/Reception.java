@@ -85,6 +85,7 @@ final class Reception implements PacketHandler {
         } else {
             onUnicast(packet.length());
         }
+        packet.release();
     }
 
     private void onUnicast(int length) {
