@@ -34,6 +34,7 @@ final class IdAddresses implements DeviceLease.Holder {
         DeviceLease taken = address.getAddress().isAnyLocalAddress()
                 ? null
                 : DeviceLease.forLocal(address.getAddress());
+        boolean isBound = false;
         try {
             PortTable.Held held = PortTable.take(id.portSpace(), address, id.options);
             heldPort = held;
@@ -41,11 +42,14 @@ final class IdAddresses implements DeviceLease.Holder {
             if (taken != null) {
                 hold(taken);
             }
-        } catch (RdmaException e) {
-            if (taken != null) {
-                taken.release();
+            isBound = true;
+        } finally {
+            if (!isBound) {
+                unbind();
+                if (taken != null) {
+                    taken.release();
+                }
             }
-            throw e;
         }
     }
 
@@ -67,19 +71,27 @@ final class IdAddresses implements DeviceLease.Holder {
     private void resolveAny(@Nullable InetSocketAddress bound, InetSocketAddress destination)
             throws RdmaException {
         DeviceLease.Towards towards = DeviceLease.towards(destination);
+        boolean isResolved = false;
+        PortTable.Held taken = null;
         try {
             InetSocketAddress source = new InetSocketAddress(towards.source(),
                     bound == null ? 0 : bound.getPort());
             if (heldPort == null) {
-                PortTable.Held held = PortTable.take(id.portSpace(), source, id.options);
-                heldPort = held;
-                source = held.address();
+                taken = PortTable.take(id.portSpace(), source, id.options);
+                source = taken.address();
             }
-            local = source;
             hold(towards.lease());
-        } catch (RdmaException e) {
-            towards.lease().release();
-            throw e;
+            local = source;
+            isResolved = true;
+        } finally {
+            if (!isResolved) {
+                towards.lease().release();
+                if (taken != null) {
+                    PortTable.release(taken);
+                }
+            } else if (taken != null) {
+                heldPort = taken;
+            }
         }
     }
 
@@ -116,10 +128,10 @@ final class IdAddresses implements DeviceLease.Holder {
     }
 
     private void hold(DeviceLease taken) {
-        lease = taken.heldBy(this);
         WaitingRoom offered = taken.context().waitingRoom();
-        room = offered;
         id.events.addRoom(offered);
+        room = offered;
+        lease = taken.heldBy(this);
     }
 
     // ---------------------------------------------------------------- what they are

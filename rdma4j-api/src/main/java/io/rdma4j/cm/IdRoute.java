@@ -39,17 +39,24 @@ final class IdRoute {
             id.addresses.resolve(destination);
             id.events.publish(CmEventType.ADDR_RESOLVED, EventDetails.NONE);
         } catch (RdmaException e) {
-            if (source == null) {
-                id.progress.replace(IdState.ADDRESS_RESOLVED, from);
-            } else {
-                // The caller may try again with the same source.
-                id.addresses.unbind();
-                id.progress.replace(IdState.ADDRESS_RESOLVED, IdState.IDLE);
-            }
+            unresolve(source, from);
             failed(CmEventType.ADDR_ERROR, e);
             return;
+        } catch (RuntimeException e) {
+            unresolve(source, from);
+            throw e;
         }
         id.events.complete("resolve address", CmEventType.ADDR_RESOLVED);
+    }
+
+    private void unresolve(@Nullable InetSocketAddress source, IdState from) {
+        if (source == null) {
+            id.progress.replace(IdState.ADDRESS_RESOLVED, from);
+        } else {
+            // The caller may try again with the same source.
+            id.addresses.unbind();
+            id.progress.replace(IdState.ADDRESS_RESOLVED, IdState.IDLE);
+        }
     }
 
     void resolveRoute(Duration timeout) throws RdmaException {

@@ -312,6 +312,30 @@ class DeviceNewsTest {
     }
 
     @Test
+    void deviceThatFailsByADefectIsNotKeptOpen() throws Exception {
+        CmId other = bound(PortSpace.TCP, FakeDevice.FIRST);
+        FakeProvider.DEVICE.context().isBroken = true;
+        CmId id = CmId.create(events, PortSpace.TCP);
+        ids.add(id);
+        InetSocketAddress address = new InetSocketAddress(FakeDevice.FIRST, 5000);
+        assertThatIllegalStateException().isThrownBy(() -> id.bindAddress(address));
+        assertThatIllegalStateException()
+                .isThrownBy(() -> id.resolveAddress(address, PEER, TIMEOUT));
+        assertThatIllegalStateException().isThrownBy(() -> id.resolveAddress(PEER, TIMEOUT))
+                .withMessage("broken");
+        assertThatIllegalStateException().isThrownBy(() -> id.resolveAddress(PEER, TIMEOUT))
+                .withMessage("broken");
+        FakeProvider.DEVICE.context().isBroken = false;
+        // Neither the port nor the device is held by what has failed.
+        CmId after = CmId.create(events, PortSpace.TCP);
+        ids.add(after);
+        after.bindAddress(address);
+        after.close();
+        other.close();
+        assertThat(FakeProvider.DEVICE.context().isClosed).isTrue();
+    }
+
+    @Test
     void eventsOfFailedStepsSayWhy() throws Exception {
         CmId id = bound(PortSpace.TCP, FakeDevice.FIRST);
         id.resolveAddress(new InetSocketAddress(InetAddress.ofLiteral("2001:db8::1"), 1), TIMEOUT);

@@ -55,6 +55,8 @@ final class FakeContext implements CmContext {
     /** What happens when a connection is being ended. */
     Runnable onDisconnect = () -> {};
     PortState portState = PortState.ACTIVE;
+    /** Whether it fails by a defect when it is to be used. */
+    boolean isBroken;
     boolean isClosed;
     private static final WaitingRoom CLOSED = new WaitingRoom() {
         @Override
@@ -101,6 +103,9 @@ final class FakeContext implements CmContext {
 
     @Override
     public WaitingRoom waitingRoom() {
+        if (isBroken) {
+            throw new IllegalStateException("broken");
+        }
         return CLOSED;
     }
 
