@@ -3,6 +3,7 @@ package io.rdma4j.softnic.linux;
 import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.softnic.rim.AddressRefusal;
 import io.rdma4j.softnic.rim.PacketPort;
+import io.rdma4j.softnic.rim.Ports;
 import io.rdma4j.softnic.rim.Rim;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
@@ -15,7 +16,6 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 
 import static io.rdma4j.softnic.linux.SocketOption.IPPROTO_IP;
 import static io.rdma4j.softnic.linux.SocketOption.IPPROTO_IPV6;
@@ -50,7 +50,7 @@ public final class LinuxRim implements Rim {
 
     private final NetworkInterface networkInterface;
     private final Doorbell doorbell;
-    private final List<PacketPort> ports = new CopyOnWriteArrayList<>();
+    private final Ports ports = new Ports();
 
     /**
      * @param networkInterface the interface that the device is on
@@ -97,7 +97,12 @@ public final class LinuxRim implements Rim {
 
     @Override
     public List<PacketPort> ports() {
-        return ports;
+        return ports.inOrder();
+    }
+
+    @Override
+    public @Nullable PacketPort port(Gid local) {
+        return ports.find(local);
     }
 
     @Override
@@ -170,8 +175,7 @@ public final class LinuxRim implements Rim {
             throws LinuxSocket.Refused {
         LinuxPort port = new LinuxPort(socket, local, networkInterface.getIndex(), memory);
         doorbell.watch(socket.descriptor());
-        ports.add(port);
-        return port;
+        return ports.add(port);
     }
 
     @Override
@@ -215,9 +219,8 @@ public final class LinuxRim implements Rim {
 
     @Override
     public void leave(Gid local) {
-        PacketPort port = port(local);
+        PacketPort port = ports.remove(local);
         if (port != null) {
-            ports.remove(port);
             ((LinuxPort) port).close();
         }
     }
@@ -234,7 +237,7 @@ public final class LinuxRim implements Rim {
 
     @Override
     public void close() {
-        for (PacketPort port : ports) {
+        for (PacketPort port : ports.inOrder()) {
             ((LinuxPort) port).close();
         }
         ports.clear();

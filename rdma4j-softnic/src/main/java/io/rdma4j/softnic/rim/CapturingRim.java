@@ -5,6 +5,7 @@ import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -15,7 +16,6 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * A rim that records what passes through another one, in a file that Wireshark opens.
@@ -26,7 +26,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 public final class CapturingRim implements Rim {
     private final Rim rim;
     private final PcapWriter writer;
-    private final List<PacketPort> ports = new CopyOnWriteArrayList<>();
+    private final Ports ports = new Ports();
 
     private CapturingRim(Rim rim, PcapWriter writer) {
         this.rim = rim;
@@ -71,26 +71,27 @@ public final class CapturingRim implements Rim {
 
     @Override
     public List<PacketPort> ports() {
-        return ports;
+        return ports.inOrder();
+    }
+
+    @Override
+    public @Nullable PacketPort port(Gid local) {
+        return ports.find(local);
     }
 
     @Override
     public PacketPort open(InetAddress local) throws RdmaException {
-        PacketPort port = new CapturingPort(rim.open(local), writer);
-        ports.add(port);
-        return port;
+        return ports.add(new CapturingPort(rim.open(local), writer));
     }
 
     @Override
     public PacketPort join(Gid group) throws RdmaException {
-        PacketPort port = new CapturingPort(rim.join(group), writer);
-        ports.add(port);
-        return port;
+        return ports.add(new CapturingPort(rim.join(group), writer));
     }
 
     @Override
     public void leave(Gid group) {
-        ports.removeIf(port -> port.local().equals(group));
+        ports.remove(group);
         rim.leave(group);
     }
 

@@ -5,12 +5,12 @@ import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Impairment;
 import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * A rim that makes another one's network worse: what is sent through it is lost, doubled, damaged, delayed
@@ -24,7 +24,7 @@ public final class ImpairedRim implements Rim {
     private final Fates fates;
     private final Arena arena = Arena.ofAuto();
     private final HeldPackets held = new HeldPackets(arena);
-    private final List<PacketPort> ports = new CopyOnWriteArrayList<>();
+    private final Ports ports = new Ports();
     private volatile long nowNs;
     private volatile long nextDueNs = Long.MAX_VALUE;
     private volatile long asleepUntilNs = Long.MIN_VALUE;
@@ -39,27 +39,28 @@ public final class ImpairedRim implements Rim {
 
     @Override
     public List<PacketPort> ports() {
-        return ports;
+        return ports.inOrder();
+    }
+
+    @Override
+    public @Nullable PacketPort port(Gid local) {
+        return ports.find(local);
     }
 
     @Override
     public PacketPort open(InetAddress local) throws RdmaException {
-        PacketPort port = new ImpairedPort(rim.open(local));
-        ports.add(port);
-        return port;
+        return ports.add(new ImpairedPort(rim.open(local)));
     }
 
     @Override
     public PacketPort join(Gid group) throws RdmaException {
         // A port of a group only receives; what is sent to the group is sent from an address.
-        PacketPort port = rim.join(group);
-        ports.add(port);
-        return port;
+        return ports.add(rim.join(group));
     }
 
     @Override
     public void leave(Gid group) {
-        ports.removeIf(port -> port.local().equals(group));
+        ports.remove(group);
         rim.leave(group);
     }
 
@@ -121,8 +122,9 @@ public final class ImpairedRim implements Rim {
 
     private boolean flush() {
         boolean isFlushed = true;
-        for (int i = 0; i < ports.size(); i++) {
-            isFlushed &= ports.get(i).flush();
+        List<PacketPort> all = ports.inOrder();
+        for (int i = 0; i < all.size(); i++) {
+            isFlushed &= all.get(i).flush();
         }
         return isFlushed;
     }

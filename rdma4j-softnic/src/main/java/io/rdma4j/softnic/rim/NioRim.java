@@ -20,7 +20,6 @@ import java.nio.channels.DatagramChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 
 /** The portable rim: a {@link DatagramChannel} for each address, a {@link Selector} to wait. */
 public final class NioRim implements Rim {
@@ -28,7 +27,7 @@ public final class NioRim implements Rim {
 
     private final NetworkInterface networkInterface;
     private final Selector selector;
-    private final List<PacketPort> ports = new CopyOnWriteArrayList<>();
+    private final Ports ports = new Ports();
 
     /**
      * @param networkInterface the interface that the device is on
@@ -46,7 +45,12 @@ public final class NioRim implements Rim {
 
     @Override
     public List<PacketPort> ports() {
-        return ports;
+        return ports.inOrder();
+    }
+
+    @Override
+    public @Nullable PacketPort port(Gid local) {
+        return ports.find(local);
     }
 
     @Override
@@ -78,9 +82,7 @@ public final class NioRim implements Rim {
     private PacketPort add(DatagramChannel channel, InetAddress local) throws IOException {
         channel.register(selector, SelectionKey.OP_READ);
         selector.wakeup();
-        NioPort port = new NioPort(channel, Gid.of(local), networkInterface.getIndex());
-        ports.add(port);
-        return port;
+        return ports.add(new NioPort(channel, Gid.of(local), networkInterface.getIndex()));
     }
 
     @Override
@@ -106,9 +108,8 @@ public final class NioRim implements Rim {
 
     @Override
     public void leave(Gid group) {
-        PacketPort port = port(group);
+        PacketPort port = ports.remove(group);
         if (port != null) {
-            ports.remove(port);
             ((NioPort) port).close();
         }
     }
@@ -153,7 +154,7 @@ public final class NioRim implements Rim {
 
     @Override
     public void close() {
-        for (PacketPort port : ports) {
+        for (PacketPort port : ports.inOrder()) {
             ((NioPort) port).close();
         }
         ports.clear();

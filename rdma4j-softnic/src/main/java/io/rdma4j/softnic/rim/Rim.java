@@ -12,17 +12,9 @@ public interface Rim {
     /** {@return the ports, in the order they were opened} */
     List<PacketPort> ports();
 
-    /** {@return the port of a local address, or null} For the one who also closes ports. */
-    default @Nullable PacketPort port(Gid local) {
-        // By index, for an iterator would be garbage a packet.
-        List<PacketPort> ports = ports();
-        for (int i = 0; i < ports.size(); i++) {
-            if (ports.get(i).local().equals(local)) {
-                return ports.get(i);
-            }
-        }
-        return null;
-    }
+    /** {@return the port of a local address, or null} For the one who also closes ports. Allocates nothing. */
+    @Nullable
+    PacketPort port(Gid local);
 
     /**
      * Opens a port.

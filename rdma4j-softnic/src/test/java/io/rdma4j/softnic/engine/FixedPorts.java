@@ -3,8 +3,10 @@ package io.rdma4j.softnic.engine;
 import io.rdma4j.protocol.wire.OutgoingPacket;
 import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.softnic.rim.PacketPort;
+import io.rdma4j.softnic.rim.Ports;
 import io.rdma4j.softnic.rim.Rim;
 import io.rdma4j.verbs.Gid;
+import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
@@ -12,10 +14,12 @@ import java.util.List;
 
 /** A rim whose ports a test has made, and that sends nothing. Nobody waits in it. */
 class FixedPorts implements Rim {
-    private final List<PacketPort> ports;
+    private final Ports ports = new Ports();
 
     FixedPorts(PacketPort... ports) {
-        this.ports = List.of(ports);
+        for (PacketPort port : ports) {
+            this.ports.add(port);
+        }
     }
 
     /** What a test does not care for. */
@@ -43,7 +47,12 @@ class FixedPorts implements Rim {
 
     @Override
     public List<PacketPort> ports() {
-        return ports;
+        return ports.inOrder();
+    }
+
+    @Override
+    public @Nullable PacketPort port(Gid local) {
+        return ports.find(local);
     }
 
     @Override

@@ -179,11 +179,16 @@ public final class SimulatedNetwork {
     }
 
     private final class SimulatedRim implements Rim {
-        private final List<PacketPort> mine = new ArrayList<>();
+        private final Ports mine = new Ports();
 
         @Override
         public List<PacketPort> ports() {
-            return mine;
+            return mine.inOrder();
+        }
+
+        @Override
+        public @Nullable PacketPort port(Gid local) {
+            return mine.find(local);
         }
 
         @Override
@@ -209,10 +214,9 @@ public final class SimulatedNetwork {
 
         @Override
         public void leave(Gid group) {
-            PacketPort port = port(group);
+            PacketPort port = mine.remove(group);
             if (port != null) {
                 close(port);
-                mine.remove(port);
             }
         }
 
@@ -230,7 +234,7 @@ public final class SimulatedNetwork {
 
         @Override
         public void close() {
-            mine.forEach(this::close);
+            mine.inOrder().forEach(this::close);
         }
     }
 
