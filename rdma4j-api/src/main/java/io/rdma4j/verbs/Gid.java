@@ -66,6 +66,11 @@ public record Gid(long high, long low) {
         return isIpv4() ? (low >>> 28 & 0xf) == 0xe : high >>> 56 == 0xff;
     }
 
+    /** {@return whether this is an address that never leaves the machine: of {@code 127.0.0.0/8}, or {@code ::1}} */
+    public boolean isLoopback() {
+        return isIpv4() ? (low >>> 24 & 0xff) == 127 : high == 0 && low == 1;
+    }
+
     /** {@return whether all bytes are zero} */
     public boolean isZero() {
         return high == 0 && low == 0;

@@ -32,6 +32,11 @@ class GidTest {
         assertThat(Gid.of(InetAddress.ofLiteral("fe80::1")).isLinkLocal()).isTrue();
         assertThat(Gid.of(InetAddress.ofLiteral("2001:db8::1")).isLinkLocal()).isFalse();
         assertThat(Gid.ZERO.isZero()).isTrue();
+        assertThat(Gid.of(InetAddress.ofLiteral("127.64.0.1")).isLoopback()).isTrue();
+        assertThat(Gid.of(InetAddress.ofLiteral("::1")).isLoopback()).isTrue();
+        assertThat(Gid.of(InetAddress.ofLiteral("128.0.0.1")).isLoopback()).isFalse();
+        assertThat(Gid.of(InetAddress.ofLiteral("fe80::1")).isLoopback()).isFalse();
+        assertThat(Gid.ZERO.isLoopback()).isFalse();
     }
 
     @ParameterizedTest

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * Source: IBTA 12.9.5 to 12.9.8. A disconnect request is confirmed at once; when the application hears
  * of it, the peer has already ended.
  */
-public final class CmConversation implements CmTimer {
+public final class CmConversation implements CmTimer, ConnectionManager.Asker {
     /** Hears what becomes of a conversation. Calls come from within calls of the manager. */
     public interface Events {
         /** The peer accepted; {@link #establish} or {@link #reject} follows. */
@@ -64,6 +64,7 @@ public final class CmConversation implements CmTimer {
     private final int localId;
     private final long order;
     private final boolean isActive;
+    private final EarlyEnd earlyEnd;
     private long transaction;
     private int remoteId;
     private int localQueuePair;
@@ -72,6 +73,8 @@ public final class CmConversation implements CmTimer {
     private @Nullable CmService service;
     private @Nullable CmMessage awaiting;
     private int retriesLeft;
+    /** The peer has said that it got the request. */
+    private boolean hasHeard;
     private long deadlineNs = Long.MAX_VALUE;
 
     private CmConversation(ConnectionManager manager, CmPeer peer, ConnectionTerms terms,
@@ -84,6 +87,7 @@ public final class CmConversation implements CmTimer {
         this.state = state;
         localId = manager.newIdentifier();
         order = manager.newOrder();
+        earlyEnd = new EarlyEnd(peer, CmSettings.nanos(settings.responseTimeout()));
     }
 
     static CmConversation active(ConnectionManager manager, CmCall call, Events events,
@@ -124,6 +128,7 @@ public final class CmConversation implements CmTimer {
                 settings.responseTimeout(), terms.retryCount(), 0xffff, terms.mtu().code(),
                 own.rnrRetryCount(), settings.maxRetries(), own.sharedReceiveQueue(), path,
                 PathRecord.NONE, call.privateData()), settings.maxRetries(), nowNs);
+        waitUntil(earlyEnd.onFirst(nowNs));
     }
 
     /** Accepts a request. */
@@ -346,6 +351,7 @@ public final class CmConversation implements CmTimer {
             default -> false;
         };
         if (isExpected) {
+            hasHeard = true;
             waitUntil(nowNs + CmSettings.nanos(receipt.serviceTimeout())
                     + CmSettings.nanos(settings.responseTimeout()));
         }
@@ -391,13 +397,32 @@ public final class CmConversation implements CmTimer {
                 hears.onTimewaitExit();
             }
         } else if (awaiting != null) {
-            if (retriesLeft-- > 0) {
+            if (earlyEnd.onDeadline() || retriesLeft-- > 0) {
                 resend();
                 waitUntil(nowNs + CmSettings.nanos(settings.responseTimeout()));
             } else {
                 giveUp(nowNs);
             }
         }
+    }
+
+    /** Nobody is there to answer a request: as if it had been waited for in vain, but sooner. */
+    @Override
+    public void onUnreachable(long nowNs) {
+        if (!mayEndEarly()) {
+            return;
+        }
+        long againNs = earlyEnd.onRefused(nowNs);
+        if (againNs == Long.MAX_VALUE) {
+            giveUp(nowNs);
+        } else {
+            waitUntil(againNs);
+        }
+    }
+
+    /** Only a request nobody has said anything to: what the system says is no word of the peer. */
+    private boolean mayEndEarly() {
+        return state == State.REQUEST_SENT && !hasHeard && earlyEnd.isPossible();
     }
 
     private void giveUp(long nowNs) {
@@ -459,7 +484,8 @@ public final class CmConversation implements CmTimer {
     private void resend() {
         CmMessage message = awaiting;
         if (message != null) {
-            manager.send(peer, terms.typeOfService(), transaction, message);
+            manager.send(peer, terms.typeOfService(), transaction, message,
+                    mayEndEarly() ? this : null);
         }
     }
 

@@ -63,11 +63,19 @@ public final class ConnectionManager {
     private final DatagramServices datagrams = new DatagramServices(this);
     private int nextIdentifier;
     private int trafficClass;
+    private @Nullable Asker asker;
     private long nextOrder;
 
     private record RemoteKey(Gid address, int number) {}
 
-    private record Outgoing(CmPeer peer, int trafficClass, long transaction, CmMessage message) {}
+    /** Wants to hear that nobody has the port that its message went to. */
+    interface Asker {
+        void onUnreachable(long nowNs);
+    }
+
+    /** @param asker null if nobody wants to hear what the system says of the destination */
+    private record Outgoing(CmPeer peer, int trafficClass, long transaction, CmMessage message,
+            @Nullable Asker asker) {}
 
     /**
      * @param settings how patient it is
@@ -378,12 +386,30 @@ public final class ConnectionManager {
      */
     public @Nullable CmPeer pollTransmit(ByteBuffer out) {
         Outgoing next = outgoing.poll();
+        asker = next == null ? null : next.asker;
         if (next == null) {
             return null;
         }
         CmMessage.encode(next.transaction, next.message, out);
         trafficClass = next.trafficClass;
         return next.peer;
+    }
+
+    /**
+     * {@return whether the host should find out, when it sends the message that was polled last, whether anybody has
+     * the port it goes to} If nobody has, {@link #onUnreachable} follows.
+     */
+    public boolean isAsking() {
+        return asker != null;
+    }
+
+    /** The system says that nobody has the port that the message polled last was sent to. */
+    public void onUnreachable(long nowNs) {
+        Asker hears = asker;
+        if (hears != null) {
+            asker = null;
+            hears.onUnreachable(nowNs);
+        }
     }
 
     /** {@return the IP traffic class of the message that was polled last: that of its connection} */
@@ -436,8 +462,14 @@ public final class ConnectionManager {
     }
 
     void send(CmPeer peer, int messageTrafficClass, long transaction, CmMessage message) {
+        send(peer, messageTrafficClass, transaction, message, null);
+    }
+
+    void send(CmPeer peer, int messageTrafficClass, long transaction, CmMessage message,
+            @Nullable Asker messageAsker) {
         if (outgoing.size() < MAX_OUTGOING) {
-            outgoing.add(new Outgoing(peer, messageTrafficClass, transaction, message));
+            outgoing.add(new Outgoing(peer, messageTrafficClass, transaction, message,
+                    messageAsker));
         }
     }
 

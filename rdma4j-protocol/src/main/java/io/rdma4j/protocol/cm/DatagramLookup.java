@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One look-up of a datagram service, by who asks: SIDR_REQ until SIDR_REP. Source: IBTA 12.11.
  */
-public final class DatagramLookup implements CmTimer {
+public final class DatagramLookup implements CmTimer, ConnectionManager.Asker {
     /** Hears what comes of a look-up, once. Calls come from within calls of the manager. */
     public interface Events {
         /** The service was found. */
@@ -30,6 +30,7 @@ public final class DatagramLookup implements CmTimer {
     private final long order;
     private final long transaction;
     private final ServiceRequest request;
+    private final EarlyEnd earlyEnd;
     private int retriesLeft;
     private long deadlineNs = Long.MAX_VALUE;
     private @Nullable Events events;
@@ -46,11 +47,23 @@ public final class DatagramLookup implements CmTimer {
         transaction = manager.newTransaction(requestId);
         request = new ServiceRequest(requestId, PKEY, call.serviceId(), call.privateData());
         retriesLeft = manager.settings().maxRetries();
+        earlyEnd = new EarlyEnd(peer, CmSettings.nanos(manager.settings().responseTimeout()));
     }
 
     void ask(long nowNs) {
         manager.send(peer, trafficClass, transaction, request);
-        deadlineNs = nowNs + CmSettings.nanos(manager.settings().responseTimeout());
+        waitUntil(earlyEnd.onFirst(nowNs));
+    }
+
+    private void askAgain(long nowNs) {
+        manager.send(peer, trafficClass, transaction, request,
+                earlyEnd.isPossible() ? this : null);
+        waitUntil(nowNs + CmSettings.nanos(manager.settings().responseTimeout()));
+    }
+
+    private void waitUntil(long newDeadlineNs) {
+        manager.unschedule(this);
+        deadlineNs = newDeadlineNs;
         manager.schedule(this);
     }
 
@@ -78,10 +91,28 @@ public final class DatagramLookup implements CmTimer {
 
     @Override
     public void onDeadline(long nowNs) {
-        if (retriesLeft-- > 0) {
-            ask(nowNs);
+        if (earlyEnd.onDeadline() || retriesLeft-- > 0) {
+            askAgain(nowNs);
+        } else {
+            giveUp();
+        }
+    }
+
+    /** Nobody is there to answer: as if an answer had been waited for in vain, but sooner. */
+    @Override
+    public void onUnreachable(long nowNs) {
+        if (events == null) {
             return;
         }
+        long againNs = earlyEnd.onRefused(nowNs);
+        if (againNs == Long.MAX_VALUE) {
+            giveUp();
+        } else {
+            waitUntil(againNs);
+        }
+    }
+
+    private void giveUp() {
         Events hears = events;
         close();
         if (hears != null) {

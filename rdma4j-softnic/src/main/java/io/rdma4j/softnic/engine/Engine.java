@@ -414,14 +414,26 @@ public final class Engine {
         PacketPort.Sent result = port == null ? PacketPort.Sent.REFUSED
                 : send(port, staysHere, queuePair);
         switch (result) {
-            case SENT, KEPT -> {
+            case SENT, KEPT, UNREACHABLE -> {
                 count(queuePair, Counter.SENT_PKTS, packets);
                 count(queuePair, Counter.SENT_BYTES, length);
             }
             case REFUSED -> count(queuePair, Counter.SEND_ERR, packets);
         }
         isPortFull |= result == PacketPort.Sent.KEPT;
+        if (result == PacketPort.Sent.UNREACHABLE) {
+            onUnreachable();
+        }
         return !isPortFull;
+    }
+
+    /** Nobody has the port that a message of the connection manager went to. */
+    private void onUnreachable() {
+        try {
+            management.onUnreachable(nowNs);
+        } catch (RuntimeException | InternalError defect) {
+            contain(defect);
+        }
     }
 
     private PacketPort.Sent send(PacketPort port, boolean staysHere,
@@ -432,7 +444,10 @@ public final class Engine {
                 return PacketPort.Sent.SENT;
             }
             isUnflushed = true;
-            return port.send(outgoing);
+            // What this device itself holds is there; the others are asked for.
+            boolean asks = queuePair == null && management.isAsking()
+                    && rim.port(outgoing.path().destination()) == null;
+            return asks ? port.sendAsking(outgoing) : port.send(outgoing);
         } catch (RuntimeException | InternalError defect) {
             if (queuePair == null) {
                 contain(defect);

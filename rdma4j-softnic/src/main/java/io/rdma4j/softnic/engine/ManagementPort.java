@@ -47,6 +47,16 @@ final class ManagementPort {
         manager.onPeerReady(queuePair);
     }
 
+    /** {@return whether to find out if anybody has the port that the message polled last goes to} */
+    boolean isAsking() {
+        return manager.isAsking();
+    }
+
+    /** Nobody has. */
+    void onUnreachable(long nowNs) {
+        manager.onUnreachable(nowNs);
+    }
+
     void onTime(long nowNs) {
         if (manager.deadlineNs() <= nowNs) {
             manager.onDeadline(nowNs);

@@ -5,6 +5,7 @@ import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.softnic.rim.PacketHandler;
 import io.rdma4j.softnic.rim.PacketPort;
 import io.rdma4j.softnic.rim.PacketSealer;
+import io.rdma4j.softnic.rim.PortProbe;
 import io.rdma4j.softnic.rim.ReceivedDatagram;
 import io.rdma4j.verbs.Gid;
 
@@ -54,6 +55,13 @@ final class LinuxPort implements PacketPort {
             return Sent.REFUSED;
         }
         return added();
+    }
+
+    @Override
+    public Sent sendAsking(OutgoingPacket packet) {
+        return PortProbe.isPossible(packet.path())
+                ? PortProbe.send(packet, sealer)
+                : send(packet);
     }
 
     @Override

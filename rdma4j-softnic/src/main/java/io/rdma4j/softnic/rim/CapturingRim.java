@@ -161,8 +161,21 @@ public final class CapturingRim implements Rim {
         public Sent send(ByteBuffer datagram, Path path) {
             Sent sent = port.send(datagram, path);
             if (sent != Sent.REFUSED) {
-                writer.write(local(), path.destination(), path.trafficClass(), path.hops(),
-                        Path.UDP_PORT, 0, datagram.duplicate().rewind());
+                record(datagram, path);
+            }
+            return sent;
+        }
+
+        private void record(ByteBuffer datagram, Path path) {
+            writer.write(local(), path.destination(), path.trafficClass(), path.hops(),
+                    Path.UDP_PORT, 0, datagram.duplicate().rewind());
+        }
+
+        @Override
+        public Sent sendAsking(OutgoingPacket packet) {
+            Sent sent = port.sendAsking(packet);
+            if (sent != Sent.REFUSED) {
+                record(sealer.seal(packet), packet.path());
             }
             return sent;
         }

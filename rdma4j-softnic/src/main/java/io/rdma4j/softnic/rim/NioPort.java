@@ -75,6 +75,13 @@ final class NioPort implements PacketPort {
     }
 
     @Override
+    public Sent sendAsking(OutgoingPacket packet) {
+        return PortProbe.isPossible(packet.path())
+                ? PortProbe.send(packet, sealer)
+                : send(packet);
+    }
+
+    @Override
     public Sent send(ByteBuffer datagram, Path path) {
         try {
             follow(path);

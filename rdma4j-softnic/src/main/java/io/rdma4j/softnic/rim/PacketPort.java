@@ -18,7 +18,9 @@ public interface PacketPort {
         /** The network stack is full: the packet is kept and goes first; offer no other before {@link #flush}. */
         KEPT,
         /** The network stack refused it; it is lost, as on a wire. */
-        REFUSED
+        REFUSED,
+        /** Nobody has the port it was sent to. Only {@link #sendAsking} says so. */
+        UNREACHABLE
     }
 
     /** {@return the address} */
@@ -37,6 +39,14 @@ public interface PacketPort {
      * when {@link #flush} has returned true.
      */
     Sent send(OutgoingPacket packet);
+
+    /**
+     * As {@link #send(OutgoingPacket)}, and finds out whether anybody has the port that the packet goes to, if that can
+     * be known: on this machine. It costs some system calls. The packet need not leave from this port.
+     */
+    default Sent sendAsking(OutgoingPacket packet) {
+        return send(packet);
+    }
 
     /**
      * Sends the bytes of a datagram as they are, sealed or damaged on purpose.

@@ -79,8 +79,18 @@ public final class PacketSealer {
         seal(path, at, length - PacketView.ICRC_LENGTH, 0);
     }
 
+    /** As {@link #seal(OutgoingPacket)} for a datagram that leaves from another UDP port. */
+    ByteBuffer seal(OutgoingPacket packet, int sourcePort) {
+        seal(packet.path(), sourcePort, 0, packet.copyTo(0, memory, 0), 0);
+        return buffer.limit(packet.totalLength()).position(0);
+    }
+
     private void seal(Path path, int at, int covered, int identification) {
-        int crc = icrc.compute(path.source(), path.destination(), Path.UDP_PORT, Path.UDP_PORT,
+        seal(path, Path.UDP_PORT, at, covered, identification);
+    }
+
+    private void seal(Path path, int sourcePort, int at, int covered, int identification) {
+        int crc = icrc.compute(path.source(), path.destination(), sourcePort, Path.UDP_PORT,
                 path.source().isIpv4() ? identification : 0, buffer, at, covered);
         memory.set(Layouts.U32_LITTLE, at + covered, crc);
     }

@@ -63,6 +63,7 @@ public abstract class RimContract {
         final List<Gid> destinations = new ArrayList<>();
         final List<Integer> identifications = new ArrayList<>();
         int damaged;
+        boolean isFromAnyPort;
 
         @Override
         public void onDatagram(ReceivedDatagram datagram) {
@@ -71,7 +72,9 @@ public abstract class RimContract {
             sources.add(datagram.source());
             destinations.add(datagram.local());
             identifications.add(datagram.identification());
-            assertThat(datagram.sourcePort()).isEqualTo(Path.UDP_PORT);
+            if (!isFromAnyPort) {
+                assertThat(datagram.sourcePort()).isEqualTo(Path.UDP_PORT);
+            }
         }
 
         @Override
@@ -311,6 +314,47 @@ public abstract class RimContract {
         assertThat(to.receive(arrived, 1)).isPositive().isLessThan(8);
         await(rim, to, 8);
         assertThat(to.receive(arrived, 1)).isZero();
+    }
+
+    @Test
+    void whoAsksIsToldThatNobodyHasThePort() throws Exception {
+        Rim rim = rim();
+        PacketPort from = rim.open(FIRST);
+        OutgoingPacket packet = packet(Path.between(from.local(), Gid.of(SECOND)), 5, PAYLOAD);
+        assertThat(from.sendAsking(packet)).isEqualTo(PacketPort.Sent.UNREACHABLE);
+        // That says nothing of others, nor of what comes then.
+        PacketPort to = rim.open(SECOND);
+        send(from, packet);
+        await(rim, to, 1);
+        assertThat(psns()).containsExactly(5);
+    }
+
+    @Test
+    void whatWasSentAskingArrives() throws Exception {
+        Rim rim = rim();
+        PacketPort from = rim.open(FIRST);
+        PacketPort to = rim.open(SECOND);
+        arrived.isFromAnyPort = true;
+        assertThat(from.sendAsking(packet(path(from, to), 5, PAYLOAD)))
+                .isEqualTo(PacketPort.Sent.SENT);
+        await(rim, to, 1);
+        assertThat(psns()).containsExactly(5);
+        assertThat(arrived.sources).containsExactly(Gid.of(FIRST));
+        assertThat(arrived.damaged).isZero();
+    }
+
+    @Test
+    void whoIsThereButTakesNothingIsNotTakenForNobody() throws Exception {
+        Rim rim = rim();
+        PacketPort from = rim.open(FIRST);
+        PacketPort to = rim.open(SECOND);
+        OutgoingPacket packet = packet(path(from, to), 5, 4096);
+        // More than its buffer holds.
+        for (int i = 0; i < 10_000; i++) {
+            from.send(packet);
+            from.flush();
+        }
+        assertThat(from.sendAsking(packet)).isEqualTo(PacketPort.Sent.SENT);
     }
 
     @Test

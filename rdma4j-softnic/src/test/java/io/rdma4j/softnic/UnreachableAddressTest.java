@@ -1,0 +1,85 @@
+package io.rdma4j.softnic;
+
+import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventType;
+import io.rdma4j.cm.CmId;
+import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.PortSpace;
+import io.rdma4j.verbs.Errno;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Connecting to addresses of this machine where nobody is, or somebody who does not answer. */
+class UnreachableAddressTest extends CmStage {
+    /** All retries take seventeen seconds. */
+    private static final Duration SOON = Duration.ofSeconds(4);
+    private static final InetSocketAddress NOBODY = new InetSocketAddress(
+            InetAddress.ofLiteral(OTHER), 7471);
+
+    @BeforeEach
+    void haveAnAddress() throws Exception {
+        id(PortSpace.TCP).bindAddress(anyPort(OWN));
+    }
+
+    private CmId calling(PortSpace space) throws Exception {
+        CmId id = id(space);
+        resolve(id, NOBODY);
+        if (space == PortSpace.TCP) {
+            id.createQueuePair(null, reliable());
+        }
+        id.connect(new ConnectionParameters());
+        return id;
+    }
+
+    private void assertUnreachableSoon(CmId id) throws Exception {
+        try (CmEvent event = events.pollEvent(SOON)) {
+            assertThat(event).isNotNull();
+            assertThat(event.id()).isSameAs(id);
+            assertThat(event.type()).isEqualTo(CmEventType.UNREACHABLE);
+            assertThat(event.status()).isEqualTo(-Errno.ETIMEDOUT.number());
+        }
+    }
+
+    @Test
+    void connectionWhereNobodyIsFailsSoon() throws Exception {
+        assertUnreachableSoon(calling(PortSpace.TCP));
+    }
+
+    @Test
+    void lookUpWhereNobodyIsFailsSoon() throws Exception {
+        assertUnreachableSoon(calling(PortSpace.UDP));
+    }
+
+    @Test
+    void synchronousConnectWhereNobodyIsFailsSoon() throws Exception {
+        CmId id = closedAtEnd(CmId.create(PortSpace.TCP));
+        id.resolveAddress(NOBODY, TIMEOUT);
+        id.resolveRoute(TIMEOUT);
+        id.createQueuePair(null, reliable());
+        long startNs = System.nanoTime();
+        assertRefused(() -> id.connect(new ConnectionParameters()), Errno.ETIMEDOUT);
+        assertThat(System.nanoTime() - startNs).isLessThan(SOON.toNanos());
+    }
+
+    @Test
+    void whoIsThereAndSaysNothingIsWaitedFor() throws Exception {
+        try (DatagramSocket silent = new DatagramSocket(
+                new InetSocketAddress(NOBODY.getAddress(), 4791))) {
+            assertThat(silent.isBound()).isTrue();
+            calling(PortSpace.TCP);
+            assertThat(events.pollEvent(Duration.ofSeconds(2))).isNull();
+        }
+        // It has gone: that shows, too.
+        try (CmEvent event = events.pollEvent(SOON)) {
+            assertThat(event).isNotNull();
+            assertThat(event.type()).isEqualTo(CmEventType.UNREACHABLE);
+        }
+    }
+}
