@@ -40,6 +40,7 @@ final class RcResponder {
     private final RcAnswers answers;
     private final RcReadResponder reads;
     private final ReceiveDetails details = new ReceiveDetails();
+    private final PacketsAhead ahead = new PacketsAhead();
 
     private Message message = Message.NONE;
     private long received;
@@ -51,9 +52,6 @@ final class RcResponder {
     /** The peer was told that the expected packet is missing, or that no receive is posted. */
     private boolean isNakSent;
     private boolean isReceiverNotReady;
-    /** The first and the last of the packets that came ahead of the one that is missing. */
-    private long lowestAhead;
-    private long highestAhead;
 
     RcResponder(RcQueuePair queuePair, RcAttributes attributes, ReceiveQueue receiveQueue,
             Memory memory, QueuePairHost host) {
@@ -135,28 +133,23 @@ final class RcResponder {
 
     /**
      * A packet is missing. The peer is told once (IBTA 9.7.5.1.1), however the network has mixed up those behind it. It
-     * is told again when the first or the last of them comes once more: the peer has sent again, and lost it again, or
-     * asks because it has not heard.
+     * is told again when one of them comes once more: the peer has sent again, and lost it again, or asks because it
+     * has not heard.
      */
     private void onAhead(long psn) {
+        long distance = psn - progress.expected;
         if (!isNakSent) {
-            tellMissing(psn);
-            return;
+            tellMissing(distance);
+        } else if (!ahead.add(distance) && !isReceiverNotReady) {
+            tellMissing(distance);
         }
-        boolean isLostAgain = (psn == lowestAhead || psn == highestAhead) && !isReceiverNotReady;
-        if (isLostAgain) {
-            tellMissing(psn);
-            return;
-        }
-        lowestAhead = Math.min(lowestAhead, psn);
-        highestAhead = Math.max(highestAhead, psn);
     }
 
-    private void tellMissing(long psn) {
+    private void tellMissing(long distance) {
         host.count(Counter.OUT_OF_SEQ_REQUEST);
         isNakSent = true;
-        lowestAhead = psn;
-        highestAhead = psn;
+        ahead.clear();
+        ahead.add(distance);
         answers.nak(Syndrome.NAK_PSN_SEQUENCE_ERROR, progress.expected);
     }
 
@@ -311,8 +304,7 @@ final class RcResponder {
             host.count(Counter.SEND_RNR_ERR);
             isNakSent = true;
             isReceiverNotReady = true;
-            lowestAhead = Long.MAX_VALUE;
-            highestAhead = Long.MIN_VALUE;
+            ahead.clear();
             answers.nak(Syndrome.rnr(attributes.minRnrTimer), progress.expected);
             return false;
         }

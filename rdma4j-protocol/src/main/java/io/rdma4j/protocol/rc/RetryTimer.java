@@ -17,7 +17,6 @@ import io.rdma4j.protocol.queue.RoundTripEstimate;
 final class RetryTimer {
     static final long NEVER = Long.MAX_VALUE;
 
-    private static final long UNKNOWN_ROUND_TRIP_NS = 1_000_000;
     private static final long MIN_ASK_NS = 500_000;
     private static final long INITIAL_ASK_NS = 1_000_000_000;
     private static final long MAX_ASK_NS = 1_000_000_000;
@@ -39,7 +38,8 @@ final class RetryTimer {
     private int retriesLeft;
     private int rnrRetriesLeft;
 
-    /** Since when the peer is silent, or was last asked. */
+    /** Since when the peer is silent, and since when it is after it was last asked. */
+    private long startedNs;
     private long askedNs;
     private int backoff;
     private int asks;
@@ -113,7 +113,6 @@ final class RetryTimer {
         boolean isSampled = samplePsn >= 0 && una > samplePsn;
         if (isAnswerToAsking(nowNs)) {
             backoff = 0;
-            learnFromAsking(nowNs);
         } else if (isSampled) {
             estimate.add(nowNs - sampleSentNs);
             backoff = 0;
@@ -121,6 +120,7 @@ final class RetryTimer {
         if (isSampled) {
             samplePsn = -1;
         }
+        learnAtFirst(nowNs);
         asks = 0;
         retriesLeft = retryCount;
         rnrRetriesLeft = rnrRetry;
@@ -142,10 +142,10 @@ final class RetryTimer {
         return asks > 0 && nowNs - askedNs < promptNs;
     }
 
-    /** A network may lose so much that no packet is answered that was sent only once: this is a first idea then. */
-    private void learnFromAsking(long nowNs) {
+    /** The first answer of all, whatever it is to, gives a first idea: no less time passed since there was something to answer. */
+    private void learnAtFirst(long nowNs) {
         if (!estimate.isKnown()) {
-            estimate.add(nowNs - askedNs);
+            estimate.add(nowNs - (isAnswerToAsking(nowNs) ? askedNs : startedNs));
         }
     }
 
@@ -208,11 +208,9 @@ final class RetryTimer {
         timeoutAtNs = later(nowNs, timeoutNs);
         lossUna = una;
         lossNs = nowNs;
-        if (isAnswerToAsking(nowNs)) {
-            learnFromAsking(nowNs);
-        }
+        learnAtFirst(nowNs);
         // No answer to what is sent now comes sooner.
-        lossRoundTripNs = estimate.isKnown() ? estimate.shortestNs() : UNKNOWN_ROUND_TRIP_NS;
+        lossRoundTripNs = estimate.shortestNs();
         // Whoever says what is missing has looked at what came behind it, and is not slow.
         backoff = 0;
         asks = 0;
@@ -266,6 +264,7 @@ final class RetryTimer {
     }
 
     private void start(long nowNs) {
+        startedNs = nowNs;
         askedNs = nowNs;
         timeoutAtNs = later(nowNs, timeoutNs);
         askAtNs = nowNs + intervalNs();
