@@ -1,6 +1,6 @@
 /** The software NIC: RoCEv2 on ordinary sockets. */
 module io.rdma4j.softnic {
-    requires static transitive org.jspecify;
+    requires static org.jspecify;
     requires transitive io.rdma4j.api;
     requires io.rdma4j.protocol;
     requires java.management;

@@ -45,27 +45,24 @@ final class PortMonitor {
     }
 
     private void run() {
-        while (waitForNext()) {
+        while (true) {
+            synchronized (this) {
+                try {
+                    wait(intervalMs);
+                } catch (InterruptedException e) {
+                    // Nobody has a reason to; the thread ends with the devices.
+                }
+                if (watched.isEmpty()) {
+                    thread = null;
+                    return;
+                }
+            }
             try {
                 lookAtAll();
             } catch (OutOfMemoryError notEvenForThat) {
                 // The next look may find memory again.
             }
         }
-    }
-
-    /** {@return false if nothing is left to look at, and the thread ends} */
-    private synchronized boolean waitForNext() {
-        try {
-            wait(intervalMs);
-        } catch (InterruptedException e) {
-            // Nobody has a reason to; the thread ends with the devices.
-        }
-        if (watched.isEmpty()) {
-            thread = null;
-            return false;
-        }
-        return true;
     }
 
     private void lookAtAll() {

@@ -63,7 +63,7 @@ class PortsTest {
         }
         asked = 0;
         for (int i = 0; i < 1000; i++) {
-            assertThat(ports.find(address(i)) == added.get(i)).isTrue();
+            assertThat(ports.find(address(i))).isSameAs(added.get(i));
         }
         assertThat(ports.find(address(1000))).isNull();
         assertThat(asked).isZero();
