@@ -1,6 +1,6 @@
 /** Small complete programs, each showing one way to use RDMA. */
 module io.rdma4j.examples {
-    requires static transitive org.jspecify;
+    requires static org.jspecify;
     requires transitive io.rdma4j.api;
     requires io.rdma4j.softnic;
 

@@ -1,6 +1,6 @@
 /** The verbs and connection manager interface of RDMA. */
 module io.rdma4j.api {
-    requires static transitive org.jspecify;
+    requires static org.jspecify;
 
     exports io.rdma4j.cm;
     exports io.rdma4j.spi;

@@ -1,6 +1,6 @@
 /** Pure state machines and wire formats: what travels between devices and what it does to them. */
 module io.rdma4j.protocol {
-    requires static transitive org.jspecify;
+    requires static org.jspecify;
     requires transitive io.rdma4j.api;
 
     exports io.rdma4j.protocol.cm;

@@ -1,6 +1,6 @@
 /** The command line of rdma4j. */
 module io.rdma4j.tools {
-    requires static transitive org.jspecify;
+    requires static org.jspecify;
     requires io.rdma4j.api;
     requires io.rdma4j.examples;
     requires io.rdma4j.softnic;
