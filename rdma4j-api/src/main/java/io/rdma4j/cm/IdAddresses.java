@@ -73,6 +73,7 @@ final class IdAddresses implements DeviceLease.Holder {
         DeviceLease.Towards towards = DeviceLease.towards(destination);
         boolean isResolved = false;
         PortTable.Held taken = null;
+        InetSocketAddress before = local;
         try {
             InetSocketAddress source = new InetSocketAddress(towards.source(),
                     bound == null ? 0 : bound.getPort());
@@ -80,11 +81,12 @@ final class IdAddresses implements DeviceLease.Holder {
                 taken = PortTable.take(id.portSpace(), source, id.options);
                 source = taken.address();
             }
-            hold(towards.lease());
             local = source;
+            hold(towards.lease());
             isResolved = true;
         } finally {
             if (!isResolved) {
+                local = before;
                 towards.lease().release();
                 if (taken != null) {
                     PortTable.release(taken);

@@ -59,8 +59,8 @@ final class PortMonitor {
             }
             try {
                 lookAtAll();
-            } catch (OutOfMemoryError notEvenForThat) {
-                // The next look may find memory again.
+            } catch (RuntimeException | Error notEvenLogged) {
+                // The next look may find memory again, or a log that works.
             }
         }
     }

@@ -20,14 +20,19 @@ class PortMonitorTest {
             this.failure = failure;
         }
 
+        /** Not even a line of the log can be written. */
         @Override
         public String name() {
-            throw new OutOfMemoryError("no room for a line of the log");
+            return fail();
         }
 
         @Override
         public void lookAtPort() {
             left.countDown();
+            fail();
+        }
+
+        private String fail() {
             if (failure instanceof Error error) {
                 throw error;
             }

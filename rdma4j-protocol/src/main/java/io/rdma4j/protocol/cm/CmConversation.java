@@ -397,7 +397,7 @@ public final class CmConversation implements CmTimer, ConnectionManager.Asker {
                 hears.onTimewaitExit();
             }
         } else if (awaiting != null) {
-            if (earlyEnd.onDeadline() || retriesLeft-- > 0) {
+            if ((mayEndEarly() && earlyEnd.onDeadline()) || retriesLeft-- > 0) {
                 resend();
                 waitUntil(nowNs + CmSettings.nanos(settings.responseTimeout()));
             } else {

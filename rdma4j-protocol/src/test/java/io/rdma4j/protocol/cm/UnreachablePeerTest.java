@@ -2,6 +2,7 @@ package io.rdma4j.protocol.cm;
 
 import io.rdma4j.cm.ConnectionParameters;
 import io.rdma4j.cm.PortSpace;
+import io.rdma4j.protocol.cm.CmMessage.DisconnectRequest;
 import io.rdma4j.protocol.cm.CmMessage.MessageReceipt;
 import io.rdma4j.protocol.cm.CmMessage.Reject;
 import io.rdma4j.protocol.cm.CmMessage.Reply;
@@ -170,6 +171,19 @@ class UnreachablePeerTest extends CmPair {
         runUntil(15_000 * MILLISECOND);
         assertThat(asked).isOne();
         assertThat(client.events).isEmpty();
+    }
+
+    @Test
+    void endOfAConnectionIsNeitherAskedForNorRepeatedMoreOften() throws Exception {
+        CmConversation conversation = connect(THERE);
+        runUntil(100 * MILLISECOND);
+        receive(new Reply(77, request().senderId(), 0, 4, 5, 1, 1, 0, 0, true, 7, false, 1,
+                PrivateData.NONE));
+        conversation.establish();
+        conversation.disconnect(nowNs);
+        runUntil(LIMIT_NS);
+        assertThat(asked).isZero();
+        assertThat(sent.stream().filter(DisconnectRequest.class::isInstance)).hasSize(5);
     }
 
     @Test
