@@ -12,7 +12,7 @@ from .processes import GuestProcess
 
 RUN = Path("/tmp") / f"rdma-lab-{network.NAMESPACE}"
 SCRIPT = Path(__file__).resolve().parent.parent / "lab"
-BOOT_SECONDS = 90
+BOOT_SECONDS = 240
 DRIVERS = ("rxe", "siw", "none")
 
 

@@ -1,4 +1,5 @@
 """Plays what was drawn: C against C in two guests, then Java as server and as client of one of them."""
+import json
 import time
 
 from laboratory.capture import Capture
@@ -11,6 +12,7 @@ USUAL_SECONDS = 90
 LONG_SECONDS = 300
 PATIENCE_SECONDS = 60
 ROLES = ("server", "client")
+JSON = "--out_json"
 
 
 class Drawing:
@@ -54,6 +56,8 @@ class Drawing:
             server, client, reason = self._play(choice, serving, asking)
         java, linux = (server, client) if role == "server" else (client, server)
         verdict, reason = trial.judge(Judged(choice), Judged(choice), java, linux, reason)
+        if verdict is Verdict.OK and JSON in java.argv and not is_json(self._report()):
+            verdict, reason = Verdict.FAILED, "its report is no JSON"
         seen = wire.look(file, self._own_addresses)
         seen.unseen = capture.dropped
         if seen.wrong_sent:
@@ -64,11 +68,17 @@ class Drawing:
         self._dissector.add(name, file)
         return Result(name, verdict, reason, time.monotonic() - started, seen)
 
+    def _report(self):
+        return self._own_folder / "report.json"
+
     def _play(self, choice, serving, asking):
         def words(end, peer, side):
             is_java = end is self._java
-            return [*draws.arguments(choice, end.end(choice.family, peer), side, is_java),
-                    *(["--patience", str(PATIENCE_SECONDS)] if is_java else [])]
+            own = draws.arguments(choice, end.end(choice.family, peer), side, is_java)
+            # A guest writes where it likes, and forgets.
+            report = ["--out_json_file", str(self._report())] if is_java and JSON in own else []
+            return [*report, *(["--patience", str(PATIENCE_SECONDS)] if is_java else []), *own]
+        self._report().unlink(missing_ok=True)
         program = tools.named(choice.tool).program
         server, is_ready = serving.start_server(program, words(serving, asking, SERVER), draws.ready(choice))
         client = None
@@ -95,6 +105,14 @@ class Judged:
         self.is_reliable = choice.is_reliable
         # A guest that is emulated drops what comes faster than it takes it.
         self.may_lose = () if choice.is_reliable else ("clean",)
+
+
+def is_json(file):
+    try:
+        json.loads(file.read_text())
+        return True
+    except (OSError, ValueError):
+        return False
 
 
 def seconds(choice):
