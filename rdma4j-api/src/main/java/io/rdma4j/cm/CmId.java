@@ -27,7 +27,8 @@ import java.util.List;
  * <p>C: {@code struct rdma_cm_id}. An id made with an {@link EventChannel} is asynchronous: each step
  * returns at once and its outcome arrives as an event. An id made without is synchronous: each step
  * waits for its outcome and throws on failure; when the peer disconnects, its queue pair fails, so that
- * nobody waits in vain for a completion. The steps:
+ * nobody waits in vain for a completion: what was outstanding is flushed, and then waits end with ENOTCONN
+ * ({@link #awaitReceiveCompletion}). The steps:
  *
  * <pre>
  * active:  resolveAddress → resolveRoute → createQueuePair → connect → …  → disconnect → close

@@ -35,6 +35,12 @@ import java.util.List;
  * <p>Posting throws {@link RdmaException} with ENOMEM when the queue is full and EINVAL for what the queue
  * pair or its state does not allow, and {@link IllegalStateException} without a queue pair; registering
  * throws as {@link ProtectionDomain#register} does.
+ *
+ * <p>Waiting for a completion takes none of the events in the queue's channel and asks for none, so queues may
+ * share a channel, and threads may wait for completions and for events of the same queue: each is woken for
+ * what it waits for. A completion goes to one of those who wait for it, or poll. Nobody waits in vain: when the
+ * queue pair has ended and nothing of it is outstanding, the wait ends, after all completions in the queue have
+ * been handed out. Where queue pairs share a completion queue, it is this one's end that counts.
  */
 public interface CmOperations {
     /**
@@ -217,31 +223,35 @@ public interface CmOperations {
      * Waits for the next completion of the send queue. Several threads may wait; each completion wakes one.
      * C: {@code rdma_get_send_comp}.
      *
-     * @throws RdmaException EINTR when interrupted, EBADF when the queue's channel is closed, EINVAL if it
+     * @throws RdmaException ENOTCONN when no completion is left and none can come, because the queue pair is in
+     *         state ERR or RESET, as it is when the peer of a synchronous id has disconnected; ENODEV likewise when
+     *         the device is gone, EBADF when the queue pair is closed; EINTR when interrupted, EINVAL if the queue
      *         has no channel
      */
     default WorkCompletion awaitSendCompletion() throws RdmaException {
-        return CompletionWait.await(queuePair().sendCompletionQueue());
+        return CompletionWait.await(queuePair(), CompletionWait.Side.SEND);
     }
 
     /** {@return as above, or null if none comes in time; zero looks only} */
     default @Nullable WorkCompletion pollSendCompletion(Duration timeout) throws RdmaException {
-        return CompletionWait.poll(queuePair().sendCompletionQueue(), timeout);
+        return CompletionWait.poll(queuePair(), CompletionWait.Side.SEND, timeout);
     }
 
     /**
      * Waits for the next completion of the receive queue. Several threads may wait; each completion wakes
      * one. C: {@code rdma_get_recv_comp}.
      *
-     * @throws RdmaException EINTR when interrupted, EBADF when the queue's channel is closed, EINVAL if it
+     * @throws RdmaException ENOTCONN when no completion is left and none can come, because the queue pair is in
+     *         state ERR or RESET, as it is when the peer of a synchronous id has disconnected; ENODEV likewise when
+     *         the device is gone, EBADF when the queue pair is closed; EINTR when interrupted, EINVAL if the queue
      *         has no channel
      */
     default WorkCompletion awaitReceiveCompletion() throws RdmaException {
-        return CompletionWait.await(queuePair().receiveCompletionQueue());
+        return CompletionWait.await(queuePair(), CompletionWait.Side.RECEIVE);
     }
 
     /** {@return as above, or null if none comes in time; zero looks only} */
     default @Nullable WorkCompletion pollReceiveCompletion(Duration timeout) throws RdmaException {
-        return CompletionWait.poll(queuePair().receiveCompletionQueue(), timeout);
+        return CompletionWait.poll(queuePair(), CompletionWait.Side.RECEIVE, timeout);
     }
 }

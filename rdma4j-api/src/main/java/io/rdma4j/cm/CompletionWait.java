@@ -1,81 +1,157 @@
 package io.rdma4j.cm;
 
-import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.CompletionWaiters;
 import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
 import java.time.Duration;
-import java.util.Collections;
-import java.util.Map;
+import java.util.Locale;
 import java.util.Objects;
-import java.util.WeakHashMap;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Waiting for the completions of a queue.
+ * Waiting for the completions of a queue, until none of a queue pair can come any more.
  *
- * <p>A queue announces one completion each time it is armed, and that wakes one thread. So one thread at a
- * time arms and sleeps; the others wait for their turn, and look at the queue when it comes.
+ * <p>It takes no events: those in the channel are for whoever asked for them (ADR 32).
  */
 final class CompletionWait {
-    private static final String OPERATION = "await completion";
-    private static final Map<CompletionQueue, ReentrantLock> TURNS = Collections
-            .synchronizedMap(new WeakHashMap<>());
+    /** Which queue of a queue pair. */
+    enum Side {
+        SEND, RECEIVE;
 
-    private CompletionWait() {}
+        private CompletionQueue queue(QueuePair queuePair) {
+            return switch (this) {
+                case SEND -> queuePair.sendCompletionQueue();
+                case RECEIVE -> queuePair.receiveCompletionQueue();
+            };
+        }
+
+        private String text() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    private final QueuePair queuePair;
+    private final Side side;
+    private final CompletionQueue queue;
+    private final String operation;
+    private final CmContext device;
+
+    private CompletionWait(QueuePair queuePair, Side side) throws RdmaException {
+        this.queuePair = queuePair;
+        this.side = side;
+        queue = side.queue(queuePair);
+        operation = "await " + side.text() + " completion";
+        device = device(queuePair.protectionDomain().context());
+    }
+
+    private CmContext device(DeviceContext context) throws RdmaException {
+        if (context instanceof CmContext known) {
+            return known;
+        }
+        throw RdmaException.unsupported(operation,
+                "the queue pair is of a device that knows no connection manager; poll its queue");
+    }
 
     /** {@return the next completion, waiting as long as it takes} */
-    static WorkCompletion await(CompletionQueue queue) throws RdmaException {
-        return Objects.requireNonNull(poll(queue, Long.MAX_VALUE));
+    static WorkCompletion await(QueuePair queuePair, Side side) throws RdmaException {
+        WorkCompletion completion = poll(queuePair, side, Long.MAX_VALUE);
+        return Objects.requireNonNull(completion);
     }
 
     /** {@return the next completion, or null if none comes in time} */
-    static @Nullable WorkCompletion poll(CompletionQueue queue, Duration timeout)
+    static @Nullable WorkCompletion poll(QueuePair queuePair, Side side, Duration timeout)
             throws RdmaException {
         boolean isLong = timeout.compareTo(Duration.ofNanos(Long.MAX_VALUE)) >= 0;
-        return poll(queue, isLong ? Long.MAX_VALUE : Math.max(0, timeout.toNanos()));
+        return poll(queuePair, side, isLong ? Long.MAX_VALUE : Math.max(0, timeout.toNanos()));
     }
 
-    private static @Nullable WorkCompletion poll(CompletionQueue queue, long timeoutNs)
+    private static @Nullable WorkCompletion poll(QueuePair queuePair, Side side, long timeoutNs)
             throws RdmaException {
         WorkCompletion completion = new WorkCompletion();
-        if (queue.poll(completion)) {
+        if (side.queue(queuePair).poll(completion)) {
             return completion;
         }
-        CompletionChannel channel = queue.channel();
-        if (channel == null) {
-            throw new RdmaException(Errno.EINVAL, OPERATION,
+        CompletionWait wait = new CompletionWait(queuePair, side);
+        return wait.into(completion, timeoutNs) ? completion : null;
+    }
+
+    private boolean into(WorkCompletion completion, long timeoutNs) throws RdmaException {
+        if (queue.channel() == null) {
+            throw new RdmaException(Errno.EINVAL, operation,
                     "the completion queue has no channel to wait on; create it with one or poll it");
         }
-        long startNs = System.nanoTime();
-        ReentrantLock turn = TURNS.computeIfAbsent(queue, any -> new ReentrantLock());
-        try {
-            if (!turn.tryLock(timeoutNs, TimeUnit.NANOSECONDS)) {
-                return null;
-            }
-        } catch (InterruptedException e) {
-            throw RdmaException.interrupted(OPERATION);
+        if (timeoutNs == 0) {
+            return look(completion);
         }
+        long startNs = System.nanoTime();
+        CompletionWaiters waiters = device.waiters(queue);
+        long known = waiters.changes();
+        boolean hasTaken = false;
         try {
-            while (!queue.poll(completion)) {
-                queue.requestNotification(false);
-                if (queue.poll(completion)) {
-                    break;
+            while (true) {
+                waiters.arm();
+                hasTaken = look(completion);
+                if (hasTaken) {
+                    return true;
                 }
-                CompletionQueue announced = channel.pollEvent(
-                        Duration.ofNanos(timeoutNs - (System.nanoTime() - startNs)));
-                if (announced == null) {
-                    return null;
+                long leftNs = timeoutNs - (System.nanoTime() - startNs);
+                if (!waiters.await(known, leftNs, operation)) {
+                    return false;
                 }
-                announced.acknowledgeEvents(1);
+                known = waiters.changes();
             }
-            return completion;
         } finally {
-            turn.unlock();
+            waiters.passOn(known, hasTaken);
+        }
+    }
+
+    /**
+     * Takes a completion.
+     *
+     * @return whether there was one
+     * @throws RdmaException if there is none and none of the queue pair can come
+     */
+    private boolean look(WorkCompletion completion) throws RdmaException {
+        if (take(completion)) {
+            return true;
+        }
+        Errno end = device.ended(queuePair, side == Side.RECEIVE);
+        if (end == null) {
+            return false;
+        }
+        // What came last came before the end.
+        if (take(completion)) {
+            return true;
+        }
+        throw new RdmaException(end, operation, reason(end));
+    }
+
+    private String reason(Errno end) {
+        if (end == Errno.EBADF) {
+            return "the queue pair was closed";
+        }
+        String lack = "no " + side.text() + " is outstanding that could complete, and ";
+        return lack + (end == Errno.ENODEV
+                ? "the device is gone"
+                : "the queue pair is in state " + queuePair.state()
+                        + ": the connection has ended; close it");
+    }
+
+    private boolean take(WorkCompletion completion) throws RdmaException {
+        try {
+            return queue.poll(completion);
+        } catch (IllegalStateException e) {
+            // Closed meanwhile, behind its queue pair.
+            if (device.ended(queuePair, side == Side.RECEIVE) == Errno.EBADF) {
+                return false;
+            }
+            throw e;
         }
     }
 }

@@ -1,7 +1,11 @@
 package io.rdma4j.spi;
 
+import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
 import java.util.List;
@@ -36,6 +40,21 @@ public interface CmContext extends DeviceContext {
 
     /** {@return where threads that wait for its events may do so} */
     WaitingRoom waitingRoom();
+
+    /** {@return the threads that wait for completions of a queue of this device} */
+    CompletionWaiters waiters(CompletionQueue queue);
+
+    /**
+     * {@return why no completion of a queue pair can come any more, null if one can} What has completed by then is
+     * in its queue. When it may have changed, the device tells those who wait ({@link CompletionWaiters#onEnd}).
+     *
+     * <p>ENOTCONN if it is in a state that no work is carried out in (ERR, RESET) and none is outstanding, ENODEV
+     * likewise if the device is gone, EBADF if it is closed.
+     *
+     * @param ofReceives whether receives are asked for, or sends
+     */
+    @Nullable
+    Errno ended(QueuePair queuePair, boolean ofReceives) throws RdmaException;
 
     /**
      * Calls back, in a thread of its own, each time that all objects made from the context, or from one of

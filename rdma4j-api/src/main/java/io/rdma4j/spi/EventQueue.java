@@ -6,10 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.Queue;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 
@@ -22,48 +19,10 @@ import java.util.function.Predicate;
  */
 public final class EventQueue<T> {
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition arrived = lock.newCondition();
     private final Queue<T> events = new ArrayDeque<>();
     private final String operation;
-    private final boolean isUrgent;
-    /** Of the devices that publish here, and how often they were given. */
-    private final Map<WaitingRoom, Integer> rooms = new LinkedHashMap<>();
-    private final WaitingRoom.Guest guest = new Waiters();
-    private @Nullable WaitingRoom room;
-    /** Who waits in a room, and in which. */
-    private @Nullable Thread attendant;
-    private @Nullable WaitingRoom attended;
+    private final Waiters waiters;
     private boolean closed;
-
-    /** The threads that wait here, to a room. */
-    private final class Waiters implements WaitingRoom.Guest {
-        @Override
-        public boolean isDone() {
-            lock.lock();
-            try {
-                return !events.isEmpty() || closed;
-            } finally {
-                lock.unlock();
-            }
-        }
-
-        @Override
-        public boolean isUrgent() {
-            return isUrgent;
-        }
-
-        @Override
-        public boolean offer() {
-            lock.lock();
-            try {
-                boolean isWaiting = lock.hasWaiters(arrived);
-                arrived.signal();
-                return isWaiting;
-            } finally {
-                lock.unlock();
-            }
-        }
-    }
 
     /**
      * @param operation what a waiting caller attempts, for error messages
@@ -71,15 +30,14 @@ public final class EventQueue<T> {
      */
     public EventQueue(String operation, boolean isUrgent) {
         this.operation = operation;
-        this.isUrgent = isUrgent;
+        waiters = new Waiters(lock, isUrgent, since -> !events.isEmpty() || closed);
     }
 
     /** Lets threads wait in the room of a device that publishes here; as often as {@link #removeRoom}. */
     public void addRoom(WaitingRoom offered) {
         lock.lock();
         try {
-            rooms.merge(offered, 1, Integer::sum);
-            room = rooms.keySet().iterator().next();
+            waiters.addRoom(offered);
         } finally {
             lock.unlock();
         }
@@ -89,14 +47,7 @@ public final class EventQueue<T> {
     public void removeRoom(WaitingRoom offered) {
         lock.lock();
         try {
-            int left = rooms.getOrDefault(offered, 0) - 1;
-            if (left > 0) {
-                rooms.put(offered, left);
-                return;
-            }
-            rooms.remove(offered);
-            offered.forget(guest);
-            room = rooms.isEmpty() ? null : rooms.keySet().iterator().next();
+            waiters.removeRoom(offered);
         } finally {
             lock.unlock();
         }
@@ -108,26 +59,10 @@ public final class EventQueue<T> {
         try {
             if (!closed) {
                 events.add(event);
-                alert();
+                waiters.alertOne();
             }
         } finally {
             lock.unlock();
-        }
-    }
-
-    /** Makes one of those who wait look at the events. */
-    private void alert() {
-        if (lock.hasWaiters(arrived)) {
-            arrived.signal();
-        } else {
-            wakeAttendant();
-        }
-    }
-
-    private void wakeAttendant() {
-        // Who publishes from within the room looks before it sleeps again.
-        if (attended != null && !Thread.currentThread().equals(attendant)) {
-            attended.wake();
         }
     }
 
@@ -188,8 +123,7 @@ public final class EventQueue<T> {
         try {
             closed = true;
             events.clear();
-            arrived.signalAll();
-            wakeAttendant();
+            waiters.alertAll();
         } finally {
             lock.unlock();
         }
@@ -201,61 +135,19 @@ public final class EventQueue<T> {
         }
         lock.lock();
         try {
-            long remainingNs = timeoutNs;
-            while (events.isEmpty()) {
-                if (closed) {
-                    throw new RdmaException(Errno.EBADF, operation, "the channel is closed");
-                }
-                if (remainingNs <= 0) {
-                    return null;
-                }
-                WaitingRoom entered = enter();
-                if (entered == null) {
-                    remainingNs = arrived.awaitNanos(remainingNs);
-                } else {
-                    long startNs = System.nanoTime();
-                    stay(entered, remainingNs);
-                    remainingNs -= System.nanoTime() - startNs;
-                }
+            waiters.await(0, timeoutNs);
+            if (closed) {
+                throw new RdmaException(Errno.EBADF, operation, "the channel is closed");
             }
-            return events.remove();
+            return events.poll();
         } catch (InterruptedException e) {
             throw RdmaException.interrupted(operation);
         } finally {
             // Who was told of an event and does not take it, or leaves others, tells the next.
             if (!events.isEmpty()) {
-                alert();
+                waiters.alertOne();
             }
             lock.unlock();
-        }
-    }
-
-    /** {@return the room that this thread is in now, null if it has to sleep here} */
-    private @Nullable WaitingRoom enter() {
-        WaitingRoom wanted = room;
-        // One thread of this queue in one room, or a publisher would have to wake several.
-        boolean isOtherAttended = attended != null && !attended.equals(wanted);
-        return wanted != null && !isOtherAttended && wanted.tryEnter(guest) ? wanted : null;
-    }
-
-    private void stay(WaitingRoom entered, long timeoutNs) throws InterruptedException {
-        attendant = Thread.currentThread();
-        attended = entered;
-        lock.unlock();
-        try {
-            entered.stay(timeoutNs);
-        } finally {
-            entered.leave();
-            lock.lock();
-            // Another thread may have entered since.
-            if (Thread.currentThread().equals(attendant)) {
-                attendant = null;
-                attended = null;
-            }
-        }
-        // As for who sleeps on a condition, an event that came first comes first.
-        if (events.isEmpty() && Thread.interrupted()) {
-            throw new InterruptedException();
         }
     }
 

@@ -14,6 +14,12 @@ import java.time.Duration;
  * {@link CompletionQueue#acknowledgeEvents} before its queue can be closed. Waiting suits virtual
  * threads. A platform thread that waits may drive a device meanwhile, which saves the detour by another
  * thread.
+ *
+ * <p>There is one event for each time that {@link CompletionQueue#requestNotification} asked for one, for
+ * whichever thread takes it. Threads that wait for the completions of an id
+ * ({@link io.rdma4j.cm.CmOperations#awaitReceiveCompletion}) neither take events nor cause any, so both can be
+ * used on one channel, even for one queue; who is woken by an event may find that a thread that waits has
+ * taken the completion.
  */
 public final class CompletionChannel implements AutoCloseable {
     private final EventQueue<CompletionQueue> events = new EventQueue<>("await completion event",

@@ -3,6 +3,7 @@ package io.rdma4j.cm;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmListener;
+import io.rdma4j.spi.CompletionWaiters;
 import io.rdma4j.spi.ConnectCall;
 import io.rdma4j.spi.ListenCall;
 import io.rdma4j.spi.WaitingRoom;
@@ -14,6 +15,7 @@ import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceMemory;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.EthernetAddress;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
 import io.rdma4j.verbs.ExtendedDeviceAttributes;
@@ -26,6 +28,7 @@ import io.rdma4j.verbs.PhysicalState;
 import io.rdma4j.verbs.PortAttributes;
 import io.rdma4j.verbs.PortState;
 import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaDevice;
@@ -107,6 +110,16 @@ final class FakeContext implements CmContext {
             throw new IllegalStateException("broken");
         }
         return CLOSED;
+    }
+
+    @Override
+    public CompletionWaiters waiters(CompletionQueue queue) {
+        throw new UnsupportedOperationException("it has no queues");
+    }
+
+    @Override
+    public @Nullable Errno ended(QueuePair queuePair, boolean ofReceives) {
+        throw new UnsupportedOperationException("it has no queue pairs");
     }
 
     @Override

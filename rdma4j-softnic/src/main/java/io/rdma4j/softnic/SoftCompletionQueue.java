@@ -3,6 +3,7 @@ package io.rdma4j.softnic;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.queue.CompletionRing;
+import io.rdma4j.spi.CompletionWaiters;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionField;
@@ -30,6 +31,7 @@ final class SoftCompletionQueue implements ExtendedCompletionQueue, CompletionRi
     private final List<EngineQueuePair> queuePairs = new ArrayList<>();
     private final AtomicInteger unacknowledged = new AtomicInteger();
     private final AsyncEventSource events;
+    private final CompletionWaiters waiters;
     private boolean isOverrunReported;
     private volatile boolean isClosed;
 
@@ -47,9 +49,11 @@ final class SoftCompletionQueue implements ExtendedCompletionQueue, CompletionRi
         ring = Limits.allocate("create completion queue",
                 () -> new CompletionRing(wanted.capacity(), this, driver.engine()::timeNs,
                         isTimed ? context.nic() : null, wanted.ignoreOverrun()));
+        waiters = new CompletionWaiters(ring::armForWaiters);
         if (channel != null) {
             channel.attach(driver.room());
         }
+        waiters.addRoom(driver.room());
         context.nic().add(ring, this);
     }
 
@@ -64,6 +68,10 @@ final class SoftCompletionQueue implements ExtendedCompletionQueue, CompletionRi
 
     CompletionRing ring() {
         return ring;
+    }
+
+    CompletionWaiters waiters() {
+        return waiters;
     }
 
     @Override
@@ -177,6 +185,11 @@ final class SoftCompletionQueue implements ExtendedCompletionQueue, CompletionRi
     }
 
     @Override
+    public void onAwaited() {
+        waiters.onCompletion();
+    }
+
+    @Override
     public void onModerated(CompletionRing moderated) {
         driver.engine().onModerated(moderated);
     }
@@ -274,6 +287,8 @@ final class SoftCompletionQueue implements ExtendedCompletionQueue, CompletionRi
             if (channel != null) {
                 channel.detach(this, driver.room());
             }
+            waiters.removeRoom(driver.room());
+            waiters.onEnd();
             return this;
         });
     }

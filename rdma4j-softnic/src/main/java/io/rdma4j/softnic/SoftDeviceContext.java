@@ -5,6 +5,7 @@ import io.rdma4j.protocol.wire.OutgoingPacket;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmListener;
+import io.rdma4j.spi.CompletionWaiters;
 import io.rdma4j.spi.ConnectCall;
 import io.rdma4j.spi.EventQueue;
 import io.rdma4j.spi.ListenCall;
@@ -33,6 +34,7 @@ import io.rdma4j.verbs.PortAttributes;
 import io.rdma4j.verbs.PortFlag;
 import io.rdma4j.verbs.PortState;
 import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ThreadDomain;
@@ -388,6 +390,22 @@ final class SoftDeviceContext implements CmContext {
     @Override
     public WaitingRoom waitingRoom() {
         return nic.driver().room();
+    }
+
+    @Override
+    public CompletionWaiters waiters(CompletionQueue queue) {
+        if (queue instanceof SoftCompletionQueue own) {
+            return own.waiters();
+        }
+        throw new IllegalArgumentException("the completion queue is of another device");
+    }
+
+    @Override
+    public @Nullable Errno ended(QueuePair queuePair, boolean ofReceives) throws RdmaException {
+        if (queuePair instanceof SoftQueuePair own) {
+            return own.ended(ofReceives);
+        }
+        throw new IllegalArgumentException("the queue pair is of another device");
     }
 
     @Override

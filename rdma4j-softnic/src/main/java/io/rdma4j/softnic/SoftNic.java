@@ -54,7 +54,7 @@ final class SoftNic implements CompletionRing.Clock, PortMonitor.Watched {
     private long deviceMemoryLeft = Limits.DEVICE_MEMORY;
     private final IntSupplier random;
     private final NicAddresses addresses;
-    private @Nullable PortView port;
+    private volatile @Nullable PortView port;
     private final Map<CompletionRing, SoftCompletionQueue> completionQueues = new HashMap<>();
     private final long wallclockOffsetNs = System.currentTimeMillis() * 1_000_000
             - System.nanoTime();
@@ -368,6 +368,12 @@ final class SoftNic implements CompletionRing.Clock, PortMonitor.Watched {
             }
             change.lost().forEach(watchers::onAddressChanged);
         }
+    }
+
+    /** {@return whether the network interface has vanished, and the device with it} */
+    boolean isGone() {
+        PortView now = port;
+        return now != null && !now.isPresent();
     }
 
     /** {@return who wants to hear of lost addresses and of the end of the device} */

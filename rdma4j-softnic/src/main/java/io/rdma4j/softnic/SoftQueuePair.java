@@ -20,6 +20,7 @@ import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.MemoryWindow;
@@ -54,6 +55,8 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
     private final SendPosting posting;
     private final ReceivePosting receivePosting;
     private final EngineQueuePair engineSide;
+    private final SendRing sendRing;
+    private final ReceiveRing receiveRing;
     private final QueuePairWindows windows;
     private final GroupMemberships groups;
     private final AsyncEventSource events;
@@ -75,9 +78,9 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
         int inlineSize = plan.inlineSize();
         long inlineBytes = SendRing.inlineMemoryFor(sizes.maxSendRequests(), inlineSize);
         inlineMemory = inlineBytes == 0 ? null : domain.allocate(inlineBytes);
-        SendRing sendRing = new SendRing(sizes.maxSendRequests(), sizes.maxSendElements(),
+        sendRing = new SendRing(sizes.maxSendRequests(), sizes.maxSendElements(),
                 inlineSize, inlineMemory == null ? null : inlineMemory.memory());
-        ReceiveRing receiveRing = new ReceiveRing(sizes.maxReceiveRequests(),
+        receiveRing = new ReceiveRing(sizes.maxReceiveRequests(),
                 sizes.maxReceiveElements());
         int number = driver.engine().newQueuePairNumber();
         DomainMemory memory = domain.memoryOf(number);
@@ -207,7 +210,7 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
             }
             noticePeer();
             engineSide.protocol().modify(attributes, next, nowNs);
-            state = engineSide.protocol().state();
+            onState(engineSide.protocol().state());
             engineSide.moved(state, "MODIFY");
             driver.engine().touched(engineSide);
             return this;
@@ -255,6 +258,40 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
     @Override
     public void onState(QueuePairState newState) {
         state = newState;
+        if (carriesNothingOut(newState)) {
+            tellWaiters();
+        }
+    }
+
+    private static boolean carriesNothingOut(QueuePairState state) {
+        return state == QueuePairState.ERR || state == QueuePairState.RESET;
+    }
+
+    /** Whoever waits for a completion looks whether one can still come. */
+    private void tellWaiters() {
+        plan.sendQueue().waiters().onEnd();
+        plan.receiveQueue().waiters().onEnd();
+    }
+
+    /** {@return why no send or receive can complete any more, null if one can} As {@code CmContext.ended}. */
+    @Nullable
+    Errno ended(boolean ofReceives) throws RdmaException {
+        if (!isClosed && !carriesNothingOut(state)) {
+            return null;
+        }
+        // It fails, and what is outstanding is flushed, in one turn of the engine's owner.
+        if (!isClosed && driver.call(nowNs -> canComplete(ofReceives))) {
+            return null;
+        }
+        if (isClosed) {
+            return Errno.EBADF;
+        }
+        return domain.nic().isGone() ? Errno.ENODEV : Errno.ENOTCONN;
+    }
+
+    private boolean canComplete(boolean ofReceives) {
+        return !carriesNothingOut(state)
+                || (ofReceives ? receiveRing.isOutstanding() : sendRing.isOutstanding());
     }
 
     @Override
@@ -381,6 +418,7 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
             events.discard();
             driver.engine().detach(engineSide);
             domain.nic().queuePairs().remove(this);
+            tellWaiters();
             windows.forgetAll();
             plan.sendQueue().detach(engineSide);
             plan.receiveQueue().detach(engineSide);

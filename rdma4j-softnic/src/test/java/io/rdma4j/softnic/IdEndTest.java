@@ -166,6 +166,21 @@ class IdEndTest extends CmStage {
         }
     }
 
+    @Test
+    void anIdThatBecomesSynchronousAfterItsEndKeepsNobodyWaiting() throws Exception {
+        Ends ends = connected();
+        MemorySegment memory = Arena.ofAuto().allocate(8);
+        try (MemoryRegion region = ends.client.registerMessages(memory)) {
+            ends.client.postReceive(1, region, 0, 8);
+            ends.server.disconnect();
+            expect(CmEventType.DISCONNECTED).close();
+            expect(CmEventType.DISCONNECTED).close();
+            ends.client.migrate(null);
+            assertThat(ends.client.awaitReceiveCompletion().isSuccess()).isFalse();
+            assertRefused(ends.client::awaitReceiveCompletion, Errno.ENOTCONN, "state ERR");
+        }
+    }
+
     /** {@return whether a thread sleeps} In a system call its state does not say so. */
     private static boolean isWaiting(Thread thread) {
         return thread.getState() == Thread.State.WAITING

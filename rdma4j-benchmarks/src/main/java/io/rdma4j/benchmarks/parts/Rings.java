@@ -45,6 +45,11 @@ public class Rings {
         }
 
         @Override
+        public void onAwaited() {
+            throw new IllegalStateException("nobody waits");
+        }
+
+        @Override
         public void onModerated(CompletionRing ring) {
             throw new IllegalStateException("the ring is not moderated");
         }

@@ -14,8 +14,11 @@ import java.util.function.LongSupplier;
 public final class CompletionRing {
     /** Hears of the ring in the thread that owns the engine. */
     public interface Listener {
-        /** A completion arrived that was asked for. */
+        /** A completion arrived that an event was asked for. */
         void onNotify();
+
+        /** A completion arrived that threads wait for. */
+        void onAwaited();
 
         /** A notification is put off; {@link #notificationDueNs} says until when at most. */
         void onModerated(CompletionRing ring);
@@ -31,8 +34,9 @@ public final class CompletionRing {
     }
 
     private static final int NOT_ARMED = 0;
-    private static final int ARMED_FOR_SOLICITED = 1;
-    private static final int ARMED_FOR_ANY = 2;
+    private static final int EVENT_IF_SOLICITED = 1;
+    private static final int EVENT = 2;
+    private static final int WAKE_UP = 4;
 
     private final ReentrantLock takers = new ReentrantLock();
     private final AtomicInteger armed = new AtomicInteger(NOT_ARMED);
@@ -49,6 +53,8 @@ public final class CompletionRing {
     private int moderatedCount;
     private long moderatedNs;
     private int pendingCount;
+    /** What those that are counted were asked for. */
+    private int pending;
     private long notificationDueNs = Long.MAX_VALUE;
 
     private long batchAt;
@@ -113,12 +119,13 @@ public final class CompletionRing {
         long next = end + 1;
         end = next;
         int now = armed.get();
-        if (now == ARMED_FOR_ANY || (now == ARMED_FOR_SOLICITED && isSolicited)) {
-            notifyOrWait();
+        if (now != NOT_ARMED && (now != EVENT_IF_SOLICITED || isSolicited)) {
+            notifyOrWait(isSolicited ? now : now & ~EVENT_IF_SOLICITED);
         }
     }
 
-    private void notifyOrWait() {
+    private void notifyOrWait(int asked) {
+        pending |= asked;
         pendingCount++;
         if (pendingCount >= moderatedCount) {
             announce();
@@ -131,8 +138,23 @@ public final class CompletionRing {
     private void announce() {
         pendingCount = 0;
         notificationDueNs = Long.MAX_VALUE;
-        armed.set(NOT_ARMED);
-        listener.onNotify();
+        int due = pending;
+        pending = NOT_ARMED;
+        boolean isEventDue = (due & (EVENT | EVENT_IF_SOLICITED)) != 0;
+        disarm(isEventDue ? due | EVENT | EVENT_IF_SOLICITED : due);
+        if (isEventDue) {
+            listener.onNotify();
+        }
+        if ((due & WAKE_UP) != 0) {
+            listener.onAwaited();
+        }
+    }
+
+    private void disarm(int done) {
+        int now = armed.get();
+        while (!armed.compareAndSet(now, now & ~done)) {
+            now = armed.get();
+        }
     }
 
     /** {@return until when a notification is put off, {@link Long#MAX_VALUE} if none is} */
@@ -183,11 +205,19 @@ public final class CompletionRing {
 
     // ---------------------------------------------------------------- for applications
 
-    /** Asks for a call when the next completion arrives. */
+    /** Asks for an event when the next completion arrives. */
     public void arm(boolean solicitedOnly) {
-        int wanted = solicitedOnly ? ARMED_FOR_SOLICITED : ARMED_FOR_ANY;
+        ask(solicitedOnly ? EVENT_IF_SOLICITED : EVENT);
+    }
+
+    /** Asks for a wake-up of those who wait when the next completion arrives. Events know nothing of it. */
+    public void armForWaiters() {
+        ask(WAKE_UP);
+    }
+
+    private void ask(int wanted) {
         int now = armed.get();
-        while (now < wanted && !armed.compareAndSet(now, wanted)) {
+        while ((now & wanted) == 0 && !armed.compareAndSet(now, now | wanted)) {
             now = armed.get();
         }
     }

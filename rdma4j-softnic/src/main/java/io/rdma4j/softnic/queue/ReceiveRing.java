@@ -63,6 +63,11 @@ public final class ReceiveRing implements ReceiveQueue {
         return (int) (end - taken);
     }
 
+    /** {@return whether a posted request is not released} */
+    public boolean isOutstanding() {
+        return released != end;
+    }
+
     @Override
     public boolean isShared() {
         return false;

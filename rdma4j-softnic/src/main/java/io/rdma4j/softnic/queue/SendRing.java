@@ -136,6 +136,11 @@ public final class SendRing implements SendQueue {
         return end;
     }
 
+    /** {@return whether a posted request is not retired} */
+    public boolean isOutstanding() {
+        return retired != end;
+    }
+
     @Override
     public SendRequest request(long index) {
         SendRequest slot = slots[index(index)];

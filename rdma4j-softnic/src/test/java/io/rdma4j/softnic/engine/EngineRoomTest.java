@@ -132,6 +132,9 @@ class EngineRoomTest {
                 }
 
                 @Override
+                public void onAwaited() {}
+
+                @Override
                 public void onModerated(CompletionRing moderated) {
                     engine.onModerated(moderated);
                 }

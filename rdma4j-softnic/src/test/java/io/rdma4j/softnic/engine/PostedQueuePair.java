@@ -33,6 +33,9 @@ final class PostedQueuePair implements QueuePairProtocol, EngineQueuePair.Listen
             public void onNotify() {}
 
             @Override
+            public void onAwaited() {}
+
+            @Override
             public void onModerated(CompletionRing ring) {}
         }, () -> 0, null, false);
         queuePair = new EngineQueuePair(engine, engine.newQueuePairNumber(), Opcode.Service.RC,

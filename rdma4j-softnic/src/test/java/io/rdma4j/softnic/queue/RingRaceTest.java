@@ -56,6 +56,9 @@ class RingRaceTest {
         public void onNotify() {}
 
         @Override
+        public void onAwaited() {}
+
+        @Override
         public void onModerated(CompletionRing ring) {}
     };
 
@@ -167,6 +170,9 @@ class RingRaceTest {
             public void onNotify() {
                 notified.incrementAndGet();
             }
+
+            @Override
+            public void onAwaited() {}
 
             @Override
             public void onModerated(CompletionRing moderated) {}
