@@ -227,6 +227,54 @@ class ExamplesTest {
         assertThat(server.lines()).contains("adding 123456 and -789.");
     }
 
+    @Test
+    void oneSelectorServesSocketsAndRdmaAtOnce() throws Exception {
+        run(ready -> OneSelector.serve(ANY_PORT, 4, server.stream, ready), address -> {
+            try (Socket first = new Socket(address.getAddress(), address.getPort());
+                    Socket second = new Socket(address.getAddress(), address.getPort())) {
+                assertThat(ask(first, "first by tcp")).isEqualTo("FIRST BY TCP");
+                assertThat(OneSelector.ask(address, "by rdma", client.stream))
+                        .isEqualTo("BY RDMA");
+                assertThat(ask(second, "second by tcp")).isEqualTo("SECOND BY TCP");
+                assertThat(ask(first, "Once More")).isEqualTo("ONCE MORE");
+                assertThat(OneSelector.ask(address, "again", client.stream)).isEqualTo("AGAIN");
+            }
+        });
+        assertThat(server.lines())
+                .contains("a TCP client has come.", "an RDMA client has come.",
+                        "a TCP client has ended.")
+                .filteredOn(line -> line.equals("an RDMA client has ended.")).hasSize(2);
+        assertThat(client.lines()).containsExactly("BY RDMA", "AGAIN");
+    }
+
+    private static String ask(Socket socket, String text) throws IOException {
+        socket.getOutputStream().write(text.getBytes(StandardCharsets.UTF_8));
+        return new String(socket.getInputStream().readNBytes(text.length()),
+                StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void oneSelectorRefusesWhatDoesNotFitAndGoesOn() throws Exception {
+        run(ready -> OneSelector.serve(ANY_PORT, 2, server.stream, ready), address -> {
+            assertThatExceptionOfType(RdmaException.class)
+                    .isThrownBy(() -> OneSelector.ask(address, "x".repeat(200), client.stream))
+                    .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EMSGSIZE));
+            try (CmId id = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
+                id.resolveAddress(address, Duration.ofSeconds(2));
+                id.resolveRoute(Duration.ofSeconds(2));
+                id.createQueuePair(null, new QueuePairInitAttributes());
+                try (MemoryRegion region = id.registerMessages(arena.allocate(2000))) {
+                    id.connect(new ConnectionParameters());
+                    id.postSend(1, region, 0, 2000, SendFlag.SIGNALED);
+                    assertThat(id.awaitSendCompletion().isSuccess()).isFalse();
+                    id.closeQueuePair();
+                }
+            }
+            assertThat(OneSelector.ask(address, "still there", client.stream))
+                    .isEqualTo("STILL THERE");
+        });
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 1 << 20, (3 << 20) + 17})
     void fileArrivesAsItWas(int size, @TempDir Path directory) throws Exception {

@@ -154,16 +154,27 @@ class KilledPeerTest {
         assertClientGivesUp(address -> BasicClient.run(address, out, SHORT), 1);
     }
 
-    @Test
-    void basicServerEndsTheConnection() throws Exception {
+    private void assertServerEndsTheConnection(Serving serving, int messages) throws Exception {
         CompletableFuture<InetSocketAddress> listening = new CompletableFuture<>();
-        CompletableFuture<Void> served = start(_ -> BasicServer.run(ANY_PORT, 1, out,
-                listener -> listening.complete(listener.localAddress()), SHORT), ANY_PORT);
+        CompletableFuture<Void> served = start(_ -> serving
+                .serve(listener -> listening.complete(listener.localAddress())), ANY_PORT);
         try (Peer peer = new Peer("client", ADDRESS, String.valueOf(listening.get().getPort()),
-                "1")) {
+                String.valueOf(messages))) {
             peer.killWhenSilent();
             served.get();
         }
         assertThat(bytes.toString(StandardCharsets.UTF_8)).contains("may have been killed");
+    }
+
+    @Test
+    void basicServerEndsTheConnection() throws Exception {
+        assertServerEndsTheConnection(ready -> BasicServer.run(ANY_PORT, 1, out, ready, SHORT), 1);
+    }
+
+    @Test
+    void oneSelectorEndsTheConnection() throws Exception {
+        assertServerEndsTheConnection(
+                ready -> OneSelector.serve(ANY_PORT, 1, out, ready, SHORT), 0);
+        assertClientGivesUp(address -> OneSelector.ask(address, "text", out, SHORT), 1);
     }
 }

@@ -40,7 +40,9 @@ import java.util.List;
  * share a channel, and threads may wait for completions and for events of the same queue: each is woken for
  * what it waits for. A completion goes to one of those who wait for it, or poll. Nobody waits in vain: when the
  * queue pair has ended and nothing of it is outstanding, the wait ends, after all completions in the queue have
- * been handed out. Where queue pairs share a completion queue, it is this one's end that counts.
+ * been handed out. Where queue pairs share a completion queue, it is this one's end that counts. When the peer
+ * disconnects, the queue pair of a synchronous id ends by itself, that of an asynchronous one when the
+ * application answers DISCONNECTED by {@link CmId#disconnect} or {@link CmId#close}.
  */
 public interface CmOperations {
     /**
@@ -224,9 +226,8 @@ public interface CmOperations {
      * C: {@code rdma_get_send_comp}.
      *
      * @throws RdmaException ENOTCONN when no completion is left and none can come, because the queue pair is in
-     *         state ERR or RESET, as it is when the peer of a synchronous id has disconnected; ENODEV likewise when
-     *         the device is gone, EBADF when the queue pair is closed; EINTR when interrupted, EINVAL if the queue
-     *         has no channel
+     *         state ERR or RESET; ENODEV likewise when the device is gone, EBADF when the queue pair is closed;
+     *         EINTR when interrupted, EINVAL if the queue has no channel
      */
     default WorkCompletion awaitSendCompletion() throws RdmaException {
         return CompletionWait.await(queuePair(), CompletionWait.Side.SEND);
@@ -242,9 +243,8 @@ public interface CmOperations {
      * one. C: {@code rdma_get_recv_comp}.
      *
      * @throws RdmaException ENOTCONN when no completion is left and none can come, because the queue pair is in
-     *         state ERR or RESET, as it is when the peer of a synchronous id has disconnected; ENODEV likewise when
-     *         the device is gone, EBADF when the queue pair is closed; EINTR when interrupted, EINVAL if the queue
-     *         has no channel
+     *         state ERR or RESET; ENODEV likewise when the device is gone, EBADF when the queue pair is closed;
+     *         EINTR when interrupted, EINVAL if the queue has no channel
      */
     default WorkCompletion awaitReceiveCompletion() throws RdmaException {
         return CompletionWait.await(queuePair(), CompletionWait.Side.RECEIVE);

@@ -6,6 +6,7 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
+import java.nio.channels.SelectableChannel;
 import java.time.Duration;
 
 /**
@@ -50,6 +51,24 @@ public final class EventChannel implements AutoCloseable {
             event.id().onEventTaken(event);
         }
         return event;
+    }
+
+    /**
+     * {@return a channel that a selector can wait for, together with sockets and others: it is readable while an
+     * event is here} C: {@code rdma_event_channel.fd} (rdma_create_event_channel(3)).
+     *
+     * <p>Register it for {@link java.nio.channels.SelectionKey#OP_READ}, but do not read from it: taking events
+     * makes it unreadable, whoever takes them. When it is readable take one or all events, with
+     * {@link #pollEvent} and a time-out of zero, for another thread may have been faster.
+     *
+     * <p>It is non-blocking and always the same, made by the first call; without one it costs nothing. It belongs
+     * to this channel, which closes it, and wakes selectors that wait for it. Devices drive themselves while a
+     * thread waits in a selector; that costs one more wake-up than waiting in {@link #awaitEvent}.
+     *
+     * @throws RdmaException EBADF when the channel is closed, ENOMEM if the system gives no pipe
+     */
+    public SelectableChannel selectableChannel() throws RdmaException {
+        return events.selectableChannel();
     }
 
     /**

@@ -180,13 +180,13 @@ final class IdEvents {
             channel = target;
             isSynchronous = given == null;
         }
-        if (given == null && id.progress.is(IdState.ENDED)) {
-            // As if it had been synchronous when the connection ended: who waits from now on hears no event.
-            id.queues.fail();
-        }
         left.detach();
         if (wasOwn) {
             left.close();
+        }
+        if (given == null && id.progress.is(IdState.ENDED)) {
+            // As if it had been synchronous when the connection ended: nobody hears of that event any more.
+            id.queues.failQuietly();
         }
     }
 

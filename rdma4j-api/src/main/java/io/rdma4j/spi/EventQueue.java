@@ -4,6 +4,7 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
+import java.nio.channels.SelectableChannel;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
@@ -13,7 +14,8 @@ import java.util.function.Predicate;
 /**
  * Events that devices publish and threads wait for. Thread safe; waiting suits virtual threads.
  *
- * <p>One of the threads that wait may do so in a device's {@link WaitingRoom}; the others sleep here.
+ * <p>One of the threads that wait may do so in a device's {@link WaitingRoom}; the others sleep here, or in a
+ * selector of the application's ({@link #selectableChannel}).
  *
  * @param <T> the events
  */
@@ -23,6 +25,8 @@ public final class EventQueue<T> {
     private final String operation;
     private final Waiters waiters;
     private boolean closed;
+    /** Null until the application asks for it. */
+    private volatile @Nullable Readiness readiness;
 
     /**
      * @param operation what a waiting caller attempts, for error messages
@@ -60,6 +64,7 @@ public final class EventQueue<T> {
             if (!closed) {
                 events.add(event);
                 waiters.alertOne();
+                showReadiness();
             }
         } finally {
             lock.unlock();
@@ -90,6 +95,43 @@ public final class EventQueue<T> {
         return await(nanos(timeout));
     }
 
+    /**
+     * {@return a channel that is readable while an event is here} It is made by the first call, or the next after
+     * the application has closed it.
+     *
+     * @throws RdmaException EBADF when closed, ENOMEM if the system gives no pipe
+     */
+    public SelectableChannel selectableChannel() throws RdmaException {
+        lock.lock();
+        try {
+            if (closed) {
+                throw new RdmaException(Errno.EBADF, operation, "the channel is closed");
+            }
+            Readiness present = readiness;
+            if (present == null || !present.isOpen()) {
+                present = Readiness.open(operation);
+                readiness = present;
+            }
+            showReadiness();
+            waiters.waitElsewhere();
+            return present.channel();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** {@return whether the application has a channel to select on} */
+    public boolean isSelectable() {
+        return readiness != null;
+    }
+
+    private void showReadiness() {
+        Readiness present = readiness;
+        if (present != null) {
+            present.show(!events.isEmpty());
+        }
+    }
+
     /** {@return how many events of a kind nobody has taken} */
     public int count(Predicate<? super T> predicate) {
         lock.lock();
@@ -105,6 +147,7 @@ public final class EventQueue<T> {
         lock.lock();
         try {
             events.removeIf(predicate);
+            showReadiness();
         } finally {
             lock.unlock();
         }
@@ -124,6 +167,10 @@ public final class EventQueue<T> {
             closed = true;
             events.clear();
             waiters.alertAll();
+            Readiness present = readiness;
+            if (present != null) {
+                present.close();
+            }
         } finally {
             lock.unlock();
         }
@@ -135,11 +182,16 @@ public final class EventQueue<T> {
         }
         lock.lock();
         try {
+            boolean isAtOnce = closed || !events.isEmpty() || timeoutNs <= 0;
             waiters.await(0, timeoutNs);
             if (closed) {
                 throw new RdmaException(Errno.EBADF, operation, "the channel is closed");
             }
-            return events.poll();
+            T event = events.poll();
+            if (readiness != null) {
+                onTaken(isAtOnce);
+            }
+            return event;
         } catch (InterruptedException e) {
             throw RdmaException.interrupted(operation);
         } finally {
@@ -148,6 +200,14 @@ public final class EventQueue<T> {
                 waiters.alertOne();
             }
             lock.unlock();
+        }
+    }
+
+    /** Who has taken the last event without waiting for it goes back to a selector. */
+    private void onTaken(boolean isAtOnce) {
+        showReadiness();
+        if (isAtOnce && events.isEmpty()) {
+            waiters.waitElsewhere();
         }
     }
 

@@ -118,6 +118,11 @@ final class Waiters implements WaitingRoom.Guest {
         return Thread.currentThread().equals(attendant);
     }
 
+    /** The calling thread waits where nobody drives the devices. */
+    void waitElsewhere() {
+        rooms.keySet().forEach(WaitingRoom::waitElsewhere);
+    }
+
     private void wakeAttendant() {
         if (attended != null) {
             attended.wake();

@@ -4,8 +4,8 @@ package io.rdma4j.spi;
  * Where a thread that waits for an event drives the device meanwhile, so that what arrives wakes it and
  * nobody else.
  *
- * <p>One guest's thread is in it at a time. {@link #tryEnter} and {@link #wake} never wait and call nobody
- * back, so they may be called under locks; {@link #stay} and {@link #leave} may not.
+ * <p>One guest's thread is in it at a time. {@link #tryEnter}, {@link #wake} and {@link #waitElsewhere} never
+ * wait and call nobody back, so they may be called under locks; {@link #stay} and {@link #leave} may not.
  */
 public interface WaitingRoom {
     /** Who waits: the threads of one queue of events. For any thread. */
@@ -49,6 +49,12 @@ public interface WaitingRoom {
 
     /** Makes the thread that is in look whether its guest is done. */
     void wake();
+
+    /**
+     * The calling thread is about to wait in some other place, such as a selector, where it does not drive the
+     * device: the device works without it at once, whether it has polled a moment ago or not.
+     */
+    void waitElsewhere();
 
     /** Offers the room to a guest no more. */
     void forget(Guest guest);

@@ -4,6 +4,7 @@ import io.rdma4j.spi.EventQueue;
 import io.rdma4j.spi.WaitingRoom;
 import org.jspecify.annotations.Nullable;
 
+import java.nio.channels.SelectableChannel;
 import java.time.Duration;
 
 /**
@@ -53,6 +54,30 @@ public final class CompletionChannel implements AutoCloseable {
      */
     public @Nullable CompletionQueue pollEvent(Duration timeout) throws RdmaException {
         return events.poll(timeout);
+    }
+
+    /**
+     * {@return a channel that a selector can wait for, together with sockets and others: it is readable while an
+     * event is here} C: {@code ibv_comp_channel.fd} (ibv_create_comp_channel(3)).
+     *
+     * <p>Register it for {@link java.nio.channels.SelectionKey#OP_READ}, but do not read from it: taking events
+     * makes it unreadable, whoever takes them. When it is readable take one or all events, with
+     * {@link #pollEvent} and a time-out of zero, for another thread may have been faster; acknowledge; ask for the
+     * next event at the queue they name; poll the queue until it is empty, and only then select again.
+     *
+     * <p>It is non-blocking and always the same, made by the first call; without one it costs nothing. It belongs
+     * to this channel, which closes it, and wakes selectors that wait for it. A device drives itself while a
+     * thread waits in a selector; that costs one more wake-up than waiting in {@link #awaitEvent}.
+     *
+     * @throws RdmaException EBADF when the channel is closed, ENOMEM if the system gives no pipe
+     */
+    public SelectableChannel selectableChannel() throws RdmaException {
+        return events.selectableChannel();
+    }
+
+    /** {@return whether {@link #selectableChannel} was called} For devices. */
+    public boolean isSelectable() {
+        return events.isSelectable();
     }
 
     /** Announces an event. For devices; the completion queue must have been attached. */

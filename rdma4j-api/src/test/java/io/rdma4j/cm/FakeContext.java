@@ -81,6 +81,9 @@ final class FakeContext implements CmContext {
         public void wake() {}
 
         @Override
+        public void waitElsewhere() {}
+
+        @Override
         public void forget(Guest guest) {}
     };
     private final FakeDevice device;

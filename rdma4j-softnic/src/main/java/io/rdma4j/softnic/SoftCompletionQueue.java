@@ -102,7 +102,7 @@ final class SoftCompletionQueue implements ExtendedCompletionQueue, CompletionRi
             driver.poll();
             count = ring.take(completions);
             if (count == 0) {
-                checkOverrun();
+                onNothingFound();
             }
         }
         return count;
@@ -118,7 +118,7 @@ final class SoftCompletionQueue implements ExtendedCompletionQueue, CompletionRi
         if (ring.take(completion)) {
             return true;
         }
-        checkOverrun();
+        onNothingFound();
         return false;
     }
 
@@ -132,7 +132,7 @@ final class SoftCompletionQueue implements ExtendedCompletionQueue, CompletionRi
         if (ring.startBatch()) {
             return true;
         }
-        checkOverrun();
+        onNothingFound();
         return false;
     }
 
@@ -149,6 +149,15 @@ final class SoftCompletionQueue implements ExtendedCompletionQueue, CompletionRi
     @Override
     public void endPoll() {
         ring.endBatch();
+    }
+
+    private void onNothingFound() throws RdmaException {
+        checkOverrun();
+        CompletionChannel announcesIn = channel;
+        if (announcesIn != null && announcesIn.isSelectable() && ring.isEventAsked()) {
+            // Whoever has asked for an event, and finds nothing, waits for it in a selector.
+            driver.room().waitElsewhere();
+        }
     }
 
     private void checkOverrun() throws RdmaException {

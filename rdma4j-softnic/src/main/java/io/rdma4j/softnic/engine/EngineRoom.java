@@ -140,6 +140,19 @@ final class EngineRoom implements WaitingRoom {
     }
 
     @Override
+    public void waitElsewhere() {
+        driver.stopAttending();
+        if (isOccupied) {
+            return;
+        }
+        // Who has left a moment ago may have been this very thread.
+        lastVisitNs = driver.nowNs() - EngineDriver.POLLING_NS;
+        if (!isBackgroundAsleep) {
+            driver.wakeBackground();
+        }
+    }
+
+    @Override
     public void forget(Guest guest) {
         synchronized (line) {
             line.remove(guest);

@@ -210,6 +210,11 @@ public final class CompletionRing {
         ask(solicitedOnly ? EVENT_IF_SOLICITED : EVENT);
     }
 
+    /** {@return whether an event is asked for, and none has come since} */
+    public boolean isEventAsked() {
+        return (armed.get() & (EVENT | EVENT_IF_SOLICITED)) != 0;
+    }
+
     /** Asks for a wake-up of those who wait when the next completion arrives. Events know nothing of it. */
     public void armForWaiters() {
         ask(WAKE_UP);

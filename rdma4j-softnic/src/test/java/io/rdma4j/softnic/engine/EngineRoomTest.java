@@ -18,6 +18,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.net.InetAddress;
 import java.net.NetworkInterface;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -293,6 +295,60 @@ class EngineRoomTest {
         driver.poll();
         assertThat(events.poll(Duration.ofMillis(2))).isNull();
         assertThat(room.lastVisit()).isEqualTo(1);
+    }
+
+    // ---------------------------------------------------------------- who waits in a selector
+
+    /** {@return the thread that has published, and so woken this one in a selector} */
+    private Thread selected(EventQueue<Thread> from) throws Exception {
+        try (Selector selector = Selector.open()) {
+            from.selectableChannel().register(selector, SelectionKey.OP_READ);
+            while (true) {
+                Thread publisher = from.poll(Duration.ZERO);
+                if (publisher != null) {
+                    return publisher;
+                }
+                selector.select(TimeUnit.SECONDS.toMillis(60));
+            }
+        }
+    }
+
+    @Test
+    void theBackgroundThreadServesWhoHasPolledAndWaitsInASelector() throws Exception {
+        driver.start();
+        events.selectableChannel();
+        driver.poll();
+        // No time passes that the driver could see: without further ado it would leave this to pollers.
+        skippedNs.addAndGet(-TimeUnit.HOURS.toNanos(1));
+        publishSoon(events);
+        assertThat(selected(events).getName()).isEqualTo("background");
+    }
+
+    @Test
+    void theBackgroundThreadServesWhoHasWaitedHereAndWaitsInASelector() throws Exception {
+        events.selectableChannel();
+        driver.poll();
+        assertThat(events.poll(Duration.ofMillis(1))).isNull();
+        assertThat(room.lastVisit()).isPositive();
+        // No time passes that the driver could see: without further ado it would expect this thread back.
+        skippedNs.addAndGet(-TimeUnit.HOURS.toNanos(1));
+        driver.start();
+        publishSoon(events);
+        assertThat(selected(events).getName()).isEqualTo("background");
+    }
+
+    @Test
+    void whoeverTakesTheLastEventMayGoBackToItsSelector() throws Exception {
+        driver.start();
+        publishSoon(events);
+        assertThat(selected(events).getName()).isEqualTo("background");
+        driver.poll();
+        events.publish(Thread.currentThread());
+        skippedNs.addAndGet(-TimeUnit.HOURS.toNanos(1));
+        assertThat(events.take()).isEqualTo(Thread.currentThread());
+        publishSoon(events);
+        Race.until("the event", () -> events.count(any -> true) > 0, Thread::onSpinWait);
+        assertThat(events.take().getName()).isEqualTo("background");
     }
 
     // ---------------------------------------------------------------- who waits for what is rare
