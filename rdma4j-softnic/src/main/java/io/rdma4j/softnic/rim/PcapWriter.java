@@ -3,12 +3,12 @@ package io.rdma4j.softnic.rim;
 import io.rdma4j.verbs.Gid;
 
 import java.io.Closeable;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
@@ -30,14 +30,15 @@ final class PcapWriter implements Closeable {
     private static final Map<Path, PcapWriter> OPEN = new HashMap<>();
 
     private final Path path;
-    private final FileChannel file;
-    private final ByteBuffer buffer = ByteBuffer.allocateDirect(1 << 18)
+    /** No channel: an interrupted thread would close it by writing, and any thread may be the one that writes. */
+    private final FileOutputStream file;
+    private final ByteBuffer buffer = ByteBuffer.allocate(1 << 18)
             .order(ByteOrder.LITTLE_ENDIAN);
     private long lastFlushNs = System.nanoTime();
     private boolean hasFailed;
     private int users;
 
-    private PcapWriter(Path path, FileChannel file) {
+    private PcapWriter(Path path, FileOutputStream file) {
         this.path = path;
         this.file = file;
     }
@@ -57,8 +58,9 @@ final class PcapWriter implements Closeable {
     }
 
     private static PcapWriter create(Path path) throws IOException {
-        PcapWriter writer = new PcapWriter(path, FileChannel.open(path, StandardOpenOption.CREATE,
-                StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING));
+        // Says what is wrong if it cannot be written.
+        Files.write(path, new byte[0]);
+        PcapWriter writer = new PcapWriter(path, new FileOutputStream(path.toFile()));
         writer.buffer.putInt(MAGIC).putShort((short) 2).putShort((short) 4).putInt(0).putInt(0)
                 .putInt(SNAP_LENGTH).putInt(RAW_IP);
         writer.flush();
@@ -132,7 +134,8 @@ final class PcapWriter implements Closeable {
         buffer.flip();
         try {
             while (buffer.hasRemaining() && !hasFailed) {
-                file.write(buffer);
+                file.write(buffer.array(), buffer.position(), buffer.remaining());
+                buffer.position(buffer.limit());
             }
         } catch (IOException e) {
             hasFailed = true;

@@ -76,6 +76,19 @@ class CapturingRimTest {
     }
 
     @Test
+    void interruptedThreadEndsNoRecording(@TempDir Path directory) throws Exception {
+        Path file = directory.resolve("capture");
+        Rim rim = CapturingRim.open(network.rim(), file);
+        PacketPort from = rim.open(InetAddress.ofLiteral("127.0.0.1"));
+        PacketPort to = rim.open(InetAddress.ofLiteral("127.0.0.2"));
+        send(from, to, 5);
+        Thread.currentThread().interrupt();
+        rim.close();
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(psns(file)).containsExactly(5);
+    }
+
+    @Test
     void devicesThatRecordInTheSameFileShareIt(@TempDir Path directory) throws Exception {
         Path file = directory.resolve("capture");
         Rim first = CapturingRim.open(network.rim(), file);
