@@ -19,10 +19,16 @@ public interface ProtectionDomain extends AutoCloseable {
      * Registers memory. C: {@code ibv_reg_mr}. The region keeps the segment reachable; its bytes stay the
      * caller's, and closing its arena ends access as closing the region does.
      *
+     * <p>A segment made by a restricted method ({@link MemorySegment#reinterpret(long)}) is memory only because the caller
+     * says so. A device that accesses it, perhaps because a peer asks, ends the JVM if it is not mapped, no longer mapped
+     * or mapped without the rights that {@code access} needs; of these only the first is noticed here, and only on Linux
+     * (without native access only for a segment of no arena).
+     *
      * @param segment native or mapped memory of any size, of a shared, automatic or global arena
      * @param access what may be done; reading by the local side is always allowed
      * @throws RdmaException EINVAL for a heap segment, a segment without bytes, a confined or closed arena,
-     *         a read-only segment with write access, or remote writing without local writing; EOPNOTSUPP
+     *         a read-only segment with write access, or remote writing without local writing; EFAULT for a
+     *         segment that is known not to be mapped; EOPNOTSUPP
      *         naming rights the device does not offer; ENOMEM naming the limit when it has no room for
      *         another region
      * @throws IllegalStateException if the domain is closed

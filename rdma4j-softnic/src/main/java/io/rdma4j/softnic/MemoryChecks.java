@@ -1,5 +1,6 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.softnic.linux.AddressSpace;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
@@ -27,6 +28,11 @@ final class MemoryChecks {
         }
         if (!segment.scope().isAlive()) {
             throw new RdmaException(Errno.EINVAL, operation, "the segment's arena is closed");
+        }
+        if (AddressSpace.isMissing(segment)) {
+            throw new RdmaException(Errno.EFAULT, operation, String.format(
+                    "0x%x and %d bytes are not all memory of this process", segment.address(),
+                    segment.byteSize()));
         }
     }
 

@@ -35,6 +35,8 @@ import io.rdma4j.verbs.WorkCompletion;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
@@ -143,6 +145,17 @@ class ObjectsTest {
     }
 
     // ---------------------------------------------------------------- memory
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void whatIsNoMemoryOfTheProcessIsRefused() throws RdmaException {
+        MemorySegment wild = MemorySegment.ofAddress(0x1000).reinterpret(8192);
+        assertRefused(() -> domain.register(wild, AccessFlag.REMOTE_READ), Errno.EFAULT, "0x1000",
+                "8192");
+        MemoryRegion region = domain.register(Arena.ofAuto().allocate(64), AccessFlag.LOCAL_WRITE);
+        assertRefused(() -> region.reregister(wild, null, null), Errno.EFAULT, "0x1000");
+        region.close();
+    }
 
     @Test
     void memoryOfEveryLifetimeButAConfinedOneCanBeRegistered(@TempDir Path directory)
