@@ -148,13 +148,8 @@ public final class CapturingRim implements Rim {
 
         @Override
         public Sent send(OutgoingPacket packet) {
-            ByteBuffer datagram;
-            try {
-                datagram = sealer.seal(packet);
-            } catch (IllegalStateException | InternalError memoryGone) {
-                return Sent.REFUSED;
-            }
-            return send(datagram, packet.path());
+            ByteBuffer datagram = sealer.seal(packet);
+            return datagram == null ? Sent.PAYLOAD_GONE : send(datagram, packet.path());
         }
 
         @Override
