@@ -168,9 +168,13 @@ public final class CapturingRim implements Rim {
 
         @Override
         public Sent sendAsking(OutgoingPacket packet) {
+            ByteBuffer datagram = sealer.seal(packet);
+            if (datagram == null) {
+                return Sent.PAYLOAD_GONE;
+            }
             Sent sent = port.sendAsking(packet);
             if (sent != Sent.REFUSED) {
-                record(sealer.seal(packet), packet.path());
+                record(datagram, packet.path());
             }
             return sent;
         }
