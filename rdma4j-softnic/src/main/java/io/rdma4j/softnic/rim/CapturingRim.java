@@ -168,13 +168,9 @@ public final class CapturingRim implements Rim {
 
         @Override
         public Sent sendAsking(OutgoingPacket packet) {
-            ByteBuffer datagram = sealer.seal(packet);
-            if (datagram == null) {
-                return Sent.PAYLOAD_GONE;
-            }
             Sent sent = port.sendAsking(packet);
             if (sent != Sent.REFUSED) {
-                record(datagram, packet.path());
+                record(sealer.seal(packet), packet.path());
             }
             return sent;
         }
