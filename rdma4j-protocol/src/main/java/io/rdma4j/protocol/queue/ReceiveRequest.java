@@ -46,8 +46,9 @@ public final class ReceiveRequest {
      * Copies arriving bytes into the elements.
      *
      * @param offset where they belong in the message; they fit
+     * @return false if an element names memory that may not be written
      */
-    public CopyOutcome scatter(long offset, MemorySegment source, long sourceOffset, int byteCount,
+    public boolean scatter(long offset, MemorySegment source, long sourceOffset, int byteCount,
             Memory memory) {
         return Scatter.into(elements, offset, source, sourceOffset, byteCount, memory, piece);
     }

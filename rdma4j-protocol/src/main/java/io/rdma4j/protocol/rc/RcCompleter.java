@@ -1,6 +1,5 @@
 package io.rdma4j.protocol.rc;
 
-import io.rdma4j.protocol.queue.CopyOutcome;
 import io.rdma4j.protocol.queue.Memory;
 import io.rdma4j.protocol.queue.QueuePairHost;
 import io.rdma4j.protocol.queue.RetransmissionCause;
@@ -244,15 +243,11 @@ final class RcCompleter {
             failUnlessOver(WorkCompletionStatus.BAD_RESPONSE_ERROR);
             return;
         }
-        switch (request.scatter(offset, packet.payloadMemory(), packet.payloadStart(),
+        if (!request.scatter(offset, packet.payloadMemory(), packet.payloadStart(),
                 packet.payloadLength(), memory)) {
-            case DONE -> onReadPlaced(packet, psn, nowNs);
-            case SOURCE_GONE -> packet.onPayloadGone();
-            case TARGET_REFUSED -> failUnlessOver(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
+            failUnlessOver(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
+            return;
         }
-    }
-
-    private void onReadPlaced(PacketView packet, long psn, long nowNs) {
         // Whatever the first request got was sent before what the peer was asked for again: the rest is lost.
         boolean isAnswerToPart = packet.opcode().isEnd()
                 && psn + packet.span() < window.reads.endOf(psn);
@@ -268,7 +263,7 @@ final class RcCompleter {
             return;
         }
         atomicResult.set(ValueLayout.JAVA_LONG, 0, packet.originalValue());
-        if (request.scatter(0, atomicResult, 0, Long.BYTES, memory) != CopyOutcome.DONE) {
+        if (!request.scatter(0, atomicResult, 0, Long.BYTES, memory)) {
             failUnlessOver(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
             return;
         }

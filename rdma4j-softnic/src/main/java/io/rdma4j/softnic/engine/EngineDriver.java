@@ -150,7 +150,6 @@ public final class EngineDriver {
     private void begin(long nowNs) {
         if (isHeldBack) {
             transmit(nowNs);
-            engine.restoreOwner();
         } else {
             engine.setTime(nowNs);
         }
@@ -193,11 +192,6 @@ public final class EngineDriver {
         return isHeldBack;
     }
 
-    private void letGo() {
-        engine.restoreOwner();
-        owner.unlock();
-    }
-
     private void enter() {
         if (!owner.tryLock()) {
             // Pollers step back while somebody waits, or they would always win the race.
@@ -214,7 +208,7 @@ public final class EngineDriver {
     private void leave() {
         long nowNs = clock.getAsLong();
         lastTrafficNs = nowNs;
-        letGo();
+        owner.unlock();
         answerBells();
         wakeIfDueEarlier(nowNs);
     }
@@ -256,7 +250,7 @@ public final class EngineDriver {
             // Seen by a background thread that is just about to sleep by what it knew before.
             lastTrafficNs = nowNs;
         } finally {
-            letGo();
+            owner.unlock();
         }
         answerBells();
         if (leavesWork && asleepUntilNs > nowNs + POLLING_NS) {
@@ -332,7 +326,7 @@ public final class EngineDriver {
                 work(nowNs);
                 lastPostNs = clock.getAsLong();
             } finally {
-                letGo();
+                owner.unlock();
             }
         }
     }
@@ -384,7 +378,7 @@ public final class EngineDriver {
             linger.onRound(engine.hasReceived(), nowNs);
             return more ? AT_ONCE : engine.deadlineNs();
         } finally {
-            letGo();
+            owner.unlock();
         }
     }
 

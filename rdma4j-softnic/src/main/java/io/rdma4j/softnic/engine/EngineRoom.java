@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.engine;
 
+import io.rdma4j.softnic.rim.InterruptBell;
 import io.rdma4j.spi.WaitingRoom;
 import org.jspecify.annotations.Nullable;
 
@@ -15,7 +16,7 @@ import java.util.concurrent.Semaphore;
  */
 final class EngineRoom implements WaitingRoom {
     private final EngineDriver driver;
-    private final Runnable wake;
+    private final InterruptBell interrupts;
     private final Semaphore place = new Semaphore(1);
     /** Guarded by itself. */
     private final SequencedSet<Guest> line = new LinkedHashSet<>();
@@ -35,7 +36,7 @@ final class EngineRoom implements WaitingRoom {
 
     EngineRoom(EngineDriver driver, long nowNs) {
         this.driver = driver;
-        wake = driver::wake;
+        interrupts = new InterruptBell(driver::wake);
         lastVisitNs = nowNs - EngineDriver.POLLING_NS;
         lastUrgentVisitNs = lastVisitNs;
         linger = new Linger(nowNs);
@@ -106,12 +107,11 @@ final class EngineRoom implements WaitingRoom {
 
     private void sleep(long untilNs) {
         // Not around the round: files and sockets that it uses are watched in the same way.
-        InterruptStatus status = InterruptStatus.ofCurrentThread();
-        status.watch(wake);
+        interrupts.watch();
         try {
             driver.sleep(untilNs, linger);
         } finally {
-            status.unwatch();
+            interrupts.unwatch();
         }
     }
 

@@ -75,21 +75,17 @@ final class Reception implements PacketHandler {
     /**
      * A packet to another address of this device, or to the same, that has not left it.
      *
-     * @return false if the memory of its payload is gone, and nothing is received
+     * @throws IllegalStateException if the arena of its payload was closed, and nothing is received
      */
-    boolean onOwn(OutgoingPacket own) {
-        if (!packet.wrap(own, room)) {
-            return false;
-        }
+    void onOwn(OutgoingPacket own) {
+        packet.wrap(own, room);
         packet.travelled(own.path().source(), own.path().destination());
         if (packet.destinationQueuePair() == ConnectionManager.QUEUE_PAIR) {
             onManagement(packet.length());
         } else {
             onUnicast(packet.length());
         }
-        boolean isTaken = !packet.isPayloadGone();
         packet.release();
-        return isTaken;
     }
 
     private void onUnicast(int length) {
@@ -141,7 +137,6 @@ final class Reception implements PacketHandler {
 
     private void deliver(EngineQueuePair queuePair, int length) {
         countReceived(queuePair, packet.span(), length);
-        engine.protectOwner();
         try {
             queuePair.protocol().onPacket(packet, engine.timeNs());
         } catch (RuntimeException | InternalError defect) {

@@ -148,8 +148,13 @@ public final class CapturingRim implements Rim {
 
         @Override
         public Sent send(OutgoingPacket packet) {
-            ByteBuffer datagram = sealer.seal(packet);
-            return datagram == null ? Sent.PAYLOAD_GONE : send(datagram, packet.path());
+            ByteBuffer datagram;
+            try {
+                datagram = sealer.seal(packet);
+            } catch (IllegalStateException | InternalError memoryGone) {
+                return Sent.REFUSED;
+            }
+            return send(datagram, packet.path());
         }
 
         @Override

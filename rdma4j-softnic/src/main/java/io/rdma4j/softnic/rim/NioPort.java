@@ -64,11 +64,14 @@ final class NioPort implements PacketPort {
 
     @Override
     public Sent send(OutgoingPacket packet) {
-        if (!channel.isOpen()) {
+        ByteBuffer datagram;
+        try {
+            datagram = sealer.seal(packet);
+        } catch (IllegalStateException | InternalError memoryGone) {
+            // The arena of the payload was closed, or the file it maps was cut short.
             return Sent.REFUSED;
         }
-        ByteBuffer datagram = sealer.seal(packet);
-        return datagram == null ? Sent.PAYLOAD_GONE : send(datagram, packet.path());
+        return send(datagram, packet.path());
     }
 
     @Override
