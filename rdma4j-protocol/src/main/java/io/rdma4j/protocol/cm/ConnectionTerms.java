@@ -18,7 +18,8 @@ import java.util.Set;
 
 /** What both sides of a connection agree on, message by message, and what that means for a queue pair. */
 final class ConnectionTerms {
-    private static final int MAX_ACK_TIMEOUT = 31;
+    /** 4.3 s, twice what Linux asks for. A peer that asks for more gets what is usual. */
+    private static final int MOST_PATIENT = 20;
 
     private final CmSettings settings;
     private final QueuePairType type;
@@ -62,7 +63,7 @@ final class ConnectionTerms {
         retryCount = request.retryCount();
         rnrRetryCount = request.rnrRetryCount();
         typeOfService = request.primary().trafficClass();
-        ackTimeout = Math.max(settings.ackTimeout(), request.primary().ackTimeoutExponent());
+        ackTimeout = patience(request.primary().ackTimeoutExponent());
     }
 
     /** The passive side grants no more than was asked for and than it can. */
@@ -81,7 +82,12 @@ final class ConnectionTerms {
         responderResources = Math.min(responderResources, reply.initiatorDepth());
         rnrRetryCount = reply.rnrRetryCount();
         // Twice the delay that the peer may take.
-        ackTimeout = Math.clamp(reply.targetAckDelay() + 1L, ackTimeout, MAX_ACK_TIMEOUT);
+        ackTimeout = patience(reply.targetAckDelay() + 1);
+    }
+
+    private int patience(int asked) {
+        return asked > MOST_PATIENT ? settings.ackTimeout()
+                : Math.max(settings.ackTimeout(), asked);
     }
 
     /** {@return the attributes that bring the queue pair to INIT, RTR or RTS} */
