@@ -139,8 +139,8 @@ final class CompletionWait {
         String lack = "no " + side.text() + " is outstanding that could complete, and ";
         return lack + (end == Errno.ENODEV
                 ? "the device is gone"
-                : "the queue pair is in state " + queuePair.state()
-                        + ": the connection has ended; close it");
+                // Which it is may change meanwhile.
+                : "the queue pair is in state ERR or RESET: the connection has ended; close it");
     }
 
     private boolean take(WorkCompletion completion) throws RdmaException {
