@@ -137,10 +137,15 @@ final class CompletionWait {
             return "the queue pair was closed";
         }
         String lack = "no " + side.text() + " is outstanding that could complete, and ";
-        return lack + (end == Errno.ENODEV
-                ? "the device is gone"
-                // Which it is may change meanwhile.
-                : "the queue pair is in state ERR or RESET: the connection has ended; close it");
+        if (end == Errno.ENODEV) {
+            return lack + "the device is gone";
+        }
+        try {
+            return lack + "the queue pair is in state " + queuePair.state()
+                    + ": the connection has ended; close it";
+        } catch (IllegalStateException closedMeanwhile) {
+            return "the queue pair was closed";
+        }
     }
 
     private boolean take(WorkCompletion completion) throws RdmaException {
