@@ -7,6 +7,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.DatagramSocket;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -20,6 +22,7 @@ class ConnectionToolsTest {
     private static final String ADDRESS = CommandLineTest.ownLoopbackAddress();
     /** The last numbers of own addresses end at 128. */
     private static final int SECOND = 126;
+    private static final int ROCE_PORT = 4791;
 
     /** {@return as {@link #ADDRESS}, for a second process that needs one} */
     private static String otherAddress() {
@@ -313,12 +316,22 @@ class ConnectionToolsTest {
         }
     }
 
+    /** Whoever has the port and says nothing is waited for; where nobody has it, the system says so. */
     @Test
     void cmtimeGivesUpWhenNobodyAnswers() throws Exception {
-        // Nobody listens on UDP port 4791 of this address.
-        try (Running client = start("cmtime -c 2 --patience 1 -s " + otherAddress())) {
+        try (DatagramSocket silent = new DatagramSocket(
+                new InetSocketAddress(otherAddress(), ROCE_PORT));
+                Running client = start("cmtime -c 2 --patience 1 -s " + otherAddress())) {
+            assertThat(silent.isBound()).isTrue();
             assertFails(client, 1, "cmtime: nothing came from the server for 1 s; 2 of 2"
                     + " connections wait for connect");
+        }
+    }
+
+    @Test
+    void cmtimeEndsWhereNobodyIs() throws Exception {
+        try (Running client = start("cmtime -c 2 --patience 30 -s " + otherAddress())) {
+            assertFails(client, 1, "cmtime: event: RDMA_CM_EVENT_UNREACHABLE, error: -110");
         }
     }
 
