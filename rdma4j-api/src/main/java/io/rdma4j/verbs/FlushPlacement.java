@@ -10,7 +10,10 @@ import java.util.Set;
 public enum FlushPlacement {
     /** Every observer sees them. */
     GLOBAL(1 << 0),
-    /** They survive a loss of power. */
+    /**
+     * They survive a loss of power: mapped memory is written to its file before the peer answers. It carries out nothing
+     * else of this connection meanwhile, so the time-out and retries of this side must cover a disk.
+     */
     PERSISTENT(1 << 1);
 
     private final int bit;

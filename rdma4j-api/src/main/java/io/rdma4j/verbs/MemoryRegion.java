@@ -9,8 +9,8 @@ import java.util.Set;
  * Memory a device may access.
  *
  * <p>C: {@code struct ibv_mr}. Source: IBTA 10.6. The region keeps its segment reachable; closing the
- * region ends every access, local and remote, at once. If the segment's arena is closed first, access
- * fails as if the region were closed. Thread safe.
+ * region ends every access, local and remote, at once. If the segment's arena is closed first, or the file it
+ * maps is cut short, access fails as if the region were closed. Thread safe.
  */
 public interface MemoryRegion extends AutoCloseable {
     /** {@return the protection domain it belongs to} */

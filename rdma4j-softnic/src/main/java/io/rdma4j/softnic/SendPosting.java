@@ -184,9 +184,13 @@ final class SendPosting {
      *
      * @throws IllegalStateException if they cannot be read, saying why
      */
-    static void copyInline(MemorySegment data, long offset, long length, SendRequest slot) {
+    static void copyInline(MemorySegment data, long offset, long length, SendRequest slot)
+            throws RdmaException {
         try {
             slot.appendInline(data, offset, length);
+        } catch (InternalError cutShort) {
+            throw new RdmaException(Errno.EFAULT, "post send",
+                    "the file that the inline data maps was cut short", cutShort);
         } catch (IllegalStateException closed) {
             throw unreadable("its arena is closed", closed);
         } catch (WrongThreadException foreign) {

@@ -7,6 +7,7 @@ import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.jfr.FlightEvents;
+import io.rdma4j.softnic.memory.FileFlusher;
 import io.rdma4j.softnic.memory.IdTable;
 import io.rdma4j.softnic.memory.KeyedMemory;
 import io.rdma4j.softnic.queue.CompletionRing;
@@ -54,6 +55,7 @@ final class SoftNic implements CompletionRing.Clock, PortMonitor.Watched {
     private long deviceMemoryLeft = Limits.DEVICE_MEMORY;
     private final IntSupplier random;
     private final NicAddresses addresses;
+    private final FileFlusher flusher;
     private volatile @Nullable PortView port;
     private final Map<CompletionRing, SoftCompletionQueue> completionQueues = new HashMap<>();
     private final long wallclockOffsetNs = System.currentTimeMillis() * 1_000_000
@@ -72,7 +74,15 @@ final class SoftNic implements CompletionRing.Clock, PortMonitor.Watched {
      */
     SoftNic(SoftDevice device, Rim rim, CmSettings settings, IntSupplier random, LongSupplier clock,
             @Nullable String threadName) {
+        this(device, rim, settings, random, clock, threadName,
+                FileFlusher.inThread("rdma4j-flush-" + device.name()));
+    }
+
+    /** As above, with mapped memory written to its files by somebody else. */
+    SoftNic(SoftDevice device, Rim rim, CmSettings settings, IntSupplier random, LongSupplier clock,
+            @Nullable String threadName, FileFlusher flusher) {
         this.device = device;
+        this.flusher = flusher;
         this.rim = rim;
         this.random = random;
         connectionManager = new ConnectionManager(settings, random, device::activeMtu);
@@ -235,6 +245,11 @@ final class SoftNic implements CompletionRing.Clock, PortMonitor.Watched {
 
     IdTable<KeyedMemory> memory() {
         return memory;
+    }
+
+    /** {@return who writes mapped memory to its files} */
+    FileFlusher flusher() {
+        return flusher;
     }
 
     /** {@return all objects of the device in this process, by kind} For the engine's owner. */

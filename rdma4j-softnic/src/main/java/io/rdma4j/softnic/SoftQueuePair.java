@@ -42,6 +42,7 @@ import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
 
@@ -368,6 +369,17 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
     @Override
     public boolean invalidate(int rkey) {
         return windows.invalidate(rkey);
+    }
+
+    // ---------------------------------------------------------------- flushing
+
+    @Override
+    public void flush(MemorySegment memory, long offset, long length, long ticket) {
+        domain.nic().flusher().flush(memory, offset, length, outcome -> {
+            if (!isClosed) {
+                driver.run(nowNs -> engineSide.onFlushed(ticket, outcome));
+            }
+        });
     }
 
     // ---------------------------------------------------------------- multicast

@@ -2,10 +2,13 @@ package io.rdma4j.softnic;
 
 import io.rdma4j.protocol.wire.Opcode;
 import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.FlushPlacement;
 import io.rdma4j.verbs.FlushSelectivity;
 import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -199,6 +202,128 @@ class AtomicsTest {
             pair.a.assertCompleted("1 SUCCESS");
             assertThat(mapped.asSlice(0, 64).mismatch(pair.a.memory.asSlice(0, 64))).isEqualTo(-1);
         }
+    }
+
+    /** {@return a region of the peer's that maps a file} */
+    private MemoryRegion mapped(Path folder, Arena arena) throws Exception {
+        try (FileChannel channel = FileChannel.open(folder.resolve("mapped"),
+                StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            return pair.b.node.domain.register(
+                    channel.map(FileChannel.MapMode.READ_WRITE, 0, 4096, arena),
+                    AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.FLUSH_PERSISTENT);
+        }
+    }
+
+    private SendWorkRequest persist(long id, MemoryRegion region) {
+        return flush(id, region, FlushSelectivity.RANGE, FlushPlacement.PERSISTENT);
+    }
+
+    @Test
+    void flushOnASlowDiskHoldsUpNobodyElse(@TempDir Path folder) throws Exception {
+        MemoryRegion region = mapped(folder, Arena.ofShared());
+        Bystander other = new Bystander(pair, 1);
+        pair.b.node.isDiskSlow = true;
+        pair.a.queuePair.postSend(persist(1, region));
+        pair.run(20_000_000);
+        other.assertUnharmedWithin(20_000_000);
+        pair.a.assertCompleted();
+        pair.b.node.isDiskSlow = false;
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS");
+    }
+
+    @Test
+    void whatComesBehindAFlushWaitsForIt(@TempDir Path folder) throws Exception {
+        MemoryRegion region = mapped(folder, Arena.ofShared());
+        pair.b.node.isDiskSlow = true;
+        pair.b.receive(9, 64);
+        pair.a.queuePair.postSend(pair.a.request(1).write(region.address(), region.rkey())
+                .add(pair.a.region, 0, 64));
+        pair.a.queuePair.postSend(persist(2, region));
+        pair.a.queuePair.postSend(pair.a.request(3).write(region.address() + 64, region.rkey())
+                .add(pair.a.region, 0, 64));
+        pair.a.send(4, 64);
+        pair.run(2_000_000);
+        assertThat(region.segment().asSlice(0, 64).mismatch(pair.a.memory.asSlice(0, 64)))
+                .isEqualTo(-1);
+        assertThat(word(region.segment(), 64)).isZero();
+        pair.b.assertCompleted();
+        assertThat(pair.b.node.disk).hasSize(1);
+        pair.b.node.isDiskSlow = false;
+        // Nobody has to wait for a time-out to send again what came too early.
+        pair.run(2_000_000);
+        pair.a.assertCompleted("1 SUCCESS", "2 SUCCESS", "3 SUCCESS", "4 SUCCESS");
+        pair.b.assertCompleted("9 SUCCESS");
+    }
+
+    @Test
+    void repeatedFlushesAreWrittenOnce(@TempDir Path folder) throws Exception {
+        MemoryRegion region = mapped(folder, Arena.ofShared());
+        pair.b.node.isDiskSlow = true;
+        pair.a.queuePair.postSend(persist(1, region));
+        pair.run(150_000_000);
+        assertThat(pair.b.queuePair.counter(Counter.RCVD_PKTS)).isGreaterThan(2);
+        assertThat(pair.b.node.disk).hasSize(1);
+        // The answer is lost once, and given again without the file.
+        pair.simulation.network
+                .loseIf(packet -> packet.opcode() == Opcode.RC_READ_RESPONSE_ONLY);
+        pair.b.node.isDiskSlow = false;
+        pair.run(1_000_000);
+        pair.a.assertCompleted();
+        pair.b.node.isDiskSlow = true;
+        pair.simulation.network.loseIf(null);
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS");
+        assertThat(pair.b.node.disk).isEmpty();
+    }
+
+    @Test
+    void flushOfMemoryThatGoesMeanwhileIsARemoteAccessError(@TempDir Path folder)
+            throws Exception {
+        Arena arena = Arena.ofShared();
+        MemoryRegion region = mapped(folder, arena);
+        pair.b.node.isDiskSlow = true;
+        pair.a.queuePair.postSend(persist(1, region));
+        pair.run(1_000_000);
+        arena.close();
+        pair.b.node.isDiskSlow = false;
+        pair.settle();
+        pair.a.assertCompleted("1 REMOTE_ACCESS_ERROR");
+        assertThat(pair.b.queuePair.state()).isEqualTo(QueuePairState.ERR);
+    }
+
+    @Test
+    void regionMayBeClosedWhileItIsFlushed(@TempDir Path folder) throws Exception {
+        MemoryRegion region = mapped(folder, Arena.ofShared());
+        pair.b.node.isDiskSlow = true;
+        pair.a.queuePair.postSend(persist(1, region));
+        pair.run(1_000_000);
+        region.close();
+        pair.b.node.isDiskSlow = false;
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS");
+    }
+
+    @Test
+    void flushOfAQueuePairThatBeganAnewOrIsClosedAnswersNobody(@TempDir Path folder)
+            throws Exception {
+        MemoryRegion region = mapped(folder, Arena.ofShared());
+        pair.b.node.isDiskSlow = true;
+        pair.a.queuePair.postSend(persist(1, region));
+        pair.run(1_000_000);
+        pair.a.queuePair.modify(new QueuePairAttributes().state(QueuePairState.RESET));
+        pair.b.queuePair.modify(new QueuePairAttributes().state(QueuePairState.RESET));
+        pair.connect(new Pair.Settings());
+        pair.a.queuePair.postSend(persist(2, region));
+        pair.run(1_000_000);
+        assertThat(pair.b.node.disk).hasSize(2);
+        pair.b.node.disk.remove().run();
+        pair.run(1_000_000);
+        pair.a.assertCompleted();
+        pair.b.queuePair.close();
+        pair.b.node.writeFiles();
+        pair.run(1_000_000);
+        pair.a.assertCompleted();
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.protocol.cm.CmSettings;
+import io.rdma4j.softnic.memory.FileFlusher;
 import io.rdma4j.softnic.rim.SimulatedNetwork;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -16,6 +17,8 @@ import io.rdma4j.verbs.RdmaException;
 
 import java.net.InetAddress;
 import java.net.NetworkInterface;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Random;
 import java.util.function.BooleanSupplier;
 
@@ -38,13 +41,16 @@ final class Simulation {
         final InetAddress address;
         /** The process stands still: it neither looks at packets nor at the time. */
         boolean isStopped;
+        /** What is to be written to files, and is at the next opportunity, unless the disk is slow. */
+        final Deque<Runnable> disk = new ArrayDeque<>();
+        boolean isDiskSlow;
 
         Node(int number, Random random) throws Exception {
             address = InetAddress.getByAddress(new byte[]{127, 0, 0, (byte) number});
             SoftDevice device = new SoftDevice(
                     NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()));
             nic = new SoftNic(device, network.rim(), CmSettings.defaults(number), random::nextInt,
-                    network::nowNs, null);
+                    network::nowNs, null, new FileFlusher(disk::add));
             nic.start(address);
             context = new SoftDeviceContext(nic);
             domain = context.allocateProtectionDomain();
@@ -57,13 +63,23 @@ final class Simulation {
         }
 
         void poll() {
-            if (!isStopped) {
-                nic.driver().poll();
+            if (isStopped) {
+                return;
+            }
+            nic.driver().poll();
+            if (!isDiskSlow) {
+                writeFiles();
             }
         }
 
         private long deadlineNs() {
             return isStopped ? Long.MAX_VALUE : nic.engine().deadlineNs();
+        }
+
+        void writeFiles() {
+            for (Runnable next = disk.poll(); next != null; next = disk.poll()) {
+                next.run();
+            }
         }
     }
 

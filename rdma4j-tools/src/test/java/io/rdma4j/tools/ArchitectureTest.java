@@ -5,13 +5,21 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Test;
 
+import java.io.File;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.RandomAccessFile;
 import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.nio.MappedByteBuffer;
 import java.util.Random;
 import java.util.random.RandomGenerator;
+import java.util.zip.CRC32;
 
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
@@ -74,6 +82,32 @@ class ArchitectureTest {
                 .orShould().dependOnClassesThat().areAssignableTo(System.Logger.class)
                 .orShould().callMethod(System.class, "nanoTime")
                 .orShould().callMethod(System.class, "currentTimeMillis").check(ALL);
+    }
+
+    /** A disk is slow, and whoever runs the engine runs it for all. */
+    @Test
+    void protocolAndEngineTouchNoFile() {
+        noClasses().that().resideInAnyPackage("io.rdma4j.protocol..", "io.rdma4j.softnic.engine..",
+                "io.rdma4j.softnic.queue..").should()
+                .dependOnClassesThat(resideInAnyPackage("java.nio.channels..", "java.nio.file..",
+                        "java.util.zip..").and(not(type(CRC32.class))))
+                .orShould().dependOnClassesThat().areAssignableTo(File.class)
+                .orShould().dependOnClassesThat().areAssignableTo(InputStream.class)
+                .orShould().dependOnClassesThat().areAssignableTo(OutputStream.class)
+                .orShould().dependOnClassesThat().areAssignableTo(RandomAccessFile.class)
+                .orShould().dependOnClassesThat().areAssignableTo(MappedByteBuffer.class)
+                .orShould().callMethod(MemorySegment.class, "force")
+                .orShould().callMethod(MemorySegment.class, "load")
+                .orShould().callMethod(MemorySegment.class, "unload")
+                .orShould().callMethod(MemorySegment.class, "isLoaded").check(ALL);
+    }
+
+    /** The one place where mapped memory is written to its file. */
+    @Test
+    void onlyTheFlusherWritesMappedMemory() {
+        noClasses().that().resideInAPackage("io.rdma4j.softnic..").and()
+                .doNotHaveSimpleName("FileFlusher").should()
+                .callMethod(MemorySegment.class, "force").check(ALL);
     }
 
     @Test

@@ -12,6 +12,8 @@ import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.WorkCompletionOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;
 
+import java.lang.foreign.MemorySegment;
+
 /** Frees the slots of sends that succeeded; anything else is a defect of the benchmark. */
 final class QuietHost implements QueuePairHost {
     private final SendQueue queue;
@@ -51,6 +53,11 @@ final class QuietHost implements QueuePairHost {
     @Override
     public boolean invalidate(int rkey) {
         throw new IllegalStateException("the peer invalidates nothing");
+    }
+
+    @Override
+    public void flush(MemorySegment memory, long offset, long length, long ticket) {
+        throw new IllegalStateException("the peer flushes nothing");
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.rdma4j.protocol.queue;
 
-import java.io.UncheckedIOException;
+import io.rdma4j.protocol.wire.ApplicationMemory;
+
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -42,50 +43,33 @@ public final class MemoryReference {
         return offset;
     }
 
-    /**
-     * Copies bytes here.
-     *
-     * @return false if the memory is gone: its arena was closed, or the file it maps was cut short
-     */
-    public boolean write(MemorySegment source, long sourceOffset, long length) {
+    /** Copies bytes here. */
+    public CopyOutcome write(MemorySegment source, long sourceOffset, long length) {
         try {
-            MemorySegment.copy(source, sourceOffset, segment, offset, length);
-            return true;
+            ApplicationMemory.copy(source, sourceOffset, segment, offset, length);
+            return CopyOutcome.DONE;
         } catch (IllegalStateException | InternalError memoryGone) {
-            return false;
+            return ApplicationMemory.isGone(source, sourceOffset, length)
+                    ? CopyOutcome.SOURCE_GONE
+                    : CopyOutcome.TARGET_REFUSED;
         }
     }
 
-    /**
-     * Writes eight aligned bytes so that no reader sees them in part, in the byte order of this machine.
-     *
-     * @return false if the memory is gone
-     */
-    public boolean writeAtomically(long value) {
+    /** Copies eight bytes here, which is aligned, so that no reader sees them in part. */
+    public CopyOutcome writeAtomically(MemorySegment source, long sourceOffset) {
+        long value;
+        try {
+            value = source.get(ValueLayout.JAVA_LONG_UNALIGNED, sourceOffset);
+            ApplicationMemory.settle(source);
+        } catch (IllegalStateException | InternalError memoryGone) {
+            return CopyOutcome.SOURCE_GONE;
+        }
         try {
             ATOMIC.setVolatile(segment, offset, value);
-            return true;
+            ApplicationMemory.settle(segment);
+            return CopyOutcome.DONE;
         } catch (IllegalStateException | InternalError memoryGone) {
-            return false;
-        }
-    }
-
-    /**
-     * Makes earlier writes visible to every observer, or persistent.
-     *
-     * @param length bytes from here
-     * @param isPersistent whether mapped memory is written to its file
-     * @return false if the memory is gone or cannot be written to its file
-     */
-    public boolean flush(long length, boolean isPersistent) {
-        try {
-            VarHandle.fullFence();
-            if (isPersistent && segment.isMapped()) {
-                segment.asSlice(offset, length).force();
-            }
-            return true;
-        } catch (IllegalStateException | UncheckedIOException | InternalError memoryGone) {
-            return false;
+            return CopyOutcome.TARGET_REFUSED;
         }
     }
 
@@ -97,11 +81,28 @@ public final class MemoryReference {
      * @throws InternalError if the file it maps was cut short
      */
     public long compareAndSwap(long expected, long value) {
-        return (long) ATOMIC.compareAndExchange(segment, offset, expected, value);
+        requirePresent();
+        long original = (long) ATOMIC.compareAndExchange(segment, offset, expected, value);
+        ApplicationMemory.settle(segment);
+        return original;
     }
 
-    /** Adds to eight aligned bytes. {@return what they held} */
+    /** Adds to eight aligned bytes, otherwise as {@link #compareAndSwap}. {@return what they held} */
     public long fetchAndAdd(long value) {
-        return (long) ATOMIC.getAndAdd(segment, offset, value);
+        requirePresent();
+        long original = (long) ATOMIC.getAndAdd(segment, offset, value);
+        ApplicationMemory.settle(segment);
+        return original;
+    }
+
+    /**
+     * Where code is not compiled yet, an exchange beyond the end of a mapped file ends the JVM, which takes care of reads and
+     * writes alone. So it is read first.
+     */
+    private void requirePresent() {
+        if (segment.isMapped()) {
+            long _ = (long) ATOMIC.getVolatile(segment, offset);
+            ApplicationMemory.settle(segment);
+        }
     }
 }

@@ -8,6 +8,8 @@ import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.WorkCompletionOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;
 
+import java.lang.foreign.MemorySegment;
+
 /** Where the protocol of a queue pair reports what became of work and of itself. */
 public interface QueuePairHost {
     /**
@@ -40,6 +42,14 @@ public interface QueuePairHost {
      * @return false if it is not a key that this queue pair's peer may invalidate
      */
     boolean invalidate(int rkey);
+
+    /**
+     * Starts to write mapped memory to its file, which takes long. {@link QueuePairProtocol#onFlushed} says how it has
+     * ended, never during this call.
+     *
+     * @param ticket a number to say it with
+     */
+    void flush(MemorySegment memory, long offset, long length, long ticket);
 
     /** The queue pair changed its state by itself. */
     void stateChanged(QueuePairState state);

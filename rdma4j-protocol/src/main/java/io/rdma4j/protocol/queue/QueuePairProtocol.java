@@ -42,11 +42,26 @@ public interface QueuePairProtocol {
     boolean wantsReceiveBell();
 
     /**
+     * What {@link QueuePairHost#flush} was to write is written, or could not be.
+     *
+     * @param ticket the number it was asked for with, perhaps long ago
+     */
+    default void onFlushed(long ticket, FlushOutcome outcome) {
+        // Most services have no FLUSH.
+    }
+
+    /**
      * Builds the next packet to send.
      *
      * @return false if there is none now; ask again after any other call
      */
     boolean pollTransmit(OutgoingPacket out, long nowNs);
+
+    /**
+     * The packet that {@link #pollTransmit} has built was not sent, for the memory of its payload is gone. To be called
+     * before anything else.
+     */
+    void onPayloadGone();
 
     /** {@return when {@link #onDeadline} wants to be called, {@link Long#MAX_VALUE} for never} */
     long deadlineNs();

@@ -46,9 +46,8 @@ public final class ReceiveRequest {
      * Copies arriving bytes into the elements.
      *
      * @param offset where they belong in the message; they fit
-     * @return false if an element names memory that may not be written
      */
-    public boolean scatter(long offset, MemorySegment source, long sourceOffset, int byteCount,
+    public CopyOutcome scatter(long offset, MemorySegment source, long sourceOffset, int byteCount,
             Memory memory) {
         return Scatter.into(elements, offset, source, sourceOffset, byteCount, memory, piece);
     }

@@ -6,11 +6,9 @@ import java.lang.foreign.MemorySegment;
 final class Scatter {
     private Scatter() {}
 
-    /**
-     * @param offset where the bytes belong in the message
-     * @return false if an element names memory that may not be written
-     */
-    static boolean into(ElementList elements, long offset, MemorySegment source, long sourceOffset,
+    /** @param offset where the bytes belong in the message */
+    static CopyOutcome into(ElementList elements, long offset, MemorySegment source,
+            long sourceOffset,
             int byteCount, Memory memory, MemoryReference target) {
         long skip = offset;
         int done = 0;
@@ -21,13 +19,17 @@ final class Scatter {
                 continue;
             }
             int take = (int) Math.min(inElement, byteCount - done);
-            if (!memory.local(elements.lkeys[i], elements.addresses[i] + skip, take, true, target)
-                    || !target.write(source, sourceOffset + done, take)) {
-                return false;
+            if (!memory.local(elements.lkeys[i], elements.addresses[i] + skip, take, true,
+                    target)) {
+                return CopyOutcome.TARGET_REFUSED;
+            }
+            CopyOutcome outcome = target.write(source, sourceOffset + done, take);
+            if (outcome != CopyOutcome.DONE) {
+                return outcome;
             }
             done += take;
             skip = 0;
         }
-        return true;
+        return CopyOutcome.DONE;
     }
 }

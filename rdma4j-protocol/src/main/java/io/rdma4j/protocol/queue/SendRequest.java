@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.queue;
 
+import io.rdma4j.protocol.wire.ApplicationMemory;
 import io.rdma4j.protocol.wire.OutgoingPacket;
 import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.verbs.MemoryWindow;
@@ -110,10 +111,11 @@ public final class SendRequest {
      * Copies bytes to the end of the inline data, where they fit.
      *
      * @throws IllegalStateException if the data's arena was closed
+     * @throws InternalError if the file that the data maps was cut short
      */
     public void appendInline(MemorySegment data, long offset, long byteCount) {
         if (inlineBuffer != null) {
-            MemorySegment.copy(data, offset, inlineBuffer, length, byteCount);
+            ApplicationMemory.copy(data, offset, inlineBuffer, length, byteCount);
         }
         length += byteCount;
     }
@@ -171,9 +173,8 @@ public final class SendRequest {
      * Copies response data into the elements.
      *
      * @param offset where it belongs in the message
-     * @return false if an element names memory that may not be written
      */
-    public boolean scatter(long offset, MemorySegment source, long sourceOffset, int byteCount,
+    public CopyOutcome scatter(long offset, MemorySegment source, long sourceOffset, int byteCount,
             Memory memory) {
         return Scatter.into(elements, offset, source, sourceOffset, byteCount, memory, piece);
     }

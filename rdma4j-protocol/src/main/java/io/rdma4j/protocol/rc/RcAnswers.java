@@ -34,6 +34,11 @@ final class RcAnswers {
     /** The peer was told that everything before this PSN was carried out. */
     private long toldPsn;
 
+    /** The READ response packet that was given last; it waits no longer if it was the last of its response. */
+    private long lastReadPsn;
+    private boolean isLastReadReplay;
+    private boolean isLastReadQueued;
+
     RcAnswers(RcQueuePair queuePair, RcAttributes attributes, RequestProgress progress,
             ReceiveQueue receiveQueue, RemoteAccess access, QueuePairHost host) {
         this.queuePair = queuePair;
@@ -265,13 +270,7 @@ final class RcAnswers {
         int length = (int) Math.min((long) span * attributes.mtu, response.length - offset);
         if (length > 0 && !access.stillAllows(AccessFlag.REMOTE_READ, response.rkey,
                 response.address + offset, length)) {
-            if (response.isReplay) {
-                responses.removeHead();
-                refuseRepeated(psn);
-            } else {
-                responses.clear();
-                refuse(Syndrome.NAK_REMOTE_ACCESS_ERROR, psn, AsyncEventType.QP_ACCESS_ERROR);
-            }
+            refuseRead(psn, response.isReplay, true);
             return pollTransmit(out);
         }
         boolean isLast = psn + span == response.endPsn;
@@ -289,10 +288,31 @@ final class RcAnswers {
             out.addPayload(access.target.segment(), access.target.offset(), length);
         }
         response.nextPsn += span;
+        lastReadPsn = psn;
+        isLastReadReplay = response.isReplay;
+        isLastReadQueued = !isLast;
         if (isLast) {
             responses.removeHead();
         }
         return true;
+    }
+
+    /** The READ response given last was not sent, for the memory it was to carry is gone. */
+    void onPayloadGone() {
+        refuseRead(lastReadPsn, isLastReadReplay, isLastReadQueued);
+    }
+
+    /** A READ that was allowed finds its memory no longer. */
+    private void refuseRead(long psn, boolean isReplay, boolean isQueued) {
+        if (!isReplay) {
+            responses.clear();
+            refuse(Syndrome.NAK_REMOTE_ACCESS_ERROR, psn, AsyncEventType.QP_ACCESS_ERROR);
+            return;
+        }
+        if (isQueued) {
+            responses.removeHead();
+        }
+        refuseRepeated(psn);
     }
 
     private OutgoingPacket begin(OutgoingPacket out, Opcode opcode, long psn) {

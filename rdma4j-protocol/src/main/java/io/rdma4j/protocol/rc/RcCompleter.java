@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.rc;
 
+import io.rdma4j.protocol.queue.CopyOutcome;
 import io.rdma4j.protocol.queue.Memory;
 import io.rdma4j.protocol.queue.QueuePairHost;
 import io.rdma4j.protocol.queue.RetransmissionCause;
@@ -243,11 +244,15 @@ final class RcCompleter {
             failUnlessOver(WorkCompletionStatus.BAD_RESPONSE_ERROR);
             return;
         }
-        if (!request.scatter(offset, packet.payloadMemory(), packet.payloadStart(),
+        switch (request.scatter(offset, packet.payloadMemory(), packet.payloadStart(),
                 packet.payloadLength(), memory)) {
-            failUnlessOver(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
-            return;
+            case DONE -> onReadPlaced(packet, psn, nowNs);
+            case SOURCE_GONE -> packet.onPayloadGone();
+            case TARGET_REFUSED -> failUnlessOver(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
         }
+    }
+
+    private void onReadPlaced(PacketView packet, long psn, long nowNs) {
         // Whatever the first request got was sent before what the peer was asked for again: the rest is lost.
         boolean isAnswerToPart = packet.opcode().isEnd()
                 && psn + packet.span() < window.reads.endOf(psn);
@@ -263,7 +268,7 @@ final class RcCompleter {
             return;
         }
         atomicResult.set(ValueLayout.JAVA_LONG, 0, packet.originalValue());
-        if (!request.scatter(0, atomicResult, 0, Long.BYTES, memory)) {
+        if (request.scatter(0, atomicResult, 0, Long.BYTES, memory) != CopyOutcome.DONE) {
             failUnlessOver(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
             return;
         }

@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.rc;
 
+import io.rdma4j.protocol.queue.FlushOutcome;
 import io.rdma4j.protocol.queue.Memory;
 import io.rdma4j.protocol.queue.QueuePairHost;
 import io.rdma4j.protocol.queue.QueuePairProtocol;
@@ -42,6 +43,7 @@ public final class RcQueuePair implements QueuePairProtocol {
     private boolean isCommunicationReported;
     private boolean isLastReceiveReported;
     private boolean isResponderTurn = true;
+    private boolean isLastByResponder;
 
     /** Creates one in state RESET over the host's queues and memory. */
     public RcQueuePair(SendQueue sendQueue, ReceiveQueue receiveQueue, Memory memory,
@@ -178,13 +180,33 @@ public final class RcQueuePair implements QueuePairProtocol {
         }
         // Answers and requests take turns, so that neither starves the other.
         isResponderTurn = !isResponderTurn;
-        boolean hasPacket = isResponderTurn
-                ? responder.pollTransmit(out) || requester.pollTransmit(out, nowNs)
-                : requester.pollTransmit(out, nowNs) || responder.pollTransmit(out);
+        boolean hasPacket;
+        if (isResponderTurn) {
+            isLastByResponder = responder.pollTransmit(out);
+            hasPacket = isLastByResponder || requester.pollTransmit(out, nowNs);
+        } else {
+            hasPacket = requester.pollTransmit(out, nowNs);
+            isLastByResponder = !hasPacket && responder.pollTransmit(out);
+            hasPacket |= isLastByResponder;
+        }
         responder.release();
         // Requests begin, so that a short acknowledgement may end what leaves in one call.
         isResponderTurn |= !hasPacket;
         return hasPacket;
+    }
+
+    @Override
+    public void onFlushed(long ticket, FlushOutcome outcome) {
+        responder.onFlushed(ticket, outcome);
+    }
+
+    @Override
+    public void onPayloadGone() {
+        if (isLastByResponder) {
+            responder.onPayloadGone();
+        } else {
+            requester.onPayloadGone();
+        }
     }
 
     @Override

@@ -1,6 +1,8 @@
 package io.rdma4j.protocol.rc;
 
+import io.rdma4j.protocol.queue.FlushOutcome;
 import io.rdma4j.protocol.queue.MemoryReference;
+import io.rdma4j.protocol.queue.QueuePairHost;
 import io.rdma4j.protocol.wire.Opcode;
 import io.rdma4j.protocol.wire.PacketView;
 import io.rdma4j.protocol.wire.Syndrome;
@@ -8,7 +10,7 @@ import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.FlushPlacement;
 import io.rdma4j.verbs.FlushSelectivity;
 
-import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 
 /**
  * Carries out the requests that get a response of their own: READ, and what is answered like it, atomics,
@@ -27,14 +29,20 @@ final class RcReadResponder {
     private final RemoteAccess access;
     private final MemoryReference target;
     private final RcAnswers answers;
+    private final QueuePairHost host;
+
+    private boolean isFlushing;
+    private boolean hasHeldBack;
+    private long flushTicket;
 
     RcReadResponder(RcAttributes attributes, RequestProgress progress, RemoteAccess access,
-            RcAnswers answers) {
+            RcAnswers answers, QueuePairHost host) {
         this.attributes = attributes;
         this.progress = progress;
         this.access = access;
         target = access.target;
         this.answers = answers;
+        this.host = host;
     }
 
     void onRead(PacketView packet) {
@@ -85,12 +93,11 @@ final class RcReadResponder {
         if (!isWordReady(AccessFlag.REMOTE_WRITE, packet.rkey(), packet.remoteAddress())) {
             return;
         }
-        if (!target.writeAtomically(packet.payloadMemory().get(ValueLayout.JAVA_LONG_UNALIGNED,
-                packet.payloadStart()))) {
-            answers.refuse(Syndrome.NAK_REMOTE_ACCESS_ERROR);
-            return;
+        switch (target.writeAtomically(packet.payloadMemory(), packet.payloadStart())) {
+            case DONE -> answers.addDone(finishOne());
+            case SOURCE_GONE -> packet.onPayloadGone();
+            case TARGET_REFUSED -> answers.refuse(Syndrome.NAK_REMOTE_ACCESS_ERROR);
         }
-        answers.addDone(finishOne());
     }
 
     /** {@return whether an access of 8 aligned bytes can be carried out now; if not it is answered} */
@@ -133,11 +140,54 @@ final class RcReadResponder {
         if (answers.isFull()) {
             return;
         }
-        if (length > 0 && !target.flush(length, isPersistent)) {
-            answers.refuse(Syndrome.NAK_REMOTE_OPERATIONAL_ERROR);
+        VarHandle.fullFence();
+        if (length > 0 && isPersistent && target.segment().isMapped()) {
+            isFlushing = true;
+            hasHeldBack = false;
+            flushTicket++;
+            host.flush(target.segment(), target.offset(), length, flushTicket);
             return;
         }
         answers.addDone(finishOne());
+    }
+
+    /**
+     * {@return whether a FLUSH is being carried out: it is the request that is expected, and no later one may overtake it}
+     * So there is one at most, whatever the peer sends. IBTA annex A19.
+     */
+    boolean isFlushing() {
+        return isFlushing;
+    }
+
+    /** A packet behind the FLUSH under way, or a copy of it, has come. There is no room for it: it must come again. */
+    void holdBack(long psn) {
+        hasHeldBack |= psn > progress.expected;
+    }
+
+    /** {@return whether packets have come behind the FLUSH that is done} */
+    boolean onFlushed(long ticket, FlushOutcome outcome) {
+        if (!isFlushing || ticket != flushTicket) {
+            return false;
+        }
+        isFlushing = false;
+        switch (outcome) {
+            case DONE -> {
+                long psn = finishOne();
+                // Repeated requests may have filled the queue meanwhile: then the peer asks again, too.
+                if (!answers.isFull()) {
+                    answers.addDone(psn);
+                }
+                return hasHeldBack;
+            }
+            case MEMORY_GONE -> answers.refuse(Syndrome.NAK_REMOTE_ACCESS_ERROR);
+            case FAILED -> answers.refuse(Syndrome.NAK_REMOTE_OPERATIONAL_ERROR);
+        }
+        return false;
+    }
+
+    /** A FLUSH under way no longer matters. */
+    void stop() {
+        isFlushing = false;
     }
 
     /** {@return the bytes that may be flushed, -1 if that is not allowed} */

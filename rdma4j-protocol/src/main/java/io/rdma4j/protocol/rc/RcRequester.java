@@ -43,6 +43,10 @@ final class RcRequester {
     private @Nullable WorkCompletionStatus localFailure;
     private long localFailurePsn;
 
+    /** The packet that was given last, and the window before it. */
+    private long lastPsn;
+    private long maxBeforeLast;
+
     RcRequester(RcQueuePair queuePair, RcAttributes attributes, SendWindow window,
             CongestionWindow congestion, RetryTimer timer, Memory memory, QueuePairHost host) {
         this.queuePair = queuePair;
@@ -374,7 +378,15 @@ final class RcRequester {
                 solicited);
     }
 
+    /** The packet given last was not sent, for the memory of its payload is gone. */
+    void onPayloadGone() {
+        window.takeBack(lastPsn, maxBeforeLast);
+        failLocally(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
+    }
+
     private void sent(SendRequest request, long packets, boolean acknowledge, long nowNs) {
+        lastPsn = window.next;
+        maxBeforeLast = window.max;
         // A request that is answered is one packet; the others are those of the response.
         long leaving = request.awaitsResponse() ? 1 : packets;
         // Of several the last one asks.

@@ -1,5 +1,7 @@
 package io.rdma4j.protocol.rc;
 
+import io.rdma4j.protocol.queue.CopyOutcome;
+import io.rdma4j.protocol.queue.FlushOutcome;
 import io.rdma4j.protocol.queue.Memory;
 import io.rdma4j.protocol.queue.QueuePairHost;
 import io.rdma4j.protocol.queue.ReceiveDetails;
@@ -61,12 +63,13 @@ final class RcResponder {
         this.host = host;
         access = new RemoteAccess(attributes, memory);
         answers = new RcAnswers(queuePair, attributes, progress, receiveQueue, access, host);
-        reads = new RcReadResponder(attributes, progress, access, answers);
+        reads = new RcReadResponder(attributes, progress, access, answers, host);
     }
 
     void reset() {
         progress.reset(attributes.receivePsn);
         answers.reset();
+        reads.stop();
         message = Message.NONE;
         isNakSent = false;
         isReceiverNotReady = false;
@@ -80,6 +83,7 @@ final class RcResponder {
     /** The queue pair failed: a negative answer is still sent, behind the answers before it. */
     void stop() {
         answers.stop();
+        reads.stop();
         message = Message.NONE;
         progress.receive = null;
     }
@@ -120,14 +124,30 @@ final class RcResponder {
         return answers.pollTransmit(out);
     }
 
+    /** The READ response given last was not sent, for the memory it was to carry is gone. */
+    void onPayloadGone() {
+        answers.onPayloadGone();
+    }
+
     void onRequest(PacketView packet) {
         long psn = Psn.unwrap(packet.psn(), progress.expected);
-        if (psn > progress.expected) {
+        if (psn >= progress.expected && reads.isFlushing()) {
+            reads.holdBack(psn);
+        } else if (psn > progress.expected) {
             onAhead(psn);
         } else if (psn < progress.expected) {
             onRepeated(packet, psn);
         } else {
             onExpected(packet);
+        }
+    }
+
+    /** A FLUSH is done, or has failed; what came behind it is asked for. */
+    void onFlushed(long ticket, FlushOutcome outcome) {
+        if (reads.onFlushed(ticket, outcome)) {
+            isNakSent = true;
+            ahead.clear();
+            answers.nak(Syndrome.NAK_PSN_SEQUENCE_ERROR, progress.expected);
         }
     }
 
@@ -223,11 +243,20 @@ final class RcResponder {
                     Syndrome.NAK_INVALID_REQUEST);
             return;
         }
-        if (!into.scatter(received, packet.payloadMemory(), packet.payloadStart(), length,
+        switch (into.scatter(received, packet.payloadMemory(), packet.payloadStart(), length,
                 memory)) {
-            failReceive(into, WorkCompletionStatus.LOCAL_PROTECTION_ERROR,
-                    Syndrome.NAK_REMOTE_OPERATIONAL_ERROR);
-            return;
+            case DONE -> {
+                // Goes on below.
+            }
+            case SOURCE_GONE -> {
+                packet.onPayloadGone();
+                return;
+            }
+            case TARGET_REFUSED -> {
+                failReceive(into, WorkCompletionStatus.LOCAL_PROTECTION_ERROR,
+                        Syndrome.NAK_REMOTE_OPERATIONAL_ERROR);
+                return;
+            }
         }
         if (opcode.hasInvalidate() && !host.invalidate(packet.invalidateRkey())) {
             failReceive(into, WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR,
@@ -255,15 +284,19 @@ final class RcResponder {
         if (opcode.hasImmediate() && !takeReceive()) {
             return;
         }
-        if (length > 0) {
-            if (!access.stillAllows(AccessFlag.REMOTE_WRITE, writeRkey, writeAddress, length)
-                    || !access.target.write(packet.payloadMemory(), packet.payloadStart(),
-                            length)) {
+        switch (length == 0 ? CopyOutcome.DONE : write(packet, length)) {
+            case DONE -> {
+                writeAddress += length;
+                writeLeft -= length;
+            }
+            case SOURCE_GONE -> {
+                packet.onPayloadGone();
+                return;
+            }
+            case TARGET_REFUSED -> {
                 answers.refuse(Syndrome.NAK_REMOTE_ACCESS_ERROR);
                 return;
             }
-            writeAddress += length;
-            writeLeft -= length;
         }
         message = Message.WRITE;
         executed(packet);
@@ -277,6 +310,12 @@ final class RcResponder {
                 progress.messages++;
             }
         }
+    }
+
+    private CopyOutcome write(PacketView packet, int length) {
+        return access.stillAllows(AccessFlag.REMOTE_WRITE, writeRkey, writeAddress, length)
+                ? access.target.write(packet.payloadMemory(), packet.payloadStart(), length)
+                : CopyOutcome.TARGET_REFUSED;
     }
 
     private boolean beginWrite(PacketView packet) {
@@ -299,7 +338,8 @@ final class RcResponder {
 
     /** {@return whether there is a receive request for the message; if not the peer is told} */
     private boolean takeReceive() {
-        ReceiveRequest taken = receiveQueue.take();
+        // It is taken already if the packet comes again whose payload was gone before.
+        ReceiveRequest taken = progress.receive == null ? receiveQueue.take() : progress.receive;
         if (taken == null) {
             host.count(Counter.SEND_RNR_ERR);
             isNakSent = true;

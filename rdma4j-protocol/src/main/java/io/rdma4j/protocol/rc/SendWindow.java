@@ -92,6 +92,12 @@ final class SendWindow {
         }
     }
 
+    /** What was sent last, from a packet on, was not sent after all. */
+    void takeBack(long psn, long maxBefore) {
+        max = maxBefore;
+        goBackTo(psn);
+    }
+
     /** Sends again from a packet between {@code una} and {@code next}. */
     void goBackTo(long psn) {
         next = psn;

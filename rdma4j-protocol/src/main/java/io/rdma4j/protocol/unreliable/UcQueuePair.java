@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.unreliable;
 
+import io.rdma4j.protocol.queue.CopyOutcome;
 import io.rdma4j.protocol.queue.Memory;
 import io.rdma4j.protocol.queue.MemoryReference;
 import io.rdma4j.protocol.queue.QueuePairHost;
@@ -215,11 +216,21 @@ public final class UcQueuePair extends UnreliableQueuePair {
             drop();
             return;
         }
-        if (!into.scatter(received, packet.payloadMemory(), packet.payloadStart(), length,
+        switch (into.scatter(received, packet.payloadMemory(), packet.payloadStart(), length,
                 memory)) {
-            message = Message.NONE;
-            failReceive(into);
-            return;
+            case DONE -> {
+                // Goes on below.
+            }
+            case SOURCE_GONE -> {
+                packet.onPayloadGone();
+                drop();
+                return;
+            }
+            case TARGET_REFUSED -> {
+                message = Message.NONE;
+                failReceive(into);
+                return;
+            }
         }
         received += length;
         if (packet.opcode().isEnd()) {
@@ -231,10 +242,11 @@ public final class UcQueuePair extends UnreliableQueuePair {
     private void placeWrite(PacketView packet, int length) {
         Opcode opcode = packet.opcode();
         boolean fits = opcode.isEnd() ? length == writeLeft : length < writeLeft;
-        boolean isWritten = fits && (length == 0
-                || (memory.remote(writeRkey, writeAddress, length, AccessFlag.REMOTE_WRITE, target)
-                        && target.write(packet.payloadMemory(), packet.payloadStart(), length)));
-        if (!isWritten) {
+        CopyOutcome outcome = fits ? write(packet, length) : CopyOutcome.TARGET_REFUSED;
+        if (outcome == CopyOutcome.SOURCE_GONE) {
+            packet.onPayloadGone();
+        }
+        if (outcome != CopyOutcome.DONE) {
             drop();
             return;
         }
@@ -248,6 +260,15 @@ public final class UcQueuePair extends UnreliableQueuePair {
                         writeLength);
             }
         }
+    }
+
+    private CopyOutcome write(PacketView packet, int length) {
+        if (length == 0) {
+            return CopyOutcome.DONE;
+        }
+        return memory.remote(writeRkey, writeAddress, length, AccessFlag.REMOTE_WRITE, target)
+                ? target.write(packet.payloadMemory(), packet.payloadStart(), length)
+                : CopyOutcome.TARGET_REFUSED;
     }
 
     private void finish(PacketView packet, ReceiveRequest finished, WorkCompletionOpcode opcode,

@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.unreliable;
 
+import io.rdma4j.protocol.queue.CopyOutcome;
 import io.rdma4j.protocol.queue.Memory;
 import io.rdma4j.protocol.queue.QueuePairHost;
 import io.rdma4j.protocol.queue.ReceiveDetails;
@@ -93,13 +94,20 @@ public final class UdQueuePair extends UnreliableQueuePair {
             return;
         }
         GlobalRouteHeader.write(packet, header);
-        if (!into.scatter(0, header, 0, GlobalRouteHeader.LENGTH, memory)
-                || !into.scatter(GlobalRouteHeader.LENGTH, packet.payloadMemory(),
-                        packet.payloadStart(),
-                        length, memory)) {
-            failReceive(into);
-            return;
+        CopyOutcome outcome = into.scatter(0, header, 0, GlobalRouteHeader.LENGTH, memory);
+        if (outcome == CopyOutcome.DONE) {
+            outcome = into.scatter(GlobalRouteHeader.LENGTH, packet.payloadMemory(),
+                    packet.payloadStart(), length, memory);
         }
+        switch (outcome) {
+            case DONE -> finish(packet, into, length);
+            // The receive request waits for the next.
+            case SOURCE_GONE -> packet.onPayloadGone();
+            case TARGET_REFUSED -> failReceive(into);
+        }
+    }
+
+    private void finish(PacketView packet, ReceiveRequest into, int length) {
         details.clear().solicited(packet.isSolicited()).datagram(packet.sourceQueuePair());
         if (packet.opcode().hasImmediate()) {
             details.immediate(packet.immediate());

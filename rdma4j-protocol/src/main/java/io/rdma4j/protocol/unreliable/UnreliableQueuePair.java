@@ -236,6 +236,13 @@ public abstract sealed class UnreliableQueuePair implements QueuePairProtocol
         return true;
     }
 
+    /** It is to the peer as if it had never been. */
+    @Override
+    public final void onPayloadGone() {
+        nextPsn--;
+        failSend(sendQueue.request(oldest), WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
+    }
+
     private void finishSent() {
         if (isSent) {
             finish(sendQueue.request(oldest));

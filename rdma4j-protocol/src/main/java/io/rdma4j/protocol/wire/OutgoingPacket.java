@@ -15,6 +15,9 @@ public final class OutgoingPacket {
     /** The P_Key of the default partition, with full membership. */
     public static final int DEFAULT_PKEY = 0xffff;
 
+    /** What copying returns if the memory of a piece of payload is gone. */
+    public static final int PAYLOAD_GONE = -1;
+
     /** Where the PSN stands, in one word with the request for an acknowledgement. */
     private static final int PSN = 8;
     private static final int ACKNOWLEDGE_REQUEST = 1 << 31;
@@ -222,13 +225,15 @@ public final class OutgoingPacket {
      * Copies headers, payload and padding, everything but the ICRC.
      *
      * @param target room for {@link #totalLength} bytes
-     * @return the bytes copied
-     * @throws IllegalStateException if the arena of a piece was closed
+     * @return the bytes copied, or {@link #PAYLOAD_GONE}
      */
     public int copyTo(MemorySegment target, long offset) {
         int headerBytes = headerLength();
         MemorySegment.copy(header, 0, target, offset, headerBytes);
-        long at = copyPayloadTo(target, offset + headerBytes);
+        if (!copyPayloadTo(target, offset + headerBytes)) {
+            return PAYLOAD_GONE;
+        }
+        long at = offset + headerBytes + payloadLength;
         for (int i = padding(); i > 0; i--) {
             target.set(Layouts.U8, at++, (byte) 0);
         }
@@ -241,8 +246,7 @@ public final class OutgoingPacket {
      *
      * @param index 0 for the first
      * @param target room for {@link #packetLength} bytes
-     * @return the bytes copied
-     * @throws IllegalStateException if the arena of a piece was closed
+     * @return the bytes copied, or {@link #PAYLOAD_GONE}
      */
     public int copyTo(int index, MemorySegment target, long offset) {
         if (span == 1) {
@@ -254,18 +258,30 @@ public final class OutgoingPacket {
         int first = header.get(Layouts.U32, PSN);
         int request = index == span - 1 ? first & ACKNOWLEDGE_REQUEST : 0;
         target.set(Layouts.U32, offset + PSN, Psn.wrap((long) first + index) | request);
-        MemorySegment.copy(pieces[0], offsets[0] + (long) index * payloadBytes, target,
-                offset + headerBytes, payloadBytes);
-        return headerBytes + payloadBytes;
+        return copy(0, (long) index * payloadBytes, target, offset + headerBytes, payloadBytes)
+                ? headerBytes + payloadBytes
+                : PAYLOAD_GONE;
     }
 
-    /** Copies the payload. {@return where it ends} */
-    long copyPayloadTo(MemorySegment target, long offset) {
+    /** Copies the payload. {@return false if the memory of a piece is gone} */
+    boolean copyPayloadTo(MemorySegment target, long offset) {
         long at = offset;
         for (int i = 0; i < pieceCount; i++) {
-            MemorySegment.copy(pieces[i], offsets[i], target, at, lengths[i]);
+            if (!copy(i, 0, target, at, lengths[i])) {
+                return false;
+            }
             at += lengths[i];
         }
-        return at;
+        return true;
+    }
+
+    /** Copies of a piece. {@return false if its memory is gone} */
+    private boolean copy(int piece, long from, MemorySegment target, long offset, int length) {
+        try {
+            ApplicationMemory.copy(pieces[piece], offsets[piece] + from, target, offset, length);
+            return true;
+        } catch (IllegalStateException | InternalError memoryGone) {
+            return false;
+        }
     }
 }

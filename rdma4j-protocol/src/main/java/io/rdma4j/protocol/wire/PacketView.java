@@ -25,6 +25,7 @@ public final class PacketView {
     private long payloadStart;
     private int payloadLength;
     private int span = 1;
+    private boolean isPayloadGone;
     private Gid source = Gid.ZERO;
     private Gid destination = Gid.ZERO;
 
@@ -66,6 +67,7 @@ public final class PacketView {
         payloadStart = offset + found.headerLength();
         payloadLength = payload;
         span = 1;
+        isPayloadGone = false;
         return null;
     }
 
@@ -74,26 +76,34 @@ public final class PacketView {
      * it has no ICRC.
      *
      * @param room for a payload in several pieces
-     * @throws IllegalStateException if the arena of a piece was closed
+     * @return false if the memory of the payload is gone; then the view must not be used
      */
-    public void wrap(OutgoingPacket packet, MemorySegment room) {
+    public boolean wrap(OutgoingPacket packet, MemorySegment room) {
         memory = packet.header();
         start = 0;
         length = packet.totalLength();
         opcode = packet.opcode();
         payloadLength = packet.payloadLength();
         span = packet.span();
+        isPayloadGone = false;
         if (packet.pieceCount() == 1) {
             payloadMemory = packet.piece(0);
             payloadStart = packet.pieceOffset(0);
-            if (!payloadMemory.scope().isAlive()) {
-                throw new IllegalStateException("the arena of the payload was closed");
-            }
-        } else {
-            packet.copyPayloadTo(room, 0);
-            payloadMemory = room;
-            payloadStart = 0;
+            return payloadMemory.scope().isAlive();
         }
+        payloadMemory = room;
+        payloadStart = 0;
+        return packet.copyPayloadTo(room, 0);
+    }
+
+    /** Whoever was to copy the payload has found its memory gone, and has taken the packet for one that never came. */
+    public void onPayloadGone() {
+        isPayloadGone = true;
+    }
+
+    /** {@return whether the memory of the payload was found gone} Never so for a packet that came from a network. */
+    public boolean isPayloadGone() {
+        return isPayloadGone;
     }
 
     /** Forgets the payload, so that no memory is kept alive by a packet that was handled. */

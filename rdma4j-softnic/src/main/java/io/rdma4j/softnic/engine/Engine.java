@@ -71,6 +71,8 @@ public final class Engine {
     private boolean hasReceived;
     private boolean hasDelivered;
     private long nowNs;
+    /** The owner's, since it has accessed memory of applications. */
+    private @Nullable InterruptStatus ownerStatus;
 
     /**
      * @param random numbers that others cannot guess, for queue pair numbers
@@ -233,6 +235,26 @@ public final class Engine {
         touched(queuePair);
     }
 
+    // ---------------------------------------------------------------- memory of applications
+
+    /** The owner is going to access it. */
+    void protectOwner() {
+        if (ownerStatus == null && !Thread.currentThread().isVirtual()) {
+            InterruptStatus status = InterruptStatus.ofCurrentThread();
+            status.protect();
+            ownerStatus = status;
+        }
+    }
+
+    /** The owner is about to let go, or to do something else. */
+    void restoreOwner() {
+        InterruptStatus status = ownerStatus;
+        if (status != null) {
+            ownerStatus = null;
+            status.restore();
+        }
+    }
+
     // ---------------------------------------------------------------- rounds
 
     /**
@@ -361,6 +383,7 @@ public final class Engine {
 
     /** Sends a burst of one queue pair, which stays active if it may have more. */
     private int transmit(EngineQueuePair queuePair, int burst) {
+        protectOwner();
         int sent = 0;
         boolean hasMore = !queuePair.isDetached;
         while (hasMore && sent < burst && !isPortFull) {
@@ -419,6 +442,7 @@ public final class Engine {
                 count(queuePair, Counter.SENT_BYTES, length);
             }
             case REFUSED -> count(queuePair, Counter.SEND_ERR, packets);
+            case PAYLOAD_GONE -> onPayloadGone(queuePair);
         }
         isPortFull |= result == PacketPort.Sent.KEPT;
         if (result == PacketPort.Sent.UNREACHABLE) {
@@ -440,8 +464,9 @@ public final class Engine {
             @Nullable EngineQueuePair queuePair) {
         try {
             if (staysHere) {
-                reception.onOwn(outgoing);
-                return PacketPort.Sent.SENT;
+                return reception.onOwn(outgoing)
+                        ? PacketPort.Sent.SENT
+                        : PacketPort.Sent.PAYLOAD_GONE;
             }
             isUnflushed = true;
             // What this device itself holds is there; the others are asked for.
@@ -455,6 +480,18 @@ public final class Engine {
                 contain(queuePair, defect);
             }
             return PacketPort.Sent.REFUSED;
+        }
+    }
+
+    /** What the connection manager sends lies in memory of its own. */
+    private void onPayloadGone(@Nullable EngineQueuePair queuePair) {
+        if (queuePair == null) {
+            return;
+        }
+        try {
+            queuePair.protocol().onPayloadGone();
+        } catch (RuntimeException | InternalError defect) {
+            contain(queuePair, defect);
         }
     }
 

@@ -150,6 +150,7 @@ public final class EngineDriver {
     private void begin(long nowNs) {
         if (isHeldBack) {
             transmit(nowNs);
+            engine.restoreOwner();
         } else {
             engine.setTime(nowNs);
         }
@@ -192,6 +193,11 @@ public final class EngineDriver {
         return isHeldBack;
     }
 
+    private void letGo() {
+        engine.restoreOwner();
+        owner.unlock();
+    }
+
     private void enter() {
         if (!owner.tryLock()) {
             // Pollers step back while somebody waits, or they would always win the race.
@@ -208,7 +214,7 @@ public final class EngineDriver {
     private void leave() {
         long nowNs = clock.getAsLong();
         lastTrafficNs = nowNs;
-        owner.unlock();
+        letGo();
         answerBells();
         wakeIfDueEarlier(nowNs);
     }
@@ -250,7 +256,7 @@ public final class EngineDriver {
             // Seen by a background thread that is just about to sleep by what it knew before.
             lastTrafficNs = nowNs;
         } finally {
-            owner.unlock();
+            letGo();
         }
         answerBells();
         if (leavesWork && asleepUntilNs > nowNs + POLLING_NS) {
@@ -326,7 +332,7 @@ public final class EngineDriver {
                 work(nowNs);
                 lastPostNs = clock.getAsLong();
             } finally {
-                owner.unlock();
+                letGo();
             }
         }
     }
@@ -378,7 +384,7 @@ public final class EngineDriver {
             linger.onRound(engine.hasReceived(), nowNs);
             return more ? AT_ONCE : engine.deadlineNs();
         } finally {
-            owner.unlock();
+            letGo();
         }
     }
 

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.engine;
 
+import io.rdma4j.protocol.queue.FlushOutcome;
 import io.rdma4j.protocol.queue.QueuePairHost;
 import io.rdma4j.protocol.queue.QueuePairProtocol;
 import io.rdma4j.protocol.queue.ReceiveDetails;
@@ -24,6 +25,7 @@ import io.rdma4j.verbs.WorkCompletionOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
+import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
@@ -46,6 +48,9 @@ public final class EngineQueuePair implements QueuePairHost {
 
         /** The peer invalidates a key. {@return whether it may} */
         boolean invalidate(int rkey);
+
+        /** Mapped memory is to be written to its file; {@link EngineQueuePair#onFlushed} is to be told. */
+        void flush(MemorySegment memory, long offset, long length, long ticket);
     }
 
     /** Send requests were posted. */
@@ -275,6 +280,24 @@ public final class EngineQueuePair implements QueuePairHost {
     @Override
     public boolean invalidate(int rkey) {
         return listener.invalidate(rkey);
+    }
+
+    @Override
+    public void flush(MemorySegment memory, long offset, long length, long ticket) {
+        listener.flush(memory, offset, length, ticket);
+    }
+
+    /** Mapped memory was written to its file, or could not be. */
+    public void onFlushed(long ticket, FlushOutcome outcome) {
+        if (isDetached) {
+            return;
+        }
+        try {
+            protocol.onFlushed(ticket, outcome);
+        } catch (RuntimeException | InternalError defect) {
+            engine.contain(this, defect);
+        }
+        engine.touched(this);
     }
 
     @Override

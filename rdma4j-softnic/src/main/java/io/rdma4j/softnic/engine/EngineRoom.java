@@ -1,6 +1,5 @@
 package io.rdma4j.softnic.engine;
 
-import io.rdma4j.softnic.rim.InterruptBell;
 import io.rdma4j.spi.WaitingRoom;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +15,7 @@ import java.util.concurrent.Semaphore;
  */
 final class EngineRoom implements WaitingRoom {
     private final EngineDriver driver;
-    private final InterruptBell interrupts;
+    private final Runnable wake;
     private final Semaphore place = new Semaphore(1);
     /** Guarded by itself. */
     private final SequencedSet<Guest> line = new LinkedHashSet<>();
@@ -36,7 +35,7 @@ final class EngineRoom implements WaitingRoom {
 
     EngineRoom(EngineDriver driver, long nowNs) {
         this.driver = driver;
-        interrupts = new InterruptBell(driver::wake);
+        wake = driver::wake;
         lastVisitNs = nowNs - EngineDriver.POLLING_NS;
         lastUrgentVisitNs = lastVisitNs;
         linger = new Linger(nowNs);
@@ -107,11 +106,12 @@ final class EngineRoom implements WaitingRoom {
 
     private void sleep(long untilNs) {
         // Not around the round: files and sockets that it uses are watched in the same way.
-        interrupts.watch();
+        InterruptStatus status = InterruptStatus.ofCurrentThread();
+        status.watch(wake);
         try {
             driver.sleep(untilNs, linger);
         } finally {
-            interrupts.unwatch();
+            status.unwatch();
         }
     }
 

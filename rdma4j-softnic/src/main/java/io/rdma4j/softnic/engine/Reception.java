@@ -75,17 +75,21 @@ final class Reception implements PacketHandler {
     /**
      * A packet to another address of this device, or to the same, that has not left it.
      *
-     * @throws IllegalStateException if the arena of its payload was closed, and nothing is received
+     * @return false if the memory of its payload is gone, and nothing is received
      */
-    void onOwn(OutgoingPacket own) {
-        packet.wrap(own, room);
+    boolean onOwn(OutgoingPacket own) {
+        if (!packet.wrap(own, room)) {
+            return false;
+        }
         packet.travelled(own.path().source(), own.path().destination());
         if (packet.destinationQueuePair() == ConnectionManager.QUEUE_PAIR) {
             onManagement(packet.length());
         } else {
             onUnicast(packet.length());
         }
+        boolean isTaken = !packet.isPayloadGone();
         packet.release();
+        return isTaken;
     }
 
     private void onUnicast(int length) {
@@ -137,6 +141,7 @@ final class Reception implements PacketHandler {
 
     private void deliver(EngineQueuePair queuePair, int length) {
         countReceived(queuePair, packet.span(), length);
+        engine.protectOwner();
         try {
             queuePair.protocol().onPacket(packet, engine.timeNs());
         } catch (RuntimeException | InternalError defect) {

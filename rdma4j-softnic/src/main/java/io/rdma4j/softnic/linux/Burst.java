@@ -178,47 +178,44 @@ final class Burst {
     /**
      * Adds a packet, whose payload is not needed any more then.
      *
-     * @throws IllegalStateException if the arena of its payload was closed, and nothing is added
-     * @throws InternalError if the file that its payload maps was cut short, and nothing is added
+     * @return false if the memory of its payload is gone, and nothing is added
      */
-    void add(OutgoingPacket packet) {
+    boolean add(OutgoingPacket packet) {
         if (packet.span() == 1) {
-            add(packet, 0);
-            return;
+            return add(packet, 0);
         }
         int bytesBefore = usedBytes;
         int messagesBefore = messageCount;
         Message last = messageCount == 0 ? null : messages[messageCount - 1];
         int packetsBefore = last == null ? 0 : last.packets;
-        boolean isAdded = false;
-        try {
-            for (int i = 0; i < packet.span(); i++) {
-                add(packet, i);
-            }
-            isAdded = true;
-        } finally {
-            if (!isAdded) {
+        for (int i = 0; i < packet.span(); i++) {
+            if (!add(packet, i)) {
                 usedBytes = bytesBefore;
                 messageCount = messagesBefore;
                 if (last != null) {
                     last.shrinkTo(packetsBefore);
                 }
+                return false;
             }
         }
+        return true;
     }
 
-    private void add(OutgoingPacket packet, int index) {
+    private boolean add(OutgoingPacket packet, int index) {
         Path path = packet.path();
         int length = packet.packetLength();
         Message last = messageCount == 0 ? null : messages[messageCount - 1];
-        if (last != null && last.takes(path, length)) {
-            sealer.seal(packet, index, usedBytes, last.packets);
+        boolean isTaken = last != null && last.takes(path, length);
+        if (!sealer.seal(packet, index, usedBytes, last != null && isTaken ? last.packets : 0)) {
+            return false;
+        }
+        if (last != null && isTaken) {
             last.append(length);
         } else {
-            sealer.seal(packet, index, usedBytes, 0);
             messages[messageCount++].begin(path, length, true);
         }
         usedBytes += length;
+        return true;
     }
 
     /** Adds bytes that were sealed, or damaged, elsewhere, for Identification 0. */

@@ -48,13 +48,7 @@ final class LinuxPort implements PacketPort {
         if (!mayGo(packet.path())) {
             return Sent.REFUSED;
         }
-        try {
-            burst.add(packet);
-        } catch (IllegalStateException | InternalError memoryGone) {
-            // The arena of the payload was closed, or the file it maps was cut short.
-            return Sent.REFUSED;
-        }
-        return added();
+        return burst.add(packet) ? added() : Sent.PAYLOAD_GONE;
     }
 
     @Override

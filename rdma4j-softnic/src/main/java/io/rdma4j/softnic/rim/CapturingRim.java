@@ -148,13 +148,8 @@ public final class CapturingRim implements Rim {
 
         @Override
         public Sent send(OutgoingPacket packet) {
-            ByteBuffer datagram;
-            try {
-                datagram = sealer.seal(packet);
-            } catch (IllegalStateException | InternalError memoryGone) {
-                return Sent.REFUSED;
-            }
-            return send(datagram, packet.path());
+            ByteBuffer datagram = sealer.seal(packet);
+            return datagram == null ? Sent.PAYLOAD_GONE : send(datagram, packet.path());
         }
 
         @Override
@@ -173,9 +168,13 @@ public final class CapturingRim implements Rim {
 
         @Override
         public Sent sendAsking(OutgoingPacket packet) {
+            ByteBuffer datagram = sealer.seal(packet);
+            if (datagram == null) {
+                return Sent.PAYLOAD_GONE;
+            }
             Sent sent = port.sendAsking(packet);
             if (sent != Sent.REFUSED) {
-                record(sealer.seal(packet), packet.path());
+                record(datagram, packet.path());
             }
             return sent;
         }

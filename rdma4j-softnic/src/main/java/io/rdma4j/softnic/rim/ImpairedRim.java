@@ -159,13 +159,8 @@ public final class ImpairedRim implements Rim {
             if (fates.isHarmless()) {
                 return port.send(packet);
             }
-            ByteBuffer datagram;
-            try {
-                datagram = sealer.seal(packet);
-            } catch (IllegalStateException | InternalError memoryGone) {
-                return Sent.REFUSED;
-            }
-            return hold(datagram, packet.path());
+            ByteBuffer datagram = sealer.seal(packet);
+            return datagram == null ? Sent.PAYLOAD_GONE : hold(datagram, packet.path());
         }
 
         @Override

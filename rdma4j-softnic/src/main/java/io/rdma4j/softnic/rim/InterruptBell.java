@@ -22,14 +22,12 @@ public final class InterruptBell extends AbstractSelector {
         this.onInterrupt = onInterrupt;
     }
 
-    /** Rings from now on, and at once if the calling thread is interrupted already. */
+    /**
+     * Rings from now on, and at once if the calling thread is interrupted already: until the thread blocks on something
+     * else that the JDK tells.
+     */
     public void watch() {
         begin();
-    }
-
-    /** Rings no more. */
-    public void unwatch() {
-        end();
     }
 
     @Override

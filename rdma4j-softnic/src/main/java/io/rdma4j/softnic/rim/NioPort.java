@@ -64,14 +64,11 @@ final class NioPort implements PacketPort {
 
     @Override
     public Sent send(OutgoingPacket packet) {
-        ByteBuffer datagram;
-        try {
-            datagram = sealer.seal(packet);
-        } catch (IllegalStateException | InternalError memoryGone) {
-            // The arena of the payload was closed, or the file it maps was cut short.
+        if (!channel.isOpen()) {
             return Sent.REFUSED;
         }
-        return send(datagram, packet.path());
+        ByteBuffer datagram = sealer.seal(packet);
+        return datagram == null ? Sent.PAYLOAD_GONE : send(datagram, packet.path());
     }
 
     @Override

@@ -20,7 +20,9 @@ public interface PacketPort {
         /** The network stack refused it; it is lost, as on a wire. */
         REFUSED,
         /** Nobody has the port it was sent to. Only {@link #sendAsking} says so. */
-        UNREACHABLE
+        UNREACHABLE,
+        /** It was not sent, for the memory of its payload is gone: its arena was closed, or its file cut short. */
+        PAYLOAD_GONE
     }
 
     /** {@return the address} */

@@ -8,6 +8,7 @@ import io.rdma4j.protocol.wire.PacketView;
 import io.rdma4j.protocol.wire.Path;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -49,12 +50,13 @@ public final class PacketSealer {
     /**
      * Copies a packet into the buffer and seals it.
      *
-     * @return the datagram, between position 0 and limit; valid until the next call
-     * @throws IllegalStateException if the arena of a piece of payload was closed
+     * @return the datagram, between position 0 and limit, valid until the next call; null if the memory of the payload
+     *         is gone
      */
-    public ByteBuffer seal(OutgoingPacket packet) {
-        seal(packet, 0, 0, 0);
-        return buffer.limit(packet.totalLength()).position(0);
+    public @Nullable ByteBuffer seal(OutgoingPacket packet) {
+        return seal(packet, 0, 0, 0)
+                ? buffer.limit(packet.totalLength()).position(0)
+                : null;
     }
 
     /**
@@ -63,10 +65,15 @@ public final class PacketSealer {
      * @param index which of those that it stands for
      * @param at where it shall start
      * @param identification the IPv4 Identification that it leaves with
-     * @throws IllegalStateException if the arena of a piece of payload was closed
+     * @return false if the memory of its payload is gone
      */
-    public void seal(OutgoingPacket packet, int index, int at, int identification) {
-        seal(packet.path(), at, packet.copyTo(index, memory, at), identification);
+    public boolean seal(OutgoingPacket packet, int index, int at, int identification) {
+        int copied = packet.copyTo(index, memory, at);
+        if (copied == OutgoingPacket.PAYLOAD_GONE) {
+            return false;
+        }
+        seal(packet.path(), at, copied, identification);
+        return true;
     }
 
     /**

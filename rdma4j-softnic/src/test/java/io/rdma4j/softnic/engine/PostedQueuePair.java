@@ -14,6 +14,8 @@ import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.WorkCompletionStatus;
 
+import java.lang.foreign.MemorySegment;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** A queue pair that knows how much was posted, and how much of it the engine has heard of. */
@@ -23,10 +25,13 @@ final class PostedQueuePair implements QueuePairProtocol, EngineQueuePair.Listen
     /** Written by the engine's owner alone. */
     private long heard;
     private Runnable whenHeard = () -> {};
+    private Runnable whenAsked = () -> {};
+    private final Engine engine;
     private final EngineDriver driver;
     private final EngineQueuePair queuePair;
 
     PostedQueuePair(Engine engine, EngineDriver driver) {
+        this.engine = engine;
         this.driver = driver;
         CompletionRing completions = new CompletionRing(1, new CompletionRing.Listener() {
             @Override
@@ -55,9 +60,19 @@ final class PostedQueuePair implements QueuePairProtocol, EngineQueuePair.Listen
         driver.ring(queuePair, bell);
     }
 
+    /** It may have packets to send. */
+    void touch() {
+        engine.touched(queuePair);
+    }
+
     /** Does something each time the engine hears of a request, as its owner. */
     void whenHeard(Runnable action) {
         whenHeard = action;
+    }
+
+    /** Does something each time the engine asks for a packet, as its owner. */
+    void whenAsked(Runnable action) {
+        whenAsked = action;
     }
 
     @Override
@@ -101,8 +116,12 @@ final class PostedQueuePair implements QueuePairProtocol, EngineQueuePair.Listen
 
     @Override
     public boolean pollTransmit(OutgoingPacket out, long nowNs) {
+        whenAsked.run();
         return false;
     }
+
+    @Override
+    public void onPayloadGone() {}
 
     @Override
     public long deadlineNs() {
@@ -122,6 +141,9 @@ final class PostedQueuePair implements QueuePairProtocol, EngineQueuePair.Listen
     public WorkCompletionStatus carryOut(SendRequest request) {
         return WorkCompletionStatus.SUCCESS;
     }
+
+    @Override
+    public void flush(MemorySegment memory, long offset, long length, long ticket) {}
 
     @Override
     public boolean invalidate(int rkey) {

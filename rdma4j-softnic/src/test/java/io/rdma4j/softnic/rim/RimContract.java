@@ -28,6 +28,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
@@ -270,7 +271,8 @@ public abstract class RimContract {
         Rim rim = rim();
         PacketPort from = rim.open(FIRST);
         PacketPort to = rim.open(SECOND);
-        ByteBuffer datagram = new PacketSealer(arena).seal(packet(path(from, to), 5, PAYLOAD));
+        ByteBuffer datagram = Objects.requireNonNull(
+                new PacketSealer(arena).seal(packet(path(from, to), 5, PAYLOAD)));
         assertThat(from.send(datagram, path(from, to))).isEqualTo(PacketPort.Sent.SENT);
         assertThat(from.flush()).isTrue();
         datagram.put(20, (byte) ~datagram.get(20)).put(21, (byte) ~datagram.get(21));
@@ -366,18 +368,18 @@ public abstract class RimContract {
     }
 
     @Test
-    void payloadOfAClosedArenaIsRefused() throws Exception {
+    void payloadOfAClosedArenaIsSaidToBeGone() throws Exception {
         PacketPort from = rim().open(FIRST);
         OutgoingPacket packet = new OutgoingPacket(
                 Arena.ofAuto().allocate(Opcode.MAX_HEADER_LENGTH))
                 .begin(Opcode.RC_SEND_ONLY, path(from, from), 17, 1, false, false);
         packet.addPayload(arena.allocate(PAYLOAD), 0, PAYLOAD);
         arena.close();
-        assertThat(from.send(packet)).isEqualTo(PacketPort.Sent.REFUSED);
+        assertThat(from.send(packet)).isEqualTo(PacketPort.Sent.PAYLOAD_GONE);
     }
 
     @Test
-    void payloadOfAFileThatWasCutShortIsRefusedAndHarmsNothingElse(
+    void payloadOfAFileThatWasCutShortIsSaidToBeGoneAndHarmsNothingElse(
             @TempDir java.nio.file.Path directory) throws Exception {
         Rim rim = rim();
         PacketPort from = rim.open(FIRST);
@@ -390,7 +392,7 @@ public abstract class RimContract {
                     .begin(Opcode.RC_SEND_ONLY, path(from, to), 17, 1, false, false);
             packet.addPayload(mapped, 4096, 4096);
             from.send(packet(path(from, to), 2, PAYLOAD));
-            assertThat(from.send(packet)).isEqualTo(PacketPort.Sent.REFUSED);
+            assertThat(from.send(packet)).isEqualTo(PacketPort.Sent.PAYLOAD_GONE);
             send(from, packet(path(from, to), 3, PAYLOAD));
         }
         await(rim, to, 2);

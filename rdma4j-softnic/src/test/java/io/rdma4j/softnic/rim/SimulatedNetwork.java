@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.function.Predicate;
@@ -76,7 +77,7 @@ public final class SimulatedNetwork {
     /** Sends a packet that no device sent. */
     public void inject(OutgoingPacket packet) {
         carry(packet.path().source(), packet.path().destination(),
-                new PacketSealer(arena).seal(packet));
+                Objects.requireNonNull(new PacketSealer(arena).seal(packet)));
     }
 
     /** Sends bytes that need not be a packet. */
@@ -261,6 +262,11 @@ public final class SimulatedNetwork {
 
         @Override
         public Sent send(OutgoingPacket packet) {
+            for (int i = 0; i < packet.span(); i++) {
+                if (!sealer.seal(packet, i, 0, 0)) {
+                    return Sent.PAYLOAD_GONE;
+                }
+            }
             for (int i = 0; i < packet.span(); i++) {
                 sealer.seal(packet, i, 0, 0);
                 send(sealer.memory().asSlice(0, packet.packetLength()).asByteBuffer(),

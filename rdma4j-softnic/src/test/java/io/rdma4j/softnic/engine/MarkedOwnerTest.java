@@ -1,0 +1,66 @@
+package io.rdma4j.softnic.engine;
+
+import io.rdma4j.protocol.cm.CmSettings;
+import io.rdma4j.protocol.cm.ConnectionManager;
+import io.rdma4j.softnic.rim.SimulatedNetwork;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Whoever drives the engine while the JVM closes an arena under an access is not interrupted afterwards, however it came to
+ * drive. The mark of the JVM is set as by the thread itself.
+ */
+class MarkedOwnerTest {
+    private final Engine engine = new Engine(new SimulatedNetwork(1).rim(),
+            new ConnectionManager(CmSettings.defaults(1), () -> 1), new Numbers()::next,
+            ring -> {});
+    private final EngineDriver driver = new EngineDriver(engine, System::nanoTime, null, () -> {});
+    private final PostedQueuePair queuePair = new PostedQueuePair(engine, driver);
+    private int marks;
+
+    private static final class Numbers {
+        private int last = 100;
+
+        int next() {
+            return ++last;
+        }
+    }
+
+    MarkedOwnerTest() {
+        queuePair.whenAsked(() -> {
+            marks++;
+            Thread.currentThread().interrupt();
+        });
+    }
+
+    @AfterEach
+    void wasMarkedAndIsNotInterrupted() {
+        boolean isInterrupted = Thread.interrupted();
+        assertThat(marks).isPositive();
+        assertThat(isInterrupted).isFalse();
+    }
+
+    @Test
+    void whoPosts() {
+        queuePair.post(EngineQueuePair.SEND_BELL);
+    }
+
+    @Test
+    void whoPolls() {
+        queuePair.touch();
+        driver.poll();
+    }
+
+    @Test
+    void whoChangesSomething() {
+        driver.run(nowNs -> queuePair.touch());
+    }
+
+    @Test
+    void whoWaits() {
+        queuePair.touch();
+        driver.serve(null, new Linger(driver.nowNs()));
+    }
+}
