@@ -67,7 +67,7 @@ final class InterruptStatus {
         }
     }
 
-    /** Calls somebody when the thread is interrupted, and at once if it is already. */
+    /** Calls somebody when the thread is interrupted, perhaps twice, and at once if it is already. */
     void watch(Runnable onInterrupt) {
         whenInterrupted = onInterrupt;
         bell.watch();
