@@ -109,6 +109,9 @@ public final class EventQueue<T> {
             }
             Readiness present = readiness;
             if (present == null || !present.isOpen()) {
+                if (present != null) {
+                    present.close();
+                }
                 present = Readiness.open(operation);
                 readiness = present;
             }

@@ -33,9 +33,9 @@ public enum Counter {
     /** Requests given up because the peer had no receive posted in spite of all retries. */
     RETRY_RNR_EXCEEDED_ERR(
             "requests given up because the peer had no receive posted in spite of all retries"),
-    /** Times this side went back to send again: after a time-out, a sequence error or a gap in the responses. */
+    /** Times this side sent again, or one packet to ask: after a time-out, a long silence, a sequence error or a gap in the responses. */
     COMPLETER_RETRY_ERR(
-            "times this side went back to send again: after a time-out, a sequence error or a gap in the responses"),
+            "times this side sent again, or one packet to ask: after a time-out, a long silence, a sequence error or a gap in the responses"),
     /** Packets that the network stack refused to send. */
     SEND_ERR("packets that the network stack refused to send"),
     /** Times the port went down. */

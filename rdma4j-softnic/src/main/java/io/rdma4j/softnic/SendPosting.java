@@ -82,9 +82,12 @@ final class SendPosting {
         try {
             requireNoBatch();
             queuePair.checkOpen();
-            stageAll(requests);
+            try {
+                stageAll(requests);
+            } finally {
+                ring.publish();
+            }
         } finally {
-            ring.publish();
             ring.unlock();
         }
     }
@@ -170,7 +173,7 @@ final class SendPosting {
             }
             if (!memory.local(elements.lkey(i), elements.address(i), length, false,
                     inlineSource)) {
-                throw new RdmaException(Errno.EFAULT, "post send", "element " + i
+                throw new RdmaException(Errno.EFAULT, PostChecks.SEND, "element " + i
                         + " of the inline data names no registered memory; give its bytes with"
                         + " SendWorkRequest.inline instead");
             }
@@ -189,7 +192,7 @@ final class SendPosting {
         try {
             slot.appendInline(data, offset, length);
         } catch (InternalError cutShort) {
-            throw new RdmaException(Errno.EFAULT, "post send",
+            throw new RdmaException(Errno.EFAULT, PostChecks.SEND,
                     "the file that the inline data maps was cut short", cutShort);
         } catch (IllegalStateException closed) {
             throw unreadable("its arena is closed", closed);

@@ -376,6 +376,10 @@ class MemoryGoneTest {
         assertThat(requester.queuePair.state()).isEqualTo(QueuePairState.SQE);
         assertThat(poll(responder.receives, false)).isNull();
         assertThat(responder.queuePair.state()).isEqualTo(QueuePairState.RTS);
+        requester.queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS));
+        requester.queuePair.postSend(request(Operation.SEND, requester.region, responder.region));
+        assertThat(requireCompletion(requester.sends).isSuccess()).isTrue();
+        assertThat(requireCompletion(responder.receives).isSuccess()).isTrue();
     }
 
     @ParameterizedTest

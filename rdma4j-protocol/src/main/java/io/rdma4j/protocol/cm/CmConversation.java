@@ -73,7 +73,7 @@ public final class CmConversation implements CmTimer, ConnectionManager.Asker {
     private @Nullable CmService service;
     private @Nullable CmMessage awaiting;
     private int retriesLeft;
-    /** The peer has said that it got the request. */
+    /** The peer has asked for time for the message that is waited for. */
     private boolean hasHeard;
     private long deadlineNs = Long.MAX_VALUE;
 

@@ -18,7 +18,7 @@ import java.util.Set;
 
 /** What both sides of a connection agree on, message by message, and what that means for a queue pair. */
 final class ConnectionTerms {
-    /** 4.3 s, twice what Linux asks for. A peer that asks for more gets what is usual. */
+    /** 4.3 s, twice what Linux asks for. A peer that asks for more gets this. */
     private static final int MOST_PATIENT = 20;
 
     private final CmSettings settings;
@@ -86,8 +86,7 @@ final class ConnectionTerms {
     }
 
     private int patience(int asked) {
-        return asked > MOST_PATIENT ? settings.ackTimeout()
-                : Math.max(settings.ackTimeout(), asked);
+        return Math.max(settings.ackTimeout(), Math.min(asked, MOST_PATIENT));
     }
 
     /** {@return the attributes that bring the queue pair to INIT, RTR or RTS} */

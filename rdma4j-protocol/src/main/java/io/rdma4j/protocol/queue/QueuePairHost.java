@@ -81,7 +81,7 @@ public interface QueuePairHost {
         return new RoundTripEstimate();
     }
 
-    /** Packets from this PSN on are sent again. */
+    /** The packet with this PSN is sent again, and what lies behind if the cause says so. */
     void retransmits(int psn, RetransmissionCause cause);
 
     /** Something happened that is counted. */

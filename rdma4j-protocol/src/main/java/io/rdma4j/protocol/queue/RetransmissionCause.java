@@ -4,7 +4,7 @@ package io.rdma4j.protocol.queue;
 public enum RetransmissionCause {
     /** No answer within the time-out of the queue pair; costs a retry. One packet is sent again. */
     TIMEOUT,
-    /** No answer for long, measured by the round trips so far; costs no retry. One packet is sent again. */
+    /** No answer for long, by the round trips so far or for want of any; costs no retry. One packet is sent again. */
     EARLY,
     /** An answer is overdue by the round trips so far; costs no retry. One packet is sent again. */
     PROBE,

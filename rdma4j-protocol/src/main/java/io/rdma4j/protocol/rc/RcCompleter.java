@@ -95,7 +95,7 @@ final class RcCompleter {
         }
         advance(through, nowNs);
         if (isResponseMissing && queuePair.isAlive()) {
-            queuePair.onLoss(RetransmissionCause.GAP, nowNs);
+            queuePair.onResponseMissing(end, nowNs);
         }
     }
 

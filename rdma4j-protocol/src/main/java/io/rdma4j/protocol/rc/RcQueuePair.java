@@ -44,6 +44,8 @@ public final class RcQueuePair implements QueuePairProtocol {
     private boolean isLastReceiveReported;
     private boolean isResponderTurn = true;
     private boolean isLastByResponder;
+    /** Behind the packet whose answer has shown last that an earlier response is missing, since it was asked for again. */
+    private long missingShownBy;
 
     /** Creates one in state RESET over the host's queues and memory. */
     public RcQueuePair(SendQueue sendQueue, ReceiveQueue receiveQueue, Memory memory,
@@ -235,12 +237,10 @@ public final class RcQueuePair implements QueuePairProtocol {
 
     /** The peer is silent: one packet is sent again. */
     private void ask(RetransmissionCause cause, long nowNs) {
-        boolean isSilenceLong = cause != RetransmissionCause.PROBE;
-        if (isSilenceLong) {
+        if (cause != RetransmissionCause.PROBE) {
             host.count(Counter.COMPLETER_RETRY_ERR);
         }
-        host.retransmits(Psn.wrap(window.una), cause);
-        requester.ask(isSilenceLong, nowNs);
+        requester.ask(cause, nowNs);
     }
 
     // ---------------------------------------------------------------- for the three machines
@@ -265,6 +265,22 @@ public final class RcQueuePair implements QueuePairProtocol {
         }
     }
 
+    /**
+     * An answer came, and no response to what was asked before. What the peer had sent before it was asked again shows the
+     * same, one packet after the other, however long that takes; answers to what was sent again begin anew.
+     *
+     * @param end behind the packet that is answered
+     */
+    void onResponseMissing(long end, long nowNs) {
+        if (timer.isSameLoss(window.una) && end > missingShownBy) {
+            missingShownBy = end;
+            timer.onOldAnswer(nowNs);
+            return;
+        }
+        onLoss(RetransmissionCause.GAP, nowNs);
+        missingShownBy = end;
+    }
+
     /** What the peer was asked for shows that what lies behind was lost; asking has cost no retry, and this does not. */
     void onMissing(long nowNs) {
         if (window.next > window.una) {
@@ -281,6 +297,7 @@ public final class RcQueuePair implements QueuePairProtocol {
     private void sendAgain(RetransmissionCause cause, long nowNs) {
         host.count(Counter.COMPLETER_RETRY_ERR);
         host.retransmits(Psn.wrap(window.una), cause);
+        missingShownBy = Long.MAX_VALUE;
         requester.goBack(nowNs);
     }
 

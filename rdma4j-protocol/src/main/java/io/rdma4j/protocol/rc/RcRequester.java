@@ -2,9 +2,11 @@ package io.rdma4j.protocol.rc;
 
 import io.rdma4j.protocol.queue.Memory;
 import io.rdma4j.protocol.queue.QueuePairHost;
+import io.rdma4j.protocol.queue.RetransmissionCause;
 import io.rdma4j.protocol.queue.SendRequest;
 import io.rdma4j.protocol.wire.Opcode;
 import io.rdma4j.protocol.wire.OutgoingPacket;
+import io.rdma4j.protocol.wire.Psn;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.SendOpcode;
@@ -34,7 +36,7 @@ final class RcRequester {
     private long lastAcknowledgeRequest;
 
     /** One packet is to be sent again, to learn from the answer what has arrived. */
-    private boolean isAskWanted;
+    private @Nullable RetransmissionCause askWanted;
     private boolean isAsking;
     /** Where the oldest packets that were sent again to ask end; what lies behind was sent once. */
     private long askedEnd = NOTHING_ASKED;
@@ -97,13 +99,13 @@ final class RcRequester {
     /**
      * No answer came. One packet is sent again to learn why, and not the whole window: the peer may only be slow.
      *
-     * @param isSilenceLong whether to send next to nothing more until an answer has come
+     * @param cause after a long silence next to nothing more is sent until an answer has come
      */
-    void ask(boolean isSilenceLong, long nowNs) {
-        if (isSilenceLong) {
+    void ask(RetransmissionCause cause, long nowNs) {
+        if (cause != RetransmissionCause.PROBE) {
             congestion.onTimeout(window.max);
         }
-        isAskWanted = true;
+        askWanted = cause;
         timer.onAsk(nowNs);
     }
 
@@ -119,12 +121,14 @@ final class RcRequester {
             return;
         }
         // The answer may be to either copy of the oldest packet: the newest tells whether the others have arrived.
-        isAskWanted = window.una == askedEnd && newestToAsk() >= window.una;
+        askWanted = window.una == askedEnd && newestToAsk() >= window.una
+                ? RetransmissionCause.PROBE
+                : null;
         askedEnd = NOTHING_ASKED;
     }
 
     private void forgetAsking() {
-        isAskWanted = false;
+        askWanted = null;
         askedEnd = NOTHING_ASKED;
     }
 
@@ -142,8 +146,12 @@ final class RcRequester {
     }
 
     boolean pollTransmit(OutgoingPacket out, long nowNs) {
-        if (isAskWanted && pollAsk(out, nowNs)) {
-            return true;
+        RetransmissionCause cause = askWanted;
+        if (cause != null) {
+            askWanted = null;
+            if (pollAsk(cause, out, nowNs)) {
+                return true;
+            }
         }
         while (queuePair.isAlive() && !timer.isWaitingForReceiver()
                 && window.inFlight() < congestion.packets()
@@ -167,8 +175,7 @@ final class RcRequester {
      * The newest packet is acknowledged if nothing or nothing else was lost, and otherwise missed by the peer, which
      * says so. Not every time: a peer that has said so stays silent, if that answer was lost, until the oldest comes.
      */
-    private boolean pollAsk(OutgoingPacket out, long nowNs) {
-        isAskWanted = false;
+    private boolean pollAsk(RetransmissionCause cause, OutgoingPacket out, long nowNs) {
         if (!queuePair.isAlive() || timer.isWaitingForReceiver() || window.next == window.una) {
             return false;
         }
@@ -180,8 +187,9 @@ final class RcRequester {
         isAsking = true;
         boolean hasPacket = pollPacket(window.queue.request(window.cursor), out, nowNs);
         isAsking = false;
-        if (hasPacket && asked == window.una) {
-            askedEnd = window.next;
+        if (hasPacket) {
+            host.retransmits(Psn.wrap(asked), cause);
+            askedEnd = asked == window.una ? window.next : askedEnd;
         }
         window.next = next;
         window.cursor = cursor;

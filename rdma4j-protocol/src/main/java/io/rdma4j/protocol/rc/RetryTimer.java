@@ -7,7 +7,7 @@ import io.rdma4j.protocol.queue.RoundTripEstimate;
  *
  * <p>Two clocks run while packets are unacknowledged. The time-out is the standard's (IBTA 9.7.6.1.3): each costs one
  * of {@code retry_cnt} retries. It is long, for it must never fire wrongly. So a clock that follows the round trips
- * (RFC 6298) asks earlier, as often as it likes, without giving up. Either has one packet sent again; more only when
+ * (RFC 6298) asks earlier, and costs no retry. Either has one packet sent again; more only when
  * the answer shows what was lost. A third clock waits while the peer has no receive posted.
  *
  * <p>The clock that asks waits longer each time, and goes on waiting that long, also after progress, until a packet
@@ -20,7 +20,8 @@ final class RetryTimer {
     private static final long MIN_ASK_NS = 500_000;
     private static final long INITIAL_ASK_NS = 1_000_000_000;
     private static final long MAX_ASK_NS = 1_000_000_000;
-    private static final long MAX_CHARGE_NS = 1_000_000_000;
+    /** Where there is no time-out, losses cost a retry that often. */
+    private static final long ENDLESS_CHARGE_NS = 1_000_000_000;
     /**
      * So many times it asks soon, each time after twice as long, for each repairs a loss within a few round trips. Then
      * each time after four times as long, so that a peer which stands still for a second is asked ten times at most.
@@ -194,7 +195,18 @@ final class RetryTimer {
      * @param una the oldest packet that is not acknowledged
      */
     boolean isNewLoss(long una, long nowNs) {
-        return una != lossUna || nowNs - lossNs >= lossRoundTripNs;
+        return !isSameLoss(una) || nowNs - lossNs >= lossRoundTripNs;
+    }
+
+    /** {@return whether the oldest packet that is not acknowledged is known to be lost, and was sent again} */
+    boolean isSameLoss(long una) {
+        return una == lossUna;
+    }
+
+    /** The peer is still sending what it was asked for before: it is not silent. */
+    void onOldAnswer(long nowNs) {
+        askedNs = nowNs;
+        askAtNs = nowNs + intervalNs();
     }
 
     /** A sign of loss came that may be an old one: the peer is asked as soon as it would be new. */
@@ -224,7 +236,8 @@ final class RetryTimer {
      * series of losses costs no more retries than the time-out would have cost meanwhile, but the first.
      */
     boolean takeRetryForLoss(long nowNs) {
-        if (hasCharged && nowNs - chargedNs < Math.min(MAX_CHARGE_NS, timeoutNs)) {
+        if (hasCharged
+                && nowNs - chargedNs < (timeoutNs == NEVER ? ENDLESS_CHARGE_NS : timeoutNs)) {
             return true;
         }
         hasCharged = true;

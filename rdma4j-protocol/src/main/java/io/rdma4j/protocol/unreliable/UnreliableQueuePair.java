@@ -236,10 +236,9 @@ public abstract sealed class UnreliableQueuePair implements QueuePairProtocol
         return true;
     }
 
-    /** It is to the peer as if it had never been. */
+    /** To the peer it is lost: on a direct path it has seen the packet's number already. */
     @Override
     public final void onPayloadGone() {
-        nextPsn--;
         failSend(sendQueue.request(oldest), WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
     }
 

@@ -66,7 +66,8 @@ public final class AddressSpace {
             return false;
         }
         if (AddressSpace.class.getModule().isNativeAccessEnabled()) {
-            return !Native.isMapped(segment.address(), segment.byteSize());
+            // A filter of system calls may refuse to answer.
+            return !Native.isMapped(segment.address(), segment.byteSize()) && !isListed(segment);
         }
         return segment.scope().equals(Arena.global().scope()) && !isListed(segment);
     }

@@ -2,7 +2,6 @@ package io.rdma4j.softnic.memory;
 
 import io.rdma4j.protocol.queue.FlushOutcome;
 
-import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -35,11 +34,15 @@ public final class FileFlusher {
     /**
      * Begins to write a stretch of mapped memory to its file.
      *
-     * @param whenDone is told how it has ended, by the thread that writes
+     * @param whenDone is told how it has ended, by the thread that writes, or by the caller if there is none
      */
     public void flush(MemorySegment memory, long offset, long length,
             Consumer<FlushOutcome> whenDone) {
-        executor.execute(() -> whenDone.accept(write(memory, offset, length)));
+        try {
+            executor.execute(() -> whenDone.accept(write(memory, offset, length)));
+        } catch (OutOfMemoryError noThread) {
+            whenDone.accept(FlushOutcome.FAILED);
+        }
     }
 
     private static FlushOutcome write(MemorySegment memory, long offset, long length) {
@@ -48,7 +51,7 @@ public final class FileFlusher {
             return FlushOutcome.DONE;
         } catch (IllegalStateException | InternalError memoryGone) {
             return FlushOutcome.MEMORY_GONE;
-        } catch (UncheckedIOException | UnsupportedOperationException refused) {
+        } catch (RuntimeException | OutOfMemoryError refused) {
             return FlushOutcome.FAILED;
         }
     }

@@ -3,10 +3,10 @@ package io.rdma4j.softnic.rim;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteOrder;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,7 +36,7 @@ public final class PortHolder {
             addSockets(Path.of("/proc/net/udp6"), address, port, sockets);
             String holder = sockets.isEmpty() ? null : processWith(sockets);
             return holder == null ? somebody() : holder;
-        } catch (IOException | UncheckedIOException | SecurityException notToBeSeen) {
+        } catch (IOException | RuntimeException notToBeSeen) {
             return somebody();
         }
     }
@@ -104,7 +104,7 @@ public final class PortHolder {
                 }
             }
             return false;
-        } catch (IOException | UncheckedIOException notOurs) {
+        } catch (IOException | DirectoryIteratorException notOurs) {
             // Somebody else's process, or one that ends this moment.
             return false;
         }
