@@ -9,12 +9,15 @@ import io.rdma4j.protocol.wire.Syndrome;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.function.Predicate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -433,5 +436,33 @@ class RcLossTest {
             hasHeld[0] |= holds;
             return holds;
         };
+    }
+
+    /** What losses cost in time, with packets that take 20 µs to the peer and 20 back. */
+    @ParameterizedTest
+    @CsvSource({"0, 40", "0.01, 1050", "0.05, 4000"})
+    void transferOf256KiBTakesSoManyMicroseconds(double loss, long mostUs) throws Exception {
+        Pair.Settings settings = new Pair.Settings();
+        settings.timeout = 16;
+        Pair pair = new Pair(settings);
+        write256KiB(pair);
+        Random random = new Random(1);
+        pair.simulation.network.loseIf(packet -> random.nextDouble() < loss);
+        int rounds = 100;
+        long beginNs = pair.simulation.network.nowNs();
+        for (int round = 0; round < rounds; round++) {
+            write256KiB(pair);
+        }
+        long tookNs = pair.simulation.network.nowNs() - beginNs;
+        assertThat(tookNs / rounds / 1000).isLessThanOrEqualTo(mostUs);
+    }
+
+    private static void write256KiB(Pair pair) throws Exception {
+        for (int id = 1; id <= 8; id++) {
+            pair.a.write(id, Pair.MEMORY / 2);
+        }
+        pair.settle();
+        assertThat(pair.a.completions).hasSize(8).allMatch(c -> c.isSuccess());
+        pair.a.completions.clear();
     }
 }
