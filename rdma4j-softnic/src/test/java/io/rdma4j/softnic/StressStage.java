@@ -4,6 +4,7 @@ import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.DeviceOptions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -31,13 +32,20 @@ final class StressStage implements AutoCloseable {
     /** A completion queue has room for more, whoever takes from it how slowly. */
     static final int MOST_OPEN = 900;
 
-    final DeviceContext context = RdmaDevices.find("roce_lo").open();
-    final ProtectionDomain domain = context.allocateProtectionDomain();
+    final DeviceContext context;
+    final ProtectionDomain domain;
     final Arena arena = Arena.ofShared();
     final Race race = new Race();
     private final AtomicLong lastId = new AtomicLong();
 
-    StressStage() throws RdmaException {}
+    StressStage() throws RdmaException {
+        this(DeviceOptions.DEFAULT);
+    }
+
+    StressStage(DeviceOptions options) throws RdmaException {
+        context = RdmaDevices.find("roce_lo").open(options);
+        domain = context.allocateProtectionDomain();
+    }
 
     /** {@return an identifier that no other request has} */
     long newId() {
