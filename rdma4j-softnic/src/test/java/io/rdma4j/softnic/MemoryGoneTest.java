@@ -1,8 +1,10 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceOptions;
 import io.rdma4j.verbs.Errno;
@@ -62,7 +64,9 @@ class MemoryGoneTest {
     /** In what is left of a file that is cut short nothing is tried. */
     private static final int LEFT = 4096;
     private static final int OFFSET = 500_000;
+    private static final int DATAGRAM = 1000;
     private static final int SIZE = 1 << 20;
+    private static final int QKEY = 0x1111;
     private static final long PATIENCE_NS = 30_000_000_000L;
 
     private static final Set<AccessFlag> ALL = Set.of(AccessFlag.LOCAL_WRITE,
@@ -164,11 +168,11 @@ class MemoryGoneTest {
         responder.connect(requester);
     }
 
-    private void connectUnreliably() throws RdmaException {
+    private void connectUnreliably(QueuePairType type) throws RdmaException {
         requester.close();
         responder.close();
-        requester = new Side(QueuePairType.UC);
-        responder = new Side(QueuePairType.UC);
+        requester = new Side(type);
+        responder = new Side(type);
         connect();
     }
 
@@ -202,18 +206,24 @@ class MemoryGoneTest {
         }
 
         void connect(Side peer) throws RdmaException {
-            QueuePairAttributes ready = new QueuePairAttributes().state(QueuePairState.RTR)
-                    .addressVector(there()).pathMtu(Mtu.MTU_4096)
-                    .destinationQueuePair(peer.queuePair.number()).receivePsn(7);
+            QueuePairAttributes init = new QueuePairAttributes().state(QueuePairState.INIT)
+                    .port(1).pkeyIndex(0);
+            QueuePairAttributes ready = new QueuePairAttributes().state(QueuePairState.RTR);
             QueuePairAttributes go = new QueuePairAttributes().state(QueuePairState.RTS)
                     .sendPsn(7);
             if (queuePair.type() == QueuePairType.RC) {
                 ready.maxDestinationReadAtomic(4).minRnrTimer(1);
                 go.timeout(14).retryCount(7).rnrRetry(7).maxReadAtomic(4);
             }
-            queuePair.modify(new QueuePairAttributes().state(QueuePairState.INIT).port(1)
-                    .pkeyIndex(0).accessFlags(AccessFlag.REMOTE_WRITE,
-                            AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC));
+            if (queuePair.type() == QueuePairType.UD) {
+                init.qkey(QKEY);
+            } else {
+                init.accessFlags(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ,
+                        AccessFlag.REMOTE_ATOMIC);
+                ready.addressVector(there()).pathMtu(Mtu.MTU_4096)
+                        .destinationQueuePair(peer.queuePair.number()).receivePsn(7);
+            }
+            queuePair.modify(init);
             queuePair.modify(ready);
             queuePair.modify(go);
         }
@@ -362,40 +372,77 @@ class MemoryGoneTest {
         assertTold(operation.ofRespondersMemory);
     }
 
+    static Stream<Arguments> unreliableFaults() {
+        return Stream.of(QueuePairType.UC, QueuePairType.UD).flatMap(
+                type -> Stream.of(Fault.values()).map(fault -> Arguments.of(type, fault)));
+    }
+
+    /** Sends from a region of the requester, as a datagram where that is the service. */
+    private void sendUnreliably(MemoryRegion local) throws Exception {
+        SendWorkRequest request = new SendWorkRequest().set(SendFlag.SIGNALED).send();
+        if (requester.queuePair.type() == QueuePairType.UC) {
+            requester.queuePair.postSend(request.add(local, OFFSET, LENGTH));
+            return;
+        }
+        try (AddressHandle handle = requester.domain.createAddressHandle(there())) {
+            requester.queuePair.postSend(request.add(local, OFFSET, DATAGRAM)
+                    .to(handle, responder.queuePair.number(), QKEY));
+        }
+    }
+
     @ParameterizedTest
-    @EnumSource(Fault.class)
-    void unreliableSenderIsToldOfItsOwnMemoryAndThePeerOfNothing(Fault fault) throws Exception {
-        connectUnreliably();
+    @MethodSource("unreliableFaults")
+    void unreliableSenderIsToldOfItsOwnMemoryAndThePeerOfNothing(QueuePairType type, Fault fault)
+            throws Exception {
+        connectUnreliably(type);
         MemoryRegion gone = requester.fragile(fault);
         responder.queuePair
                 .postReceive(new ReceiveWorkRequest().add(responder.region, 0, LENGTH));
         happen(fault, gone);
-        requester.queuePair.postSend(request(Operation.SEND, gone, responder.region));
+        sendUnreliably(gone);
         assertThat(requireCompletion(requester.sends).status())
                 .isEqualTo(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
         assertThat(requester.queuePair.state()).isEqualTo(QueuePairState.SQE);
         assertThat(poll(responder.receives, false)).isNull();
         assertThat(responder.queuePair.state()).isEqualTo(QueuePairState.RTS);
         requester.queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS));
-        requester.queuePair.postSend(request(Operation.SEND, requester.region, responder.region));
+        sendUnreliably(requester.region);
         assertThat(requireCompletion(requester.sends).isSuccess()).isTrue();
         assertThat(requireCompletion(responder.receives).isSuccess()).isTrue();
     }
 
     @ParameterizedTest
-    @EnumSource(Fault.class)
-    void unreliableReceiverIsToldOfItsOwnMemoryAndTheSenderOfNothing(Fault fault)
-            throws Exception {
-        connectUnreliably();
+    @MethodSource("unreliableFaults")
+    void unreliableReceiverIsToldOfItsOwnMemoryAndTheSenderOfNothing(QueuePairType type,
+            Fault fault) throws Exception {
+        connectUnreliably(type);
         MemoryRegion gone = responder.fragile(fault);
         responder.queuePair.postReceive(new ReceiveWorkRequest().add(gone, OFFSET, LENGTH));
         happen(fault, gone);
-        requester.queuePair.postSend(request(Operation.SEND, requester.region, gone));
+        sendUnreliably(requester.region);
         assertThat(requireCompletion(requester.sends).isSuccess()).isTrue();
         assertThat(requireCompletion(responder.receives).status())
                 .isEqualTo(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
         assertThat(responder.queuePair.state()).isEqualTo(QueuePairState.ERR);
         assertThat(requester.queuePair.state()).isEqualTo(QueuePairState.RTS);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Fault.class)
+    void unreliableWriteToWhatIsGoneIsCounted(Fault fault) throws Exception {
+        connectUnreliably(QueuePairType.UC);
+        MemoryRegion gone = responder.fragile(fault);
+        SendWorkRequest request = request(Operation.WRITE, requester.region, gone);
+        happen(fault, gone);
+        requester.queuePair.postSend(request);
+        assertThat(requireCompletion(requester.sends).isSuccess()).isTrue();
+        // What arrives behind it shows that it was looked at.
+        responder.queuePair
+                .postReceive(new ReceiveWorkRequest().add(responder.region, 0, LENGTH));
+        sendUnreliably(requester.region);
+        assertThat(requireCompletion(responder.receives).isSuccess()).isTrue();
+        assertThat(responder.queuePair.counter(Counter.DROPPED_MESSAGE)).isOne();
+        assertThat(responder.queuePair.state()).isEqualTo(QueuePairState.RTS);
     }
 
     @Test
