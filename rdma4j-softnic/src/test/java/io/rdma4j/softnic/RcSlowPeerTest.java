@@ -230,6 +230,19 @@ class RcSlowPeerTest {
         sender.assertCompleted("1 SUCCESS");
     }
 
+    @Test
+    void stopUnderManyQueuePairsCostsEachFewPackets() throws Exception {
+        int count = 8;
+        Load load = new Load(count, 1000, Integer.MAX_VALUE);
+        load.begin();
+        load.pair.run(100_000);
+        load.pair.b.node.isStopped = true;
+        load.pair.run(1000 * MS);
+        load.pair.b.node.isStopped = false;
+        load.finish();
+        assertThat(load.repeated()).as(load.toString()).isBetween(1L, count * MOST_REPEATED);
+    }
+
     /** A receiver that takes its time for each packet, and forgets nothing, however many send to it. */
     @ParameterizedTest
     @CsvSource({"20, 4000", "20, 400000", "20, 1000000", "2, 10000000"})
@@ -273,11 +286,19 @@ class RcSlowPeerTest {
         }
 
         void run() throws RdmaException {
+            begin();
+            finish();
+        }
+
+        void begin() throws RdmaException {
             for (Pair.Side sender : senders) {
                 for (int id = 1; id <= MESSAGES; id++) {
                     sender.send(id, MESSAGE);
                 }
             }
+        }
+
+        void finish() throws RdmaException {
             pair.settle();
             for (Pair.Side sender : senders) {
                 sender.takeCompletions();
