@@ -10,17 +10,32 @@ public final class RoundTripEstimate {
     private long smoothedNs;
     private long variationNs;
     private long shortestNs = Long.MAX_VALUE;
+    private boolean isGuessed;
 
     /** Knows nothing yet. */
     public RoundTripEstimate() {}
 
-    /** A packet that was sent once was answered after this time. */
+    /** An answer came after this time, but it is not known to what. It counts until more is known. */
+    public void guess(long roundTripNs) {
+        if (!isKnown()) {
+            begin(roundTripNs);
+            isGuessed = true;
+        }
+    }
+
+    private void begin(long roundTripNs) {
+        shortestNs = roundTripNs;
+        smoothedNs = Math.max(1, roundTripNs);
+        variationNs = roundTripNs / 2;
+    }
+
+    /** A packet was answered after this time, and nothing was sent again meanwhile. */
     public void add(long roundTripNs) {
-        shortestNs = Math.min(shortestNs, roundTripNs);
-        if (smoothedNs == 0) {
-            smoothedNs = Math.max(1, roundTripNs);
-            variationNs = roundTripNs / 2;
+        if (!isKnown() || isGuessed) {
+            isGuessed = false;
+            begin(roundTripNs);
         } else {
+            shortestNs = Math.min(shortestNs, roundTripNs);
             variationNs += (Math.abs(smoothedNs - roundTripNs) - variationNs) / 4;
             smoothedNs += (roundTripNs - smoothedNs) / 8;
         }

@@ -401,7 +401,7 @@ final class RcRequester {
         long asking = window.next + leaving - 1;
         if (window.isRetransmission()) {
             host.count(Counter.RETRANSMITTED_PKTS, leaving);
-            timer.onSentAgain(window.next, window.next + packets, nowNs);
+            timer.onSentAgain(nowNs);
         } else {
             timer.onSent(asking, acknowledge, nowNs);
         }

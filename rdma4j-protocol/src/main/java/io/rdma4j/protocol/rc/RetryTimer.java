@@ -39,8 +39,7 @@ final class RetryTimer {
     private int retriesLeft;
     private int rnrRetriesLeft;
 
-    /** Since when the peer is silent, and since when it is after it was last asked. */
-    private long startedNs;
+    /** When the peer was last asked, by what was sent for the first time or by what was sent again. */
     private long askedNs;
     private int backoff;
     private int asks;
@@ -95,12 +94,13 @@ final class RetryTimer {
         }
     }
 
-    /** Packets from {@code first} to before {@code end} were sent again: which copy is answered is not known (Karn). */
-    void onSentAgain(long first, long end, long nowNs) {
+    /**
+     * Packets were sent again: what is answered next is not known (Karn), also of those that were sent once, for the answer
+     * to a copy acknowledges them, too.
+     */
+    void onSentAgain(long nowNs) {
         startUnlessRunning(nowNs);
-        if (first <= samplePsn && samplePsn < end) {
-            samplePsn = -1;
-        }
+        samplePsn = -1;
     }
 
     private void startUnlessRunning(long nowNs) {
@@ -143,10 +143,13 @@ final class RetryTimer {
         return asks > 0 && nowNs - askedNs < promptNs;
     }
 
-    /** The first answer of all, whatever it is to, gives a first idea: no less time passed since there was something to answer. */
+    /**
+     * The first answer of all, whatever it is to, gives a first idea. It may be to what was sent before the last asking, and
+     * the peer slower than it seems: how rarely it is asked is not forgotten by that.
+     */
     private void learnAtFirst(long nowNs) {
         if (!estimate.isKnown()) {
-            estimate.add(nowNs - (isAnswerToAsking(nowNs) ? askedNs : startedNs));
+            estimate.guess(nowNs - askedNs);
         }
     }
 
@@ -277,7 +280,6 @@ final class RetryTimer {
     }
 
     private void start(long nowNs) {
-        startedNs = nowNs;
         askedNs = nowNs;
         timeoutAtNs = later(nowNs, timeoutNs);
         askAtNs = nowNs + intervalNs();

@@ -90,10 +90,36 @@ class RetryTimerTest {
         knowRoundTrips();
         send(1);
         assertThat(asks(50 * MS)).hasSize(5);
-        timer.onSentAgain(0, 5, nowNs);
+        timer.onSentAgain(nowNs);
         nowNs += 20 * MS;
         timer.onProgress(2, false, nowNs);
         assertThat(asks(100 * MS)).isEmpty();
+    }
+
+    /** The answer to a copy acknowledges what lies around it: that is no round trip. */
+    @Test
+    void answerThatMayBeToACopyIsNoRoundTrip() {
+        knowRoundTrips();
+        send(4);
+        nowNs += 200 * MS;
+        timer.onSentAgain(nowNs);
+        timer.onProgress(5, true, nowNs + MS);
+        assertThat(estimate.overdueNs()).isLessThan(MS);
+    }
+
+    @Test
+    void firstAnswerAfterALossIsForgottenWithTheFirstRoundTrip() {
+        send(1);
+        nowNs += 1000 * MS;
+        timer.onAsk(nowNs);
+        timer.onSentAgain(nowNs);
+        nowNs += 5 * MS;
+        timer.onProgress(2, true, nowNs);
+        assertThat(estimate.overdueNs()).isEqualTo(15 * MS);
+        send(2);
+        nowNs += 100 * US;
+        timer.onProgress(3, true, nowNs);
+        assertThat(estimate.overdueNs()).isEqualTo(300 * US);
     }
 
     @Test
