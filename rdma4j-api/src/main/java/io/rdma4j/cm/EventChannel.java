@@ -61,9 +61,10 @@ public final class EventChannel implements AutoCloseable {
      * makes it unreadable, whoever takes them. When it is readable take one or all events, with
      * {@link #pollEvent} and a time-out of zero, for another thread may have been faster.
      *
-     * <p>It is non-blocking and always the same, made by the first call; without one it costs nothing. It belongs
-     * to this channel, which closes it, and wakes selectors that wait for it that moment; others find its key invalid. Devices drive themselves while a
-     * thread waits in a selector; that costs one more wake-up than waiting in {@link #awaitEvent}.
+     * <p>It is non-blocking and always the same, made by the first call; without one it costs nothing. It belongs to
+     * this channel, which closes it, and wakes selectors that wait for it that moment; others find its key invalid.
+     * Devices drive themselves while a thread waits in a selector; that costs one more wake-up than waiting in
+     * {@link #awaitEvent}.
      *
      * @throws RdmaException EBADF when the channel is closed, ENOMEM if the system gives no pipe
      */

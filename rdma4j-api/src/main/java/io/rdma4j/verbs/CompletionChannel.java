@@ -65,9 +65,10 @@ public final class CompletionChannel implements AutoCloseable {
      * {@link #pollEvent} and a time-out of zero, for another thread may have been faster; acknowledge; ask for the
      * next event at the queue they name; poll the queue until it is empty, and only then select again.
      *
-     * <p>It is non-blocking and always the same, made by the first call; without one it costs nothing. It belongs
-     * to this channel, which closes it, and wakes selectors that wait for it that moment; others find its key invalid. A device drives itself while a
-     * thread waits in a selector; that costs one more wake-up than waiting in {@link #awaitEvent}.
+     * <p>It is non-blocking and always the same, made by the first call; without one it costs nothing. It belongs to
+     * this channel, which closes it, and wakes selectors that wait for it that moment; others find its key invalid.
+     * A device drives itself while a thread waits in a selector; that costs one more wake-up than waiting in
+     * {@link #awaitEvent}.
      *
      * @throws RdmaException EBADF when the channel is closed, ENOMEM if the system gives no pipe
      */
