@@ -108,10 +108,12 @@ public final class EventQueue<T> {
                 throw new RdmaException(Errno.EBADF, operation, "the channel is closed");
             }
             Readiness present = readiness;
-            if (present == null || !present.isOpen()) {
-                if (present != null) {
-                    present.close();
-                }
+            if (present != null && !present.isOpen()) {
+                // The application has closed one end.
+                present.close();
+                present = null;
+            }
+            if (present == null) {
                 present = Readiness.open(operation);
                 readiness = present;
             }

@@ -5,6 +5,7 @@ import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
@@ -16,9 +17,12 @@ import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 /** Events that a selector waits for. */
 class EventQueueTest {
+    private static final int MANY = 200;
+
     private final EventQueue<Integer> events = new EventQueue<>("await event", true);
     private final Selector selector = Selector.open();
 
@@ -146,6 +150,23 @@ class EventQueueTest {
         assertThat(key.isValid()).isFalse();
         assertThatExceptionOfType(RdmaException.class).isThrownBy(events::selectableChannel)
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EBADF));
+    }
+
+    @Test
+    void channelsThatTheApplicationClosesLeaveNothingBehind() throws Exception {
+        File files = new File("/proc/self/fd");
+        assumeThat(files).isDirectory();
+        events.selectableChannel().close();
+        int before = count(files);
+        for (int i = 0; i < MANY; i++) {
+            events.selectableChannel().close();
+        }
+        assertThat(count(files) - before).isLessThan(MANY / 2);
+    }
+
+    private static int count(File files) {
+        String[] names = files.list();
+        return names == null ? 0 : names.length;
     }
 
     @Test

@@ -82,17 +82,14 @@ final class SendPosting {
         try {
             requireNoBatch();
             queuePair.checkOpen();
-            try {
-                stageAll(requests);
-            } finally {
-                ring.publish();
-            }
+            postUntilRefused(requests);
         } finally {
             ring.unlock();
         }
     }
 
-    private void stageAll(List<SendWorkRequest> requests) throws PostException {
+    /** What comes before a request that is refused is posted. */
+    private void postUntilRefused(List<SendWorkRequest> requests) throws PostException {
         int staged = 0;
         try {
             for (; staged < requests.size(); staged++) {
@@ -103,6 +100,8 @@ final class SendPosting {
             throw new PostException(refused, staged);
         } catch (IllegalStateException mistake) {
             throw new PostException(PostChecks.SEND, mistake, staged);
+        } finally {
+            ring.publish();
         }
     }
 

@@ -374,8 +374,8 @@ final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
     // ---------------------------------------------------------------- flushing
 
     @Override
-    public void flush(MemorySegment memory, long offset, long length, long ticket) {
-        domain.nic().flusher().flush(memory, offset, length, outcome -> {
+    public boolean flush(MemorySegment memory, long offset, long length, long ticket) {
+        return domain.nic().flusher().flush(memory, offset, length, outcome -> {
             if (!isClosed) {
                 driver.run(nowNs -> engineSide.onFlushed(ticket, outcome));
             }

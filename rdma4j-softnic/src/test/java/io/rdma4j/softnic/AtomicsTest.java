@@ -227,8 +227,7 @@ class AtomicsTest {
         pair.run(20_000_000);
         other.assertUnharmedWithin(20_000_000);
         pair.a.assertCompleted();
-        pair.b.node.isDiskSlow = false;
-        pair.settle();
+        finishToPersist();
         pair.a.assertCompleted("1 SUCCESS");
     }
 
@@ -282,25 +281,31 @@ class AtomicsTest {
             throws Exception {
         Arena arena = Arena.ofShared();
         MemoryRegion region = mapped(folder, arena);
+        beginToPersist(region);
+        arena.close();
+        finishToPersist();
+        pair.a.assertCompleted("1 REMOTE_ACCESS_ERROR");
+        assertThat(pair.b.queuePair.state()).isEqualTo(QueuePairState.ERR);
+    }
+
+    /** The peer writes, to a disk that takes its time. */
+    private void beginToPersist(MemoryRegion region) throws Exception {
         pair.b.node.isDiskSlow = true;
         pair.a.queuePair.postSend(persist(1, region));
         pair.run(1_000_000);
-        arena.close();
+    }
+
+    private void finishToPersist() throws Exception {
         pair.b.node.isDiskSlow = false;
         pair.settle();
-        pair.a.assertCompleted("1 REMOTE_ACCESS_ERROR");
-        assertThat(pair.b.queuePair.state()).isEqualTo(QueuePairState.ERR);
     }
 
     @Test
     void regionMayBeClosedWhileItIsFlushed(@TempDir Path folder) throws Exception {
         MemoryRegion region = mapped(folder, Arena.ofShared());
-        pair.b.node.isDiskSlow = true;
-        pair.a.queuePair.postSend(persist(1, region));
-        pair.run(1_000_000);
+        beginToPersist(region);
         region.close();
-        pair.b.node.isDiskSlow = false;
-        pair.settle();
+        finishToPersist();
         pair.a.assertCompleted("1 SUCCESS");
     }
 
@@ -308,9 +313,7 @@ class AtomicsTest {
     void flushOfAQueuePairThatBeganAnewOrIsClosedAnswersNobody(@TempDir Path folder)
             throws Exception {
         MemoryRegion region = mapped(folder, Arena.ofShared());
-        pair.b.node.isDiskSlow = true;
-        pair.a.queuePair.postSend(persist(1, region));
-        pair.run(1_000_000);
+        beginToPersist(region);
         pair.a.queuePair.modify(new QueuePairAttributes().state(QueuePairState.RESET));
         pair.b.queuePair.modify(new QueuePairAttributes().state(QueuePairState.RESET));
         pair.connect(new Pair.Settings());

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -266,6 +267,28 @@ class ExtendedQueuesTest {
             batch.send().element(side.region, 0, 8);
             batch.abort();
         }
+        peer.receive(10, 100);
+        batch.start();
+        batch.id(7).flags(SendFlag.SIGNALED).send().element(side.region, 0, 8);
+        batch.complete();
+        pair.settle();
+        assertThat(pair.a.completions).extracting(WorkCompletion::id).containsExactly(7L);
+    }
+
+    @Test
+    void listInsideABatchPostsNothingOfIt() throws Exception {
+        Pair.Side side = extended(SendOpcode.SEND);
+        ExtendedQueuePair batch = side.queuePair.extended();
+        batch.start();
+        batch.id(1).flags(SendFlag.SIGNALED).send().element(side.region, 0, 8);
+        batch.id(2).flags(SendFlag.SIGNALED).send().element(side.region, 0, 8);
+        assertThatIllegalStateException()
+                .isThrownBy(() -> side.queuePair.postSend(List.of(side.request(3).send())))
+                .withMessageContaining("in a batch");
+        peer.receive(9, 100);
+        pair.settle();
+        assertThat(pair.a.completions).isEmpty();
+        batch.abort();
         peer.receive(10, 100);
         batch.start();
         batch.id(7).flags(SendFlag.SIGNALED).send().element(side.region, 0, 8);

@@ -324,16 +324,26 @@ class MemoryGoneTest {
         assertThat(responder.queuePair.state()).isEqualTo(outcome.ofResponder);
     }
 
+    /** What becomes of memory between the request and its posting. */
+    @FunctionalInterface
+    private interface Change {
+        void happen() throws Exception;
+    }
+
+    private void exchange(Operation operation, MemoryRegion local, MemoryRegion remote,
+            Change change) throws Exception {
+        responder.queuePair.postReceive(new ReceiveWorkRequest().add(remote, OFFSET, LENGTH));
+        SendWorkRequest request = request(operation, local, remote);
+        change.happen();
+        requester.queuePair.postSend(request);
+    }
+
     @ParameterizedTest
     @MethodSource("faults")
     void requesterIsToldOfItsOwnMemoryAndThePeerOfNothing(Operation operation, Fault fault)
             throws Exception {
         MemoryRegion gone = requester.fragile(fault);
-        responder.queuePair
-                .postReceive(new ReceiveWorkRequest().add(responder.region, 0, LENGTH));
-        SendWorkRequest request = request(operation, gone, responder.region);
-        happen(fault, gone);
-        requester.queuePair.postSend(request);
+        exchange(operation, gone, responder.region, () -> happen(fault, gone));
         assertTold(operation.ofRequestersMemory);
     }
 
@@ -341,10 +351,7 @@ class MemoryGoneTest {
     @MethodSource("faults")
     void respondersMemoryIsNamedAsThePeers(Operation operation, Fault fault) throws Exception {
         MemoryRegion gone = responder.fragile(fault);
-        responder.queuePair.postReceive(new ReceiveWorkRequest().add(gone, OFFSET, LENGTH));
-        SendWorkRequest request = request(operation, requester.region, gone);
-        happen(fault, gone);
-        requester.queuePair.postSend(request);
+        exchange(operation, requester.region, gone, () -> happen(fault, gone));
         assertTold(operation.ofRespondersMemory);
     }
 
@@ -352,23 +359,16 @@ class MemoryGoneTest {
     @ParameterizedTest
     @EnumSource(value = Operation.class, names = {"SEND", "WRITE", "READ"})
     void fileMayEndInTheMiddleOfAMessage(Operation operation) throws Exception {
-        MemoryRegion gone = requester.fragile(Fault.FILE_CUT_SHORT);
-        responder.queuePair
-                .postReceive(new ReceiveWorkRequest().add(responder.region, 0, LENGTH));
-        SendWorkRequest request = request(operation, gone, responder.region);
-        cutShort(OFFSET + LENGTH / 2);
-        requester.queuePair.postSend(request);
+        exchange(operation, requester.fragile(Fault.FILE_CUT_SHORT), responder.region,
+                () -> cutShort(OFFSET + LENGTH / 2));
         assertTold(Outcome.REQUESTER_FAILS);
     }
 
     @ParameterizedTest
     @EnumSource(value = Operation.class, names = {"SEND", "WRITE", "READ"})
     void respondersFileMayEndInTheMiddleOfAMessage(Operation operation) throws Exception {
-        MemoryRegion gone = responder.fragile(Fault.FILE_CUT_SHORT);
-        responder.queuePair.postReceive(new ReceiveWorkRequest().add(gone, OFFSET, LENGTH));
-        SendWorkRequest request = request(operation, requester.region, gone);
-        cutShort(OFFSET + LENGTH / 2);
-        requester.queuePair.postSend(request);
+        exchange(operation, requester.region, responder.fragile(Fault.FILE_CUT_SHORT),
+                () -> cutShort(OFFSET + LENGTH / 2));
         assertTold(operation.ofRespondersMemory);
     }
 

@@ -56,7 +56,7 @@ final class QuietHost implements QueuePairHost {
     }
 
     @Override
-    public void flush(MemorySegment memory, long offset, long length, long ticket) {
+    public boolean flush(MemorySegment memory, long offset, long length, long ticket) {
         throw new IllegalStateException("the peer flushes nothing");
     }
 

@@ -48,8 +48,9 @@ public interface QueuePairHost {
      * ended, never during this call.
      *
      * @param ticket a number to say it with
+     * @return whether it has been started; if not {@code onFlushed} is not called
      */
-    void flush(MemorySegment memory, long offset, long length, long ticket);
+    boolean flush(MemorySegment memory, long offset, long length, long ticket);
 
     /** The queue pair changed its state by itself. */
     void stateChanged(QueuePairState state);

@@ -15,7 +15,7 @@ public final class RoundTripEstimate {
     /** Knows nothing yet. */
     public RoundTripEstimate() {}
 
-    /** An answer came after this time, but it is not known to what. It counts until more is known. */
+    /** An answer came after this time, but it is not known to what. It counts where nothing is known, until more is. */
     public void guess(long roundTripNs) {
         if (!isKnown()) {
             begin(roundTripNs);

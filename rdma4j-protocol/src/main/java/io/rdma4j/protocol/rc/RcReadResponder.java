@@ -142,13 +142,19 @@ final class RcReadResponder {
         }
         VarHandle.fullFence();
         if (length > 0 && isPersistent && target.segment().isMapped()) {
-            isFlushing = true;
-            hasHeldBack = false;
-            flushTicket++;
-            host.flush(target.segment(), target.offset(), length, flushTicket);
+            startFlush(length);
             return;
         }
         answers.addDone(finishOne());
+    }
+
+    private void startFlush(long length) {
+        flushTicket++;
+        isFlushing = host.flush(target.segment(), target.offset(), length, flushTicket);
+        hasHeldBack = false;
+        if (!isFlushing) {
+            answers.refuse(Syndrome.NAK_REMOTE_OPERATIONAL_ERROR);
+        }
     }
 
     /**

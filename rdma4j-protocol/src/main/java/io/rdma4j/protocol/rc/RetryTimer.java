@@ -39,7 +39,7 @@ final class RetryTimer {
     private int retriesLeft;
     private int rnrRetriesLeft;
 
-    /** When the peer was last asked, by what was sent for the first time or by what was sent again. */
+    /** Since when an answer is awaited: the peer was asked then, or has answered something else, or there was nothing before. */
     private long askedNs;
     private int backoff;
     private int asks;
@@ -148,9 +148,7 @@ final class RetryTimer {
      * the peer slower than it seems: how rarely it is asked is not forgotten by that.
      */
     private void learnAtFirst(long nowNs) {
-        if (!estimate.isKnown()) {
-            estimate.guess(nowNs - askedNs);
-        }
+        estimate.guess(nowNs - askedNs);
     }
 
     /** {@return whether it is time to ask what has arrived, before the time-out} */

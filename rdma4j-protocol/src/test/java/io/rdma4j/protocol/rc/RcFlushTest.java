@@ -120,6 +120,15 @@ class RcFlushTest {
     }
 
     @Test
+    void thatTheHostCannotStartIsAnOperationalError() {
+        host.canFlush = false;
+        receiveFlush(FIRST_PSN);
+        assertRefused(Syndrome.NAK_REMOTE_OPERATIONAL_ERROR);
+        queuePair.onFlushed(host.ticket(), FlushOutcome.DONE);
+        assertSilent();
+    }
+
+    @Test
     void thatFailsIsAnOperationalError() {
         receiveFlush(FIRST_PSN);
         queuePair.onFlushed(host.ticket(), FlushOutcome.FAILED);
@@ -259,16 +268,18 @@ class RcFlushTest {
 
     private static final class Host implements QueuePairHost {
         final List<Long> tickets = new ArrayList<>();
+        boolean canFlush = true;
 
         long ticket() {
             return tickets.getLast();
         }
 
         @Override
-        public void flush(MemorySegment memory, long offset, long length, long ticket) {
+        public boolean flush(MemorySegment memory, long offset, long length, long ticket) {
             assertThat(offset).isZero();
             assertThat(length).isEqualTo(LENGTH);
             tickets.add(ticket);
+            return canFlush;
         }
 
         @Override

@@ -50,6 +50,12 @@ class RetryTimerTest {
         return asks;
     }
 
+    private void askSilentPeerFiveTimes() {
+        knowRoundTrips();
+        send(1);
+        assertThat(asks(50 * MS)).hasSize(5);
+    }
+
     @Test
     void nothingIsDueBeforeAnythingIsSent() {
         assertThat(timer.deadlineNs()).isEqualTo(RetryTimer.NEVER);
@@ -87,9 +93,7 @@ class RetryTimerTest {
 
     @Test
     void progressByPacketsThatWereSentAgainDoesNotShortenTheWait() {
-        knowRoundTrips();
-        send(1);
-        assertThat(asks(50 * MS)).hasSize(5);
+        askSilentPeerFiveTimes();
         timer.onSentAgain(nowNs);
         nowNs += 20 * MS;
         timer.onProgress(2, false, nowNs);
@@ -124,9 +128,7 @@ class RetryTimerTest {
 
     @Test
     void answerToAPacketThatWasSentOnceShortensIt() {
-        knowRoundTrips();
-        send(1);
-        assertThat(asks(50 * MS)).hasSize(5);
+        askSilentPeerFiveTimes();
         nowNs += 20 * MS;
         timer.onProgress(2, false, nowNs);
         assertThat(asks(1000 * MS)).isNotEmpty();

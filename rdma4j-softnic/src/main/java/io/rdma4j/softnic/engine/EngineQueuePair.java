@@ -49,8 +49,13 @@ public final class EngineQueuePair implements QueuePairHost {
         /** The peer invalidates a key. {@return whether it may} */
         boolean invalidate(int rkey);
 
-        /** Mapped memory is to be written to its file; {@link EngineQueuePair#onFlushed} is to be told. */
-        void flush(MemorySegment memory, long offset, long length, long ticket);
+        /**
+         * Mapped memory is to be written to its file; {@link EngineQueuePair#onFlushed} is to be told, but not during the
+         * call.
+         *
+         * @return whether it has been started
+         */
+        boolean flush(MemorySegment memory, long offset, long length, long ticket);
     }
 
     /** Send requests were posted. */
@@ -283,8 +288,8 @@ public final class EngineQueuePair implements QueuePairHost {
     }
 
     @Override
-    public void flush(MemorySegment memory, long offset, long length, long ticket) {
-        listener.flush(memory, offset, length, ticket);
+    public boolean flush(MemorySegment memory, long offset, long length, long ticket) {
+        return listener.flush(memory, offset, length, ticket);
     }
 
     /** Mapped memory was written to its file, or could not be. */

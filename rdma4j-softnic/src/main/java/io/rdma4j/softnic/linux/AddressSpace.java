@@ -3,8 +3,6 @@ package io.rdma4j.softnic.linux;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
@@ -27,19 +25,14 @@ public final class AddressSpace {
     /** Where native access is enabled. */
     private static final class Native {
         private static final int MS_ASYNC = 1;
-        private static final Linker LINKER = Linker.nativeLinker();
-        private static final MethodHandle MSYNC = handle("msync",
-                FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+        private static final MethodHandle MSYNC = LinuxCalls.plain("msync", JAVA_INT, JAVA_LONG,
+                JAVA_LONG, JAVA_INT);
         private static final long PAGE_BYTES = pageBytes();
-
-        private static MethodHandle handle(String function, FunctionDescriptor descriptor) {
-            return LINKER.downcallHandle(LINKER.defaultLookup().findOrThrow(function), descriptor);
-        }
 
         /** getpagesize(2). */
         private static long pageBytes() {
             try {
-                return (int) handle("getpagesize", FunctionDescriptor.of(JAVA_INT)).invokeExact();
+                return (int) LinuxCalls.plain("getpagesize", JAVA_INT).invokeExact();
             } catch (Throwable t) {
                 throw new IllegalStateException(t);
             }

@@ -205,12 +205,12 @@ final class Burst {
         Path path = packet.path();
         int length = packet.packetLength();
         Message last = messageCount == 0 ? null : messages[messageCount - 1];
-        boolean isTaken = last != null && last.takes(path, length);
-        if (!sealer.seal(packet, index, usedBytes, last != null && isTaken ? last.packets : 0)) {
+        Message taking = last != null && last.takes(path, length) ? last : null;
+        if (!sealer.seal(packet, index, usedBytes, taking == null ? 0 : taking.packets)) {
             return false;
         }
-        if (last != null && isTaken) {
-            last.append(length);
+        if (taking != null) {
+            taking.append(length);
         } else {
             messages[messageCount++].begin(path, length, true);
         }

@@ -89,7 +89,7 @@ final class LinuxCalls {
     }
 
     /** {@return a function whose error number is lost} */
-    private static MethodHandle plain(String function, MemoryLayout result,
+    static MethodHandle plain(String function, MemoryLayout result,
             MemoryLayout... parameters) {
         return LINKER.downcallHandle(find(function), FunctionDescriptor.of(result, parameters));
     }

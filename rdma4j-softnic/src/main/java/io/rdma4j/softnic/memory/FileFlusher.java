@@ -34,14 +34,16 @@ public final class FileFlusher {
     /**
      * Begins to write a stretch of mapped memory to its file.
      *
-     * @param whenDone is told how it has ended, by the thread that writes, or by the caller if there is none
+     * @param whenDone is told how it has ended, by the thread that writes
+     * @return false if there is no thread to write
      */
-    public void flush(MemorySegment memory, long offset, long length,
+    public boolean flush(MemorySegment memory, long offset, long length,
             Consumer<FlushOutcome> whenDone) {
         try {
             executor.execute(() -> whenDone.accept(write(memory, offset, length)));
+            return true;
         } catch (OutOfMemoryError noThread) {
-            whenDone.accept(FlushOutcome.FAILED);
+            return false;
         }
     }
 

@@ -143,7 +143,9 @@ final class PostedQueuePair implements QueuePairProtocol, EngineQueuePair.Listen
     }
 
     @Override
-    public void flush(MemorySegment memory, long offset, long length, long ticket) {}
+    public boolean flush(MemorySegment memory, long offset, long length, long ticket) {
+        return false;
+    }
 
     @Override
     public boolean invalidate(int rkey) {
