@@ -92,13 +92,13 @@ class JavaEnd:
                          self._gids[family])
 
 
-    def rim(self):
+    def network_backend(self):
         """How it reaches the network: linux or portable."""
         shown = self.start("ibv_devinfo", ["-v", "-d", self._device])
         shown.wait(60)
-        found = re.search(r"rim:\s+(\w+)", shown.out)
+        found = re.search(r"network back-end:\s+(\w+)", shown.out)
         if not found:
-            raise OSError(f"ibv_devinfo -v names no rim: {shown.err.strip()}")
+            raise OSError(f"ibv_devinfo -v names no network back-end: {shown.err.strip()}")
         return found.group(1)
 
 

@@ -48,9 +48,9 @@ class Share:
 class Lane:
     """Runs its share inside the laboratory's network and writes down what came out."""
 
-    def __init__(self, number, rim, share, folder):
+    def __init__(self, number, network_backend, share, folder):
         self._number = number
-        self._rim = rim
+        self._network_backend = network_backend
         self._share = share
         self._folder = folder
         self._own = folder / f"lane{number}"
@@ -63,8 +63,8 @@ class Lane:
         self._own.mkdir(parents=True)
         self._programs = {"atomic_pingpong": self._atomic_pingpong()}
         self._linux = endpoints.LinuxEnd(all_guests[0], self._programs)
-        self._java = endpoints.JavaHere(f"-Drdma4j.rim={self._rim}")
-        self._served_by = self._java.rim()
+        self._java = endpoints.JavaHere(f"-Drdma4j.network={self._network_backend}")
+        self._served_by = self._java.network_backend()
         self._linux.fill_checksums(self._served_by == "portable")
         self._dissector = wire.Dissector(self._own)
         self._trial = self._trial_with(self._java)
@@ -104,7 +104,7 @@ class Lane:
 
     def _between_guests(self, guest):
         try:
-            between = self._trial_with(endpoints.JavaInGuest(guest, f"-Drdma4j.rim={self._rim}"))
+            between = self._trial_with(endpoints.JavaInGuest(guest, f"-Drdma4j.network={self._network_backend}"))
         except (OSError, guests.LabError) as failure:
             self._note(GUESTS, Result("java in a guest", Verdict.FAILED, str(failure)))
             return
@@ -157,7 +157,7 @@ class Lane:
     def _write(self):
         told = {"frames": self._dissector.frames,
                 "malformed": sorted({name for name, _ in self._dissector.malformed}),
-                "failure": self._dissector.failure, "rim": self._served_by,
+                "failure": self._dissector.failure, "network_backend": self._served_by,
                 "commit": commit(),
                 "rdma_core": self._linux.guest.sh("dpkg-query -W -f '${Version}' rdma-core")}
         written(self._folder, self._number).write_text(json.dumps(told, indent=1))

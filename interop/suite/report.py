@@ -13,7 +13,7 @@ class Circumstances:
     rdma_core: str
     jdk: str
     commit: str
-    rim: str
+    network_backend: str
 
 
 def summary(results):
@@ -87,7 +87,7 @@ def scenario_table(results):
 
 def document(circumstances, chosen, results, scenario_results, guest_results, seen, frames, malformed,
              part, differences):
-    """docs/interop.md, or that of the portable rim."""
+    """docs/interop.md, or that of the portable network back-end."""
     lines = [
         "# Interoperability with Linux",
         "",
@@ -95,7 +95,7 @@ def document(circumstances, chosen, results, scenario_results, guest_results, se
         "the kernel's `rdma_rxe` with rdma-core on the other. How to run it: [interop](../interop/README.md).",
         "",
         f"Linux {circumstances.kernel} in an emulated guest, rdma-core {circumstances.rdma_core}, JDK {circumstances.jdk}, "
-        f"rim `{circumstances.rim}`, commit {circumstances.commit}.",
+        f"network back-end `{circumstances.network_backend}`, commit {circumstances.commit}.",
         "",
         *([part, ""] if part else []),
         f"Matrix: {summary(results)}. Scenarios: {summary(scenario_results)}."

@@ -8,6 +8,7 @@ module io.rdma4j.softnic {
     requires jdk.net;
 
     exports io.rdma4j.softnic.observe.jmx;
+    exports io.rdma4j.softnic.options;
 
-    provides io.rdma4j.spi.RdmaProvider with io.rdma4j.softnic.device.SoftProvider;
+    provides io.rdma4j.verbs.RdmaProvider with io.rdma4j.softnic.device.SoftProvider;
 }

@@ -1,8 +1,8 @@
 package hello;
 
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.ConnectionParameters;
-import io.rdma4j.cm.PortSpace;
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;

@@ -1,5 +1,6 @@
 package io.rdma4j.cm;
 
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * What a name and a service stand for: addresses, port space and type of queue pair.
@@ -140,7 +142,7 @@ public record AddressInfo(boolean isPassive, PortSpace portSpace, QueuePairType 
                 throw new RdmaException(Errno.EINVAL, OPERATION,
                         "the flag FAMILY (RAI_FAMILY) needs a family");
             }
-            space().check(type());
+            requireFitting(space(), type());
         }
     }
 
@@ -223,6 +225,21 @@ public record AddressInfo(boolean isPassive, PortSpace portSpace, QueuePairType 
         } catch (UnknownHostException e) {
             throw new RdmaException(Errno.EHOSTUNREACH, OPERATION, "unknown host '" + node + "'",
                     e);
+        }
+    }
+
+    /** Checks that ids of a port space can have queue pairs of a type. */
+    static void requireFitting(PortSpace space, QueuePairType type) throws RdmaException {
+        Set<QueuePairType> types = space.types();
+        if (types.isEmpty()) {
+            throw RdmaException.unsupported("create id", "port space " + space
+                    + " needs an InfiniBand link; use TCP, UDP or IB");
+        }
+        if (!types.contains(type)) {
+            String fitting = types.stream().map(QueuePairType::name)
+                    .collect(Collectors.joining(" or "));
+            throw new RdmaException(Errno.EINVAL, "create id", "port space " + space
+                    + " takes queue pairs of type " + fitting + ", not " + type);
         }
     }
 

@@ -25,10 +25,10 @@ public final class CmDevices implements AutoCloseable {
      * @throws RdmaException ENODEV if there is none, naming why
      */
     public static CmDevices open() throws RdmaException {
-        return new CmDevices(List.copyOf(DeviceLease.forAll("open devices")));
+        return new CmDevices(List.copyOf(new DeviceSelection(null).leases("open devices")));
     }
 
-    /** {@return their contexts, by name of the device; not to be closed by the caller} */
+    /** {@return their contexts, those of the best devices first; not to be closed by the caller} */
     public List<DeviceContext> contexts() {
         List<DeviceContext> contexts = new ArrayList<>();
         for (DeviceLease lease : leases) {

@@ -1,5 +1,8 @@
 package io.rdma4j.cm;
 
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.DatagramParameters;
+import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -45,9 +48,11 @@ public final class CmEvent implements AutoCloseable {
     }
 
     /**
-     * {@return 0; the peer's reason (IBTA table 108) for {@link CmEventType#REJECTED}; the peer's SIDR
-     * status (table 117) for {@link CmEventType#UNREACHABLE} of a datagram service that said no; what
-     * {@link CmId#writeEvent} was given for {@link CmEventType#USER}; a negative errno for another failure}
+     * {@return 0; for {@link CmEventType#REJECTED}, and for {@link CmEventType#UNREACHABLE} of a datagram service that
+     * said no, the number that the transport says it with; what {@link CmId#writeEvent} was given for
+     * {@link CmEventType#USER}; a negative errno for another failure} On InfiniBand and RoCE the number is a
+     * {@link io.rdma4j.connection.RejectReason} or a {@link io.rdma4j.connection.SidrStatus}, on iWARP a negative errno;
+     * {@link #description} has the words for it.
      */
     public int status() {
         return details.status();
@@ -70,9 +75,8 @@ public final class CmEvent implements AutoCloseable {
     }
 
     /**
-     * {@return the bytes the peer's application sent along} The wire pads them with zeros to a fixed
-     * length: for a connection 56 bytes for a request, 196 for a reply, 148 for a rejection; for a datagram
-     * service 180 and 136; empty if there are none.
+     * {@return the bytes the peer's application sent along, empty if there are none} InfiniBand and RoCE pad them with
+     * zeros to what fits ({@link CmId#privateDataLimits}).
      */
     public byte[] privateData() {
         return details.privateData();
@@ -107,16 +111,21 @@ public final class CmEvent implements AutoCloseable {
     /** {@return the failure as one phrase, such as {@code rejected (8: invalid service ID)}} */
     public String description() {
         return switch (type) {
-            case REJECTED -> "rejected (" + status() + ": " + RejectReason.text(status()) + ")";
-            case UNREACHABLE -> status() > 0
-                    ? "the service said no (" + status() + ": " + SidrStatus.text(status()) + ")"
-                    : "the peer did not answer in time";
+            case REJECTED -> "rejected" + refusal();
+            case UNREACHABLE -> details.refusal() == null
+                    ? "the peer did not answer in time"
+                    : "the service said no" + refusal();
             case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST,
                     CONNECT_RESPONSE, CONNECT_ERROR, ESTABLISHED, DISCONNECTED, DEVICE_REMOVAL,
                     MULTICAST_JOIN, MULTICAST_ERROR, ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED,
                     ADDRINFO_ERROR, USER, INTERNAL ->
                 type.text() + reason();
         };
+    }
+
+    private String refusal() {
+        Refusal refusal = details.refusal();
+        return refusal == null ? "" : " (" + refusal.code() + ": " + refusal.text() + ")";
     }
 
     private String reason() {
@@ -169,7 +178,7 @@ public final class CmEvent implements AutoCloseable {
     private Errno errno() {
         return switch (type) {
             case REJECTED -> Errno.ECONNREFUSED;
-            case UNREACHABLE -> status() > 0 ? Errno.ECONNREFUSED : Errno.ETIMEDOUT;
+            case UNREACHABLE -> details.refusal() == null ? Errno.ETIMEDOUT : Errno.ECONNREFUSED;
             case DISCONNECTED -> Errno.ECONNRESET;
             case DEVICE_REMOVAL -> Errno.ENODEV;
             case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST,

@@ -1,5 +1,9 @@
 package io.rdma4j.cm;
 
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.connection.PrivateDataLimits;
+import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
@@ -43,17 +47,6 @@ import java.util.List;
  * man pages rdma_cm(7) and rdma_create_id(3).
  */
 public final class CmId implements CmOperations, AutoCloseable {
-    /** Private data a connection request can carry, in bytes. */
-    public static final int MAX_CONNECT_PRIVATE_DATA = 56;
-    /** Private data an acceptance of a connection can carry, in bytes. */
-    public static final int MAX_ACCEPT_PRIVATE_DATA = 196;
-    /** Private data a rejection of a connection can carry, in bytes. */
-    public static final int MAX_REJECT_PRIVATE_DATA = 148;
-    /** Private data the look-up of a datagram service can carry, in bytes. */
-    public static final int MAX_DATAGRAM_CONNECT_PRIVATE_DATA = 180;
-    /** Private data the answer of a datagram service can carry, in bytes. */
-    public static final int MAX_DATAGRAM_REPLY_PRIVATE_DATA = 136;
-
     /**
      * Bytes of inline data that a request of an id's queue pair can carry at least, so that the short forms
      * work for small messages of memory without a region ({@link CmOperations}).
@@ -62,30 +55,44 @@ public final class CmId implements CmOperations, AutoCloseable {
 
     private static final Duration ENDPOINT_TIMEOUT = Duration.ofSeconds(2);
 
-    final IdProgress progress = new IdProgress();
-    final IdOptions options = new IdOptions();
-    final IdEvents events;
-    final IdAddresses addresses = new IdAddresses(this);
-    final IdQueues queues = new IdQueues(this);
-    final IdLink link = new IdLink(this);
-    final IdGroups groups = new IdGroups(this);
-    private final PortSpace space;
-    private final QueuePairType type;
-    private final IdRoute route = new IdRoute(this);
-    private final IdRequests requests = new IdRequests(this);
-    private final IdLookup lookup = new IdLookup(this);
+    private final IdExchange.Kind kind;
+    private final IdStateMachine states = new IdStateMachine();
+    private final IdOptions options = new IdOptions();
+    private final IdEvents events;
+    private final IdAddresses addresses;
+    private final IdRoute route;
+    private final IdQueuePair own;
+    private final IdExchange exchange;
+    private final IdGroups groups;
+    private final ListenBacklog backlog;
+    private final NameResolver resolver;
+    /** What each request that is handed out shall have, null for nothing. */
+    private volatile @Nullable QueuePairTemplate template;
     private volatile @Nullable Object userContext;
     private volatile @Nullable CmId listener;
     private final Object closing = new Object();
     /** Guarded by {@link #closing}. */
     private boolean isFreed;
 
+    /** The parts know those above them here, and not the id: it passes in what they shall call. */
     private CmId(@Nullable EventChannel channel, PortSpace space, QueuePairType type)
             throws RdmaException {
-        space.check(type);
-        this.space = space;
-        this.type = type;
-        events = new IdEvents(this, channel);
+        AddressInfo.requireFitting(space, type);
+        kind = new IdExchange.Kind(space, type);
+        events = new IdEvents(this, states, channel);
+        addresses = new IdAddresses(space, states, options, events, this::onDeviceGone);
+        route = new IdRoute(states, events, addresses);
+        own = new IdQueuePair(space, type, addresses);
+        exchange = type == QueuePairType.UD
+                ? new IdDatagram(kind, states, events, addresses, options, own)
+                : new IdConnection(kind, states, events, addresses, options, own);
+        groups = new IdGroups(events, addresses, options, own);
+        backlog = new ListenBacklog(kind, states, events, addresses, options, this::requested);
+        resolver = new NameResolver(events);
+    }
+
+    private void onDeviceGone() {
+        own.failQuietly();
     }
 
     /** {@return a new asynchronous id} C: {@code rdma_create_id}. */
@@ -111,17 +118,17 @@ public final class CmId implements CmOperations, AutoCloseable {
             @Nullable QueuePairInitAttributes attributes) throws RdmaException {
         CmId id = new CmId(null, info.portSpace(), info.queuePairType());
         try {
-            IdRequestPlan plan = attributes == null
+            QueuePairTemplate wanted = attributes == null
                     ? null
-                    : IdRequestPlan.of(domain, attributes, info.queuePairType());
+                    : QueuePairTemplate.of(domain, attributes, info.queuePairType());
             if (info.isPassive()) {
                 id.bindAddress(info.sourceToBind());
-                id.requests.plan(plan);
+                id.template = wanted;
             } else {
                 id.resolveAddress(info.source(), info.destinationToResolve(), ENDPOINT_TIMEOUT);
                 id.resolveRoute(ENDPOINT_TIMEOUT);
-                if (plan != null) {
-                    plan.createFor(id);
+                if (wanted != null) {
+                    id.createQueuePair(wanted.domain(), wanted.attributes());
                 }
             }
             return id;
@@ -140,12 +147,12 @@ public final class CmId implements CmOperations, AutoCloseable {
 
     /** {@return its port space} */
     public PortSpace portSpace() {
-        return space;
+        return kind.space();
     }
 
     /** {@return the type of its queue pair} C: {@code id->qp_type}. */
     public QueuePairType queuePairType() {
-        return type;
+        return kind.type();
     }
 
     /** {@return the object attached by {@link #userContext(Object)}, or null} */
@@ -169,12 +176,12 @@ public final class CmId implements CmOperations, AutoCloseable {
 
     /** {@return the port of the device it uses, 0 before there is a device} C: {@code id->port_num}. */
     public int portNumber() {
-        return addresses.lease() == null ? 0 : IdAddresses.PORT;
+        return addresses.portNumber();
     }
 
     @Override
     public ProtectionDomain protectionDomain() throws RdmaException {
-        QueuePair queuePair = queues.queuePair();
+        QueuePair queuePair = own.queuePair();
         return queuePair != null
                 ? queuePair.protectionDomain()
                 : addresses.device().defaultDomain();
@@ -182,7 +189,7 @@ public final class CmId implements CmOperations, AutoCloseable {
 
     @Override
     public QueuePair queuePair() {
-        QueuePair queuePair = queues.queuePair();
+        QueuePair queuePair = own.queuePair();
         if (queuePair == null) {
             throw new IllegalStateException("the id has no queue pair: create one first");
         }
@@ -191,7 +198,18 @@ public final class CmId implements CmOperations, AutoCloseable {
 
     @Override
     public @Nullable SharedReceiveQueue sharedReceiveQueue() {
-        return queues.shared();
+        return own.shared();
+    }
+
+    /**
+     * {@return how much private data the id's requests and answers can carry, in bytes} It depends on the transport of
+     * the device.
+     *
+     * @throws RdmaException EOPNOTSUPP for an id of datagrams whose device has none
+     * @throws IllegalStateException before an address is bound or resolved, and for a wildcard listener
+     */
+    public PrivateDataLimits privateDataLimits() throws RdmaException {
+        return exchange.privateDataLimits();
     }
 
     /**
@@ -226,7 +244,7 @@ public final class CmId implements CmOperations, AutoCloseable {
 
     /** {@return the addresses and port a listener can be reached at, one an address of each device} */
     public List<InetSocketAddress> listenAddresses() {
-        return requests.addresses();
+        return backlog.addresses();
     }
 
     /** {@return the event that ended the last step of a synchronous id, or null} C: {@code id->event}. */
@@ -235,6 +253,22 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     // ---------------------------------------------------------------- options
+
+    /**
+     * Says which device the id uses, by name; before it has an address. Without, the property {@code rdma4j.device}
+     * says so for all ids, and without that the best device that serves the address is taken: a native one before
+     * software, InfiniBand and RoCE before iWARP, then by name, whatever is open already.
+     *
+     * @throws RdmaException ENODEV if there is no such device, naming those there are; EINVAL once the id has an
+     *         address
+     */
+    public void device(String name) throws RdmaException {
+        if (!states.is(IdState.IDLE)) {
+            throw states.wrong("choose device");
+        }
+        DeviceSelection.of(name).all("choose device");
+        options.device = name;
+    }
 
     /**
      * Sets the IP type of service or traffic class of the packets, 0 to 255; before the route is resolved.
@@ -252,9 +286,9 @@ public final class CmId implements CmOperations, AutoCloseable {
      * @throws RdmaException EINVAL to say yes once it listens, or no once it is bound
      */
     public void reuseAddress(boolean value) throws RdmaException {
-        progress.requireOpen();
-        if (value ? progress.is(IdState.LISTENING) : !progress.is(IdState.IDLE)) {
-            throw progress.wrong("reuse address");
+        states.requireOpen();
+        if (value ? states.is(IdState.LISTENING) : !states.is(IdState.IDLE)) {
+            throw states.wrong("reuse address");
         }
         options.reuseAddress = value;
         addresses.onOptionsChanged();
@@ -267,8 +301,8 @@ public final class CmId implements CmOperations, AutoCloseable {
      * @throws RdmaException EINVAL unless the id is new or bound
      */
     public void addressFamilyOnly(boolean value) throws RdmaException {
-        if (!progress.is(IdState.IDLE) && !progress.is(IdState.BOUND)) {
-            throw progress.wrong("serve one IP version only");
+        if (!states.is(IdState.IDLE) && !states.is(IdState.BOUND)) {
+            throw states.wrong("serve one IP version only");
         }
         options.addressFamilyOnly = value;
         addresses.onOptionsChanged();
@@ -282,6 +316,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      */
     public void acknowledgeTimeout(int exponent) throws RdmaException {
         checkOption("acknowledgement time-out", exponent, 31);
+        QueuePairType type = kind.type();
         if (type != QueuePairType.RC) {
             throw new RdmaException(Errno.EINVAL, "set acknowledgement time-out",
                     "a queue pair of type " + type + " waits for no acknowledgement");
@@ -290,7 +325,7 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     private void checkOption(String name, int value, int maximum) {
-        progress.requireOpen();
+        states.requireOpen();
         if (value < 0 || value > maximum) {
             throw new IllegalArgumentException(
                     "the " + name + " must be from 0 to " + maximum + ", not " + value);
@@ -304,7 +339,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         a vendor's and these devices are of none
      */
     public void localOptions(EnhancedConnectionOptions value) throws RdmaException {
-        progress.requireOpen();
+        states.requireOpen();
         if (!value.equals(EnhancedConnectionOptions.NONE)) {
             throw RdmaException.unsupported("set local ECE", String.format(
                     "the device has no options 0x%x of vendor 0x%06x; it has none at all",
@@ -317,7 +352,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      * {@code rdma_get_remote_ece}.
      */
     public EnhancedConnectionOptions remoteOptions() {
-        progress.requireOpen();
+        states.requireOpen();
         return EnhancedConnectionOptions.NONE;
     }
 
@@ -374,9 +409,8 @@ public final class CmId implements CmOperations, AutoCloseable {
      */
     public void resolveAddressInfo(@Nullable String node, @Nullable String service,
             AddressInfo.Hints hints) throws RdmaException {
-        progress.requireOpen();
-        lookup.start(node, service, hints);
-        events.complete("resolve address information", CmEventType.ADDRINFO_RESOLVED);
+        states.requireOpen();
+        resolver.start(node, service, hints);
     }
 
     /**
@@ -385,8 +419,8 @@ public final class CmId implements CmOperations, AutoCloseable {
      * @throws RdmaException ENODATA before ADDRINFO_RESOLVED
      */
     public List<AddressInfo> queryAddressInfo() throws RdmaException {
-        progress.requireOpen();
-        return lookup.found();
+        states.requireOpen();
+        return resolver.found();
     }
 
     // ---------------------------------------------------------------- queue pair
@@ -406,7 +440,9 @@ public final class CmId implements CmOperations, AutoCloseable {
      */
     public QueuePair createQueuePair(@Nullable ProtectionDomain domain,
             QueuePairInitAttributes attributes) throws RdmaException {
-        return queues.create(domain, attributes);
+        addresses.device();
+        own.checkCreate(attributes);
+        return own.create(domain, attributes, exchange.bringUpOfNew());
     }
 
     /**
@@ -417,7 +453,8 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         acknowledged, or others use those queues
      */
     public void closeQueuePair() throws RdmaException {
-        queues.closeQueuePair();
+        groups.detachAll();
+        own.close();
     }
 
     /**
@@ -427,19 +464,19 @@ public final class CmId implements CmOperations, AutoCloseable {
      */
     public SharedReceiveQueue createSharedReceiveQueue(@Nullable ProtectionDomain domain,
             SharedReceiveQueueAttributes attributes) throws RdmaException {
-        return queues.createShared(domain, SharedReceiveQueueType.BASIC, attributes, this);
+        return own.createShared(domain, SharedReceiveQueueType.BASIC, attributes, this);
     }
 
     /** As above, of a kind and with an object of the caller's. C: {@code rdma_create_srq_ex}. */
     public SharedReceiveQueue createSharedReceiveQueue(@Nullable ProtectionDomain domain,
             SharedReceiveQueueType kind, SharedReceiveQueueAttributes attributes,
             @Nullable Object context) throws RdmaException {
-        return queues.createShared(domain, kind, attributes, context);
+        return own.createShared(domain, kind, attributes, context);
     }
 
     /** Closes the id's shared receive queue, after its queue pair. C: {@code rdma_destroy_srq}. */
     public void closeSharedReceiveQueue() throws RdmaException {
-        queues.closeShared();
+        own.closeShared();
     }
 
     /**
@@ -451,7 +488,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      */
     public QueuePairAttributes initQueuePairAttributes(QueuePairState target) throws RdmaException {
         addresses.device();
-        return link.attributes(target);
+        return exchange.bringUp().attributes(target);
     }
 
     // ---------------------------------------------------------------- listening
@@ -469,16 +506,23 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         EINVAL unless the id is new or bound
      */
     public void listen(int backlog) throws RdmaException {
-        requests.listen(backlog);
+        if (backlog < 1) {
+            throw new IllegalArgumentException("a backlog must be at least 1, not " + backlog);
+        }
+        if (states.is(IdState.IDLE)) {
+            bindAddress(new InetSocketAddress(0));
+        }
+        this.backlog.listen(backlog);
     }
 
     /** {@return an id for a request that reached this one, with the same channel or synchronous too} */
-    CmId requested() {
+    private ListenBacklog.Incoming requested() {
         try {
-            CmId id = new CmId(events.isSynchronous() ? null : events.channel(), space, type);
+            CmId id = new CmId(events.isSynchronous() ? null : events.channel(), kind.space(),
+                    kind.type());
             id.userContext = userContext;
             id.listener = this;
-            return id;
+            return new ListenBacklog.Incoming(id, id.states, id.events, id.addresses, id.exchange);
         } catch (RdmaException e) {
             throw new IllegalStateException("a listening id keeps its channel open", e);
         }
@@ -493,12 +537,36 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         EINTR when interrupted, EBADF when the id is closed
      */
     public CmId awaitRequest() throws RdmaException {
-        return requests.await();
+        backlog.requireSynchronousListener();
+        return taken(channel().awaitEvent());
     }
 
     /** {@return the next connection request of a synchronous listener, or null if none comes in time} */
     public @Nullable CmId pollRequest(Duration timeout) throws RdmaException {
-        return requests.poll(timeout);
+        backlog.requireSynchronousListener();
+        CmEvent event = channel().pollEvent(timeout);
+        return event == null ? null : taken(event);
+    }
+
+    private CmId taken(CmEvent event) throws RdmaException {
+        if (event.type() != CmEventType.CONNECT_REQUEST) {
+            events.remember(event);
+            throw new RdmaException(
+                    event.type() == CmEventType.DEVICE_REMOVAL ? Errno.ENODEV : Errno.EINVAL,
+                    "await request", event.description());
+        }
+        CmId requested = event.id();
+        requested.events.remember(event);
+        QueuePairTemplate wanted = template;
+        if (wanted != null) {
+            try {
+                requested.createQueuePair(wanted.domain(), wanted.attributes());
+            } catch (RdmaException | RuntimeException e) {
+                requested.close();
+                throw e;
+            }
+        }
+        return requested;
     }
 
     // ---------------------------------------------------------------- connecting
@@ -517,7 +585,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         also as {@link CmEvent#failure} says, and EINTR when interrupted
      */
     public void connect(ConnectionParameters parameters) throws RdmaException {
-        link.connect(parameters);
+        exchange.connect(parameters);
     }
 
     /**
@@ -528,12 +596,12 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         ECONNRESET if the peer withdraws just now, and otherwise as for {@link #connect}
      */
     public void accept(ConnectionParameters parameters) throws RdmaException {
-        link.accept(parameters);
+        exchange.accept(parameters);
     }
 
     /** Accepts with what the peer asked for, and no private data. C: {@code rdma_accept} with NULL. */
     public void accept() throws RdmaException {
-        link.accept(null);
+        exchange.accept(null);
     }
 
     /**
@@ -544,7 +612,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         REJECTED, and ECONNRESET if the peer withdraws just now
      */
     public void reject(byte[] privateData) throws RdmaException {
-        link.reject(RejectReason.CONSUMER_DEFINED, privateData);
+        exchange.reject(Refusal.Cause.APPLICATION, privateData);
     }
 
     /**
@@ -552,7 +620,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      * {@code rdma_reject_ece}.
      */
     public void rejectOptions(byte[] privateData) throws RdmaException {
-        link.reject(RejectReason.VENDOR_OPTION_NOT_SUPPORTED, privateData);
+        exchange.reject(Refusal.Cause.OPTIONS, privateData);
     }
 
     /**
@@ -563,7 +631,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         id with a queue pair of its own
      */
     public void establish() throws RdmaException {
-        link.establish();
+        exchange.establish();
     }
 
     /**
@@ -580,7 +648,7 @@ public final class CmId implements CmOperations, AutoCloseable {
                     "the connection manager wants to hear of COMMUNICATION_ESTABLISHED alone, not of "
                             + type);
         }
-        link.communicationEstablished();
+        exchange.communicationEstablished();
     }
 
     /**
@@ -591,7 +659,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         another thread takes a step of this synchronous id; EINTR when a synchronous id is interrupted
      */
     public void disconnect() throws RdmaException {
-        link.disconnect();
+        exchange.disconnect();
     }
 
     // ---------------------------------------------------------------- multicast
@@ -605,13 +673,13 @@ public final class CmId implements CmOperations, AutoCloseable {
      * @param context an object for {@link CmEvent#joinContext}
      */
     public void joinMulticast(InetAddress group, @Nullable Object context) throws RdmaException {
-        groups.join(group, MulticastMembership.FULL_MEMBER, context);
+        groups.join(exchange, group, MulticastMembership.FULL_MEMBER, context);
     }
 
     /** As above with a choice of what to do in the group. C: {@code rdma_join_multicast_ex}. */
     public void joinMulticast(InetAddress group, MulticastMembership membership,
             @Nullable Object context) throws RdmaException {
-        groups.join(group, membership, context);
+        groups.join(exchange, group, membership, context);
     }
 
     /**
@@ -635,8 +703,12 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         is synchronous and shall be
      */
     public void migrate(@Nullable EventChannel channel) throws RdmaException {
-        progress.requireOpen();
-        requests.migrate(channel);
+        states.requireOpen();
+        backlog.migrate(channel);
+        if (channel == null && states.is(IdState.ENDED)) {
+            // As if it had been synchronous when the connection ended: nobody hears of that event any more.
+            own.failQuietly();
+        }
     }
 
     /**
@@ -647,7 +719,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      * @param argument for {@link CmEvent#argument}
      */
     public void writeEvent(int status, long argument) {
-        progress.requireOpen();
+        states.requireOpen();
         events.publish(CmEventType.USER, EventDetails.user(status, argument));
     }
 
@@ -656,7 +728,7 @@ public final class CmId implements CmOperations, AutoCloseable {
         events.onTaken();
         CmId listening = event.listenId();
         if (listening != null) {
-            listening.requests.forget(this);
+            listening.backlog.forget(this);
         }
     }
 
@@ -689,15 +761,17 @@ public final class CmId implements CmOperations, AutoCloseable {
             last.acknowledge();
         }
         events.requireAcknowledged("close id");
-        progress.close();
-        requests.close();
+        states.close();
+        for (CmId untaken : backlog.close()) {
+            untaken.close();
+        }
         CmId parent = listener;
         if (parent != null) {
-            parent.requests.forget(this);
+            parent.backlog.forget(this);
         }
-        link.close();
-        queues.closeQueuePair();
-        queues.closeShared();
+        exchange.close();
+        closeQueuePair();
+        own.closeShared();
         addresses.release();
         events.close();
     }

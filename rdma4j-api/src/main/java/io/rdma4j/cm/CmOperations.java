@@ -1,5 +1,6 @@
 package io.rdma4j.cm;
 
+import io.rdma4j.connection.DatagramParameters;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.MemoryRegion;

@@ -1,7 +1,7 @@
 package io.rdma4j.cm;
 
+import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.spi.CmContext;
-import io.rdma4j.spi.CompletionWaiters;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
@@ -101,11 +101,13 @@ final class CompletionWait {
                     return true;
                 }
                 long leftNs = timeoutNs - (System.nanoTime() - startNs);
-                if (!waiters.await(known, leftNs, operation)) {
+                if (!waiters.await(known, leftNs)) {
                     return false;
                 }
                 known = waiters.changes();
             }
+        } catch (InterruptedException e) {
+            throw RdmaException.interrupted(operation);
         } finally {
             waiters.passOn(known, hasTaken);
         }

@@ -1,9 +1,11 @@
 package io.rdma4j.cm;
 
-import io.rdma4j.spi.EventQueue;
-import io.rdma4j.spi.WaitingRoom;
+import io.rdma4j.event.EventQueue;
+import io.rdma4j.event.EventSource;
+import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.WaitSet;
 import org.jspecify.annotations.Nullable;
 
 import java.nio.channels.SelectableChannel;
@@ -15,17 +17,21 @@ import java.time.Duration;
  * <p>C: {@code struct rdma_event_channel}. Thread safe; each event is handed out once. Waiting suits
  * virtual threads. A platform thread that waits may drive a device meanwhile, unless another does.
  */
-public final class EventChannel implements AutoCloseable {
-    private final EventQueue<CmEvent> events = new EventQueue<>("await connection manager event",
-            false);
-    private int ids;
-    private boolean closed;
+public final class EventChannel extends EventSource<CmEvent, RdmaException> {
+    private final EventQueue<CmEvent, RdmaException> events = EventQueue.of(this);
 
-    private EventChannel() {}
+    private EventChannel(@Nullable WaitSet set) {
+        super(RdmaException.whileWaiting("await connection manager event"), false, set);
+    }
 
     /** {@return a new channel} C: {@code rdma_create_event_channel}. */
     public static EventChannel create() {
-        return new EventChannel();
+        return new EventChannel(null);
+    }
+
+    /** {@return a new channel that a thread can wait for together with others} */
+    public static EventChannel create(WaitSet set) {
+        return new EventChannel(set);
     }
 
     /**
@@ -33,8 +39,9 @@ public final class EventChannel implements AutoCloseable {
      *
      * @throws RdmaException EINTR when interrupted, EBADF when the channel is closed
      */
+    @Override
     public CmEvent awaitEvent() throws RdmaException {
-        CmEvent event = events.take();
+        CmEvent event = super.awaitEvent();
         event.id().onEventTaken(event);
         return event;
     }
@@ -45,8 +52,9 @@ public final class EventChannel implements AutoCloseable {
      * @param timeout how long to wait; zero or less to look only
      * @throws RdmaException EINTR when interrupted, EBADF when the channel is closed
      */
+    @Override
     public @Nullable CmEvent pollEvent(Duration timeout) throws RdmaException {
-        CmEvent event = events.poll(timeout);
+        CmEvent event = super.pollEvent(timeout);
         if (event != null) {
             event.id().onEventTaken(event);
         }
@@ -54,22 +62,13 @@ public final class EventChannel implements AutoCloseable {
     }
 
     /**
-     * {@return a channel that a selector can wait for, together with sockets and others: it is readable while an
-     * event is here} C: {@code rdma_event_channel.fd} (rdma_create_event_channel(3)).
-     *
-     * <p>Register it for {@link java.nio.channels.SelectionKey#OP_READ}, but do not read from it: taking events
-     * makes it unreadable, whoever takes them. When it is readable take one or all events, with
-     * {@link #pollEvent} and a time-out of zero, for another thread may have been faster.
-     *
-     * <p>It is non-blocking and always the same, made by the first call; without one it costs nothing. It belongs to
-     * this channel, which closes it, and wakes selectors that wait for it that moment; others find its key invalid.
-     * Devices drive themselves while a thread waits in a selector; that costs one more wake-up than waiting in
-     * {@link #awaitEvent}.
+     * {@inheritDoc} C: {@code rdma_event_channel.fd} (rdma_create_event_channel(3)).
      *
      * @throws RdmaException EBADF when the channel is closed, ENOMEM if the system gives no pipe
      */
+    @Override
     public SelectableChannel selectableChannel() throws RdmaException {
-        return events.selectableChannel();
+        return super.selectableChannel();
     }
 
     /**
@@ -78,37 +77,35 @@ public final class EventChannel implements AutoCloseable {
      * @throws RdmaException EBUSY while ids use it
      */
     @Override
-    public synchronized void close() throws RdmaException {
+    public void close() throws RdmaException {
+        int ids = closeUnlessUsed();
         if (ids > 0) {
             throw new RdmaException(Errno.EBUSY, "close event channel",
                     ids + " id(s) still use it; close them first");
         }
-        closed = true;
-        events.close();
     }
 
     void publish(CmEvent event) {
         events.publish(event);
     }
 
-    synchronized void attach() throws RdmaException {
-        if (closed) {
+    void attach() throws RdmaException {
+        if (!events.attach()) {
             throw new RdmaException(Errno.EBADF, "create id", "the event channel is closed");
         }
-        ids++;
     }
 
-    synchronized void detach() {
-        ids--;
+    void detach() {
+        events.detach();
     }
 
     /** Lets threads that wait here drive a device that publishes here. */
-    void addRoom(WaitingRoom room) {
-        events.addRoom(room);
+    void addDriver(ProgressDriver driver) {
+        events.addDriver(driver);
     }
 
-    void removeRoom(WaitingRoom room) {
-        events.removeRoom(room);
+    void removeDriver(ProgressDriver driver) {
+        events.removeDriver(driver);
     }
 
     void drop(CmId id) {

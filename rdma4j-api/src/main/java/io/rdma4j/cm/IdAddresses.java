@@ -1,42 +1,53 @@
 package io.rdma4j.cm;
 
-import io.rdma4j.spi.WaitingRoom;
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.event.ProgressDriver;
+import io.rdma4j.spi.PortReservation;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.Gid;
-import io.rdma4j.verbs.GidEntry;
-import io.rdma4j.verbs.PortState;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.Arrays;
+import java.util.Set;
 
 /** The addresses, the port and the device of an id. */
-final class IdAddresses implements DeviceLease.Holder {
-    /** The port of the device that ids use; devices have one. */
-    static final int PORT = 1;
-
-    private final CmId id;
+final class IdAddresses implements DeviceLease.Listener {
+    private final PortSpace space;
+    private final IdStateMachine states;
+    private final IdOptions options;
+    private final IdEvents events;
+    private final Runnable onDeviceGone;
     private volatile PortTable.@Nullable Held heldPort;
     private volatile @Nullable InetSocketAddress local;
     private volatile @Nullable InetSocketAddress peer;
     private volatile @Nullable DeviceLease lease;
-    private volatile @Nullable WaitingRoom room;
+    private volatile @Nullable ProgressDriver driver;
 
-    IdAddresses(CmId id) {
-        this.id = id;
+    /** @param onDeviceGone what is to be done besides telling of it; must not block */
+    IdAddresses(PortSpace space, IdStateMachine states, IdOptions options, IdEvents events,
+            Runnable onDeviceGone) {
+        this.space = space;
+        this.states = states;
+        this.options = options;
+        this.events = events;
+        this.onDeviceGone = onDeviceGone;
     }
 
     // ---------------------------------------------------------------- finding them
 
     /** Takes a local address, the wildcard address for no device yet. */
     void bind(InetSocketAddress address) throws RdmaException {
+        DeviceSelection devices = options.devices();
         DeviceLease taken = address.getAddress().isAnyLocalAddress()
                 ? null
-                : DeviceLease.forLocal(address.getAddress());
+                : devices.forLocal(address.getAddress());
         boolean isBound = false;
         try {
-            PortTable.Held held = PortTable.take(id.portSpace(), address, id.options);
+            PortTable.Held held = PortTable.take(space, address, options, taken == null
+                    ? devices.portAuthorities()
+                    : Set.of(taken.device().portAuthority()));
             heldPort = held;
             local = held.address();
             if (taken != null) {
@@ -70,24 +81,28 @@ final class IdAddresses implements DeviceLease.Holder {
 
     private void resolveAny(@Nullable InetSocketAddress bound, InetSocketAddress destination)
             throws RdmaException {
-        DeviceLease.Towards towards = DeviceLease.towards(destination);
+        DeviceSelection.Route route = options.devices().towards(destination.getAddress());
         boolean isResolved = false;
         PortTable.Held taken = null;
         InetSocketAddress before = local;
         try {
-            InetSocketAddress source = new InetSocketAddress(towards.source(),
+            InetSocketAddress source = new InetSocketAddress(route.source(),
                     bound == null ? 0 : bound.getPort());
-            if (heldPort == null) {
-                taken = PortTable.take(id.portSpace(), source, id.options);
+            PortTable.Held held = heldPort;
+            if (held == null) {
+                taken = PortTable.take(space, source, options,
+                        Set.of(route.lease().device().portAuthority()));
                 source = taken.address();
+            } else {
+                held.reservation(route.lease().device().portAuthority());
             }
             local = source;
-            hold(towards.lease());
+            hold(route.lease());
             isResolved = true;
         } finally {
             if (!isResolved) {
                 local = before;
-                towards.lease().release();
+                route.lease().release();
                 if (taken != null) {
                     PortTable.release(taken);
                 }
@@ -100,26 +115,11 @@ final class IdAddresses implements DeviceLease.Holder {
     /**
      * Checks that packets can leave towards the resolved address.
      *
-     * @throws RdmaException ENETUNREACH if the device has lost the local address or its port is down
+     * @throws RdmaException ENETUNREACH if they cannot
      */
     void checkRoute() throws RdmaException {
-        if (device().context().queryPort(PORT).state() != PortState.ACTIVE) {
-            throw new RdmaException(Errno.ENETUNREACH, "resolve route",
-                    "port " + PORT + " of " + device().context().device().name() + " is down");
-        }
-        gidIndex();
-    }
-
-    /** {@return the place of the local address in the device's GID table} */
-    int gidIndex() throws RdmaException {
-        InetAddress address = local("find GID").getAddress();
-        for (GidEntry entry : device().context().queryGidTable()) {
-            if (entry.gid().equals(Gid.of(address))) {
-                return entry.index();
-            }
-        }
-        throw new RdmaException(Errno.ENETUNREACH, "find GID", address.getHostAddress()
-                + " is no address of " + device().context().device().name() + " any more");
+        device().context().checkRoute(local("resolve route").getAddress(),
+                peer("resolve route").getAddress());
     }
 
     /** The id stands for a request: it has the listener's port without holding it. */
@@ -130,10 +130,10 @@ final class IdAddresses implements DeviceLease.Holder {
     }
 
     private void hold(DeviceLease taken) {
-        WaitingRoom offered = taken.context().waitingRoom();
-        id.events.addRoom(offered);
-        room = offered;
-        lease = taken.heldBy(this);
+        ProgressDriver offered = taken.context().progressDriver();
+        events.addDriver(offered);
+        driver = offered;
+        lease = taken.tell(this);
     }
 
     // ---------------------------------------------------------------- what they are
@@ -172,7 +172,7 @@ final class IdAddresses implements DeviceLease.Holder {
     }
 
     DeviceLease device() {
-        id.progress.requireOpen();
+        states.requireOpen();
         DeviceLease device = lease;
         if (device == null) {
             throw new IllegalStateException(
@@ -181,27 +181,47 @@ final class IdAddresses implements DeviceLease.Holder {
         return device;
     }
 
+    /** {@return the port of the device that the local address is at, 0 before there is a device} */
+    int portNumber() {
+        DeviceLease present = lease;
+        return present == null
+                ? 0
+                : present.context().portNumber(local("port number").getAddress());
+    }
+
+    /**
+     * {@return the reservation of the local port for a device; null for an id that has the port of its listener}
+     *
+     * @throws RdmaException EADDRINUSE if another process has the port
+     */
+    @Nullable
+    PortReservation reservation(DeviceLease of) throws RdmaException {
+        PortTable.Held held = heldPort;
+        return held == null ? null : held.reservation(of.device().portAuthority());
+    }
+
     @Override
     public void onAddressChanged(InetAddress address) {
         InetSocketAddress own = local;
-        if (own != null && Gid.of(own.getAddress()).equals(Gid.of(address))) {
-            id.events.publish(CmEventType.ADDR_CHANGE, EventDetails.NONE);
+        // Without regard to the scope of an address of the link.
+        if (own != null && Arrays.equals(own.getAddress().getAddress(), address.getAddress())) {
+            events.publish(CmEventType.ADDR_CHANGE, EventDetails.NONE);
         }
     }
 
     @Override
     public void onDeviceGone() {
-        if (id.progress.remove()) {
-            id.queues.failQuietly();
-            id.events.publish(CmEventType.DEVICE_REMOVAL, EventDetails.NONE);
+        if (states.remove()) {
+            onDeviceGone.run();
+            events.publish(CmEventType.DEVICE_REMOVAL, EventDetails.NONE);
         }
     }
 
-    /** The id thinks otherwise of sharing its port, if it has one. */
+    /** Options of the port have changed. */
     void onOptionsChanged() {
         PortTable.Held held = heldPort;
         if (held != null) {
-            PortTable.change(held, id.options);
+            PortTable.change(held, options);
         }
     }
 
@@ -223,10 +243,10 @@ final class IdAddresses implements DeviceLease.Holder {
         if (device != null) {
             device.release();
         }
-        WaitingRoom offered = room;
+        ProgressDriver offered = driver;
         if (offered != null) {
-            room = null;
-            id.events.removeRoom(offered);
+            driver = null;
+            events.removeDriver(offered);
         }
     }
 }

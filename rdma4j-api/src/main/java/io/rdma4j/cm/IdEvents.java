@@ -1,6 +1,7 @@
 package io.rdma4j.cm;
 
-import io.rdma4j.spi.WaitingRoom;
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -12,18 +13,21 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** Where the events of an id go, and for a synchronous id the waiting for them. */
 final class IdEvents {
+    /** The id that the events are of; nothing is asked of it. */
     private final CmId id;
+    private final IdStateMachine states;
     private final AtomicInteger unacknowledged = new AtomicInteger();
     private volatile EventChannel channel;
     private volatile boolean isSynchronous;
     private final AtomicBoolean isInStep = new AtomicBoolean();
     private volatile @Nullable CmEvent last;
     /** Of the devices that publish events of the id, as often as it was told. Guarded by this. */
-    private final List<WaitingRoom> rooms = new ArrayList<>();
+    private final List<ProgressDriver> drivers = new ArrayList<>();
 
     /** @param given the channel, or null for a synchronous id with one of its own */
-    IdEvents(CmId id, @Nullable EventChannel given) throws RdmaException {
+    IdEvents(CmId id, IdStateMachine states, @Nullable EventChannel given) throws RdmaException {
         this.id = id;
+        this.states = states;
         isSynchronous = given == null;
         channel = given == null ? EventChannel.create() : given;
         channel.attach();
@@ -47,15 +51,15 @@ final class IdEvents {
 
     /** Publishes an event of the id; may be called by the thread that drives the device. */
     void publish(CmEventType type, EventDetails details) {
-        if (!id.progress.is(IdState.CLOSED)) {
+        if (!states.is(IdState.CLOSED)) {
             publish(new CmEvent(type, id, null, details, unacknowledged::decrementAndGet));
         }
     }
 
     /** Publishes the request that a new id stands for, where its listener's events go. */
-    void publishRequest(CmId request, ConnectionParameters parameters) {
-        publish(new CmEvent(CmEventType.CONNECT_REQUEST, request, id, EventDetails.of(parameters),
-                request.events.unacknowledged::decrementAndGet));
+    void publishRequest(IdEvents request, ConnectionParameters parameters) {
+        publish(new CmEvent(CmEventType.CONNECT_REQUEST, request.id, id,
+                EventDetails.of(parameters), request.unacknowledged::decrementAndGet));
     }
 
     /** One lock with {@link #migrate}: no event goes to the old channel after the others have moved. */
@@ -142,15 +146,15 @@ final class IdEvents {
     }
 
     /** A device publishes events of the id from now on; whoever waits for them may drive it. */
-    synchronized void addRoom(WaitingRoom room) {
-        rooms.add(room);
-        channel.addRoom(room);
+    synchronized void addDriver(ProgressDriver driver) {
+        drivers.add(driver);
+        channel.addDriver(driver);
     }
 
-    /** Undoes one {@link #addRoom}. */
-    synchronized void removeRoom(WaitingRoom room) {
-        if (rooms.remove(room)) {
-            channel.removeRoom(room);
+    /** Undoes one {@link #addDriver}. */
+    synchronized void removeDriver(ProgressDriver driver) {
+        if (drivers.remove(driver)) {
+            channel.removeDriver(driver);
         }
     }
 
@@ -175,18 +179,14 @@ final class IdEvents {
             left = channel;
             wasOwn = isSynchronous;
             target.takeOver(id, left);
-            rooms.forEach(target::addRoom);
-            rooms.forEach(left::removeRoom);
+            drivers.forEach(target::addDriver);
+            drivers.forEach(left::removeDriver);
             channel = target;
             isSynchronous = given == null;
         }
         left.detach();
         if (wasOwn) {
             left.close();
-        }
-        if (given == null && id.progress.is(IdState.ENDED)) {
-            // As if it had been synchronous when the connection ended: nobody hears of that event any more.
-            id.queues.failQuietly();
         }
     }
 

@@ -1,10 +1,10 @@
 package io.rdma4j.cm;
 
+import io.rdma4j.connection.DatagramParameters;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePair;
-import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -14,86 +14,98 @@ import java.util.Map;
 
 /** The multicast groups an id has joined. */
 final class IdGroups {
-    private final CmId id;
-    /** The groups, and the queue pair that is attached, null for none. */
-    private final Map<Gid, Membership> groups = new LinkedHashMap<>();
+    private static final String JOIN = "join multicast group";
 
-    private record Membership(@Nullable QueuePair attached) {}
+    private final IdEvents events;
+    private final IdAddresses addresses;
+    private final IdOptions options;
+    private final IdQueuePair queuePair;
+    /** The groups by address. */
+    private final Map<InetAddress, Membership> groups = new LinkedHashMap<>();
 
-    IdGroups(CmId id) {
-        this.id = id;
+    /**
+     * @param gid what the device calls the group
+     * @param attached the queue pair that receives, null for none
+     */
+    private record Membership(Gid gid, @Nullable QueuePair attached) {}
+
+    IdGroups(IdEvents events, IdAddresses addresses, IdOptions options, IdQueuePair queuePair) {
+        this.events = events;
+        this.addresses = addresses;
+        this.options = options;
+        this.queuePair = queuePair;
     }
 
-    /** Joins and reports it as an event. */
-    void join(InetAddress address, MulticastMembership membership, @Nullable Object context)
-            throws RdmaException {
-        String operation = "join multicast group";
-        if (id.queuePairType() != QueuePairType.UD) {
-            throw new RdmaException(Errno.EINVAL, operation, "an id in port space "
-                    + id.portSpace() + " has connections; datagrams go in port space UDP");
+    /**
+     * Joins and reports it as an event.
+     *
+     * @param exchange says which datagrams the id sends
+     */
+    void join(IdExchange exchange, InetAddress group, MulticastMembership membership,
+            @Nullable Object context) throws RdmaException {
+        if (!(exchange instanceof IdDatagram datagram)) {
+            throw new RdmaException(Errno.EINVAL, JOIN,
+                    "an id with connections has no datagrams; those go in port space UDP");
         }
-        Gid group = Gid.of(address);
-        if (!group.isMulticast()) {
-            throw new RdmaException(Errno.EINVAL, operation,
-                    address.getHostAddress() + " is no multicast address");
+        if (!group.isMulticastAddress()) {
+            throw new RdmaException(Errno.EINVAL, JOIN,
+                    group.getHostAddress() + " is no multicast address");
         }
-        id.addresses.device();
-        InetAddress own = id.addresses.local(operation).getAddress();
-        if (Gid.of(own).isIpv4() != group.isIpv4()) {
-            throw new RdmaException(Errno.EINVAL, operation, address.getHostAddress() + " and "
+        addresses.device();
+        InetAddress own = addresses.local(JOIN).getAddress();
+        if (own.getClass() != group.getClass()) {
+            throw new RdmaException(Errno.EINVAL, JOIN, group.getHostAddress() + " and "
                     + own.getHostAddress() + " are not of the same IP version");
         }
         try {
-            DatagramParameters parameters = enter(group, membership, operation);
-            id.events.publish(CmEventType.MULTICAST_JOIN,
-                    EventDetails.joined(parameters, context));
+            DatagramParameters parameters = enter(datagram, group, own, membership);
+            events.publish(CmEventType.MULTICAST_JOIN, EventDetails.joined(parameters, context));
         } catch (RdmaException e) {
-            if (e.errno() == Errno.EADDRINUSE || id.events.isSynchronous()) {
+            if (e.errno() == Errno.EADDRINUSE || events.isSynchronous()) {
                 throw e;
             }
-            id.events.publish(CmEventType.MULTICAST_ERROR,
-                    EventDetails.notJoined(e, context));
+            events.publish(CmEventType.MULTICAST_ERROR, EventDetails.notJoined(e, context));
         }
-        id.events.complete(operation, CmEventType.MULTICAST_JOIN);
+        events.complete(JOIN, CmEventType.MULTICAST_JOIN);
     }
 
-    private synchronized DatagramParameters enter(Gid group, MulticastMembership membership,
-            String operation) throws RdmaException {
+    private synchronized DatagramParameters enter(IdDatagram datagram, InetAddress group,
+            InetAddress own, MulticastMembership membership) throws RdmaException {
         if (groups.containsKey(group)) {
-            throw new RdmaException(Errno.EADDRINUSE, operation,
-                    "the id has joined " + group.addressText() + " already");
+            throw new RdmaException(Errno.EADDRINUSE, JOIN,
+                    "the id has joined " + group.getHostAddress() + " already");
         }
-        AddressHandleAttributes path = AddressHandleAttributes
-                .to(group, id.addresses.gidIndex()).withTrafficClass(id.options.typeOfService);
+        AddressHandleAttributes path = datagram.services(JOIN).groupPath(group, own,
+                options.typeOfService);
         QueuePair receiver = membership == MulticastMembership.FULL_MEMBER
-                ? id.queues.queuePair()
+                ? queuePair.queuePair()
                 : null;
         if (receiver != null) {
-            receiver.attachMulticast(group);
+            receiver.attachMulticast(path.destination());
         }
-        groups.put(group, new Membership(receiver));
-        return new DatagramParameters(path, DatagramParameters.MULTICAST_QUEUE_PAIR, id.link.qkey(),
-                new byte[0]);
+        groups.put(group, new Membership(path.destination(), receiver));
+        return new DatagramParameters(path, DatagramParameters.MULTICAST_QUEUE_PAIR,
+                datagram.qkey(), new byte[0]);
     }
 
-    synchronized void leave(InetAddress address) throws RdmaException {
-        Membership left = groups.remove(Gid.of(address));
+    synchronized void leave(InetAddress group) throws RdmaException {
+        Membership left = groups.remove(group);
         if (left == null) {
             throw new RdmaException(Errno.EADDRNOTAVAIL, "leave multicast group",
-                    "the id has not joined " + address.getHostAddress());
+                    "the id has not joined " + group.getHostAddress());
         }
         if (left.attached != null) {
-            left.attached.detachMulticast(Gid.of(address));
+            left.attached.detachMulticast(left.gid);
         }
     }
 
     /** The queue pair goes away; the id stays a member. */
     synchronized void detachAll() throws RdmaException {
-        for (Map.Entry<Gid, Membership> group : groups.entrySet()) {
-            QueuePair attached = group.getValue().attached;
-            if (attached != null) {
-                attached.detachMulticast(group.getKey());
-                group.setValue(new Membership(null));
+        for (Map.Entry<InetAddress, Membership> group : groups.entrySet()) {
+            Membership membership = group.getValue();
+            if (membership.attached != null) {
+                membership.attached.detachMulticast(membership.gid);
+                group.setValue(new Membership(membership.gid, null));
             }
         }
     }

@@ -9,9 +9,15 @@ final class IdOptions {
     volatile boolean reuseAddress;
     volatile boolean addressFamilyOnly;
     volatile @Nullable Integer acknowledgeTimeout;
+    volatile @Nullable String device;
 
     /** {@return those a device has to know} */
     CmOptions forDevice() {
         return new CmOptions(typeOfService, acknowledgeTimeout);
+    }
+
+    /** {@return the devices that may serve the id} */
+    DeviceSelection devices() {
+        return DeviceSelection.of(device);
     }
 }

@@ -9,19 +9,23 @@ import java.time.Duration;
 
 /** The steps by which an id comes to an address and a route, and how they end. */
 final class IdRoute {
-    private final CmId id;
+    private final IdStateMachine states;
+    private final IdEvents events;
+    private final IdAddresses addresses;
 
-    IdRoute(CmId id) {
-        this.id = id;
+    IdRoute(IdStateMachine states, IdEvents events, IdAddresses addresses) {
+        this.states = states;
+        this.events = events;
+        this.addresses = addresses;
     }
 
     void bind(InetSocketAddress address) throws RdmaException {
         checkResolved(address, "bind address");
-        id.progress.move(IdState.IDLE, IdState.BOUND, "bind address");
+        states.move(IdState.IDLE, IdState.BOUND, "bind address");
         try {
-            id.addresses.bind(address);
+            addresses.bind(address);
         } catch (RdmaException | RuntimeException e) {
-            id.progress.replace(IdState.BOUND, IdState.IDLE);
+            states.replace(IdState.BOUND, IdState.IDLE);
             throw e;
         }
     }
@@ -33,11 +37,11 @@ final class IdRoute {
         if (source != null) {
             bind(source);
         }
-        IdState from = id.progress.is(IdState.BOUND) ? IdState.BOUND : IdState.IDLE;
-        id.progress.move(from, IdState.ADDRESS_RESOLVED, "resolve address");
+        IdState from = states.is(IdState.BOUND) ? IdState.BOUND : IdState.IDLE;
+        states.move(from, IdState.ADDRESS_RESOLVED, "resolve address");
         try {
-            id.addresses.resolve(destination);
-            id.events.publish(CmEventType.ADDR_RESOLVED, EventDetails.NONE);
+            addresses.resolve(destination);
+            events.publish(CmEventType.ADDR_RESOLVED, EventDetails.NONE);
         } catch (RdmaException e) {
             unresolve(source, from);
             failed(CmEventType.ADDR_ERROR, e);
@@ -46,39 +50,39 @@ final class IdRoute {
             unresolve(source, from);
             throw e;
         }
-        id.events.complete("resolve address", CmEventType.ADDR_RESOLVED);
+        events.complete("resolve address", CmEventType.ADDR_RESOLVED);
     }
 
     private void unresolve(@Nullable InetSocketAddress source, IdState from) {
         if (source == null) {
-            id.progress.replace(IdState.ADDRESS_RESOLVED, from);
+            states.replace(IdState.ADDRESS_RESOLVED, from);
         } else {
             // The caller may try again with the same source.
-            id.addresses.unbind();
-            id.progress.replace(IdState.ADDRESS_RESOLVED, IdState.IDLE);
+            addresses.unbind();
+            states.replace(IdState.ADDRESS_RESOLVED, IdState.IDLE);
         }
     }
 
     void resolveRoute(Duration timeout) throws RdmaException {
         checkTimeout(timeout);
-        id.progress.move(IdState.ADDRESS_RESOLVED, IdState.ROUTE_RESOLVED, "resolve route");
+        states.move(IdState.ADDRESS_RESOLVED, IdState.ROUTE_RESOLVED, "resolve route");
         try {
-            id.addresses.checkRoute();
-            id.events.publish(CmEventType.ROUTE_RESOLVED, EventDetails.NONE);
+            addresses.checkRoute();
+            events.publish(CmEventType.ROUTE_RESOLVED, EventDetails.NONE);
         } catch (RdmaException e) {
-            id.progress.replace(IdState.ROUTE_RESOLVED, IdState.ADDRESS_RESOLVED);
+            states.replace(IdState.ROUTE_RESOLVED, IdState.ADDRESS_RESOLVED);
             failed(CmEventType.ROUTE_ERROR, e);
             return;
         }
-        id.events.complete("resolve route", CmEventType.ROUTE_RESOLVED);
+        events.complete("resolve route", CmEventType.ROUTE_RESOLVED);
     }
 
     /** A step failed: a synchronous id throws, an asynchronous one reports. */
     private void failed(CmEventType type, RdmaException failure) throws RdmaException {
-        if (id.events.isSynchronous()) {
+        if (events.isSynchronous()) {
             throw failure;
         }
-        id.events.publish(type, EventDetails.failure(failure));
+        events.publish(type, EventDetails.failure(failure));
     }
 
     private static void checkResolved(InetSocketAddress address, String operation)

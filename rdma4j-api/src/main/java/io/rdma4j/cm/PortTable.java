@@ -1,15 +1,24 @@
 package io.rdma4j.cm;
 
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.spi.PortAuthority;
+import io.rdma4j.spi.PortReservation;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** The ports that ids of this process hold, per port space. */
+/**
+ * The ports that ids of this process hold, per port space. What a port is beyond this process, each device's
+ * {@link PortAuthority} says; it is asked without the lock of the table held.
+ */
 final class PortTable {
     private static final int FIRST_EPHEMERAL = 32768;
     private static final int LAST_EPHEMERAL = 60999;
@@ -24,20 +33,45 @@ final class PortTable {
         private final InetSocketAddress address;
         private boolean isShared;
         private boolean isFamilyOnly;
+        /** Guarded by itself. */
+        private final Map<PortAuthority, PortReservation> reservations = new HashMap<>();
 
         private Held(PortSpace space, InetSocketAddress address, IdOptions options) {
             this.space = space;
             this.address = address;
-            heed(options);
+            apply(options);
         }
 
-        private void heed(IdOptions options) {
+        private void apply(IdOptions options) {
             isShared = options.reuseAddress;
             isFamilyOnly = options.addressFamilyOnly;
         }
 
         InetSocketAddress address() {
             return address;
+        }
+
+        /**
+         * {@return the reservation of the port by an authority, made by the first call}
+         *
+         * @throws RdmaException EADDRINUSE if another process has the port
+         */
+        PortReservation reservation(PortAuthority authority) throws RdmaException {
+            synchronized (reservations) {
+                PortReservation present = reservations.get(authority);
+                if (present == null) {
+                    present = authority.reserve(space, address, isShared);
+                    reservations.put(authority, present);
+                }
+                return present;
+            }
+        }
+
+        private void releaseReservations() {
+            synchronized (reservations) {
+                reservations.values().forEach(PortReservation::release);
+                reservations.clear();
+            }
         }
 
         /** @param maySharePort whether that both allow it is enough */
@@ -61,18 +95,21 @@ final class PortTable {
      * @param wanted its port is 0 for any
      * @param options whether others that say the same may share the port, and whether the other IP version
      *        is left alone
+     * @param authorities who gives out the ports of the devices it may be used with; at the wildcard address a port
+     *        that is asked for by number is taken if one of them gives it
      * @return the port taken
-     * @throws RdmaException EADDRINUSE if another id holds it
+     * @throws RdmaException EADDRINUSE if another id or another process holds it
      */
-    static synchronized Held take(PortSpace space, InetSocketAddress wanted, IdOptions options)
-            throws RdmaException {
+    static Held take(PortSpace space, InetSocketAddress wanted, IdOptions options,
+            Set<PortAuthority> authorities) throws RdmaException {
         if (wanted.getPort() != 0) {
             Held held = new Held(space, wanted, options);
-            if (isTaken(held, true)) {
+            if (!add(held, true)) {
                 throw new RdmaException(Errno.EADDRINUSE, "bind address", "port " + wanted.getPort()
                         + " is held by another id of this process; close that one, choose another port, or allow both to share it");
             }
-            HELD.add(held);
+            boolean isOneEnough = wanted.getAddress().isAnyLocalAddress();
+            reserve(held, authorities, isOneEnough);
             return held;
         }
         int count = LAST_EPHEMERAL - FIRST_EPHEMERAL + 1;
@@ -80,8 +117,7 @@ final class PortTable {
         for (int i = 0; i < count; i++) {
             Held held = new Held(space, new InetSocketAddress(wanted.getAddress(),
                     FIRST_EPHEMERAL + (start + i) % count), options);
-            if (!isTaken(held, false)) {
-                HELD.add(held);
+            if (add(held, false) && isGiven(held, authorities)) {
                 return held;
             }
         }
@@ -89,22 +125,64 @@ final class PortTable {
                 + FIRST_EPHEMERAL + " to " + LAST_EPHEMERAL + " are taken");
     }
 
-    private static boolean isTaken(Held wanted, boolean maySharePort) {
-        for (Held other : HELD) {
-            if (wanted.conflictsWith(other, maySharePort)) {
-                return true;
+    private static boolean isGiven(Held held, Set<PortAuthority> authorities)
+            throws RdmaException {
+        try {
+            reserve(held, authorities, false);
+            return true;
+        } catch (RdmaException e) {
+            if (e.errno() != Errno.EADDRINUSE) {
+                throw e;
             }
+            return false;
         }
-        return false;
     }
 
-    /** The id that holds a port thinks otherwise of sharing it; those who share it already go on. */
+    /** Asks the authorities; after a failure the port is given back. */
+    private static void reserve(Held held, Set<PortAuthority> authorities, boolean isOneEnough)
+            throws RdmaException {
+        boolean isReserved = authorities.isEmpty();
+        RdmaException refusal = null;
+        try {
+            for (PortAuthority authority : authorities) {
+                try {
+                    held.reservation(authority);
+                    isReserved = isReserved || isOneEnough;
+                } catch (RdmaException e) {
+                    refusal = e;
+                }
+            }
+            isReserved = isReserved || refusal == null;
+            if (!isReserved && refusal != null) {
+                throw refusal;
+            }
+        } finally {
+            if (!isReserved) {
+                release(held);
+            }
+        }
+    }
+
+    private static synchronized boolean add(Held wanted, boolean maySharePort) {
+        for (Held other : HELD) {
+            if (wanted.conflictsWith(other, maySharePort)) {
+                return false;
+            }
+        }
+        HELD.add(wanted);
+        return true;
+    }
+
+    /** The options of an id that holds a port have changed; those who share it already go on. */
     static synchronized void change(Held held, IdOptions options) {
-        held.heed(options);
+        held.apply(options);
     }
 
     /** Gives a port back. */
-    static synchronized void release(Held held) {
-        HELD.remove(held);
+    static void release(Held held) {
+        held.releaseReservations();
+        synchronized (PortTable.class) {
+            HELD.remove(held);
+        }
     }
 }

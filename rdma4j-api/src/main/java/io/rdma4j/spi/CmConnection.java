@@ -1,46 +1,37 @@
 package io.rdma4j.spi;
 
-import io.rdma4j.cm.ConnectionParameters;
-import io.rdma4j.cm.DatagramParameters;
-import io.rdma4j.cm.RejectReason;
+import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.QueuePairAttributes;
-import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
 
-/**
- * One connection, from request to time-wait, seen from one side; or one look-up of a datagram service,
- * which has only {@link #accept}, {@link #reject} and {@link #close}.
- */
+/** One connection, from request to time-wait, seen from one side. */
 public interface CmConnection {
     /**
-     * {@return the attributes that bring the connection's queue pair to a state, the state included} C:
-     * {@code rdma_init_qp_attr}.
+     * {@return how a queue pair is brought up for this connection} A passive side does so before it accepts, an active
+     * one when a reply has come, before it establishes.
      *
-     * @param target INIT, RTR or RTS; RTR and RTS once the peer's parameters are known
      * @param own this side's parameters
+     * @param options what else the application chose
      */
-    QueuePairAttributes queuePairAttributes(QueuePairState target, ConnectionParameters own)
-            throws RdmaException;
+    QueuePairBringUp bringUp(ConnectionParameters own, CmOptions options);
 
-    /**
-     * Accepts a request (passive side); a datagram service says queue pair and Q_Key of its parameters.
-     */
+    /** Accepts a request (passive side). */
     void accept(ConnectionParameters parameters, int queuePairNumber) throws RdmaException;
 
     /** Confirms a reply (active side); the connection is established. */
     void establish() throws RdmaException;
 
     /**
-     * A packet arrived on the queue pair, so the peer is ready though its word for it may be lost. C:
-     * {@code rdma_notify} with {@code IBV_EVENT_COMM_EST}.
+     * A packet arrived on the queue pair, so the peer is ready though its word for it may be lost. A transport whose
+     * words cannot be lost does nothing. C: {@code rdma_notify} with {@code IBV_EVENT_COMM_EST}.
      *
      * @throws RdmaException EISCONN if the connection is established already
      */
     void communicationEstablished() throws RdmaException;
 
-    /** Says no, to a request or to a reply; a datagram service has no reasons. */
-    void reject(RejectReason reason, byte[] privateData) throws RdmaException;
+    /** Says no, to a request or to a reply. */
+    void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException;
 
     /** Ends an established connection; the end is reported to the handler. */
     void disconnect() throws RdmaException;
@@ -50,22 +41,21 @@ public interface CmConnection {
 
     /** Hears what becomes of a connection. */
     interface Handler {
-        /** The peer accepted (active side); {@link #establish} or {@link #reject} follows. */
+        /**
+         * The peer accepted, and waits to hear that this side is ready (active side): {@link #establish} or
+         * {@link #reject} follows. A transport without this step reports {@link #onEstablished} at once.
+         */
         void onReply(CmConnection connection, ConnectionParameters parameters);
 
-        /** The datagram service was found (active side). */
-        void onService(DatagramParameters service);
-
-        /** The connection is established (passive side). */
-        void onEstablished();
-
         /**
-         * The peer said no.
+         * The connection is established.
          *
-         * @param reason of a connection IBTA table 108: 8 is nobody listens, 28 the application's own; of a
-         *        datagram service table 117
+         * @param parameters what the peer granted, if it says so only now
          */
-        void onRejected(int reason, byte[] privateData);
+        void onEstablished(@Nullable ConnectionParameters parameters);
+
+        /** The peer said no. */
+        void onRefused(Refusal refusal);
 
         /** The peer did not answer. */
         void onUnreachable(Errno reason);

@@ -1,5 +1,8 @@
 package io.rdma4j.spi;
 
+import io.rdma4j.connection.PrivateDataLimits;
+import io.rdma4j.event.CompletionWaiters;
+import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
@@ -28,18 +31,49 @@ public interface CmContext extends DeviceContext {
      */
     void claim(InetAddress address) throws RdmaException;
 
+    // ---------------------------------------------------------------- what the transport decides
+
+    /** {@return how much private data connections carry} */
+    PrivateDataLimits privateDataLimits();
+
+    /** {@return the port of the device that an address is at} */
+    int portNumber(InetAddress local);
+
+    /**
+     * Checks that packets can leave for a destination.
+     *
+     * @throws RdmaException ENETUNREACH if the device has lost the local address, or its port is down
+     */
+    void checkRoute(InetAddress local, InetAddress destination) throws RdmaException;
+
+    /**
+     * {@return how a new queue pair is made ready to receive, before it is connected} C: what
+     * {@code rdma_create_qp} does.
+     *
+     * @param local the address it is for
+     */
+    QueuePairBringUp bringUp(InetAddress local);
+
+    // ---------------------------------------------------------------- connecting
+
     /**
      * Listens for connection requests.
      *
      * @throws RdmaException EADDRINUSE if somebody listens there already
      */
-    CmListener listen(ListenCall call, CmListener.Handler handler) throws RdmaException;
+    CmListener listen(ListenRequest spec, CmListener.Handler handler) throws RdmaException;
 
-    /** Asks a listener for a connection, or for a datagram service; the answer comes to the handler. */
-    CmConnection connect(ConnectCall call, CmConnection.Handler handler) throws RdmaException;
+    /** Asks a listener for a connection; the answer comes to the handler. */
+    CmConnection connect(ConnectRequest request, CmConnection.Handler handler) throws RdmaException;
 
-    /** {@return where threads that wait for its events may do so} */
-    WaitingRoom waitingRoom();
+    /** {@return its datagram services, null if its transport has no datagrams} */
+    @Nullable
+    CmDatagrams datagramServices();
+
+    // ---------------------------------------------------------------- waiting
+
+    /** {@return what threads that wait for its events drive; {@link ProgressDriver#NONE} if it goes on by itself} */
+    ProgressDriver progressDriver();
 
     /** {@return the threads that wait for completions of a queue of this device} */
     CompletionWaiters waiters(CompletionQueue queue);
@@ -55,6 +89,8 @@ public interface CmContext extends DeviceContext {
      */
     @Nullable
     Errno ended(QueuePair queuePair, boolean ofReceives) throws RdmaException;
+
+    // ---------------------------------------------------------------- the end
 
     /**
      * Calls back, in a thread of its own, each time that all objects made from the context, or from one of

@@ -5,6 +5,7 @@ import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
+import java.util.List;
 
 /** A device that the connection manager can use. */
 public interface CmDevice extends RdmaDevice {
@@ -13,6 +14,14 @@ public interface CmDevice extends RdmaDevice {
      * of {@code 127.0.0.0/8}, whichever of them it holds.
      */
     boolean hosts(InetAddress address);
+
+    /** {@return the addresses it hosts, for people} */
+    List<InetAddress> hostedAddresses();
+
+    /** {@return who gives out its ports; the process, unless others have ports of the same} */
+    default PortAuthority portAuthority() {
+        return PortAuthority.PROCESS;
+    }
 
     /**
      * Opens the device with an address held.

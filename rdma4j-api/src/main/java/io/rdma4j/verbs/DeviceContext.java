@@ -5,6 +5,7 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 /**
  * An open device.
@@ -135,11 +136,11 @@ public interface DeviceContext extends AutoCloseable {
     }
 
     /**
-     * {@return how a software device reaches the network and why it does so in this way, for people; empty for
-     * another device}
+     * {@return what else the device tells of itself, for people: names and texts in the order to show them in, such as
+     * how a software device reaches the network and why in this way} Empty by default.
      */
-    default String rim() {
-        return "";
+    default Map<String, String> details() {
+        return Map.of();
     }
 
     /** {@return how often something happened on this device, since it was opened by this process} */

@@ -21,6 +21,9 @@ public interface RdmaDevice {
     /** {@return what carries its verbs} */
     TransportType transport();
 
+    /** {@return who carries out its work} */
+    DeviceKind kind();
+
     /**
      * Opens it. C: {@code ibv_open_device}. A device may be opened several times; the contexts share
      * its network address.
@@ -28,12 +31,4 @@ public interface RdmaDevice {
      * @throws RdmaException EADDRINUSE if another process holds the device's network address
      */
     DeviceContext open() throws RdmaException;
-
-    /**
-     * Opens it with its packets recorded, or over a network made worse.
-     *
-     * @throws RdmaException EOPNOTSUPP if the device offers no such thing, EBUSY if it is open in this
-     *         process with other options, and as {@link #open()}
-     */
-    DeviceContext open(DeviceOptions options) throws RdmaException;
 }

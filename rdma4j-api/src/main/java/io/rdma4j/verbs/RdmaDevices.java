@@ -1,7 +1,5 @@
 package io.rdma4j.verbs;
 
-import io.rdma4j.spi.RdmaProvider;
-
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -9,9 +7,16 @@ import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 
 /**
- * The RDMA devices of this machine, from every provider on the class or module path.
+ * The RDMA devices of this machine, from every {@link RdmaProvider} on the class or module path.
+ *
+ * <p>The best stand first: native devices before software, InfiniBand and RoCE before iWARP, otherwise by name. So the
+ * first is what a program takes that asks for none, and the order is the same whatever is open.
  */
 public final class RdmaDevices {
+    private static final Comparator<RdmaDevice> BEST_FIRST = Comparator
+            .comparing(RdmaDevice::kind).thenComparing(RdmaDevice::transport)
+            .thenComparing(RdmaDevice::name);
+
     private RdmaDevices() {}
 
     private static Iterable<RdmaProvider> providers() {
@@ -19,20 +24,20 @@ public final class RdmaDevices {
     }
 
     /**
-     * {@return the devices there are now, by name; empty without a provider, or if none has a device} There
-     * is nothing to free. C: {@code ibv_get_device_list}.
+     * {@return the devices there are now, the best first; empty without a provider, or if none has a device}
+     * There is nothing to free. C: {@code ibv_get_device_list}.
      */
     public static List<RdmaDevice> list() {
         List<RdmaDevice> devices = new ArrayList<>();
         for (RdmaProvider provider : providers()) {
             devices.addAll(provider.devices());
         }
-        devices.sort(Comparator.comparing(RdmaDevice::name));
+        devices.sort(BEST_FIRST);
         return List.copyOf(devices);
     }
 
     /**
-     * {@return the devices there are now, at least one, by name}
+     * {@return the devices there are now, at least one, the best first}
      *
      * @param operation what they are wanted for, for the error
      * @throws RdmaException ENODEV if there is none, saying whether a provider is missing or devices are

@@ -1,5 +1,6 @@
 package io.rdma4j.verbs;
 
+import io.rdma4j.event.WaitFailures;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -69,5 +70,26 @@ public class RdmaException extends IOException {
     public static RdmaException interrupted(String operation) {
         Thread.currentThread().interrupt();
         return new RdmaException(Errno.EINTR, operation, "the thread was interrupted");
+    }
+
+    /** {@return the ends of waits for events: EINTR, EBADF, ENOMEM} */
+    public static WaitFailures<RdmaException> whileWaiting(String operation) {
+        return new WaitFailures<>() {
+            @Override
+            public RdmaException interrupted() {
+                return RdmaException.interrupted(operation);
+            }
+
+            @Override
+            public RdmaException closed() {
+                return new RdmaException(Errno.EBADF, operation, "the channel is closed");
+            }
+
+            @Override
+            public RdmaException noPipe(IOException cause) {
+                return new RdmaException(Errno.ENOMEM, operation,
+                        "the system gives no pipe: " + cause.getMessage(), cause);
+            }
+        };
     }
 }

@@ -9,7 +9,7 @@ import java.util.Locale;
  * {@link CompletionQueue#poll}. After a failure only {@link #id()}, {@link #status()},
  * {@link #vendorError()} and {@link #queuePairNumber()} are valid, as in C. Not thread safe.
  */
-public final class WorkCompletion {
+public class WorkCompletion {
     private long id;
     private WorkCompletionStatus status = WorkCompletionStatus.SUCCESS;
     private WorkCompletionOpcode opcode = WorkCompletionOpcode.SEND;
@@ -134,8 +134,8 @@ public final class WorkCompletion {
         return completionWallclockNs;
     }
 
-    /** Fills the fields every completion has and clears the others. For devices. */
-    public WorkCompletion fill(long requestId, WorkCompletionStatus newStatus,
+    /** Fills the fields every completion has and clears the others. */
+    protected WorkCompletion fill(long requestId, WorkCompletionStatus newStatus,
             WorkCompletionOpcode newOpcode, int queuePair, long bytes) {
         id = requestId;
         status = newStatus;
@@ -155,29 +155,29 @@ public final class WorkCompletion {
         return this;
     }
 
-    /** Adds immediate data or an invalidated key. For devices. */
-    public WorkCompletion fillImmediate(WorkCompletionFlag flag, int value) {
+    /** Adds immediate data or an invalidated key. */
+    protected WorkCompletion fillImmediate(WorkCompletionFlag flag, int value) {
         flags |= flag.bit();
         immediateOrRkey = value;
         return this;
     }
 
-    /** Adds the sender of a datagram. For devices. */
-    public WorkCompletion fillSource(int queuePair, int moreFlags) {
+    /** Adds the sender of a datagram. */
+    protected WorkCompletion fillSource(int queuePair, int moreFlags) {
         sourceQueuePair = queuePair;
         flags |= moreFlags;
         return this;
     }
 
-    /** Adds when it completed. For devices. */
-    public WorkCompletion fillTime(long timestamp, long wallclockNs) {
+    /** Adds when it completed. */
+    protected WorkCompletion fillTime(long timestamp, long wallclockNs) {
         completionTimestamp = timestamp;
         completionWallclockNs = wallclockNs;
         return this;
     }
 
-    /** Adds the device's own error code. For devices. */
-    public WorkCompletion fillVendorError(int code) {
+    /** Adds the device's own error code. */
+    protected WorkCompletion fillVendorError(int code) {
         vendorError = code;
         return this;
     }

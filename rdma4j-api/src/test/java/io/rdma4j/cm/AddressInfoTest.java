@@ -2,6 +2,9 @@ package io.rdma4j.cm;
 
 import io.rdma4j.cm.AddressInfo.Flag;
 import io.rdma4j.cm.AddressInfo.Hints;
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.connection.RejectReason;
+import io.rdma4j.connection.SidrStatus;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;

@@ -1,7 +1,13 @@
 package io.rdma4j.cm;
 
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.DatagramParameters;
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.connection.RejectReason;
+import io.rdma4j.connection.SidrStatus;
 import io.rdma4j.spi.CmContext;
-import io.rdma4j.spi.ConnectCall;
+import io.rdma4j.spi.ConnectRequest;
+import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
@@ -69,6 +75,14 @@ class DeviceNewsTest {
         return id;
     }
 
+    private CmId lookingUp() throws Exception {
+        CmId id = resolved(PortSpace.UDP);
+        id.resolveRoute(TIMEOUT);
+        expect(CmEventType.ROUTE_RESOLVED, id, 0);
+        id.connect(new ConnectionParameters().queuePairNumber(5));
+        return id;
+    }
+
     private void expect(CmEventType type, CmId id, int status) throws RdmaException {
         try (CmEvent event = events.pollEvent(Duration.ZERO)) {
             assertThat(event).isNotNull();
@@ -122,11 +136,11 @@ class DeviceNewsTest {
 
     @Test
     void whatTheDeviceReportsAfterItsEndChangesNothing() throws Exception {
-        CmId client = connecting();
+        CmId client = lookingUp();
         FakeContext context = FakeProvider.DEVICE.context();
         tell(CmContext.Watcher::onDeviceGone);
         expect(CmEventType.DEVICE_REMOVAL, client, 0);
-        context.handlers.getLast().onService(new DatagramParameters(
+        context.lookupHandlers.getLast().onService(new DatagramParameters(
                 AddressHandleAttributes.to(Gid.ZERO, 0), 1, 1,
                 new byte[0]));
         expectNothing();
@@ -405,7 +419,7 @@ class DeviceNewsTest {
         client.resolveRoute(TIMEOUT);
         expect(CmEventType.ROUTE_RESOLVED, client, 0);
         client.connect(new ConnectionParameters().queuePairNumber(5));
-        ConnectCall call = FakeProvider.DEVICE.context().connectCalls.getLast();
+        ConnectRequest call = FakeProvider.DEVICE.context().connectCalls.getLast();
         assertThat(call.options().typeOfService()).isEqualTo(0x20);
         assertThat(call.options().acknowledgeTimeout()).isEqualTo(17);
         assertThat(call.type()).isEqualTo(QueuePairType.RC);
@@ -436,8 +450,8 @@ class DeviceNewsTest {
     @EnumSource(RejectReason.class)
     void everyRejectionTellsItsReasonInNumbersWordsAndBytes(RejectReason reason) throws Exception {
         CmId client = connecting();
-        FakeProvider.DEVICE.context().handlers.getLast().onRejected(reason.code(),
-                new byte[]{1, 2});
+        FakeProvider.DEVICE.context().handlers.getLast().onRefused(
+                new Refusal(reason.code(), reason.text(), new byte[]{1, 2}));
         try (CmEvent event = events.pollEvent(Duration.ZERO)) {
             assertThat(event).isNotNull();
             assertThat(event.type()).isEqualTo(CmEventType.REJECTED);
@@ -446,6 +460,24 @@ class DeviceNewsTest {
             assertThat(event.privateData()).containsExactly(1, 2);
             assertThat(event.description())
                     .isEqualTo("rejected (" + reason.code() + ": " + reason.text() + ")");
+            assertThat(event.failure("connect").errno()).isEqualTo(Errno.ECONNREFUSED);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(SidrStatus.class)
+    void datagramServiceThatSaysNoIsUnreachableWithItsStatus(SidrStatus status) throws Exception {
+        CmId client = lookingUp();
+        FakeProvider.DEVICE.context().lookupHandlers.getLast()
+                .onRefused(new Refusal(status.code(), status.text(), new byte[]{3}));
+        try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+            assertThat(event).isNotNull();
+            assertThat(event.type()).isEqualTo(CmEventType.UNREACHABLE);
+            assertThat(event.id()).isSameAs(client);
+            assertThat(event.status()).isEqualTo(status.code());
+            assertThat(event.privateData()).containsExactly(3);
+            assertThat(event.description()).isEqualTo(
+                    "the service said no (" + status.code() + ": " + status.text() + ")");
             assertThat(event.failure("connect").errno()).isEqualTo(Errno.ECONNREFUSED);
         }
     }

@@ -1,12 +1,22 @@
 package io.rdma4j.cm;
 
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.PrivateDataLimits;
+import io.rdma4j.event.CompletionWaiters;
+import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.CmDatagrams;
 import io.rdma4j.spi.CmListener;
-import io.rdma4j.spi.CompletionWaiters;
-import io.rdma4j.spi.ConnectCall;
-import io.rdma4j.spi.ListenCall;
-import io.rdma4j.spi.WaitingRoom;
+import io.rdma4j.spi.CmLookup;
+import io.rdma4j.spi.CmLookupRequest;
+import io.rdma4j.spi.CmOptions;
+import io.rdma4j.spi.ConnectRequest;
+import io.rdma4j.spi.InfinibandBringUp;
+import io.rdma4j.spi.IpGids;
+import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.spi.QueuePairBringUp;
+import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.CompletionChannel;
@@ -29,11 +39,10 @@ import io.rdma4j.verbs.PortAttributes;
 import io.rdma4j.verbs.PortState;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
-import io.rdma4j.verbs.QueuePairAttributes;
-import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ThreadDomain;
+import io.rdma4j.verbs.TransportType;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
@@ -50,9 +59,11 @@ final class FakeContext implements CmContext {
     final List<InetAddress> addresses = new ArrayList<>(
             List.of(FakeDevice.FIRST, FakeDevice.SECOND));
     final List<Watcher> watchers = new ArrayList<>();
-    final List<ListenCall> listenCalls = new ArrayList<>();
-    final List<ConnectCall> connectCalls = new ArrayList<>();
+    final List<ListenRequest> listenCalls = new ArrayList<>();
+    final List<ConnectRequest> connectCalls = new ArrayList<>();
     final List<CmConnection.Handler> handlers = new ArrayList<>();
+    final List<CmLookup.Handler> lookupHandlers = new ArrayList<>();
+    final List<CmListener.Handler> listenHandlers = new ArrayList<>();
     /** What the peer does before connecting has returned. */
     BiConsumer<CmConnection, CmConnection.Handler> answer = (connection, handler) -> {};
     /** What happens when a connection is being ended. */
@@ -61,31 +72,6 @@ final class FakeContext implements CmContext {
     /** Whether it fails by a defect when it is to be used. */
     boolean isBroken;
     boolean isClosed;
-    private static final WaitingRoom CLOSED = new WaitingRoom() {
-        @Override
-        public boolean tryEnter(Guest guest) {
-            return false;
-        }
-
-        @Override
-        public void stay(long timeoutNs) {
-            throw new IllegalStateException("nobody is in");
-        }
-
-        @Override
-        public void leave() {
-            throw new IllegalStateException("nobody is in");
-        }
-
-        @Override
-        public void wake() {}
-
-        @Override
-        public void waitElsewhere() {}
-
-        @Override
-        public void forget(Guest guest) {}
-    };
     private final FakeDevice device;
 
     FakeContext(FakeDevice device) {
@@ -108,11 +94,11 @@ final class FakeContext implements CmContext {
     public void claim(InetAddress address) {}
 
     @Override
-    public WaitingRoom waitingRoom() {
+    public ProgressDriver progressDriver() {
         if (isBroken) {
             throw new IllegalStateException("broken");
         }
-        return CLOSED;
+        return ProgressDriver.NONE;
     }
 
     @Override
@@ -126,18 +112,82 @@ final class FakeContext implements CmContext {
     }
 
     @Override
-    public CmListener listen(ListenCall call, CmListener.Handler handler) {
-        listenCalls.add(call);
+    public PrivateDataLimits privateDataLimits() {
+        return new PrivateDataLimits(56, 196, 148);
+    }
+
+    @Override
+    public int portNumber(InetAddress local) {
+        return 1;
+    }
+
+    @Override
+    public void checkRoute(InetAddress local, InetAddress destination) throws RdmaException {
+        IpGids.checkRoute(this, local, 1);
+    }
+
+    @Override
+    public QueuePairBringUp bringUp(InetAddress local) {
+        return InfinibandBringUp.unconnected(1);
+    }
+
+    @Override
+    public CmListener listen(ListenRequest spec, CmListener.Handler handler) {
+        listenCalls.add(spec);
+        listenHandlers.add(handler);
         return () -> {};
     }
 
     @Override
-    public CmConnection connect(ConnectCall call, CmConnection.Handler handler) {
-        connectCalls.add(call);
+    public CmConnection connect(ConnectRequest request, CmConnection.Handler handler) {
+        connectCalls.add(request);
         handlers.add(handler);
         CmConnection connection = new SilentConnection();
         answer.accept(connection, handler);
         return connection;
+    }
+
+    @Override
+    public @Nullable CmDatagrams datagramServices() {
+        return device.transport() == TransportType.IWARP ? null : new Datagrams();
+    }
+
+    /** {@return a connection that nothing comes of} */
+    CmConnection connection() {
+        return new SilentConnection();
+    }
+
+    private final class Datagrams implements CmDatagrams {
+        @Override
+        public PrivateDataLimits privateDataLimits() {
+            return new PrivateDataLimits(180, 136, 136);
+        }
+
+        @Override
+        public CmListener listen(ListenRequest spec, CmLookupRequest.Handler handler) {
+            listenCalls.add(spec);
+            return () -> {};
+        }
+
+        @Override
+        public CmLookup lookUp(ConnectRequest request, CmLookup.Handler handler) {
+            connectCalls.add(request);
+            lookupHandlers.add(handler);
+            return () -> {};
+        }
+
+        @Override
+        public QueuePairBringUp bringUp(InetAddress local, int qkey) {
+            return InfinibandBringUp.datagrams(1, qkey);
+        }
+
+        @Override
+        public AddressHandleAttributes groupPath(InetAddress group, InetAddress local,
+                int trafficClass) throws RdmaException {
+            return AddressHandleAttributes
+                    .to(Gid.of(group), IpGids.entry(FakeContext.this, local).index())
+                    .withTrafficClass(trafficClass);
+        }
     }
 
     @Override
@@ -172,9 +222,8 @@ final class FakeContext implements CmContext {
     /** A connection that nothing comes of by itself. */
     private final class SilentConnection implements CmConnection {
         @Override
-        public QueuePairAttributes queuePairAttributes(QueuePairState target,
-                ConnectionParameters own) {
-            return new QueuePairAttributes().state(target);
+        public QueuePairBringUp bringUp(ConnectionParameters own, CmOptions options) {
+            return InfinibandBringUp.unconnected(1);
         }
 
         @Override
@@ -187,7 +236,7 @@ final class FakeContext implements CmContext {
         public void communicationEstablished() {}
 
         @Override
-        public void reject(RejectReason reason, byte[] privateData) {}
+        public void reject(Refusal.Cause cause, byte[] privateData) {}
 
         @Override
         public void disconnect() {

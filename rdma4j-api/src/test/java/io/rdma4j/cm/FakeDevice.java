@@ -1,17 +1,16 @@
 package io.rdma4j.cm;
 
-import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmDevice;
+import io.rdma4j.spi.PortAuthority;
 import io.rdma4j.verbs.DeviceContext;
-import io.rdma4j.verbs.DeviceOptions;
+import io.rdma4j.verbs.DeviceKind;
 import io.rdma4j.verbs.NodeType;
-import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.TransportType;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /** A device with two addresses whose ports, addresses and end are in a test's hand. */
 final class FakeDevice implements CmDevice {
@@ -19,7 +18,20 @@ final class FakeDevice implements CmDevice {
     static final InetAddress SECOND = InetAddress.ofLiteral("203.0.113.6");
 
     /** Every context that was opened, the last one last. */
-    final List<FakeContext> opened = new ArrayList<>();
+    final List<FakeContext> opened = new CopyOnWriteArrayList<>();
+    List<InetAddress> hosted = List.of(FIRST, SECOND);
+    PortAuthority portAuthority = PortAuthority.PROCESS;
+    /** What happens while it is being opened. */
+    Runnable onOpen = () -> {};
+    private final String name;
+    private final DeviceKind kind;
+    private final TransportType transport;
+
+    FakeDevice(String name, DeviceKind kind, TransportType transport) {
+        this.name = name;
+        this.kind = kind;
+        this.transport = transport;
+    }
 
     FakeContext context() {
         return opened.getLast();
@@ -27,11 +39,12 @@ final class FakeDevice implements CmDevice {
 
     @Override
     public boolean hosts(InetAddress address) {
-        return address.equals(FIRST) || address.equals(SECOND);
+        return hosted.contains(address);
     }
 
     @Override
-    public CmContext open(@Nullable InetAddress address) {
+    public FakeContext open(@Nullable InetAddress address) {
+        onOpen.run();
         FakeContext context = new FakeContext(this);
         opened.add(context);
         return context;
@@ -43,13 +56,8 @@ final class FakeDevice implements CmDevice {
     }
 
     @Override
-    public DeviceContext open(DeviceOptions options) throws RdmaException {
-        throw RdmaException.unsupported("open device", "no options");
-    }
-
-    @Override
     public String name() {
-        return "fake0";
+        return name;
     }
 
     @Override
@@ -69,6 +77,21 @@ final class FakeDevice implements CmDevice {
 
     @Override
     public TransportType transport() {
-        return TransportType.INFINIBAND;
+        return transport;
+    }
+
+    @Override
+    public DeviceKind kind() {
+        return kind;
+    }
+
+    @Override
+    public List<InetAddress> hostedAddresses() {
+        return hosted;
+    }
+
+    @Override
+    public PortAuthority portAuthority() {
+        return portAuthority;
     }
 }

@@ -1,19 +1,28 @@
 package io.rdma4j.cm;
 
-import io.rdma4j.spi.RdmaProvider;
+import io.rdma4j.verbs.DeviceKind;
 import io.rdma4j.verbs.RdmaDevice;
+import io.rdma4j.verbs.RdmaProvider;
+import io.rdma4j.verbs.TransportType;
 
 import java.util.List;
 
-/** One device that is no more than what a test makes of it. */
+/** Devices that are no more than what a test makes of them: one, unless a test wants others. */
 public final class FakeProvider implements RdmaProvider {
-    static final FakeDevice DEVICE = new FakeDevice();
+    static final FakeDevice DEVICE = new FakeDevice("fake0", DeviceKind.SOFTWARE,
+            TransportType.INFINIBAND);
+    private static volatile List<RdmaDevice> devices = List.of(DEVICE);
 
     /** Called by {@link java.util.ServiceLoader}. */
     public FakeProvider() {}
 
     @Override
     public List<RdmaDevice> devices() {
-        return List.of(DEVICE);
+        return devices;
+    }
+
+    /** These are the devices from now on, in the order in which they are listed. */
+    static void offer(FakeDevice... offered) {
+        devices = List.of(offered);
     }
 }

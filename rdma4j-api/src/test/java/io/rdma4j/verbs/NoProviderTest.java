@@ -14,6 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class NoProviderTest {
     private static final String PROGRAM = """
             import io.rdma4j.cm.*;
+            import io.rdma4j.connection.*;
             import io.rdma4j.verbs.*;
             import java.net.*;
             import java.time.Duration;

@@ -1,12 +1,13 @@
 package io.rdma4j.softnic;
 
 import com.sun.management.ThreadMXBean;
+import io.rdma4j.softnic.options.DeviceOptions;
+import io.rdma4j.softnic.options.Loopback;
+import io.rdma4j.softnic.options.NetworkBackend;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
-import io.rdma4j.verbs.DeviceOptions;
-import io.rdma4j.verbs.Loopback;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -17,7 +18,6 @@ import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
-import io.rdma4j.verbs.RimKind;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletion;
@@ -39,10 +39,10 @@ class AllocationTest {
 
     @ParameterizedTest
     @CsvSource({"AUTO, NETWORK", "PORTABLE, NETWORK", "AUTO, DIRECT"})
-    void sendingReceivingWritingAndReadingAllocateNothing(RimKind network, Loopback loopback)
+    void sendingReceivingWritingAndReadingAllocateNothing(NetworkBackend network, Loopback loopback)
             throws Exception {
-        try (DeviceContext context = RdmaDevices.find("roce_lo")
-                .open(DeviceOptions.DEFAULT.withRim(network).withLoopback(loopback));
+        try (DeviceContext context = DeviceOptions.DEFAULT.withBackend(network)
+                .withLoopback(loopback).open(RdmaDevices.find("roce_lo"));
                 ProtectionDomain domain = context.allocateProtectionDomain();
                 CompletionQueue queue = context.createCompletionQueue(64);
                 QueuePair a = domain

@@ -1,14 +1,14 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.softnic.network.linux.LinuxNetwork;
+import io.rdma4j.softnic.options.DeviceOptions;
+import io.rdma4j.softnic.options.Loopback;
+import io.rdma4j.softnic.options.NetworkBackend;
 import io.rdma4j.verbs.DeviceContext;
-import io.rdma4j.verbs.DeviceOptions;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.Loopback;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.RimKind;
 import org.junit.jupiter.api.Test;
 
 import java.io.IOException;
@@ -31,8 +31,8 @@ class BackendChoiceTest {
     public static void main(String[] arguments) {
         Loopback asked = Loopback.parse(System.getProperty("test.ask", "auto"));
         try (DeviceContext context = loopback().open();
-                DeviceContext _ = loopback().open(DeviceOptions.DEFAULT.withLoopback(asked))) {
-            System.out.println(context.rim());
+                DeviceContext _ = DeviceOptions.DEFAULT.withLoopback(asked).open(loopback())) {
+            System.out.println(context.details().get("network back-end"));
         } catch (RdmaException e) {
             System.out.println(e.getMessage());
         }
@@ -65,23 +65,27 @@ class BackendChoiceTest {
 
     @Test
     void propertyChooses() throws Exception {
-        assertThat(outputOf("-Drdma4j.rim=portable", "--enable-native-access=ALL-UNNAMED"))
+        assertThat(outputOf("-Drdma4j.network=portable", "--enable-native-access=ALL-UNNAMED"))
                 .isEqualTo("portable (asked for)");
-        assertThat(outputOf("-Drdma4j.rim=linux")).contains("linux does not work", "EOPNOTSUPP");
-        assertThat(outputOf("-Drdma4j.rim=fast")).contains("rdma4j.rim", "'fast'", "portable");
+        assertThat(outputOf("-Drdma4j.network=linux")).contains("linux does not work",
+                "EOPNOTSUPP");
+        assertThat(outputOf("-Drdma4j.network=fast")).contains("rdma4j.network", "'fast'",
+                "portable");
     }
 
     @Test
     void openDeviceKeepsItsNetwork() throws Exception {
-        DeviceOptions portable = DeviceOptions.DEFAULT.withRim(RimKind.PORTABLE);
-        try (DeviceContext first = loopback().open(portable);
-                DeviceContext second = loopback().open(portable);
+        DeviceOptions portable = DeviceOptions.DEFAULT.withBackend(NetworkBackend.PORTABLE);
+        try (DeviceContext first = portable.open(loopback());
+                DeviceContext second = portable.open(loopback());
                 DeviceContext third = loopback().open()) {
-            assertThat(first.rim()).isEqualTo("portable (asked for)").isEqualTo(second.rim())
-                    .isEqualTo(third.rim());
+            assertThat(first.details().get("network back-end")).isEqualTo("portable (asked for)")
+                    .isEqualTo(second.details().get("network back-end"))
+                    .isEqualTo(third.details().get("network back-end"));
             assertThatExceptionOfType(RdmaException.class)
                     .isThrownBy(
-                            () -> loopback().open(DeviceOptions.DEFAULT.withRim(RimKind.LINUX)))
+                            () -> DeviceOptions.DEFAULT.withBackend(NetworkBackend.LINUX)
+                                    .open(loopback()))
                     .withMessageContaining("portable").withMessageContaining("linux")
                     .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
         }
@@ -91,11 +95,11 @@ class BackendChoiceTest {
     void openDeviceKeepsItsLoopback() throws Exception {
         DeviceOptions direct = DeviceOptions.DEFAULT.withLoopback(Loopback.DIRECT);
         DeviceOptions network = DeviceOptions.DEFAULT.withLoopback(Loopback.NETWORK);
-        try (DeviceContext _ = loopback().open(network);
-                DeviceContext _ = loopback().open(network);
+        try (DeviceContext _ = network.open(loopback());
+                DeviceContext _ = network.open(loopback());
                 DeviceContext _ = loopback().open()) {
             assertThatExceptionOfType(RdmaException.class)
-                    .isThrownBy(() -> loopback().open(direct)).withMessageContaining("direct")
+                    .isThrownBy(() -> direct.open(loopback())).withMessageContaining("direct")
                     .withMessageContaining("network")
                     .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
         }

@@ -1,9 +1,9 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.softnic.options.DeviceOptions;
+import io.rdma4j.softnic.options.Loopback;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.CompletionQueue;
-import io.rdma4j.verbs.DeviceOptions;
-import io.rdma4j.verbs.Loopback;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairType;

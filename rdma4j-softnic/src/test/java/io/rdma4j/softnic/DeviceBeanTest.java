@@ -2,13 +2,13 @@ package io.rdma4j.softnic;
 
 import io.rdma4j.softnic.observe.jmx.DeviceMXBean;
 import io.rdma4j.softnic.observe.jmx.QueuePairData;
+import io.rdma4j.softnic.options.DeviceOptions;
+import io.rdma4j.softnic.options.Impairment;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.DeviceContext;
-import io.rdma4j.verbs.DeviceOptions;
-import io.rdma4j.verbs.Impairment;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
@@ -102,7 +102,7 @@ class DeviceBeanTest {
         Path capture = directory.resolve("packets");
         DeviceOptions options = DeviceOptions.DEFAULT.withCapture(capture)
                 .withImpairment(Impairment.NONE.withLoss(0.001));
-        try (DeviceContext context = loopback().open(options);
+        try (DeviceContext context = options.open(loopback());
                 CompletionQueue queue = context.createCompletionQueue(4);
                 ProtectionDomain domain = context.allocateProtectionDomain();
                 QueuePair connected = domain

@@ -1,6 +1,6 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.verbs.Loopback;
+import io.rdma4j.softnic.options.Loopback;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;

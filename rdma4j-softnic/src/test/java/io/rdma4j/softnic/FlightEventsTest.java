@@ -2,8 +2,8 @@ package io.rdma4j.softnic;
 
 import com.sun.management.ThreadMXBean;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.ConnectionParameters;
-import io.rdma4j.cm.PortSpace;
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;

@@ -1,11 +1,11 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.softnic.options.DeviceOptions;
+import io.rdma4j.softnic.options.Loopback;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
-import io.rdma4j.verbs.DeviceOptions;
-import io.rdma4j.verbs.Loopback;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -41,8 +41,8 @@ class HugeMessageTest {
     @Timeout(600)
     void twoGibibytesArriveWhole(Mtu mtu, Loopback loopback) throws Exception {
         try (Arena arena = Arena.ofShared();
-                DeviceContext context = RdmaDevices.find("roce_lo")
-                        .open(DeviceOptions.DEFAULT.withLoopback(loopback));
+                DeviceContext context = DeviceOptions.DEFAULT.withLoopback(loopback)
+                        .open(RdmaDevices.find("roce_lo"));
                 ProtectionDomain domain = context.allocateProtectionDomain();
                 CompletionQueue queue = context.createCompletionQueue(64);
                 QueuePair a = domain

@@ -3,8 +3,8 @@ package io.rdma4j.softnic;
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.ConnectionParameters;
-import io.rdma4j.cm.PortSpace;
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Errno;
@@ -186,6 +186,6 @@ class IdEndTest extends CmStage {
         return thread.getState() == Thread.State.WAITING
                 || thread.getState() == Thread.State.TIMED_WAITING
                 || Arrays.stream(thread.getStackTrace())
-                        .anyMatch(frame -> frame.getClassName().endsWith(".EngineRoom"));
+                        .anyMatch(frame -> frame.getClassName().endsWith(".EngineWaiters"));
     }
 }

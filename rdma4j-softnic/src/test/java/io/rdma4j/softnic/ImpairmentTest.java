@@ -7,15 +7,15 @@ import io.rdma4j.softnic.device.SoftDevice;
 import io.rdma4j.softnic.device.SoftNic;
 import io.rdma4j.softnic.device.SoftNicOptions;
 import io.rdma4j.softnic.network.ImpairedNetwork;
+import io.rdma4j.softnic.options.DeviceOptions;
+import io.rdma4j.softnic.options.Impairment;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.DeviceContext;
-import io.rdma4j.verbs.DeviceOptions;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.Impairment;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -67,8 +67,10 @@ class ImpairmentTest {
             SoftDevice device = new SoftDevice(
                     NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()));
             nic = new SoftNic(device,
-                    new ImpairedNetwork(BackendChoice.of(SoftNicOptions.ofSystem().device().rim())
-                            .open(device.networkInterface()), impairment),
+                    new ImpairedNetwork(
+                            BackendChoice.of(SoftNicOptions.ofSystem().device().backend())
+                                    .open(device.networkInterface()),
+                            impairment),
                     CmSettings.defaults(1), new SecureNumbers(), System::nanoTime, name);
             nic.start(null);
             context = new SoftDeviceContext(nic);
@@ -167,28 +169,27 @@ class ImpairmentTest {
     @Test
     void openDeviceCanBeOpenedAgainWithoutOptionsOrWithTheSame() throws Exception {
         DeviceOptions options = DeviceOptions.DEFAULT.withImpairment(LOSS);
-        try (DeviceContext first = loopback().open(options);
+        try (DeviceContext first = options.open(loopback());
                 DeviceContext second = loopback().open();
-                DeviceContext third = loopback().open(options);
-                DeviceContext fourth = loopback().open(DeviceOptions.DEFAULT)) {
+                DeviceContext third = options.open(loopback());
+                DeviceContext fourth = DeviceOptions.DEFAULT.open(loopback())) {
             assertThat(first.queryGid(1, 1)).isEqualTo(second.queryGid(1, 1))
                     .isEqualTo(third.queryGid(1, 1)).isEqualTo(fourth.queryGid(1, 1));
         }
-        loopback().open(DeviceOptions.DEFAULT.withImpairment(LOSS.withSeed(9))).close();
+        DeviceOptions.DEFAULT.withImpairment(LOSS.withSeed(9)).open(loopback()).close();
     }
 
     @Test
     void openDeviceIsBusyForWhoeverWantsOtherOptions(@TempDir Path directory) throws Exception {
-        try (DeviceContext open = loopback()
-                .open(DeviceOptions.DEFAULT.withImpairment(LOSS))) {
+        try (DeviceContext open = DeviceOptions.DEFAULT.withImpairment(LOSS).open(loopback())) {
             assertThatExceptionOfType(RdmaException.class)
-                    .isThrownBy(() -> loopback().open(
-                            DeviceOptions.DEFAULT.withImpairment(LOSS.withSeed(9))))
+                    .isThrownBy(() -> DeviceOptions.DEFAULT.withImpairment(LOSS.withSeed(9))
+                            .open(loopback()))
                     .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY))
                     .withMessageContainingAll("roce_lo", "loss=0.01,seed=0", "loss=0.01,seed=9");
             Path file = directory.resolve("capture");
             assertThatExceptionOfType(RdmaException.class)
-                    .isThrownBy(() -> loopback().open(DeviceOptions.DEFAULT.withCapture(file)))
+                    .isThrownBy(() -> DeviceOptions.DEFAULT.withCapture(file).open(loopback()))
                     .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY))
                     .withMessageContainingAll("recorded in " + file, "none recorded");
             assertThat(file).doesNotExist();
@@ -204,12 +205,12 @@ class ImpairmentTest {
         System.setProperty("rdma4j.pcap", byProperty.toString());
         System.setProperty("rdma4j.impair", LOSS.toString());
         try {
-            loopback().open(DeviceOptions.DEFAULT.withCapture(byOption)).close();
+            DeviceOptions.DEFAULT.withCapture(byOption).open(loopback()).close();
             assertThat(byOption).exists();
             assertThat(byProperty).doesNotExist();
             try (DeviceContext context = loopback().open()) {
                 assertThat(byProperty).exists();
-                assertThat(context.device().open(DeviceOptions.DEFAULT.withImpairment(LOSS)))
+                assertThat(DeviceOptions.DEFAULT.withImpairment(LOSS).open(context.device()))
                         .satisfies(DeviceContext::close);
             }
         } finally {
@@ -235,7 +236,7 @@ class ImpairmentTest {
         Path file = directory.resolve("lost.pcap");
         DeviceOptions options = DeviceOptions.DEFAULT.withCapture(file)
                 .withImpairment(Impairment.NONE.withLoss(1).withDelay(Duration.ofMillis(1)));
-        try (DeviceContext context = loopback().open(options);
+        try (DeviceContext context = options.open(loopback());
                 CompletionQueue queue = context.createCompletionQueue(4);
                 ProtectionDomain domain = context.allocateProtectionDomain();
                 QueuePair queuePair = domain

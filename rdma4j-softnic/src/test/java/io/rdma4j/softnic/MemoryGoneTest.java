@@ -1,17 +1,18 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.softnic.device.BackendChoice;
+import io.rdma4j.softnic.options.DeviceOptions;
+import io.rdma4j.softnic.options.Loopback;
+import io.rdma4j.softnic.options.NetworkBackend;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.DeviceContext;
-import io.rdma4j.verbs.DeviceOptions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidEntry;
-import io.rdma4j.verbs.Loopback;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -24,7 +25,6 @@ import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
-import io.rdma4j.verbs.RimKind;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletion;
@@ -121,12 +121,13 @@ class MemoryGoneTest {
     }
 
     static Stream<Arguments> ways() {
-        return Stream.of(RimKind.LINUX, RimKind.PORTABLE).filter(MemoryGoneTest::works)
+        return Stream.of(NetworkBackend.LINUX, NetworkBackend.PORTABLE)
+                .filter(MemoryGoneTest::works)
                 .flatMap(network -> Stream.of(Loopback.DIRECT, Loopback.NETWORK)
                         .map(way -> Arguments.of(network, way)));
     }
 
-    private static boolean works(RimKind network) {
+    private static boolean works(NetworkBackend network) {
         try {
             return BackendChoice.of(network).kind() == network;
         } catch (RdmaException notHere) {
@@ -139,7 +140,7 @@ class MemoryGoneTest {
                 operation -> Stream.of(Fault.values()).map(f -> Arguments.of(operation, f)));
     }
 
-    private final RimKind network;
+    private final NetworkBackend network;
     private final Loopback loopback;
     private final ContainedDefects defects = ContainedDefects.listen();
     private final Arena arena = Arena.ofShared();
@@ -150,15 +151,15 @@ class MemoryGoneTest {
     private Side requester;
     private Side responder;
 
-    MemoryGoneTest(RimKind network, Loopback loopback) {
+    MemoryGoneTest(NetworkBackend network, Loopback loopback) {
         this.network = network;
         this.loopback = loopback;
     }
 
     @BeforeEach
     void open() throws Exception {
-        context = RdmaDevices.find("roce_lo")
-                .open(DeviceOptions.DEFAULT.withRim(network).withLoopback(loopback));
+        context = DeviceOptions.DEFAULT.withBackend(network).withLoopback(loopback)
+                .open(RdmaDevices.find("roce_lo"));
         requester = new Side(QueuePairType.RC);
         responder = new Side(QueuePairType.RC);
         connect();

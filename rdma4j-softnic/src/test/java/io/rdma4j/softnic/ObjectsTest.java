@@ -2,7 +2,7 @@ package io.rdma4j.softnic;
 
 import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.EventChannel;
-import io.rdma4j.cm.PortSpace;
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionField;

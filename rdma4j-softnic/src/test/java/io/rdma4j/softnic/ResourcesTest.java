@@ -23,7 +23,7 @@ class ResourcesTest {
 
     @Test
     void portableNetworkLeavesNothingEither() throws Exception {
-        assertEndsWell("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch", "-Drdma4j.rim=portable",
+        assertEndsWell("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch", "-Drdma4j.network=portable",
                 Repetition.class.getName(), "contexts");
     }
 

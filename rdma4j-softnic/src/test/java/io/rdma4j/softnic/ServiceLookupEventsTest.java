@@ -1,14 +1,15 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.cm.ConnectionParameters;
-import io.rdma4j.cm.DatagramParameters;
-import io.rdma4j.cm.PortSpace;
-import io.rdma4j.cm.RejectReason;
-import io.rdma4j.spi.CmConnection;
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.DatagramParameters;
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.spi.CmListener;
+import io.rdma4j.spi.CmLookup;
+import io.rdma4j.spi.CmLookupRequest;
 import io.rdma4j.spi.CmOptions;
-import io.rdma4j.spi.ConnectCall;
-import io.rdma4j.spi.ListenCall;
+import io.rdma4j.spi.ConnectRequest;
+import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
@@ -38,25 +39,24 @@ class ServiceLookupEventsTest {
     }
 
     /** A look-up of a's that b hears. */
-    private static final class Lookup implements CmConnection.Handler {
+    private static final class Lookup implements CmLookup.Handler {
         final Simulation simulation = new Simulation(1);
         private boolean isOver;
 
         Lookup() throws Exception {}
 
-        void listen(Consumer<CmConnection> answer) throws RdmaException {
-            CmListener listener = simulation.b.context.listen(new ListenCall(PortSpace.UDP,
-                    QueuePairType.UD, SERVICE_PORT, null, null, 1),
-                    (request, local, peer, parameters) -> {
-                        answer.accept(request);
-                        return this;
-                    });
+        void listen(Consumer<CmLookupRequest> answer) throws RdmaException {
+            CmListener listener = simulation.b.context.datagramServices()
+                    .listen(new ListenRequest(PortSpace.UDP, QueuePairType.UD, SERVICE_PORT, null,
+                            null, null, 1),
+                            (via, request, local, peer, privateData) -> answer.accept(request));
             assertThat(listener).isNotNull();
         }
 
         void run() throws RdmaException {
-            CmConnection asking = simulation.a.context.connect(new ConnectCall(PortSpace.UDP,
-                    QueuePairType.UD, new InetSocketAddress(simulation.a.address, 4000),
+            CmLookup asking = simulation.a.context.datagramServices().lookUp(new ConnectRequest(
+                    PortSpace.UDP, QueuePairType.UD,
+                    new InetSocketAddress(simulation.a.address, 4000), null,
                     new InetSocketAddress(simulation.b.address, SERVICE_PORT),
                     new ConnectionParameters(), 5, CmOptions.DEFAULT), this);
             assertThat(simulation.run(() -> isOver, Duration.ofMinutes(10).toNanos())).isTrue();
@@ -69,33 +69,13 @@ class ServiceLookupEventsTest {
         }
 
         @Override
-        public void onRejected(int reason, byte[] privateData) {
+        public void onRefused(Refusal refusal) {
             isOver = true;
         }
 
         @Override
         public void onUnreachable(Errno reason) {
             isOver = true;
-        }
-
-        @Override
-        public void onReply(CmConnection connection, ConnectionParameters parameters) {
-            throw new AssertionError("a look-up is no connection");
-        }
-
-        @Override
-        public void onEstablished() {
-            throw new AssertionError("a look-up is no connection");
-        }
-
-        @Override
-        public void onDisconnected() {
-            throw new AssertionError("a look-up is no connection");
-        }
-
-        @Override
-        public void onTimewaitExit() {
-            throw new AssertionError("a look-up is no connection");
         }
     }
 
@@ -109,7 +89,7 @@ class ServiceLookupEventsTest {
     void lookUpThatFindsTheService() throws Exception {
         Lookup lookup = new Lookup();
         lookup.listen(request -> attempt(
-                () -> request.accept(new ConnectionParameters().qkey(0x1111), 77)));
+                () -> request.accept(77, 0x1111, new byte[0])));
         lookup.run();
         assertLookups("FOUND peer 127.0.0.2 port 7174 127.0.0.1 port 4000 77 0",
                 "FOUND this 127.0.0.1 port 4000 127.0.0.2 port 7174 77 0");
@@ -119,7 +99,7 @@ class ServiceLookupEventsTest {
     void lookUpThatTheServiceRefuses() throws Exception {
         Lookup lookup = new Lookup();
         lookup.listen(request -> attempt(
-                () -> request.reject(RejectReason.CONSUMER_DEFINED, new byte[0])));
+                () -> request.reject(new byte[0])));
         lookup.run();
         assertLookups("REFUSED peer 127.0.0.2 port 7174 127.0.0.1 port 4000 0 2",
                 "REFUSED this 127.0.0.1 port 4000 127.0.0.2 port 7174 0 2");

@@ -1,8 +1,8 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.ConnectionParameters;
-import io.rdma4j.cm.PortSpace;
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.MemoryRegion;
@@ -166,7 +166,7 @@ final class SharedChannelStage implements AutoCloseable {
             return thread.getState() == Thread.State.WAITING
                     || thread.getState() == Thread.State.TIMED_WAITING
                     || Arrays.stream(thread.getStackTrace())
-                            .anyMatch(frame -> frame.getClassName().endsWith(".EngineRoom"));
+                            .anyMatch(frame -> frame.getClassName().endsWith(".EngineWaiters"));
         }
 
         T result() throws Exception {

@@ -1,10 +1,10 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
-import io.rdma4j.verbs.DeviceOptions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -43,7 +43,7 @@ final class StressStage implements AutoCloseable {
     }
 
     StressStage(DeviceOptions options) throws RdmaException {
-        context = RdmaDevices.find("roce_lo").open(options);
+        context = options.open(RdmaDevices.find("roce_lo"));
         domain = context.allocateProtectionDomain();
     }
 

@@ -435,8 +435,7 @@ final class Player {
             WorkCompletion current = inPlace.current();
             WorkCompletion copy = new WorkCompletion();
             copy.assign(current);
-            completions.add(copy.fillTime(current.completionTimestamp(),
-                    current.completionWallclockNs()));
+            completions.add(copy);
         } while (inPlace.nextPoll());
         inPlace.endPoll();
     }

@@ -80,10 +80,9 @@ final class IbvDevinfo implements Callable<Integer> {
         out.printf("\thw_ver:\t\t\t\t0x%X%n", attributes.hardwareVersion());
         out.printf("\tphys_port_cnt:\t\t\t%d%n", attributes.physicalPortCount());
         if (isVerbose) {
-            if (!context.rim().isEmpty()) {
-                // Not in the original: what carries the packets of a software device.
-                out.printf("\trim:\t\t\t\t%s%n", context.rim());
-            }
+            // Not in the original: what the device tells of itself, such as what carries its packets.
+            context.details().forEach((name, text) -> out.printf("\t%s:%s%s%n", name,
+                    "\t".repeat(Math.max(1, 4 - (name.length() + 1) / 8)), text));
             describeLimits(attributes, out);
             new ExtendedDescription(out, context.queryDeviceExtended()).print();
             line(out, "num_comp_vectors", attributes.completionVectors());

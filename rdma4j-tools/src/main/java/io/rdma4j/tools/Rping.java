@@ -1,7 +1,7 @@
 package io.rdma4j.tools;
 
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.PortSpace;
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.tools.options.Hosts;
 import io.rdma4j.tools.options.Patience;
 import io.rdma4j.tools.options.Refusal;

@@ -4,7 +4,7 @@ import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.CmOperations;
-import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Errno;

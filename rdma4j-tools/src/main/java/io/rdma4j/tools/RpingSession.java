@@ -1,7 +1,7 @@
 package io.rdma4j.tools;
 
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;

@@ -3,6 +3,7 @@ package io.rdma4j.tools;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import io.rdma4j.cm.CmId;
 import org.junit.jupiter.api.Test;
 
 import java.io.File;
@@ -12,14 +13,19 @@ import java.io.RandomAccessFile;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.nio.MappedByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import java.util.random.RandomGenerator;
 import java.util.zip.CRC32;
 
 import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaAccess.Predicates.target;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
+import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
@@ -31,10 +37,32 @@ class ArchitectureTest {
 
     @Test
     void apiDependsOnTheJdkAlone() {
-        classes().that().resideInAnyPackage("io.rdma4j.verbs..", "io.rdma4j.cm..",
-                "io.rdma4j.spi..").should().onlyDependOnClassesThat(
-                        resideInAnyPackage("java..", "io.rdma4j.verbs..", "io.rdma4j.cm..",
-                                "io.rdma4j.spi..", "org.jspecify.."))
+        onlyDownwards("io.rdma4j.event");
+        onlyDownwards("io.rdma4j.verbs", "io.rdma4j.event");
+        onlyDownwards("io.rdma4j.connection", "io.rdma4j.verbs", "io.rdma4j.event");
+        onlyDownwards("io.rdma4j.spi", "io.rdma4j.connection", "io.rdma4j.verbs",
+                "io.rdma4j.event");
+        onlyDownwards("io.rdma4j.cm", "io.rdma4j.spi", "io.rdma4j.connection", "io.rdma4j.verbs",
+                "io.rdma4j.event");
+    }
+
+    /** The floors of the API: each knows itself, those below it and the JDK. */
+    private static void onlyDownwards(String floor, String... below) {
+        List<String> known = new ArrayList<>(List.of("java..", "org.jspecify..", floor));
+        known.addAll(List.of(below));
+        classes().that().resideInAPackage(floor).should().onlyDependOnClassesThat(
+                resideInAnyPackage(known.toArray(String[]::new))).check(ALL);
+    }
+
+    /** The parts of an id know those before them, and none knows the id: events alone carry it. */
+    @Test
+    void partsOfAnIdCallNoId() {
+        noClasses().that().resideInAPackage("io.rdma4j.cm").and()
+                .haveSimpleNameStartingWith("Id").or()
+                .haveSimpleName("DeviceListeners").or().haveSimpleName("ListenBacklog").or()
+                .haveSimpleName("NameResolver").or().haveSimpleName("DeviceSelection").or()
+                .haveSimpleName("SharedDevice").should().callMethodWhere(
+                        target(owner(assignableTo(CmId.class))))
                 .check(ALL);
     }
 
@@ -42,7 +70,7 @@ class ArchitectureTest {
     void protocolDependsOnTheApiAlone() {
         classes().that().resideInAPackage("io.rdma4j.protocol..").should()
                 .onlyDependOnClassesThat(resideInAnyPackage("java..", "io.rdma4j.protocol..",
-                        "io.rdma4j.verbs..", "io.rdma4j.cm..", "org.jspecify.."))
+                        "io.rdma4j.verbs..", "io.rdma4j.connection..", "org.jspecify.."))
                 .check(ALL);
     }
 
@@ -51,8 +79,8 @@ class ArchitectureTest {
         classes().that().resideInAPackage("io.rdma4j.softnic..").should()
                 .onlyDependOnClassesThat(resideInAnyPackage("java..", "javax.management..",
                         "jdk.net..", "jdk.jfr..", "io.rdma4j.softnic..", "io.rdma4j.protocol..",
-                        "io.rdma4j.verbs..",
-                        "io.rdma4j.cm..", "io.rdma4j.spi..", "org.jspecify.."))
+                        "io.rdma4j.event..", "io.rdma4j.verbs..", "io.rdma4j.connection..",
+                        "io.rdma4j.spi..", "org.jspecify.."))
                 .check(ALL);
     }
 
@@ -60,7 +88,8 @@ class ArchitectureTest {
     void testkitSeesTheApiAndNoDevice() {
         classes().that().resideInAPackage("io.rdma4j.testkit..").should()
                 .onlyDependOnClassesThat(resideInAnyPackage("java..", "io.rdma4j.testkit..",
-                        "io.rdma4j.verbs..", "io.rdma4j.cm..", "org.jspecify..",
+                        "io.rdma4j.event..", "io.rdma4j.verbs..", "io.rdma4j.connection..",
+                        "io.rdma4j.cm..", "org.jspecify..",
                         "org.junit.jupiter.api..", "org.assertj.core.."))
                 .check(ALL);
     }
@@ -134,8 +163,8 @@ class ArchitectureTest {
                 .should()
                 .onlyDependOnClassesThat(resideInAnyPackage("java..", "jdk.net..",
                         "io.rdma4j.softnic.network..", "io.rdma4j.softnic.network.linux..",
-                        "io.rdma4j.protocol.roce.wire..", "io.rdma4j.verbs..",
-                        "org.jspecify.."))
+                        "io.rdma4j.softnic.options..", "io.rdma4j.protocol.roce.wire..",
+                        "io.rdma4j.verbs..", "org.jspecify.."))
                 .check(ALL);
     }
 

@@ -1,14 +1,14 @@
 package io.rdma4j.benchmarks.parts;
 
 import io.rdma4j.benchmarks.rdma.LocalPairs;
+import io.rdma4j.softnic.options.DeviceOptions;
+import io.rdma4j.softnic.options.Loopback;
+import io.rdma4j.softnic.options.NetworkBackend;
 import io.rdma4j.verbs.AccessFlag;
-import io.rdma4j.verbs.DeviceOptions;
-import io.rdma4j.verbs.Loopback;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
-import io.rdma4j.verbs.RimKind;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletion;
@@ -97,7 +97,7 @@ public class Operations {
             fixture = new Fixture("direct".equals(path)
                     ? DeviceOptions.DEFAULT.withLoopback(Loopback.DIRECT)
                     : DeviceOptions.DEFAULT.withLoopback(Loopback.NETWORK)
-                            .withRim(RimKind.parse(path)));
+                            .withBackend(NetworkBackend.parse(path)));
         }
 
         /** Closes it. */

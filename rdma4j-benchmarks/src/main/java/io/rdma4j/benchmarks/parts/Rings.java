@@ -5,6 +5,7 @@ import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.softnic.queue.ReceiveRing;
 import io.rdma4j.softnic.queue.SendRing;
+import io.rdma4j.spi.CompletionSlot;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -87,7 +88,7 @@ public class Rings {
     /** A completion, added and taken. */
     @Benchmark
     public boolean complete() {
-        WorkCompletion slot = Objects.requireNonNull(completions.free());
+        CompletionSlot slot = Objects.requireNonNull(completions.free());
         slot.fill(1, WorkCompletionStatus.SUCCESS, WorkCompletionOpcode.RDMA_WRITE, 17, 64);
         completions.add(slot, false);
         return completions.take(completion);

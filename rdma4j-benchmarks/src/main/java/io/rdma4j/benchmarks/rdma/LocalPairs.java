@@ -1,8 +1,8 @@
 package io.rdma4j.benchmarks.rdma;
 
+import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
-import io.rdma4j.verbs.DeviceOptions;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
@@ -30,7 +30,7 @@ public final class LocalPairs implements AutoCloseable {
 
     /** @param options of the loopback device */
     public LocalPairs(DeviceOptions options) throws RdmaException {
-        context = RdmaDevices.find("roce_lo").open(options);
+        context = options.open(RdmaDevices.find("roce_lo"));
         domain = context.allocateProtectionDomain();
         completions = context.createCompletionQueue(COMPLETIONS);
         gidIndex = RdmaSide.firstIpv4(context);

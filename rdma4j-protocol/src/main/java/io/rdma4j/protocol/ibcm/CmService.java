@@ -1,6 +1,6 @@
 package io.rdma4j.protocol.ibcm;
 
-import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.connection.ConnectionParameters;
 
 /** A service that connections can be asked of. */
 public final class CmService {

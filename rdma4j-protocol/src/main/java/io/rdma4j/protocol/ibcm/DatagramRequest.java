@@ -1,6 +1,6 @@
 package io.rdma4j.protocol.ibcm;
 
-import io.rdma4j.cm.SidrStatus;
+import io.rdma4j.connection.SidrStatus;
 import io.rdma4j.protocol.ibcm.CmMessage.ServiceReply;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;

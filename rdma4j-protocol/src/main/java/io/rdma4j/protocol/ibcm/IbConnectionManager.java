@@ -1,7 +1,7 @@
 package io.rdma4j.protocol.ibcm;
 
-import io.rdma4j.cm.ConnectionParameters;
-import io.rdma4j.cm.RejectReason;
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.RejectReason;
 import io.rdma4j.protocol.ibcm.CmMessage.AlternatePathResponse;
 import io.rdma4j.protocol.ibcm.CmMessage.DisconnectReply;
 import io.rdma4j.protocol.ibcm.CmMessage.DisconnectRequest;

@@ -1,6 +1,6 @@
 package io.rdma4j.protocol.ibcm;
 
-import io.rdma4j.cm.PortSpace;
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePairType;

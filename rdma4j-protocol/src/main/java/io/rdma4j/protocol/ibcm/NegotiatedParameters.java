@@ -1,6 +1,6 @@
 package io.rdma4j.protocol.ibcm;
 
-import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.protocol.ibcm.CmMessage.Reply;
 import io.rdma4j.protocol.ibcm.CmMessage.Request;
 import io.rdma4j.verbs.AccessFlag;

@@ -1,7 +1,7 @@
 package io.rdma4j.protocol.ibcm;
 
-import io.rdma4j.cm.ConnectionParameters;
-import io.rdma4j.cm.PortSpace;
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;

@@ -1,8 +1,8 @@
 package io.rdma4j.protocol.ibcm;
 
-import io.rdma4j.cm.ConnectionParameters;
-import io.rdma4j.cm.PortSpace;
-import io.rdma4j.cm.RejectReason;
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.connection.RejectReason;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;

@@ -1,6 +1,6 @@
 package io.rdma4j.protocol.ibcm;
 
-import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.protocol.ibcm.CmMessage.DisconnectReply;
 import io.rdma4j.protocol.ibcm.CmMessage.DisconnectRequest;
 import io.rdma4j.protocol.ibcm.CmMessage.MessageReceipt;

@@ -1,7 +1,7 @@
 package io.rdma4j.protocol.ibcm;
 
-import io.rdma4j.cm.PortSpace;
-import io.rdma4j.cm.SidrStatus;
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.connection.SidrStatus;
 import io.rdma4j.protocol.ibcm.CmMessage.ServiceReply;
 import io.rdma4j.protocol.ibcm.CmMessage.ServiceRequest;
 import io.rdma4j.verbs.Errno;

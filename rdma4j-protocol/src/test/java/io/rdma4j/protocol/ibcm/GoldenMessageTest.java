@@ -1,9 +1,9 @@
 package io.rdma4j.protocol.ibcm;
 
-import io.rdma4j.cm.ConnectionParameters;
-import io.rdma4j.cm.DatagramParameters;
-import io.rdma4j.cm.PortSpace;
-import io.rdma4j.cm.RejectReason;
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.DatagramParameters;
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.connection.RejectReason;
 import io.rdma4j.protocol.Capture;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.verbs.Gid;

@@ -1,8 +1,8 @@
 package io.rdma4j.protocol.ibcm;
 
-import io.rdma4j.cm.ConnectionParameters;
-import io.rdma4j.cm.PortSpace;
-import io.rdma4j.cm.RejectReason;
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.connection.RejectReason;
 import io.rdma4j.protocol.ibcm.CmMessage.DisconnectReply;
 import io.rdma4j.protocol.ibcm.CmMessage.DisconnectRequest;
 import io.rdma4j.protocol.ibcm.CmMessage.LoadAlternatePath;
@@ -13,7 +13,7 @@ import io.rdma4j.protocol.ibcm.CmMessage.Reply;
 import io.rdma4j.protocol.ibcm.CmMessage.Request;
 import io.rdma4j.protocol.ibcm.CmMessage.ServiceReply;
 import io.rdma4j.protocol.ibcm.CmMessage.ServiceRequest;
-import io.rdma4j.spi.QueuePairTransitions;
+import io.rdma4j.spi.InfinibandTransitions;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
@@ -105,7 +105,7 @@ class HostilePeerTest extends CmPair {
         for (QueuePairState state : new QueuePairState[]{QueuePairState.INIT, QueuePairState.RTR,
             QueuePairState.RTS}) {
             QueuePairAttributes attributes = conversation.queuePairAttributes(state, server.own, 0);
-            QueuePairTransitions.check(QueuePairType.UC,
+            InfinibandTransitions.INSTANCE.check(QueuePairType.UC,
                     state == QueuePairState.INIT
                             ? QueuePairState.RESET
                             : state == QueuePairState.RTR
@@ -564,7 +564,7 @@ class HostilePeerTest extends CmPair {
             assertThat(attributes.retryCount()).isEqualTo(extreme & 7);
             assertThat(attributes.rnrRetry()).isEqualTo(extreme & 7);
             assertThat(attributes.sendPsn()).isEqualTo(0xffffff);
-            QueuePairTransitions.check(QueuePairType.RC, QueuePairState.RTR, attributes);
+            InfinibandTransitions.INSTANCE.check(QueuePairType.RC, QueuePairState.RTR, attributes);
             conversation.accept(server.own, senderId, nowNs);
             assertThat(server.next()).isInstanceOf(Reply.class);
             assertThat(conversation.deadlineNs() - nowNs).isEqualTo(4096L << 18);

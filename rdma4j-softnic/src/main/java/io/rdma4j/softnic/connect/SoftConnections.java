@@ -1,7 +1,8 @@
 package io.rdma4j.softnic.connect;
 
-import io.rdma4j.cm.ConnectionParameters;
-import io.rdma4j.cm.RejectReason;
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.PrivateDataLimits;
+import io.rdma4j.connection.RejectReason;
 import io.rdma4j.protocol.ibcm.CmPeer;
 import io.rdma4j.protocol.ibcm.CmService;
 import io.rdma4j.protocol.ibcm.ConnectSpec;
@@ -11,32 +12,40 @@ import io.rdma4j.protocol.ibcm.ListenSpec;
 import io.rdma4j.softnic.device.SoftNic;
 import io.rdma4j.softnic.observe.jfr.FlightEvents;
 import io.rdma4j.spi.CmConnection;
+import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmListener;
-import io.rdma4j.spi.ConnectCall;
-import io.rdma4j.spi.ListenCall;
+import io.rdma4j.spi.CmOptions;
+import io.rdma4j.spi.ConnectRequest;
+import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.spi.QueuePairBringUp;
+import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
-import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetSocketAddress;
 import java.net.StandardProtocolFamily;
+import java.util.List;
 
 /** The connection manager's listeners and connections, each call made as the engine's owner. */
 public final class SoftConnections {
+    /** Of the messages REQ, REP and REJ, less the header in front. IBTA 12.6, A11. */
+    public static final PrivateDataLimits PRIVATE_DATA = new PrivateDataLimits(56, 196, 148);
+
     private SoftConnections() {}
 
-    public static CmListener listen(SoftNic nic, ListenCall call, CmListener.Handler handler)
-            throws RdmaException {
-        ListenSpec offer = new ListenSpec(call.space(), call.type(), call.port(),
-                call.address() == null ? null : Gid.of(call.address()), versions(call.family()),
-                call.backlog());
-        if (call.type() == QueuePairType.UD) {
-            return SoftDatagramServices.listen(nic, offer, handler);
-        }
+    /**
+     * Listens for connections.
+     *
+     * @param via the context that requests come by
+     */
+    public static CmListener listen(CmContext via, SoftNic nic, ListenRequest call,
+            CmListener.Handler handler) throws RdmaException {
+        ListenSpec offer = offer(call);
         CmService service = nic.driver()
                 .call(nowNs -> nic.connectionManager().listen(offer,
                         (conversation, sourcePort, parameters) -> {
@@ -48,7 +57,8 @@ public final class SoftConnections {
                             Connection connection = new Connection(nic, conversation, local,
                                     remote);
                             return connection.eventsFor(
-                                    handler.onRequest(connection, local, remote, parameters));
+                                    handler.onRequest(via, connection, local, remote,
+                                            parameters));
                         }));
         return () -> nic.driver().run(nowNs -> service.close());
     }
@@ -60,18 +70,25 @@ public final class SoftConnections {
         return family == StandardProtocolFamily.INET ? IpVersions.IPV4 : IpVersions.IPV6;
     }
 
-    public static CmConnection connect(SoftNic nic, ConnectCall call, CmConnection.Handler handler)
-            throws RdmaException {
+    static ListenSpec offer(ListenRequest call) {
+        return new ListenSpec(call.space(), call.type(), call.port(),
+                call.address() == null ? null : Gid.of(call.address()), versions(call.family()),
+                call.backlog());
+    }
+
+    static ConnectSpec wanted(SoftNic nic, ConnectRequest call) {
         CmPeer peer = new CmPeer(Gid.of(call.source().getAddress()),
                 Gid.of(call.destination().getAddress()));
-        ConnectSpec wanted = new ConnectSpec(peer, call.space(), call.type(),
-                call.source().getPort(),
+        return new ConnectSpec(peer, call.space(), call.type(), call.source().getPort(),
                 call.destination().getPort(), call.parameters(), call.queuePairNumber(),
                 nic.device().activeMtu(), call.options().typeOfService(),
                 call.options().acknowledgeTimeout());
-        if (call.type() == QueuePairType.UD) {
-            return SoftDatagramServices.lookUp(nic, wanted, handler);
-        }
+    }
+
+    /** Asks for a connection. */
+    public static CmConnection connect(SoftNic nic, ConnectRequest call,
+            CmConnection.Handler handler) throws RdmaException {
+        ConnectSpec wanted = wanted(nic, call);
         return nic.driver().call(nowNs -> {
             Connection connection = new Connection(nic, null, call.source(),
                     call.destination());
@@ -110,10 +127,26 @@ public final class SoftConnections {
         }
 
         @Override
-        public QueuePairAttributes queuePairAttributes(QueuePairState target,
-                ConnectionParameters own) throws RdmaException {
-            return nic.driver().call(nowNs -> conversation().queuePairAttributes(target, own,
-                    nic.gids().indexOf(conversation().peer().local())));
+        public QueuePairBringUp bringUp(ConnectionParameters own, CmOptions options) {
+            return new QueuePairBringUp() {
+                @Override
+                public List<QueuePairState> states() {
+                    return List.of(QueuePairState.INIT, QueuePairState.RTR, QueuePairState.RTS);
+                }
+
+                @Override
+                public QueuePairAttributes attributes(QueuePairState target)
+                        throws RdmaException {
+                    QueuePairAttributes attributes = nic.driver()
+                            .call(nowNs -> conversation().queuePairAttributes(target, own,
+                                    nic.gids().indexOf(conversation().peer().local())));
+                    Integer timeout = options.acknowledgeTimeout();
+                    if (timeout != null && attributes.isSet(QueuePairAttribute.TIMEOUT)) {
+                        attributes.timeout(timeout);
+                    }
+                    return attributes;
+                }
+            };
         }
 
         @Override
@@ -144,7 +177,11 @@ public final class SoftConnections {
         }
 
         @Override
-        public void reject(RejectReason reason, byte[] privateData) throws RdmaException {
+        public void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException {
+            RejectReason reason = switch (cause) {
+                case APPLICATION -> RejectReason.CONSUMER_DEFINED;
+                case OPTIONS -> RejectReason.VENDOR_OPTION_NOT_SUPPORTED;
+            };
             nic.driver().call(nowNs -> {
                 conversation().reject(reason, privateData);
                 record(FlightEvents.Outcome.REJECTED, reason.code());
@@ -175,13 +212,14 @@ public final class SoftConnections {
                 @Override
                 public void onEstablished() {
                     record(FlightEvents.Outcome.ESTABLISHED, 0);
-                    handler.onEstablished();
+                    handler.onEstablished(null);
                 }
 
                 @Override
                 public void onRejected(int reason, byte[] privateData) {
                     record(FlightEvents.Outcome.REJECTED, reason);
-                    handler.onRejected(reason, privateData);
+                    handler.onRefused(
+                            new Refusal(reason, RejectReason.text(reason), privateData));
                 }
 
                 @Override

@@ -3,41 +3,41 @@ package io.rdma4j.softnic.device;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PortableNetwork;
 import io.rdma4j.softnic.network.linux.LinuxNetwork;
+import io.rdma4j.softnic.options.NetworkBackend;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.RimKind;
 
 import java.net.NetworkInterface;
 
 /**
  * Which network serves a device.
  *
- * @param kind the one that does, never {@link RimKind#AUTO}
+ * @param kind the one that does, never {@link NetworkBackend#AUTO}
  * @param reason why this one, for people
  */
-public record BackendChoice(RimKind kind, String reason) {
+public record BackendChoice(NetworkBackend kind, String reason) {
     /**
      * {@return the network for what is wanted}
      *
      * @throws RdmaException EOPNOTSUPP saying why the one that is wanted does not work here
      */
-    public static BackendChoice of(RimKind wanted) throws RdmaException {
-        if (wanted == RimKind.PORTABLE) {
-            return new BackendChoice(RimKind.PORTABLE, "asked for");
+    public static BackendChoice of(NetworkBackend wanted) throws RdmaException {
+        if (wanted == NetworkBackend.PORTABLE) {
+            return new BackendChoice(NetworkBackend.PORTABLE, "asked for");
         }
         String obstacle = LinuxNetwork.obstacle();
         if (obstacle == null) {
-            return new BackendChoice(RimKind.LINUX, "UDP segmentation and receive offload");
+            return new BackendChoice(NetworkBackend.LINUX, "UDP segmentation and receive offload");
         }
-        if (wanted == RimKind.LINUX) {
+        if (wanted == NetworkBackend.LINUX) {
             throw RdmaException.unsupported("open device",
                     "the network linux does not work: " + obstacle);
         }
-        return new BackendChoice(RimKind.PORTABLE, obstacle);
+        return new BackendChoice(NetworkBackend.PORTABLE, obstacle);
     }
 
     /** {@return a network of this kind} */
     public DatagramNetwork open(NetworkInterface on) throws RdmaException {
-        return kind == RimKind.LINUX ? new LinuxNetwork(on) : new PortableNetwork(on);
+        return kind == NetworkBackend.LINUX ? new LinuxNetwork(on) : new PortableNetwork(on);
     }
 
     @Override

@@ -1,8 +1,10 @@
 package io.rdma4j.softnic.device;
 
+import io.rdma4j.softnic.options.DeviceOptions;
+import io.rdma4j.softnic.options.SoftwareDevice;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.spi.CmDevice;
-import io.rdma4j.verbs.DeviceOptions;
+import io.rdma4j.verbs.DeviceKind;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.NodeType;
@@ -23,7 +25,7 @@ import java.util.List;
 /**
  * A software RoCE device on a network interface, named {@code roce_} and the interface's name.
  */
-public final class SoftDevice implements CmDevice {
+public final class SoftDevice implements CmDevice, SoftwareDevice {
     /** The longest headers around payload, as Linux counts them. */
     private static final int HEADERS = 80;
     private static final long LOCAL_GUID = 0x7264_6d61_346a_0000L; // "rdma4j"
@@ -72,6 +74,16 @@ public final class SoftDevice implements CmDevice {
     @Override
     public TransportType transport() {
         return TransportType.INFINIBAND;
+    }
+
+    @Override
+    public DeviceKind kind() {
+        return DeviceKind.SOFTWARE;
+    }
+
+    @Override
+    public List<InetAddress> hostedAddresses() {
+        return addresses();
     }
 
     @Override

@@ -11,6 +11,8 @@ import io.rdma4j.softnic.memory.IdTable;
 import io.rdma4j.softnic.memory.KeyedMemory;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.observe.jfr.FlightEvents;
+import io.rdma4j.softnic.options.DeviceOptions;
+import io.rdma4j.softnic.options.Loopback;
 import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.softnic.verbs.ChildCounts;
 import io.rdma4j.softnic.verbs.Limits;
@@ -21,10 +23,8 @@ import io.rdma4j.softnic.verbs.SoftQueuePair;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Counter;
-import io.rdma4j.verbs.DeviceOptions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
-import io.rdma4j.verbs.Loopback;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -102,13 +102,13 @@ public final class SoftNic implements CompletionRing.Clock, PortMonitor.Watched 
 
     private static SoftNic create(SoftDevice device, DeviceOptions wanted) throws RdmaException {
         SoftNicOptions options = SoftNicOptions.ofSystem().with(wanted);
-        BackendChoice choice = BackendChoice.of(options.device().rim());
+        BackendChoice choice = BackendChoice.of(options.device().backend());
         SoftNic nic = new SoftNic(device, options.newNetwork(device, choice),
                 options.patience(CmSettings.defaults(device.nodeGuid())), new SecureNumbers(),
                 System::nanoTime, "rdma4j-" + device.name());
         boolean skipsNetwork = options.skipsNetwork(nic.network);
         nic.engine().skipNetwork(skipsNetwork);
-        nic.options = options.device().withRim(choice.kind())
+        nic.options = options.device().withBackend(choice.kind())
                 .withLoopback(skipsNetwork ? Loopback.DIRECT : Loopback.NETWORK);
         nic.networkText = choice.toString();
         return nic;

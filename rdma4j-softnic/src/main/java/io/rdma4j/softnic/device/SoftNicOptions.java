@@ -4,13 +4,13 @@ import io.rdma4j.protocol.ibcm.CmSettings;
 import io.rdma4j.softnic.network.CapturingNetwork;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.ImpairedNetwork;
+import io.rdma4j.softnic.options.DeviceOptions;
+import io.rdma4j.softnic.options.Impairment;
+import io.rdma4j.softnic.options.Loopback;
+import io.rdma4j.softnic.options.NetworkBackend;
 import io.rdma4j.softnic.verbs.Limits;
-import io.rdma4j.verbs.DeviceOptions;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.Impairment;
-import io.rdma4j.verbs.Loopback;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.RimKind;
 import org.jspecify.annotations.Nullable;
 
 import java.nio.file.InvalidPathException;
@@ -21,7 +21,7 @@ import java.util.function.Function;
  * How a device is opened, from system properties and from what the application wants.
  *
  * @param device {@code rdma4j.pcap}, the file that all packets are recorded in; {@code rdma4j.impair}, what
- *        happens to packets that are sent; {@code rdma4j.rim}, how the network is reached;
+ *        happens to packets that are sent; {@code rdma4j.network}, how the network is reached;
  *        {@code rdma4j.loopback}, how packets to the device itself travel
  * @param responseTimeout {@code rdma4j.cm.responseTimeout}: the connection manager's wait for an answer,
  *        4.096 us times 2 to this power; null for the default
@@ -34,7 +34,7 @@ public record SoftNicOptions(DeviceOptions device, @Nullable Integer responseTim
     public static SoftNicOptions ofSystem() throws RdmaException {
         return new SoftNicOptions(new DeviceOptions(capture("rdma4j.pcap"),
                 property("rdma4j.impair", Impairment.NONE, Impairment::parse),
-                property("rdma4j.rim", RimKind.AUTO, RimKind::parse),
+                property("rdma4j.network", NetworkBackend.AUTO, NetworkBackend::parse),
                 property("rdma4j.loopback", Loopback.AUTO, Loopback::parse)),
                 number("rdma4j.cm.responseTimeout", 31), number("rdma4j.cm.maxRetries", 15));
     }
@@ -78,7 +78,7 @@ public record SoftNicOptions(DeviceOptions device, @Nullable Integer responseTim
         return new SoftNicOptions(new DeviceOptions(
                 wanted.capture() == null ? device.capture() : wanted.capture(),
                 wanted.impairment().isNone() ? device.impairment() : wanted.impairment(),
-                wanted.rim() == RimKind.AUTO ? device.rim() : wanted.rim(),
+                wanted.backend() == NetworkBackend.AUTO ? device.backend() : wanted.backend(),
                 wanted.loopback() == Loopback.AUTO ? device.loopback() : wanted.loopback()),
                 responseTimeout, maxRetries);
     }
@@ -104,9 +104,9 @@ public record SoftNicOptions(DeviceOptions device, @Nullable Integer responseTim
                     present.impairment().isNone() ? "no impairment"
                             : present.impairment().toString());
         }
-        if (wanted.rim() != RimKind.AUTO && wanted.rim() != present.rim()) {
-            throw busy(name, "the network " + wanted.rim().text(),
-                    "the network " + present.rim().text());
+        if (wanted.backend() != NetworkBackend.AUTO && wanted.backend() != present.backend()) {
+            throw busy(name, "the network back-end " + wanted.backend().text(),
+                    "the network back-end " + present.backend().text());
         }
         if (wanted.loopback() != Loopback.AUTO && wanted.loopback() != present.loopback()) {
             throw busy(name, "the loopback " + wanted.loopback().text(),

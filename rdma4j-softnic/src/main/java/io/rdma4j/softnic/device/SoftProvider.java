@@ -1,7 +1,7 @@
 package io.rdma4j.softnic.device;
 
-import io.rdma4j.spi.RdmaProvider;
 import io.rdma4j.verbs.RdmaDevice;
+import io.rdma4j.verbs.RdmaProvider;
 
 import java.net.NetworkInterface;
 import java.net.SocketException;

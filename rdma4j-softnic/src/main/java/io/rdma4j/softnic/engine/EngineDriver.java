@@ -1,6 +1,6 @@
 package io.rdma4j.softnic.engine;
 
-import io.rdma4j.spi.WaitingRoom;
+import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -103,7 +103,7 @@ public final class EngineDriver {
     }
 
     /** {@return where threads that wait for events may drive the engine} */
-    public WaitingRoom room() {
+    public ProgressDriver progress() {
         return room;
     }
 
@@ -372,7 +372,7 @@ public final class EngineDriver {
      * @param linger is told whether anything has come
      * @return when the next is due, or {@link #AT_ONCE}
      */
-    long serve(WaitingRoom.@Nullable Guest guest, AdaptiveSpin linger) {
+    long serve(ProgressDriver.@Nullable Waiter guest, AdaptiveSpin linger) {
         owner.lock();
         try {
             long nowNs = clock.getAsLong();

@@ -14,12 +14,12 @@ import io.rdma4j.protocol.work.SendQueue;
 import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.softnic.observe.jfr.FlightEvents;
 import io.rdma4j.softnic.queue.CompletionRing;
+import io.rdma4j.spi.CompletionSlot;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
-import io.rdma4j.verbs.WorkCompletion;
 import io.rdma4j.verbs.WorkCompletionFlag;
 import io.rdma4j.verbs.WorkCompletionOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;
@@ -229,7 +229,7 @@ public final class EngineQueuePair implements QueuePairHost {
             sendQueue.retire();
             return;
         }
-        WorkCompletion completion = sendCompletions.free();
+        CompletionSlot completion = sendCompletions.free();
         if (completion == null) {
             sendQueue.retire();
             onOverrun(sendCompletions);
@@ -254,7 +254,7 @@ public final class EngineQueuePair implements QueuePairHost {
         if (status == WorkCompletionStatus.SUCCESS) {
             count(Counter.RDMA_RECVS, 1);
         }
-        WorkCompletion completion = receiveCompletions.free();
+        CompletionSlot completion = receiveCompletions.free();
         if (completion == null) {
             receiveQueue.release(request);
             onOverrun(receiveCompletions);

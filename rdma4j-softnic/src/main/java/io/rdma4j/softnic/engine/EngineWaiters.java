@@ -1,6 +1,6 @@
 package io.rdma4j.softnic.engine;
 
-import io.rdma4j.spi.WaitingRoom;
+import io.rdma4j.event.ProgressDriver;
 import org.jspecify.annotations.Nullable;
 
 import java.util.LinkedHashSet;
@@ -10,24 +10,24 @@ import java.util.concurrent.Semaphore;
 /**
  * Who sleeps in the network: a thread that waits for an event, or else the background thread.
  *
- * <p>There is one place. Guests who find it taken stand in line; whoever leaves offers it to them. Why no
+ * <p>There is one place. Waiters who find it taken stand in line; whoever leaves offers it to them. Why no
  * wake-up is lost: ADR 28.
  */
-final class EngineWaiters implements WaitingRoom {
+final class EngineWaiters implements ProgressDriver {
     private final EngineDriver driver;
     private final Runnable wake;
     private final Semaphore place = new Semaphore(1);
     /** Guarded by itself. */
-    private final SequencedSet<Guest> line = new LinkedHashSet<>();
+    private final SequencedSet<Waiter> line = new LinkedHashSet<>();
     private volatile boolean isOccupied;
     private volatile boolean isBackgroundAsleep;
     private volatile long lastVisitNs;
     private volatile long lastUrgentVisitNs;
-    /** Who is in makes room for urgent guests. */
+    /** Who is in makes room for urgent waiters. */
     private volatile boolean isGivingWay;
 
     /** For who has the place. */
-    private @Nullable Guest present;
+    private @Nullable Waiter present;
     private boolean hasMoreToDo;
     private final AdaptiveSpin linger;
     private long visits;
@@ -44,7 +44,7 @@ final class EngineWaiters implements WaitingRoom {
     // ---------------------------------------------------------------- for threads that wait
 
     @Override
-    public boolean tryEnter(Guest guest) {
+    public boolean tryAcquire(Waiter waiter) {
         driver.stopAttending();
         if (Thread.currentThread().isVirtual()) {
             // It would take its carrier along to sleep.
@@ -53,30 +53,30 @@ final class EngineWaiters implements WaitingRoom {
             }
             return false;
         }
-        if (tryOccupy(guest)) {
+        if (tryOccupy(waiter)) {
             return true;
         }
         synchronized (line) {
-            line.add(guest);
+            line.add(waiter);
         }
-        if (isBackgroundAsleep || (isGivingWay && guest.isUrgent())) {
+        if (isBackgroundAsleep || (isGivingWay && waiter.isUrgent())) {
             driver.wake();
         }
         // Who has left since may have seen nobody in the line.
-        if (tryOccupy(guest)) {
-            forget(guest);
+        if (tryOccupy(waiter)) {
+            forget(waiter);
             return true;
         }
         return false;
     }
 
-    private boolean tryOccupy(Guest guest) {
+    private boolean tryOccupy(Waiter waiter) {
         if (!driver.isServed() || driver.isPolled()
-                || (!guest.isUrgent() && isUrgentGuestExpected()) || !place.tryAcquire()) {
+                || (!waiter.isUrgent() && isUrgentGuestExpected()) || !place.tryAcquire()) {
             return false;
         }
-        present = guest;
-        isGivingWay = !guest.isUrgent();
+        present = waiter;
+        isGivingWay = !waiter.isUrgent();
         hasMoreToDo = false;
         lastVisit = ++visits;
         isOccupied = true;
@@ -84,7 +84,7 @@ final class EngineWaiters implements WaitingRoom {
     }
 
     @Override
-    public void stay(long timeoutNs) {
+    public void drive(long timeoutNs) {
         long nowNs = driver.nowNs();
         long endNs = nowNs + timeoutNs;
         // Beyond the end of time it is for ever.
@@ -116,7 +116,7 @@ final class EngineWaiters implements WaitingRoom {
     }
 
     @Override
-    public void leave() {
+    public void release() {
         boolean isWorkLeft = hasMoreToDo;
         long nowNs = driver.nowNs();
         // With work left nobody shall wait for this thread to come back.
@@ -153,9 +153,9 @@ final class EngineWaiters implements WaitingRoom {
     }
 
     @Override
-    public void forget(Guest guest) {
+    public void forget(Waiter waiter) {
         synchronized (line) {
-            line.remove(guest);
+            line.remove(waiter);
         }
     }
 
@@ -163,12 +163,12 @@ final class EngineWaiters implements WaitingRoom {
 
     /** {@return whether who is about to sleep has something better to do} */
     boolean isWanted() {
-        Guest guest = present;
-        if (guest == null) {
+        Waiter waiter = present;
+        if (waiter == null) {
             return hasLine(isUrgentGuestExpected());
         }
-        return guest.isDone() || Thread.currentThread().isInterrupted()
-                || (!guest.isUrgent() && hasLine(true));
+        return waiter.isDone() || Thread.currentThread().isInterrupted()
+                || (!waiter.isUrgent() && hasLine(true));
     }
 
     private boolean hasLine(boolean ofUrgent) {
@@ -177,14 +177,14 @@ final class EngineWaiters implements WaitingRoom {
         }
     }
 
-    /** {@return whether an urgent guest has just left, or is about to enter} */
+    /** {@return whether an urgent waiter has just left, or is about to enter} */
     private boolean isUrgentGuestExpected() {
         return driver.nowNs() - lastUrgentVisitNs < EngineDriver.POLLING_NS || hasLine(true);
     }
 
     // ---------------------------------------------------------------- for the background thread
 
-    /** {@return whether a guest drives the engine} */
+    /** {@return whether a waiter drives the engine} */
     boolean isOccupied() {
         return isOccupied;
     }
@@ -194,18 +194,18 @@ final class EngineWaiters implements WaitingRoom {
         return lastVisit;
     }
 
-    /** {@return when the last guest has left} */
+    /** {@return when the last waiter has left} */
     long lastVisitNs() {
         return lastVisitNs;
     }
 
-    /** Sleeps in the network after a round, unless a guest does or wants to. */
+    /** Sleeps in the network after a round, unless a waiter does or wants to. */
     void sleepInBackground(long untilNs, AdaptiveSpin ofBackground) {
         if (handOver()) {
             return;
         }
         if (!place.tryAcquire()) {
-            // The guest does not know what that round has changed.
+            // The waiter does not know what that round has changed.
             driver.noteTraffic(driver.nowNs());
             return;
         }
@@ -220,12 +220,12 @@ final class EngineWaiters implements WaitingRoom {
 
     /** Offers the place to the first in the line who still waits, and may come in. {@return whether there was one} */
     private boolean handOver() {
-        for (Guest next = first(); next != null; next = first()) {
+        for (Waiter next = first(); next != null; next = first()) {
             if (next.isUrgent()) {
                 // It has been invited: nobody else slips in before it.
                 lastUrgentVisitNs = driver.nowNs();
             }
-            if (next.offer()) {
+            if (next.onDriverFree()) {
                 lastVisitNs = driver.nowNs();
                 return true;
             }
@@ -233,10 +233,10 @@ final class EngineWaiters implements WaitingRoom {
         return false;
     }
 
-    private @Nullable Guest first() {
+    private @Nullable Waiter first() {
         boolean ofUrgent = isUrgentGuestExpected();
         synchronized (line) {
-            Guest first = next(ofUrgent);
+            Waiter first = next(ofUrgent);
             if (first != null) {
                 line.remove(first);
             }
@@ -244,14 +244,14 @@ final class EngineWaiters implements WaitingRoom {
         }
     }
 
-    private @Nullable Guest next(boolean ofUrgent) {
+    private @Nullable Waiter next(boolean ofUrgent) {
         // Mostly nobody stands there, and even to find that out an iterator would be garbage.
         if (line.isEmpty()) {
             return null;
         }
-        for (Guest guest : line) {
-            if (!ofUrgent || guest.isUrgent()) {
-                return guest;
+        for (Waiter waiter : line) {
+            if (!ofUrgent || waiter.isUrgent()) {
+                return waiter;
             }
         }
         return null;

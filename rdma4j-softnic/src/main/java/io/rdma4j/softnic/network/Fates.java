@@ -1,8 +1,8 @@
 package io.rdma4j.softnic.network;
 
 import io.rdma4j.protocol.roce.wire.PacketView;
+import io.rdma4j.softnic.options.Impairment;
 import io.rdma4j.verbs.Gid;
-import io.rdma4j.verbs.Impairment;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;

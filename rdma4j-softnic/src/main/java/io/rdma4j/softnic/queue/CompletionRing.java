@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.queue;
 
+import io.rdma4j.spi.CompletionSlot;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
@@ -45,7 +46,7 @@ public final class CompletionRing {
     private final @Nullable Clock clock;
     private final boolean isOverrunIgnored;
     private int capacity;
-    private @Nullable WorkCompletion[] slots;
+    private @Nullable CompletionSlot[] slots;
     private volatile long end;
     private volatile long taken;
     private volatile boolean isOverrun;
@@ -73,7 +74,7 @@ public final class CompletionRing {
         this.time = time;
         this.clock = clock;
         this.isOverrunIgnored = isOverrunIgnored;
-        slots = new WorkCompletion[slotsFor(capacity)];
+        slots = new CompletionSlot[slotsFor(capacity)];
     }
 
     private static int slotsFor(int capacity) {
@@ -88,15 +89,15 @@ public final class CompletionRing {
     // ---------------------------------------------------------------- for the engine's owner
 
     /** {@return the slot for the next completion; null if the ring is full, which it never forgets} */
-    public @Nullable WorkCompletion free() {
+    public @Nullable CompletionSlot free() {
         if (end - taken >= capacity) {
             isOverrun = !isOverrunIgnored;
             return null;
         }
         int index = index(end);
-        WorkCompletion slot = slots[index];
+        CompletionSlot slot = slots[index];
         if (slot == null) {
-            slot = new WorkCompletion();
+            slot = new CompletionSlot();
             slots[index] = slot;
         }
         return slot;
@@ -112,7 +113,7 @@ public final class CompletionRing {
      *
      * @param isSolicited the peer asks to be noticed, or the work failed
      */
-    public void add(WorkCompletion slot, boolean isSolicited) {
+    public void add(CompletionSlot slot, boolean isSolicited) {
         if (clock != null) {
             slot.fillTime(clock.rawNs(), clock.wallclockNs());
         }
@@ -194,7 +195,7 @@ public final class CompletionRing {
             return false;
         }
         @Nullable
-        WorkCompletion[] newSlots = new WorkCompletion[slotsFor(newCapacity)];
+        CompletionSlot[] newSlots = new CompletionSlot[slotsFor(newCapacity)];
         for (long i = taken; i < end; i++) {
             newSlots[(int) i & newSlots.length - 1] = slots[index(i)];
         }
@@ -337,8 +338,8 @@ public final class CompletionRing {
         }
     }
 
-    private WorkCompletion slot(long index) {
-        WorkCompletion slot = slots[index(index)];
+    private CompletionSlot slot(long index) {
+        CompletionSlot slot = slots[index(index)];
         if (slot == null) {
             throw new IllegalStateException("completion " + index + " was not added");
         }

@@ -1,6 +1,6 @@
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.spi.EventQueue;
+import io.rdma4j.event.EventQueue;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
@@ -18,14 +18,15 @@ import java.util.concurrent.atomic.AtomicInteger;
  * and those that nobody took vanish with it.
  */
 final class AsyncEventSource {
-    private final EventQueue<AsyncEvent> queue;
+    private final EventQueue<AsyncEvent, RdmaException> queue;
     private final @Nullable QueuePair queuePair;
     private final @Nullable CompletionQueue completionQueue;
     private final @Nullable SharedReceiveQueue sharedReceiveQueue;
     private final int port;
     private final AtomicInteger unacknowledged = new AtomicInteger();
 
-    private AsyncEventSource(EventQueue<AsyncEvent> queue, @Nullable QueuePair queuePair,
+    private AsyncEventSource(EventQueue<AsyncEvent, RdmaException> queue,
+            @Nullable QueuePair queuePair,
             @Nullable CompletionQueue completionQueue,
             @Nullable SharedReceiveQueue sharedReceiveQueue, int port) {
         this.queue = queue;
@@ -35,19 +36,21 @@ final class AsyncEventSource {
         this.port = port;
     }
 
-    static AsyncEventSource of(EventQueue<AsyncEvent> queue, QueuePair source) {
+    static AsyncEventSource of(EventQueue<AsyncEvent, RdmaException> queue, QueuePair source) {
         return new AsyncEventSource(queue, source, null, null, 0);
     }
 
-    static AsyncEventSource of(EventQueue<AsyncEvent> queue, CompletionQueue source) {
+    static AsyncEventSource of(EventQueue<AsyncEvent, RdmaException> queue,
+            CompletionQueue source) {
         return new AsyncEventSource(queue, null, source, null, 0);
     }
 
-    static AsyncEventSource of(EventQueue<AsyncEvent> queue, SharedReceiveQueue source) {
+    static AsyncEventSource of(EventQueue<AsyncEvent, RdmaException> queue,
+            SharedReceiveQueue source) {
         return new AsyncEventSource(queue, null, null, source, 0);
     }
 
-    static AsyncEventSource ofPort(EventQueue<AsyncEvent> queue, int port) {
+    static AsyncEventSource ofPort(EventQueue<AsyncEvent, RdmaException> queue, int port) {
         return new AsyncEventSource(queue, null, null, null, port);
     }
 

@@ -1,9 +1,10 @@
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.queue.CompletionRing;
-import io.rdma4j.spi.CompletionWaiters;
+import io.rdma4j.spi.CompletionEvents;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionField;
@@ -31,6 +32,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     private final List<EngineQueuePair> queuePairs = new ArrayList<>();
     private final AtomicInteger unacknowledged = new AtomicInteger();
     private final AsyncEventSource events;
+    private final @Nullable CompletionEvents announcements;
     private final CompletionWaiters waiters;
     private boolean isOverrunReported;
     private volatile boolean isClosed;
@@ -50,10 +52,10 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
                 () -> new CompletionRing(wanted.capacity(), this, driver.engine()::timeNs,
                         isTimed ? context.nic() : null, wanted.ignoreOverrun()));
         waiters = new CompletionWaiters(ring::armForWaiters);
-        if (channel != null) {
-            channel.attach(driver.room());
-        }
-        waiters.addRoom(driver.room());
+        announcements = channel == null
+                ? null
+                : CompletionEvents.attach(channel, this, driver.progress());
+        waiters.addDriver(driver.progress());
         context.nic().add(ring, this);
     }
 
@@ -153,10 +155,10 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
 
     private void onNothingFound() throws RdmaException {
         checkOverrun();
-        CompletionChannel announcesIn = channel;
+        CompletionEvents announcesIn = announcements;
         if (announcesIn != null && announcesIn.isSelectable() && ring.isEventAsked()) {
             // Whoever has asked for an event, and finds nothing, waits for it in a selector.
-            driver.room().waitElsewhere();
+            driver.progress().waitElsewhere();
         }
     }
 
@@ -186,10 +188,10 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
 
     @Override
     public void onNotify() {
-        CompletionChannel announcesIn = channel;
+        CompletionEvents announcesIn = announcements;
         if (announcesIn != null) {
             unacknowledged.incrementAndGet();
-            announcesIn.publish(this);
+            announcesIn.publish();
         }
     }
 
@@ -281,7 +283,8 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
                 throw new RdmaException(Errno.EBUSY, "close completion queue",
                         queuePairs.size() + " queue pair(s) still report to it; close them first");
             }
-            int taken = unacknowledged.get() - (channel == null ? 0 : channel.waiting(this));
+            int taken = unacknowledged.get()
+                    - (announcements == null ? 0 : announcements.untaken());
             if (taken > 0) {
                 throw new RdmaException(Errno.EBUSY, "close completion queue",
                         taken + " event(s) are not acknowledged; acknowledge them first");
@@ -293,10 +296,10 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
             driver.engine().forget(ring);
             context.children().remove("completion queue");
             context.nic().totals().remove("completion queue");
-            if (channel != null) {
-                channel.detach(this, driver.room());
+            if (announcements != null) {
+                announcements.detach();
             }
-            waiters.removeRoom(driver.room());
+            waiters.removeDriver(driver.progress());
             waiters.onEnd();
             return this;
         });

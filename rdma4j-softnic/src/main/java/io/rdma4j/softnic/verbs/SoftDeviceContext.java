@@ -1,17 +1,23 @@
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.connection.PrivateDataLimits;
+import io.rdma4j.event.CompletionWaiters;
+import io.rdma4j.event.EventQueue;
+import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.protocol.roce.wire.GlobalRouteHeader;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.softnic.connect.SoftConnections;
+import io.rdma4j.softnic.connect.SoftDatagrams;
 import io.rdma4j.softnic.device.SoftNic;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.CmDatagrams;
 import io.rdma4j.spi.CmListener;
-import io.rdma4j.spi.CompletionWaiters;
-import io.rdma4j.spi.ConnectCall;
-import io.rdma4j.spi.EventQueue;
-import io.rdma4j.spi.ListenCall;
-import io.rdma4j.spi.WaitingRoom;
+import io.rdma4j.spi.ConnectRequest;
+import io.rdma4j.spi.InfinibandBringUp;
+import io.rdma4j.spi.IpGids;
+import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
@@ -50,6 +56,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -62,14 +69,16 @@ public final class SoftDeviceContext implements CmContext {
     private final SoftNic nic;
     private final ChildCounts children = new ChildCounts(this::onReleased);
     private volatile @Nullable Runnable whenReleased;
-    private final EventQueue<AsyncEvent> asyncEvents = new EventQueue<>("await asynchronous event",
-            false);
+    private final EventQueue<AsyncEvent, RdmaException> asyncEvents = new EventQueue<>(
+            RdmaException.whileWaiting("await asynchronous event"), false);
     private final AsyncEventSource portEvents = AsyncEventSource.ofPort(asyncEvents, PORT);
     private final List<CmContext.Watcher> watchers = new CopyOnWriteArrayList<>();
+    private final SoftDatagrams datagrams;
     private volatile boolean isClosed;
 
     public SoftDeviceContext(SoftNic nic) {
         this.nic = nic;
+        datagrams = new SoftDatagrams(this, nic, PORT);
     }
 
     public SoftNic nic() {
@@ -81,7 +90,7 @@ public final class SoftDeviceContext implements CmContext {
         return children;
     }
 
-    EventQueue<AsyncEvent> asyncEvents() {
+    EventQueue<AsyncEvent, RdmaException> asyncEvents() {
         return asyncEvents;
     }
 
@@ -90,7 +99,7 @@ public final class SoftDeviceContext implements CmContext {
         portEvents.publish(type);
     }
 
-    void checkOpen() {
+    public void checkOpen() {
         if (isClosed) {
             throw new IllegalStateException("the device context is closed");
         }
@@ -102,8 +111,8 @@ public final class SoftDeviceContext implements CmContext {
     }
 
     @Override
-    public String rim() {
-        return nic.networkText();
+    public Map<String, String> details() {
+        return Map.of("network back-end", nic.networkText());
     }
 
     @Override
@@ -364,16 +373,42 @@ public final class SoftDeviceContext implements CmContext {
     }
 
     @Override
-    public CmListener listen(ListenCall call, CmListener.Handler handler) throws RdmaException {
-        checkOpen();
-        return SoftConnections.listen(nic, call, handler);
+    public PrivateDataLimits privateDataLimits() {
+        return SoftConnections.PRIVATE_DATA;
     }
 
     @Override
-    public CmConnection connect(ConnectCall call, CmConnection.Handler handler)
+    public int portNumber(InetAddress local) {
+        return PORT;
+    }
+
+    @Override
+    public void checkRoute(InetAddress local, InetAddress destination) throws RdmaException {
+        IpGids.checkRoute(this, local, PORT);
+    }
+
+    @Override
+    public QueuePairBringUp bringUp(InetAddress local) {
+        return InfinibandBringUp.unconnected(PORT);
+    }
+
+    @Override
+    public CmListener listen(ListenRequest request, CmListener.Handler handler)
             throws RdmaException {
         checkOpen();
-        return SoftConnections.connect(nic, call, handler);
+        return SoftConnections.listen(this, nic, request, handler);
+    }
+
+    @Override
+    public CmConnection connect(ConnectRequest request, CmConnection.Handler handler)
+            throws RdmaException {
+        checkOpen();
+        return SoftConnections.connect(nic, request, handler);
+    }
+
+    @Override
+    public CmDatagrams datagramServices() {
+        return datagrams;
     }
 
     @Override
@@ -390,8 +425,8 @@ public final class SoftDeviceContext implements CmContext {
     }
 
     @Override
-    public WaitingRoom waitingRoom() {
-        return nic.driver().room();
+    public ProgressDriver progressDriver() {
+        return nic.driver().progress();
     }
 
     @Override

@@ -14,7 +14,7 @@ import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.queue.ReceiveRing;
 import io.rdma4j.softnic.queue.SendRing;
-import io.rdma4j.spi.QueuePairTransitions;
+import io.rdma4j.spi.InfinibandTransitions;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
@@ -198,7 +198,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     public void modify(QueuePairAttributes attributes) throws RdmaException {
         driver.call(nowNs -> {
             checkOpen();
-            QueuePairState next = QueuePairTransitions.check(type(), state, attributes);
+            QueuePairState next = InfinibandTransitions.INSTANCE.check(type(), state, attributes);
             ModifyChecks.check(domain.owner(), attributes);
             if (attributes.isSet(QueuePairAttribute.ADDRESS_VECTOR)) {
                 route(attributes.addressVector());

@@ -1,12 +1,12 @@
 package io.rdma4j.softnic.engine;
 
+import io.rdma4j.event.EventQueue;
 import io.rdma4j.protocol.ibcm.CmSettings;
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.softnic.Race;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PortableNetwork;
 import io.rdma4j.softnic.network.linux.LinuxNetwork;
-import io.rdma4j.spi.EventQueue;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.Tag;
@@ -37,7 +37,7 @@ class EngineWaitersRaceTest {
     /** One queue of events, its publisher and its waiters. */
     private static final class Channel {
         private final Race race;
-        private final EventQueue<Long> events;
+        private final EventQueue<Long, RdmaException> events;
         private final AtomicLong taken = new AtomicLong();
         private final List<Thread> waiting = new ArrayList<>();
         private final EngineDriver driver;
@@ -48,8 +48,9 @@ class EngineWaitersRaceTest {
             this.driver = driver;
             this.seed = seed;
             // The last waits for rare events.
-            events = new EventQueue<>("await event", seed < QUEUES - 1);
-            events.addRoom(driver.room());
+            events = new EventQueue<>(
+                    RdmaException.whileWaiting("await event"), seed < QUEUES - 1);
+            events.addDriver(driver.progress());
         }
 
         void addPublisher(AtomicInteger publishersLeft) {

@@ -1,5 +1,7 @@
 package io.rdma4j.softnic.engine;
 
+import io.rdma4j.event.EventQueue;
+import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.protocol.ibcm.CmSettings;
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.softnic.Race;
@@ -7,10 +9,8 @@ import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PortableNetwork;
 import io.rdma4j.softnic.network.linux.LinuxNetwork;
 import io.rdma4j.softnic.queue.CompletionRing;
-import io.rdma4j.spi.EventQueue;
-import io.rdma4j.spi.WaitingRoom;
+import io.rdma4j.spi.CompletionSlot;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.WorkCompletion;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -41,7 +41,8 @@ class EngineWaitersTest {
     private final Engine engine;
     private final EngineDriver driver;
     private final EngineWaiters room;
-    private final EventQueue<Thread> events = new EventQueue<>("await event", true);
+    private final EventQueue<Thread, RdmaException> events = new EventQueue<>(
+            RdmaException.whileWaiting("await event"), true);
 
     EngineWaitersTest(boolean isPortable) throws Exception {
         NetworkInterface loopback = NetworkInterface
@@ -54,8 +55,8 @@ class EngineWaitersTest {
                 ring -> {});
         driver = new EngineDriver(engine, () -> System.nanoTime() + skippedNs.get(), "background",
                 () -> {});
-        room = (EngineWaiters) driver.room();
-        events.addRoom(room);
+        room = (EngineWaiters) driver.progress();
+        events.addDriver(room);
     }
 
     @AfterEach
@@ -70,7 +71,7 @@ class EngineWaitersTest {
         final CompletableFuture<Thread> event = new CompletableFuture<>();
         final Thread thread;
 
-        Waiter(EventQueue<Thread> events, Thread.Builder threads) {
+        Waiter(EventQueue<Thread, RdmaException> events, Thread.Builder threads) {
             thread = threads.start(() -> {
                 try {
                     event.complete(events.take());
@@ -92,7 +93,7 @@ class EngineWaitersTest {
     }
 
     /** A guest who is never done, and counts what it is offered. */
-    private static final class Visitor implements WaitingRoom.Guest {
+    private static final class Visitor implements ProgressDriver.Waiter {
         final AtomicInteger offers = new AtomicInteger();
         private final boolean isUrgent;
 
@@ -111,13 +112,13 @@ class EngineWaitersTest {
         }
 
         @Override
-        public boolean offer() {
+        public boolean onDriverFree() {
             offers.incrementAndGet();
             return true;
         }
     }
 
-    private static Waiter waiter(EventQueue<Thread> events) {
+    private static Waiter waiter(EventQueue<Thread, RdmaException> events) {
         return new Waiter(events, Thread.ofPlatform().daemon());
     }
 
@@ -126,7 +127,7 @@ class EngineWaitersTest {
     }
 
     /** Lets whoever runs the engine in a while publish an event. */
-    private void publishSoon(EventQueue<Thread> into) {
+    private void publishSoon(EventQueue<Thread, RdmaException> into) {
         driver.run(nowNs -> {
             CompletionRing ring = new CompletionRing(2, new CompletionRing.Listener() {
                 @Override
@@ -144,7 +145,7 @@ class EngineWaitersTest {
             }, engine::timeNs, null, false);
             ring.moderate(2, DELAY_NS);
             ring.arm(false);
-            WorkCompletion completion = ring.free();
+            CompletionSlot completion = ring.free();
             assertThat(completion).isNotNull();
             ring.add(completion, false);
         });
@@ -221,8 +222,9 @@ class EngineWaitersTest {
 
     @Test
     void theNextInTheLineEntersWhenTheFirstLeaves() throws Exception {
-        EventQueue<Thread> others = new EventQueue<>("await event", true);
-        others.addRoom(room);
+        EventQueue<Thread, RdmaException> others = new EventQueue<>(
+                RdmaException.whileWaiting("await event"), true);
+        others.addDriver(room);
         Waiter first = waiter(events);
         untilIn();
         Waiter second = waiter(others);
@@ -264,7 +266,8 @@ class EngineWaitersTest {
         publishSoon(events);
         assertThat(waiter.publisher()).isEqualTo(waiter.thread);
         CompletableFuture<Thread> served = new CompletableFuture<>();
-        EventQueue<Thread> unattended = new EventQueue<>("await event", true);
+        EventQueue<Thread, RdmaException> unattended = new EventQueue<>(
+                RdmaException.whileWaiting("await event"), true);
         publishSoon(unattended);
         Thread.ofPlatform().daemon().start(() -> {
             try {
@@ -285,10 +288,10 @@ class EngineWaitersTest {
             skippedNs.addAndGet(-TimeUnit.HOURS.toNanos(1));
         });
         poller.join();
-        assertThat(room.tryEnter(guest)).isFalse();
+        assertThat(room.tryAcquire(guest)).isFalse();
         skippedNs.addAndGet(TimeUnit.HOURS.toNanos(2));
-        assertThat(room.tryEnter(guest)).isTrue();
-        room.leave();
+        assertThat(room.tryAcquire(guest)).isTrue();
+        room.release();
     }
 
     @Test
@@ -301,7 +304,7 @@ class EngineWaitersTest {
     // ---------------------------------------------------------------- who waits in a selector
 
     /** {@return the thread that has published, and so woken this one in a selector} */
-    private Thread selected(EventQueue<Thread> from) throws Exception {
+    private Thread selected(EventQueue<Thread, RdmaException> from) throws Exception {
         try (Selector selector = Selector.open()) {
             from.selectableChannel().register(selector, SelectionKey.OP_READ);
             while (true) {
@@ -354,15 +357,16 @@ class EngineWaitersTest {
 
     // ---------------------------------------------------------------- who waits for what is rare
 
-    private EventQueue<Thread> rareEvents() {
-        EventQueue<Thread> rare = new EventQueue<>("await event", false);
-        rare.addRoom(room);
+    private EventQueue<Thread, RdmaException> rareEvents() {
+        EventQueue<Thread, RdmaException> rare = new EventQueue<>(
+                RdmaException.whileWaiting("await event"), false);
+        rare.addDriver(room);
         return rare;
     }
 
     @Test
     void whoeverWaitsForRareEventsRunsTheEngineToo() throws Exception {
-        EventQueue<Thread> rare = rareEvents();
+        EventQueue<Thread, RdmaException> rare = rareEvents();
         Waiter waiter = waiter(rare);
         untilIn();
         publishSoon(rare);
@@ -371,7 +375,7 @@ class EngineWaitersTest {
 
     @Test
     void whoeverWaitsForRareEventsMakesRoom() throws Exception {
-        EventQueue<Thread> rare = rareEvents();
+        EventQueue<Thread, RdmaException> rare = rareEvents();
         Waiter patient = waiter(rare);
         untilIn();
         Waiter urgent = waiter(events);
@@ -388,24 +392,24 @@ class EngineWaitersTest {
         Visitor patient = new Visitor(false);
         Visitor urgent = new Visitor(true);
         // No time passes that the driver could see, whatever the machine does.
-        assertThat(room.tryEnter(urgent)).isTrue();
+        assertThat(room.tryAcquire(urgent)).isTrue();
         skippedNs.addAndGet(TimeUnit.HOURS.toNanos(1));
-        assertThat(room.tryEnter(patient)).isFalse();
-        room.leave();
+        assertThat(room.tryAcquire(patient)).isFalse();
+        room.release();
         skippedNs.addAndGet(-TimeUnit.MINUTES.toNanos(1));
         assertThat(patient.offers).hasValue(0);
-        assertThat(room.tryEnter(patient)).isFalse();
+        assertThat(room.tryAcquire(patient)).isFalse();
         skippedNs.addAndGet(TimeUnit.HOURS.toNanos(1));
-        assertThat(room.tryEnter(patient)).isTrue();
-        room.leave();
+        assertThat(room.tryAcquire(patient)).isTrue();
+        room.release();
     }
 
     @Test
     void theBackgroundThreadLetsInWhoWaitsForRareEvents() throws Exception {
         Visitor patient = new Visitor(false);
-        assertThat(room.tryEnter(new Visitor(true))).isTrue();
-        assertThat(room.tryEnter(patient)).isFalse();
-        room.leave();
+        assertThat(room.tryAcquire(new Visitor(true))).isTrue();
+        assertThat(room.tryAcquire(patient)).isFalse();
+        room.release();
         driver.start();
         Race.until("it is offered", () -> patient.offers.get() > 0, Thread::onSpinWait);
     }
@@ -414,10 +418,10 @@ class EngineWaitersTest {
     void urgentGuestsComeFirst() {
         Visitor patient = new Visitor(false);
         Visitor urgent = new Visitor(true);
-        assertThat(room.tryEnter(new Visitor(true))).isTrue();
-        assertThat(room.tryEnter(patient)).isFalse();
-        assertThat(room.tryEnter(urgent)).isFalse();
-        room.leave();
+        assertThat(room.tryAcquire(new Visitor(true))).isTrue();
+        assertThat(room.tryAcquire(patient)).isFalse();
+        assertThat(room.tryAcquire(urgent)).isFalse();
+        room.release();
         assertThat(urgent.offers).hasValue(1);
         assertThat(patient.offers).hasValue(0);
     }

@@ -2,8 +2,8 @@ package io.rdma4j.softnic.network;
 
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.softnic.options.Impairment;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.Impairment;
 import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

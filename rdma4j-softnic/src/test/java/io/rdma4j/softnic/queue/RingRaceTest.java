@@ -4,6 +4,7 @@ import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.protocol.work.ReceiveRequest;
 import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.softnic.Race;
+import io.rdma4j.spi.CompletionSlot;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletion;
@@ -62,7 +63,7 @@ class RingRaceTest {
         public void onModerated(CompletionRing ring) {}
     };
 
-    private static void add(CompletionRing ring, WorkCompletion slot, long id) {
+    private static void add(CompletionRing ring, CompletionSlot slot, long id) {
         slot.fill(id, WorkCompletionStatus.SUCCESS, WorkCompletionOpcode.RECEIVE, (int) id,
                 31 * id).fillImmediate(WorkCompletionFlag.WITH_IMMEDIATE, (int) ~id);
         ring.add(slot, false);
@@ -86,7 +87,7 @@ class RingRaceTest {
         race.once("engine", () -> {
             Random random = new Random(1);
             while (!race.isOver()) {
-                WorkCompletion slot = ring.free();
+                CompletionSlot slot = ring.free();
                 if (slot != null) {
                     add(ring, slot, added.getAndIncrement());
                 } else if (random.nextInt(64) == 0) {
@@ -182,7 +183,7 @@ class RingRaceTest {
         race.once("engine", () -> {
             Hesitation hesitation = new Hesitation(1);
             for (long id = 0; !race.isOver(); id++) {
-                WorkCompletion slot = ring.free();
+                CompletionSlot slot = ring.free();
                 assertThat(slot).isNotNull();
                 hesitation.pause();
                 add(ring, slot, id);

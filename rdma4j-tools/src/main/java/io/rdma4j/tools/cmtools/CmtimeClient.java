@@ -4,9 +4,9 @@ import io.rdma4j.cm.AddressInfo;
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.ConnectionParameters;
 import io.rdma4j.cm.EventChannel;
-import io.rdma4j.cm.PortSpace;
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.RdmaException;
 
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package io.rdma4j.tools.cmtools;
 
-import io.rdma4j.cm.PortSpace;
+import io.rdma4j.connection.PortSpace;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;

@@ -3,7 +3,7 @@ package io.rdma4j.tools.cmtools;
 import io.rdma4j.cm.AddressInfo;
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.PortSpace;
+import io.rdma4j.connection.PortSpace;
 
 import java.io.IOException;
 import java.io.PrintWriter;

@@ -1,7 +1,7 @@
 package io.rdma4j.tools.cmtools;
 
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.DatagramParameters;
+import io.rdma4j.connection.DatagramParameters;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.CompletionQueue;

@@ -1,7 +1,7 @@
 package io.rdma4j.tools.cmtools;
 
 import io.rdma4j.cm.AddressInfo;
-import io.rdma4j.cm.PortSpace;
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.tools.options.Refusal;
 import io.rdma4j.tools.options.WholeNumber;
 import org.jspecify.annotations.Nullable;

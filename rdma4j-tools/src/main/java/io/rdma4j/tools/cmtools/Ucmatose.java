@@ -1,8 +1,8 @@
 package io.rdma4j.tools.cmtools;
 
 import io.rdma4j.cm.CmEvent;
-import io.rdma4j.cm.ConnectionParameters;
-import io.rdma4j.cm.PortSpace;
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.tools.options.WholeNumber;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;

@@ -1,9 +1,9 @@
 package io.rdma4j.tools.cmtools;
 
 import io.rdma4j.cm.CmEvent;
-import io.rdma4j.cm.ConnectionParameters;
-import io.rdma4j.cm.DatagramParameters;
-import io.rdma4j.cm.PortSpace;
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.DatagramParameters;
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.tools.options.Refusal;
 import io.rdma4j.tools.options.WholeNumber;
 import org.jspecify.annotations.Nullable;

@@ -1,8 +1,8 @@
 package io.rdma4j.tools.demo;
 
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.ConnectionParameters;
-import io.rdma4j.cm.PortSpace;
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.tools.demo.DemoLink.Message;
 import io.rdma4j.tools.demo.DemoLink.Received;
 import io.rdma4j.verbs.AccessFlag;

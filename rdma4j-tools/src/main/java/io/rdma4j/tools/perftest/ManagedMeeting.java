@@ -1,7 +1,7 @@
 package io.rdma4j.tools.perftest;
 
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.PortSpace;
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 

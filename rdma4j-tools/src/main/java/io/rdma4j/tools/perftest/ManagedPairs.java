@@ -2,8 +2,8 @@ package io.rdma4j.tools.perftest;
 
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.ConnectionParameters;
-import io.rdma4j.cm.DatagramParameters;
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.DatagramParameters;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ProtectionDomain;

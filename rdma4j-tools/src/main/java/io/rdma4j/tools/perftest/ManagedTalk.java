@@ -1,7 +1,7 @@
 package io.rdma4j.tools.perftest;
 
 import io.rdma4j.cm.CmId;
-import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;

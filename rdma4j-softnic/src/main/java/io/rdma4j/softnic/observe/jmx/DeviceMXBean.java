@@ -22,7 +22,7 @@ public interface DeviceMXBean {
     /** {@return the file that packets are recorded in, empty for none} */
     String getCapture();
 
-    /** {@return what happens to the packets it sends, as {@link io.rdma4j.verbs.Impairment#parse} reads it} */
+    /** {@return what happens to the packets it sends, as {@link io.rdma4j.softnic.options.Impairment#parse} reads it} */
     String getImpairment();
 
     /** {@return the device's counters by their Linux names} Source: {@link io.rdma4j.verbs.Counter}. */

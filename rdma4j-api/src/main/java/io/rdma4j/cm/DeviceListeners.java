@@ -1,0 +1,139 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.event.ProgressDriver;
+import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.CmListener;
+import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.spi.PortAuthority;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** The devices an id listens on: one, or for a wildcard address all that can be opened. */
+final class DeviceListeners {
+    private static final System.Logger LOG = System.getLogger(DeviceListeners.class.getName());
+
+    private final IdAddresses addresses;
+    private final IdEvents events;
+    private final IdOptions options;
+    private final List<CmListener> listeners = new CopyOnWriteArrayList<>();
+    private final List<DeviceLease> leases = new CopyOnWriteArrayList<>();
+
+    DeviceListeners(IdAddresses addresses, IdEvents events, IdOptions options) {
+        this.addresses = addresses;
+        this.events = events;
+        this.options = options;
+    }
+
+    /** Listens on one device. */
+    interface Starter {
+        /** @throws RdmaException EOPNOTSUPP if the device has nothing of the kind */
+        void check(DeviceLease device) throws RdmaException;
+
+        CmListener listen(DeviceLease device, ListenRequest spec) throws RdmaException;
+    }
+
+    /**
+     * Starts to listen; after a failure {@link #stop} undoes what has been done.
+     *
+     * @param spec what is offered, on each device
+     */
+    void start(ListenRequest spec, Starter starter) throws RdmaException {
+        DeviceLease single = addresses.lease();
+        leases.addAll(single == null
+                ? options.devices().leases("listen")
+                : List.of(single.share()));
+        Set<PortAuthority> served = new HashSet<>();
+        RdmaException refusal = null;
+        for (DeviceLease lease : leases) {
+            events.addDriver(lease.context().progressDriver());
+            PortAuthority authority = lease.device().portAuthority();
+            if (served.contains(authority)) {
+                continue;
+            }
+            RdmaException obstacle = obstacle(lease, starter);
+            if (obstacle == null) {
+                listeners.add(starter.listen(lease, withReservation(spec, lease)));
+            } else if (single != null) {
+                throw obstacle;
+            } else {
+                refusal = obstacle;
+            }
+            if (spec.address() == null && authority.hasOneWildcardListener()) {
+                served.add(authority);
+            }
+        }
+        if (listeners.isEmpty() && refusal != null) {
+            throw refusal;
+        }
+        LOG.log(System.Logger.Level.DEBUG, () -> "listening on " + spec + " of "
+                + leases.size() + (leases.size() == 1 ? " device" : " devices"));
+    }
+
+    /** {@return why a device cannot offer it, though others may: it has no datagrams, or another process the port} */
+    private @Nullable RdmaException obstacle(DeviceLease lease, Starter starter) {
+        try {
+            starter.check(lease);
+            addresses.reservation(lease);
+            return null;
+        } catch (RdmaException e) {
+            return e;
+        }
+    }
+
+    private ListenRequest withReservation(ListenRequest spec, DeviceLease lease)
+            throws RdmaException {
+        return new ListenRequest(spec.space(), spec.type(), spec.port(),
+                addresses.reservation(lease), spec.address(), spec.family(), spec.backlog());
+    }
+
+    /** {@return the lease of the device that a request came by} For the thread that drives the device. */
+    DeviceLease leaseOf(CmContext via) {
+        for (DeviceLease lease : leases) {
+            if (lease.context().equals(via)) {
+                return lease;
+            }
+        }
+        throw new IllegalStateException("a request came by a device that nobody listens on");
+    }
+
+    /**
+     * {@return where it can be reached, at the port of the bound address}
+     *
+     * @param isFamilyOnly whether the wildcard address stands for its own IP version alone
+     */
+    List<InetSocketAddress> addresses(InetSocketAddress bound, boolean isFamilyOnly) {
+        InetAddress wanted = bound.getAddress();
+        List<InetSocketAddress> reached = new ArrayList<>();
+        for (DeviceLease lease : leases) {
+            for (InetAddress address : lease.context().addresses()) {
+                boolean isOfFamily = !isFamilyOnly || address.getClass() == wanted.getClass();
+                if (isOfFamily && (wanted.isAnyLocalAddress() || wanted.equals(address))) {
+                    reached.add(new InetSocketAddress(address, bound.getPort()));
+                }
+            }
+        }
+        return List.copyOf(reached);
+    }
+
+    /** Stops on all devices and gives them back; the devices are called without a lock held. */
+    void stop() {
+        List<CmListener> stopped = List.copyOf(listeners);
+        List<DeviceLease> released = List.copyOf(leases);
+        listeners.removeAll(stopped);
+        stopped.forEach(CmListener::close);
+        leases.removeAll(released);
+        for (DeviceLease lease : released) {
+            ProgressDriver driver = lease.context().progressDriver();
+            lease.release();
+            events.removeDriver(driver);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.spi.CmDevice;
+import io.rdma4j.spi.PortAuthority;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaDevice;
+import io.rdma4j.verbs.RdmaDevices;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Which devices may serve an id: the one that the program names, or all there are, the best first. The answer does not
+ * depend on what is open already.
+ *
+ * @param name of the device, null for any
+ */
+record DeviceSelection(@Nullable String name) {
+    /** Names the device of all ids that name none. */
+    static final String PROPERTY = "rdma4j.device";
+
+    /** The system answers for any port; this one is that of the service that discards everything. */
+    private static final int ANY_PORT = 9;
+
+    /**
+     * {@return the devices of an id}
+     *
+     * @param name the device that the id names, or null
+     */
+    static DeviceSelection of(@Nullable String name) {
+        return new DeviceSelection(name == null ? System.getProperty(PROPERTY) : name);
+    }
+
+    /** A share of the device towards a destination, and the local address packets leave from. */
+    record Route(DeviceLease lease, InetAddress source) {}
+
+    /**
+     * {@return the devices, at least one, the best first}
+     *
+     * @throws RdmaException ENODEV if there are none, or none of the name
+     */
+    List<CmDevice> all(String operation) throws RdmaException {
+        List<CmDevice> all = new ArrayList<>();
+        for (RdmaDevice device : RdmaDevices.requireAny(operation)) {
+            if (device instanceof CmDevice candidate) {
+                all.add(candidate);
+            }
+        }
+        if (all.isEmpty()) {
+            throw new RdmaException(Errno.ENODEV, operation,
+                    "no RDMA device has a connection manager");
+        }
+        if (name == null) {
+            return all;
+        }
+        for (CmDevice candidate : all) {
+            if (candidate.name().equals(name)) {
+                return List.of(candidate);
+            }
+        }
+        throw new RdmaException(Errno.ENODEV, operation, "there is no device '" + name
+                + "', which the id or the property " + PROPERTY + " asks for; there are "
+                + text(all));
+    }
+
+    /** {@return who gives out the ports of the devices; nobody where there are none} */
+    Set<PortAuthority> portAuthorities() {
+        Set<PortAuthority> authorities = new LinkedHashSet<>();
+        for (RdmaDevice device : RdmaDevices.list()) {
+            if (device instanceof CmDevice candidate
+                    && (name == null || candidate.name().equals(name))) {
+                authorities.add(candidate.portAuthority());
+            }
+        }
+        return authorities;
+    }
+
+    /**
+     * {@return shares of all devices that can be opened}
+     *
+     * @throws RdmaException ENODEV if there are none, naming why
+     */
+    List<DeviceLease> leases(String operation) throws RdmaException {
+        List<DeviceLease> leases = new ArrayList<>();
+        List<RdmaException> failures = new ArrayList<>();
+        for (CmDevice candidate : all(operation)) {
+            try {
+                leases.add(SharedDevice.lease(candidate, null));
+            } catch (RdmaException e) {
+                failures.add(e);
+            }
+        }
+        if (!leases.isEmpty()) {
+            return leases;
+        }
+        RdmaException none = new RdmaException(Errno.ENODEV, operation,
+                "no RDMA device can be opened: " + failures.getFirst().detail());
+        failures.forEach(none::addSuppressed);
+        throw none;
+    }
+
+    /**
+     * {@return a share of the device that serves a local address, with the address held}
+     *
+     * @throws RdmaException ENODEV if there is no device, EADDRNOTAVAIL if none hosts the address, EADDRINUSE if
+     *         another process holds it
+     */
+    DeviceLease forLocal(InetAddress local) throws RdmaException {
+        List<CmDevice> candidates = all("bind address");
+        CmDevice device = hosting(candidates, local);
+        if (device == null) {
+            throw new RdmaException(Errno.EADDRNOTAVAIL, "bind address", local.getHostAddress()
+                    + " is the address of no RDMA device; there are " + text(candidates));
+        }
+        return SharedDevice.lease(device, local);
+    }
+
+    /**
+     * {@return the device and local address that lead to a destination}
+     *
+     * @throws RdmaException ENODEV if there is no device, or the route leaves by an interface without one,
+     *         ENETUNREACH if there is no route
+     */
+    Route towards(InetAddress destination) throws RdmaException {
+        List<CmDevice> candidates = all("resolve address");
+        CmDevice host = hosting(candidates, destination);
+        if (host != null) {
+            return viaHost(host, destination);
+        }
+        InetAddress source = routeSource(destination);
+        CmDevice device = hosting(candidates, source);
+        if (device == null) {
+            throw new RdmaException(Errno.ENODEV, "resolve address", "packets to "
+                    + destination.getHostAddress() + " leave from " + source.getHostAddress()
+                    + ", which is the address of no RDMA device; there are " + text(candidates));
+        }
+        return new Route(SharedDevice.lease(device, source), source);
+    }
+
+    /** The destination is this machine: loopback leaves from an address of our own. */
+    private static Route viaHost(CmDevice device, InetAddress destination) throws RdmaException {
+        if (!destination.isLoopbackAddress()) {
+            return new Route(SharedDevice.lease(device, destination), destination);
+        }
+        DeviceLease lease = SharedDevice.lease(device, null);
+        for (InetAddress held : lease.context().addresses()) {
+            if (held.getClass() == destination.getClass()) {
+                return new Route(lease, held);
+            }
+        }
+        // Opened for an address of the other IP version.
+        try {
+            lease.context().claim(destination);
+            return new Route(lease, destination);
+        } catch (RdmaException e) {
+            lease.release();
+            throw new RdmaException(e.errno(), "resolve address", device.name()
+                    + " needs an address of the kind of " + destination.getHostAddress()
+                    + " and cannot have that one: " + e.detail(), e);
+        }
+    }
+
+    private static @Nullable CmDevice hosting(List<CmDevice> candidates, InetAddress address) {
+        for (CmDevice candidate : candidates) {
+            if (candidate.hosts(address)) {
+                return candidate;
+            }
+        }
+        return null;
+    }
+
+    /** {@return the devices by name, and what each serves} */
+    private static String text(List<CmDevice> devices) {
+        return devices.stream()
+                .map(device -> device.name() + device.hostedAddresses().stream()
+                        .map(InetAddress::getHostAddress)
+                        .collect(Collectors.joining(", ", " (", ")")))
+                .collect(Collectors.joining(", "));
+    }
+
+    /** Asks the system's routing table; a datagram socket sends nothing when it is connected. */
+    private static InetAddress routeSource(InetAddress destination) throws RdmaException {
+        try (DatagramSocket probe = new DatagramSocket()) {
+            probe.connect(new InetSocketAddress(destination, ANY_PORT));
+            return probe.getLocalAddress();
+        } catch (IOException | RuntimeException e) {
+            throw new RdmaException(Errno.ENETUNREACH, "resolve address",
+                    "there is no route to " + destination.getHostAddress(), e);
+        }
+    }
+}

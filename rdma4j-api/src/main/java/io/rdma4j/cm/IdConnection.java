@@ -1,0 +1,303 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.PrivateDataLimits;
+import io.rdma4j.spi.CmConnection;
+import io.rdma4j.spi.QueuePairBringUp;
+import io.rdma4j.spi.Refusal;
+import io.rdma4j.verbs.DeviceLimit;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+
+/** The connection of an id. */
+final class IdConnection extends IdExchange implements CmConnection.Handler {
+    private volatile @Nullable CmConnection connection;
+    /** Whether connecting was begun with a queue pair of the id's own. */
+    private volatile boolean bringsQueuePair;
+
+    IdConnection(Kind kind, IdStateMachine states, IdEvents events, IdAddresses addresses,
+            IdOptions options, IdQueuePair queuePair) {
+        super(kind, states, events, addresses, options, queuePair);
+    }
+
+    /** The id stands for a request. */
+    void adopt(CmConnection request, ConnectionParameters parameters) {
+        connection = request;
+        adopt(parameters);
+    }
+
+    // ---------------------------------------------------------------- steps
+
+    @Override
+    void connect(ConnectionParameters parameters) throws RdmaException {
+        try (IdEvents.Step step = events.begin("connect")) {
+            connect(parameters, step);
+        }
+    }
+
+    private void connect(ConnectionParameters parameters, IdEvents.Step step)
+            throws RdmaException {
+        checkPrivateData(parameters.privateData(), PrivateDataLimits::request, "connect");
+        int number = queuePairNumber(parameters);
+        checkResources(parameters, "connect");
+        requireQueuePair(number, IdState.ROUTE_RESOLVED, "connect");
+        states.move(IdState.ROUTE_RESOLVED, IdState.CONNECTING, "connect");
+        bringsQueuePair = queuePair.exists();
+        try {
+            connection = addresses.device().context()
+                    .connect(request(choose(parameters), number), this);
+        } catch (RdmaException e) {
+            states.replace(IdState.CONNECTING, IdState.ROUTE_RESOLVED);
+            throw e;
+        }
+        if (states.is(IdState.CLOSED)) {
+            // Meanwhile, when there was no connection yet to close.
+            close();
+        }
+        step.complete(connectTo(),
+                bringsQueuePair ? CmEventType.ESTABLISHED : CmEventType.CONNECT_RESPONSE);
+    }
+
+    @Override
+    void accept(@Nullable ConnectionParameters parameters) throws RdmaException {
+        try (IdEvents.Step step = events.begin("accept")) {
+            accept(parameters, step);
+        }
+    }
+
+    private void accept(@Nullable ConnectionParameters parameters, IdEvents.Step step)
+            throws RdmaException {
+        ConnectionParameters granted = parameters == null ? asRequested() : parameters;
+        if (parameters != null) {
+            checkResources(parameters, "accept");
+        }
+        checkPrivateData(granted.privateData(), PrivateDataLimits::acceptance, "accept");
+        requireQueuePair(queuePairNumber(granted), IdState.REQUESTED, "accept");
+        if (!states.replace(IdState.REQUESTED, IdState.ACCEPTING)) {
+            throw noRequest("accept", "accepted");
+        }
+        try {
+            CmConnection request = connection("accept");
+            ConnectionParameters own = choose(granted);
+            queuePair.bringUp(request.bringUp(own, options.forDevice()));
+            request.accept(own, queuePairNumber(granted));
+        } catch (RdmaException | RuntimeException e) {
+            states.replace(IdState.ACCEPTING, IdState.REQUESTED);
+            throw e;
+        }
+        step.complete("accept", CmEventType.ESTABLISHED);
+    }
+
+    @Override
+    void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException {
+        checkPrivateData(privateData, PrivateDataLimits::rejection, "reject");
+        if (!states.is(IdState.REQUESTED) && !states.is(IdState.CONNECTING)) {
+            throw noRequest("reject", "rejected");
+        }
+        connection("reject").reject(cause, privateData);
+        states.end();
+    }
+
+    @Override
+    void establish() throws RdmaException {
+        if (queuePair.exists()) {
+            throw new RdmaException(Errno.EINVAL, "establish",
+                    "the id has a queue pair of its own, so connecting establishes by itself");
+        }
+        if (!states.is(IdState.CONNECTING)) {
+            throw states.wrong("establish",
+                    "there is no CONNECT_RESPONSE to confirm; connecting brings one");
+        }
+        connection("establish").establish();
+        states.replace(IdState.CONNECTING, IdState.CONNECTED);
+    }
+
+    @Override
+    void communicationEstablished() throws RdmaException {
+        connection("notify").communicationEstablished();
+    }
+
+    @Override
+    void disconnect() throws RdmaException {
+        try (IdEvents.Step step = events.begin("disconnect")) {
+            disconnect(step);
+        }
+    }
+
+    private void disconnect(IdEvents.Step step) throws RdmaException {
+        boolean isAlive = states.is(IdState.CONNECTED) || states.is(IdState.ACCEPTING);
+        if (!isAlive && !states.is(IdState.ENDED)) {
+            throw states.wrong("disconnect",
+                    "the id is not connected, so there is nothing to end; closing it is enough");
+        }
+        queuePair.fail();
+        if (isAlive) {
+            connection("disconnect").disconnect();
+            step.complete("disconnect", CmEventType.DISCONNECTED);
+        }
+    }
+
+    @Override
+    void close() {
+        CmConnection open = connection;
+        if (open != null) {
+            open.close();
+        }
+    }
+
+    private CmConnection connection(String operation) throws RdmaException {
+        CmConnection open = connection;
+        if (open == null) {
+            throw states.wrong(operation, "there is no connection yet; CONNECT_REQUEST or"
+                    + " CONNECT_RESPONSE brings the peer's parameters");
+        }
+        return open;
+    }
+
+    /** As in C, more than the device can hold is refused; what the peer asked for is cut instead. */
+    private void checkResources(ConnectionParameters chosen, String operation)
+            throws RdmaException {
+        checkResource("responderResources", chosen.responderResources(),
+                DeviceLimit.MAX_QP_RD_ATOM, operation);
+        checkResource("initiatorDepth", chosen.initiatorDepth(), DeviceLimit.MAX_QP_INIT_RD_ATOM,
+                operation);
+    }
+
+    private void checkResource(String name, int value, DeviceLimit limit, String operation)
+            throws RdmaException {
+        DeviceLease device = addresses.lease();
+        if (value == ConnectionParameters.MAXIMUM || device == null) {
+            return;
+        }
+        long maximum = device.context().queryDevice().limit(limit);
+        if (value > maximum) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    name + " is " + value + "; the device can hold " + maximum + ", and "
+                            + ConnectionParameters.MAXIMUM + " stands for as many as it can");
+        }
+    }
+
+    // ---------------------------------------------------------------- what the device says
+
+    @Override
+    QueuePairBringUp bringUpOfNew() {
+        return addresses.device().context()
+                .bringUp(addresses.local("create queue pair").getAddress());
+    }
+
+    @Override
+    QueuePairBringUp bringUp() throws RdmaException {
+        CmConnection open = connection;
+        return open == null ? new Unconnected(bringUpOfNew())
+                : open.bringUp(own(), options.forDevice());
+    }
+
+    /** Before the peer's parameters are known, that is what a further state lacks. */
+    private final class Unconnected implements QueuePairBringUp {
+        private final QueuePairBringUp ofNew;
+
+        Unconnected(QueuePairBringUp ofNew) {
+            this.ofNew = ofNew;
+        }
+
+        @Override
+        public List<QueuePairState> states() {
+            return ofNew.states();
+        }
+
+        @Override
+        public QueuePairAttributes attributes(QueuePairState target) throws RdmaException {
+            if (!states().contains(target)) {
+                connection("initialize queue pair attributes");
+            }
+            return ofNew.attributes(target);
+        }
+    }
+
+    @Override
+    PrivateDataLimits privateDataLimits() {
+        return addresses.device().context().privateDataLimits();
+    }
+
+    // ---------------------------------------------------------------- reports
+
+    @Override
+    public void onReply(CmConnection open, ConnectionParameters parameters) {
+        if (!states.is(IdState.CONNECTING)) {
+            return;
+        }
+        connection = open;
+        if (!bringsQueuePair) {
+            events.publish(CmEventType.CONNECT_RESPONSE, EventDetails.of(parameters));
+            return;
+        }
+        try {
+            queuePair.require();
+            queuePair.bringUp(open.bringUp(own(), options.forDevice()));
+            open.establish();
+            states.replace(IdState.CONNECTING, IdState.CONNECTED);
+            events.publish(CmEventType.ESTABLISHED, EventDetails.of(parameters));
+        } catch (RdmaException e) {
+            fail(CmEventType.CONNECT_ERROR, EventDetails.failure(e));
+            rejectUnusable(open);
+        } catch (IllegalStateException closed) {
+            fail(CmEventType.CONNECT_ERROR, EventDetails.failure(new RdmaException(Errno.EINVAL,
+                    "connect", "the queue pair was closed before the peer accepted", closed)));
+            rejectUnusable(open);
+        }
+    }
+
+    /** The peer accepted, but this side's queue pair did not go along: the peer need not wait. */
+    private static void rejectUnusable(CmConnection open) {
+        try {
+            open.reject(Refusal.Cause.APPLICATION, new byte[0]);
+        } catch (RdmaException alreadyOver) {
+            // Then it knows.
+        }
+    }
+
+    @Override
+    public void onEstablished(@Nullable ConnectionParameters parameters) {
+        if (!states.replace(IdState.ACCEPTING, IdState.CONNECTED)) {
+            // Of a transport in which the peer's acceptance establishes at once.
+            states.replace(IdState.CONNECTING, IdState.CONNECTED);
+        }
+        events.publish(CmEventType.ESTABLISHED, EventDetails.of(parameters));
+    }
+
+    @Override
+    public void onRefused(Refusal refusal) {
+        fail(CmEventType.REJECTED, EventDetails.refusal(refusal));
+    }
+
+    @Override
+    public void onUnreachable(Errno reason) {
+        fail(CmEventType.UNREACHABLE, EventDetails.failure(-reason.number()));
+    }
+
+    private void fail(CmEventType type, EventDetails details) {
+        states.end();
+        queuePair.failQuietly();
+        events.publish(type, details);
+    }
+
+    @Override
+    public void onDisconnected() {
+        states.end();
+        if (events.isSynchronous()) {
+            // Nobody listens for events, but a thread may wait for a completion.
+            queuePair.failQuietly();
+        }
+        events.publish(CmEventType.DISCONNECTED, EventDetails.NONE);
+    }
+
+    @Override
+    public void onTimewaitExit() {
+        events.publish(CmEventType.TIMEWAIT_EXIT, EventDetails.NONE);
+    }
+}

@@ -1,0 +1,189 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.DatagramParameters;
+import io.rdma4j.connection.PrivateDataLimits;
+import io.rdma4j.spi.CmDatagrams;
+import io.rdma4j.spi.CmLookup;
+import io.rdma4j.spi.CmLookupRequest;
+import io.rdma4j.spi.QueuePairBringUp;
+import io.rdma4j.spi.Refusal;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+/** The look-up of a datagram service by an id, or the look-up that an id stands for. */
+final class IdDatagram extends IdExchange implements CmLookup.Handler {
+    private volatile @Nullable CmLookup lookup;
+    private volatile @Nullable CmLookupRequest request;
+
+    IdDatagram(Kind kind, IdStateMachine states, IdEvents events, IdAddresses addresses,
+            IdOptions options, IdQueuePair queuePair) {
+        super(kind, states, events, addresses, options, queuePair);
+    }
+
+    /** The id stands for a look-up. */
+    void adopt(CmLookupRequest lookedUp, ConnectionParameters parameters) {
+        request = lookedUp;
+        adopt(parameters);
+    }
+
+    // ---------------------------------------------------------------- steps
+
+    @Override
+    void connect(ConnectionParameters parameters) throws RdmaException {
+        try (IdEvents.Step step = events.begin("connect")) {
+            connect(parameters, step);
+        }
+    }
+
+    private void connect(ConnectionParameters parameters, IdEvents.Step step)
+            throws RdmaException {
+        checkPrivateData(parameters.privateData(), PrivateDataLimits::request, "connect");
+        states.move(IdState.ROUTE_RESOLVED, IdState.CONNECTING, "connect");
+        try {
+            lookup = services("connect").lookUp(
+                    request(choose(parameters), queuePairNumber(parameters)), this);
+        } catch (RdmaException e) {
+            states.replace(IdState.CONNECTING, IdState.ROUTE_RESOLVED);
+            throw e;
+        }
+        if (states.is(IdState.CLOSED)) {
+            // Meanwhile, when there was no look-up yet to close.
+            close();
+        }
+        step.complete(connectTo(), CmEventType.ESTABLISHED);
+    }
+
+    @Override
+    void accept(@Nullable ConnectionParameters parameters) throws RdmaException {
+        try (IdEvents.Step _ = events.begin("accept")) {
+            ConnectionParameters granted = parameters == null ? asRequested() : parameters;
+            checkPrivateData(granted.privateData(), PrivateDataLimits::acceptance, "accept");
+            requireQueuePair(queuePairNumber(granted), IdState.REQUESTED, "accept");
+            CmLookupRequest asked = request;
+            if (asked == null || !states.replace(IdState.REQUESTED, IdState.ACCEPTING)) {
+                throw noRequest("accept", "accepted");
+            }
+            try {
+                ConnectionParameters own = choose(granted).qkey(qkey(granted));
+                queuePair.changeQkey(own.qkey());
+                asked.accept(queuePairNumber(granted), own.qkey(), own.privateData());
+                states.replace(IdState.ACCEPTING, IdState.CONNECTED);
+            } catch (RdmaException | RuntimeException e) {
+                states.replace(IdState.ACCEPTING, IdState.REQUESTED);
+                throw e;
+            }
+        }
+    }
+
+    @Override
+    void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException {
+        checkPrivateData(privateData, PrivateDataLimits::rejection, "reject");
+        CmLookupRequest asked = request;
+        if (asked == null || !states.is(IdState.REQUESTED)) {
+            throw noRequest("reject", "rejected");
+        }
+        asked.reject(privateData);
+        states.end();
+    }
+
+    @Override
+    void establish() throws RdmaException {
+        throw connectionless("establish");
+    }
+
+    @Override
+    void communicationEstablished() throws RdmaException {
+        throw connectionless("notify");
+    }
+
+    @Override
+    void disconnect() throws RdmaException {
+        throw connectionless("disconnect");
+    }
+
+    private static RdmaException connectionless(String operation) {
+        return new RdmaException(Errno.EINVAL, operation,
+                "a datagram service has no connection; close the id");
+    }
+
+    @Override
+    void close() {
+        CmLookup asking = lookup;
+        if (asking != null) {
+            asking.close();
+        }
+        CmLookupRequest asked = request;
+        if (asked != null) {
+            asked.close();
+        }
+    }
+
+    // ---------------------------------------------------------------- what the device says
+
+    /**
+     * {@return the datagram services of the id's device}
+     *
+     * @throws RdmaException EOPNOTSUPP if it has none
+     */
+    CmDatagrams services(String operation) throws RdmaException {
+        return services(addresses.device(), operation);
+    }
+
+    static CmDatagrams services(DeviceLease device, String operation) throws RdmaException {
+        CmDatagrams services = device.context().datagramServices();
+        if (services == null) {
+            throw RdmaException.unsupported(operation, device.device().name()
+                    + " has connections alone; datagrams need a device of InfiniBand or RoCE");
+        }
+        return services;
+    }
+
+    /** {@return the Q_Key of datagrams to and from this id} */
+    int qkey() {
+        return qkey(own());
+    }
+
+    private static int qkey(ConnectionParameters parameters) {
+        return parameters.qkey() == 0 ? DatagramParameters.UDP_QKEY : parameters.qkey();
+    }
+
+    @Override
+    QueuePairBringUp bringUpOfNew() throws RdmaException {
+        String operation = "create queue pair";
+        return services(operation).bringUp(addresses.local(operation).getAddress(), qkey());
+    }
+
+    @Override
+    QueuePairBringUp bringUp() throws RdmaException {
+        return bringUpOfNew();
+    }
+
+    @Override
+    PrivateDataLimits privateDataLimits() throws RdmaException {
+        return services("limit private data").privateDataLimits();
+    }
+
+    // ---------------------------------------------------------------- reports
+
+    @Override
+    public void onService(DatagramParameters service) {
+        if (states.replace(IdState.CONNECTING, IdState.CONNECTED)) {
+            events.publish(CmEventType.ESTABLISHED, EventDetails.of(service));
+        }
+    }
+
+    /** As in Linux, a datagram service that says no counts as not reachable. */
+    @Override
+    public void onRefused(Refusal refusal) {
+        states.end();
+        events.publish(CmEventType.UNREACHABLE, EventDetails.refusal(refusal));
+    }
+
+    @Override
+    public void onUnreachable(Errno reason) {
+        states.end();
+        events.publish(CmEventType.UNREACHABLE, EventDetails.failure(-reason.number()));
+    }
+}

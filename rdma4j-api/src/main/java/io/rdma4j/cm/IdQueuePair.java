@@ -1,0 +1,169 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.connection.DatagramParameters;
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.spi.QueuePairBringUp;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SharedReceiveQueue;
+import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueType;
+import org.jspecify.annotations.Nullable;
+
+/** The queue pair and the shared receive queue of an id, if it has them. */
+final class IdQueuePair {
+    private final PortSpace space;
+    private final QueuePairType type;
+    private final IdAddresses addresses;
+    private volatile @Nullable OwnQueuePair own;
+    private volatile @Nullable SharedReceiveQueue shared;
+
+    IdQueuePair(PortSpace space, QueuePairType type, IdAddresses addresses) {
+        this.space = space;
+        this.type = type;
+        this.addresses = addresses;
+    }
+
+    // ---------------------------------------------------------------- making them
+
+    /** @throws RdmaException EINVAL if the id has a queue pair, or wants another type */
+    void checkCreate(QueuePairInitAttributes attributes) throws RdmaException {
+        if (own != null) {
+            throw new RdmaException(Errno.EINVAL, "create queue pair", "the id has one already");
+        }
+        if (attributes.type() != type) {
+            throw new RdmaException(Errno.EINVAL, "create queue pair", "an id in port space "
+                    + space + " takes a queue pair of type " + type + ", not "
+                    + attributes.type());
+        }
+    }
+
+    /**
+     * Creates the queue pair.
+     *
+     * @param bringUp how it becomes ready, as far as that goes now
+     */
+    QueuePair create(@Nullable ProtectionDomain domain, QueuePairInitAttributes attributes,
+            QueuePairBringUp bringUp) throws RdmaException {
+        DeviceLease device = addresses.device();
+        checkCreate(attributes);
+        ProtectionDomain ofId = domain(domain, device, "create queue pair");
+        QueuePairInitAttributes wanted = attributes;
+        SharedReceiveQueue receives = shared;
+        if (receives != null && attributes.sharedReceiveQueue() == null) {
+            wanted = new QueuePairInitAttributes(attributes).sharedReceiveQueue(receives);
+        }
+        OwnQueuePair created = OwnQueuePair.create(device.context(), ofId, wanted);
+        try {
+            bringUp.applyTo(created.queuePair);
+        } catch (RdmaException e) {
+            created.close();
+            throw e;
+        }
+        own = created;
+        return created.queuePair;
+    }
+
+    SharedReceiveQueue createShared(@Nullable ProtectionDomain domain, SharedReceiveQueueType kind,
+            SharedReceiveQueueAttributes attributes, @Nullable Object userContext)
+            throws RdmaException {
+        String operation = "create shared receive queue";
+        DeviceLease device = addresses.device();
+        if (shared != null) {
+            throw new RdmaException(Errno.EINVAL, operation, "the id has one already");
+        }
+        SharedReceiveQueue created = domain(domain, device, operation)
+                .createSharedReceiveQueue(kind, attributes, userContext);
+        shared = created;
+        return created;
+    }
+
+    private static ProtectionDomain domain(@Nullable ProtectionDomain given, DeviceLease device,
+            String operation) throws RdmaException {
+        if (given != null && !given.context().equals(device.context())) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    "the protection domain is of another device or context than the id");
+        }
+        return given == null ? device.defaultDomain() : given;
+    }
+
+    // ---------------------------------------------------------------- what they are
+
+    /** {@return the queue pair, or null if the id has none of its own} */
+    @Nullable
+    QueuePair queuePair() {
+        OwnQueuePair present = own;
+        return present == null ? null : present.queuePair;
+    }
+
+    boolean exists() {
+        return own != null;
+    }
+
+    void require() {
+        if (own == null) {
+            throw new IllegalStateException("the queue pair is closed");
+        }
+    }
+
+    @Nullable
+    SharedReceiveQueue shared() {
+        return shared;
+    }
+
+    // ---------------------------------------------------------------- changing it, if there is one
+
+    /** Brings it up as a connection says. */
+    void bringUp(QueuePairBringUp bringUp) throws RdmaException {
+        OwnQueuePair present = own;
+        if (present != null) {
+            bringUp.applyTo(present.queuePair);
+        }
+    }
+
+    /** Gives it another Q_Key, unless it is the usual one. */
+    void changeQkey(int qkey) throws RdmaException {
+        OwnQueuePair present = own;
+        if (present != null && qkey != DatagramParameters.UDP_QKEY) {
+            present.queuePair.modify(new QueuePairAttributes().qkey(qkey));
+        }
+    }
+
+    /** Moves it to the error state. */
+    void fail() throws RdmaException {
+        OwnQueuePair present = own;
+        if (present != null) {
+            present.fail();
+        }
+    }
+
+    /** As {@link #fail}, from a thread that cannot report a failure. */
+    void failQuietly() {
+        try {
+            fail();
+        } catch (RdmaException | IllegalStateException closing) {
+            // The application closes the queue pair at this moment: nothing is left to fail.
+        }
+    }
+
+    void close() throws RdmaException {
+        OwnQueuePair present = own;
+        if (present != null) {
+            present.close();
+            own = null;
+        }
+    }
+
+    void closeShared() throws RdmaException {
+        SharedReceiveQueue present = shared;
+        if (present != null) {
+            present.close();
+            shared = null;
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * The state of an id. It changes by compare-and-set alone, since devices change it too and must not wait.
+ */
+final class IdStateMachine {
+    private final AtomicReference<IdState> state = new AtomicReference<>(IdState.IDLE);
+
+    IdState now() {
+        return Objects.requireNonNull(state.get());
+    }
+
+    boolean is(IdState wanted) {
+        return now() == wanted;
+    }
+
+    /** Takes a step. */
+    void move(IdState from, IdState to, String operation) throws RdmaException {
+        if (!replace(from, to)) {
+            throw wrong(operation);
+        }
+    }
+
+    /** {@return whether it was in a state, and now is in another} */
+    boolean replace(IdState from, IdState to) {
+        return state.compareAndSet(from, to);
+    }
+
+    void begin(IdState first) {
+        state.set(first);
+    }
+
+    /** The connection is over. */
+    void end() {
+        state.getAndUpdate(now -> now == IdState.CLOSED || now == IdState.REMOVED
+                ? now
+                : IdState.ENDED);
+    }
+
+    /** The device is gone. {@return false if nobody needs to hear of it} */
+    boolean remove() {
+        IdState before = state.getAndUpdate(
+                now -> now == IdState.CLOSED ? now : IdState.REMOVED);
+        return before != IdState.CLOSED && before != IdState.REMOVED;
+    }
+
+    void close() {
+        state.set(IdState.CLOSED);
+    }
+
+    void requireOpen() {
+        if (is(IdState.CLOSED)) {
+            throw new IllegalStateException(IdState.CLOSED.hint());
+        }
+    }
+
+    /**
+     * {@return the refusal of a step that is about a request or a connection}
+     *
+     * @param missing what to say of an id that has had neither: what it lacks, and what brings that
+     */
+    RdmaException wrong(String operation, String missing) {
+        return switch (now()) {
+            case IDLE, BOUND, ADDRESS_RESOLVED, ROUTE_RESOLVED ->
+                new RdmaException(Errno.EINVAL, operation, missing);
+            case LISTENING, REQUESTED, CONNECTING, ACCEPTING, CONNECTED, ENDED, REMOVED, CLOSED ->
+                wrong(operation);
+        };
+    }
+
+    /** {@return the refusal of a step that is out of order} */
+    RdmaException wrong(String operation) {
+        requireOpen();
+        IdState now = now();
+        return new RdmaException(now == IdState.REMOVED ? Errno.ENODEV : Errno.EINVAL, operation,
+                now.hint());
+    }
+}

@@ -1,0 +1,173 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.spi.CmConnection;
+import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.CmListener;
+import io.rdma4j.spi.CmLookupRequest;
+import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/** The requests that reach a listening id, from their arrival until somebody takes them. */
+final class ListenBacklog {
+    private final IdExchange.Kind kind;
+    private final IdStateMachine states;
+    private final IdEvents events;
+    private final IdAddresses addresses;
+    private final IdOptions options;
+    private final Supplier<Incoming> newId;
+    private final DeviceListeners listeners;
+    /** Requests that nobody has taken, and their events; also the lock of its changes. */
+    private final Map<CmId, IdEvents> waiting = new LinkedHashMap<>();
+
+    /** A new id for a request, and its parts. */
+    record Incoming(CmId id, IdStateMachine states, IdEvents events, IdAddresses addresses,
+            IdExchange exchange) {}
+
+    /** @param newId makes an id for a request, with the channel of the listener or synchronous too */
+    ListenBacklog(IdExchange.Kind kind, IdStateMachine states, IdEvents events,
+            IdAddresses addresses, IdOptions options, Supplier<Incoming> newId) {
+        this.kind = kind;
+        this.states = states;
+        this.events = events;
+        this.addresses = addresses;
+        this.options = options;
+        this.newId = newId;
+        listeners = new DeviceListeners(addresses, events, options);
+    }
+
+    /** Listens with the id's address. */
+    void listen(int backlog) throws RdmaException {
+        states.move(IdState.BOUND, IdState.LISTENING, "listen");
+        try {
+            listeners.start(spec(addresses.local("listen"), backlog), starter());
+        } catch (RdmaException e) {
+            listeners.stop();
+            states.replace(IdState.LISTENING, IdState.BOUND);
+            throw e;
+        }
+    }
+
+    private DeviceListeners.Starter starter() {
+        boolean isDatagram = kind.type() == QueuePairType.UD;
+        return new DeviceListeners.Starter() {
+            @Override
+            public void check(DeviceLease device) throws RdmaException {
+                if (isDatagram) {
+                    IdDatagram.services(device, "listen");
+                }
+            }
+
+            @Override
+            public CmListener listen(DeviceLease device, ListenRequest spec) throws RdmaException {
+                return isDatagram
+                        ? IdDatagram.services(device, "listen").listen(spec,
+                                ListenBacklog.this::onLookup)
+                        : device.context().listen(spec, ListenBacklog.this::onRequest);
+            }
+        };
+    }
+
+    private ListenRequest spec(InetSocketAddress bound, int backlog) {
+        InetAddress address = bound.getAddress();
+        StandardProtocolFamily family = address instanceof Inet4Address
+                ? StandardProtocolFamily.INET
+                : StandardProtocolFamily.INET6;
+        return new ListenRequest(kind.space(), kind.type(), bound.getPort(), null,
+                address.isAnyLocalAddress() ? null : address,
+                options.addressFamilyOnly ? family : null, backlog);
+    }
+
+    List<InetSocketAddress> addresses() {
+        InetSocketAddress bound = addresses.local();
+        return states.is(IdState.LISTENING) && bound != null
+                ? listeners.addresses(bound, options.addressFamilyOnly)
+                : List.of();
+    }
+
+    // ---------------------------------------------------------------- in the thread that drives the device
+
+    private CmConnection.Handler onRequest(CmContext via, CmConnection request,
+            InetSocketAddress to, InetSocketAddress from, ConnectionParameters parameters) {
+        Incoming incoming = newId.get();
+        IdConnection connection = (IdConnection) incoming.exchange;
+        connection.adopt(request, parameters);
+        admit(incoming, via, to, from, parameters);
+        return connection;
+    }
+
+    private void onLookup(CmContext via, CmLookupRequest request, InetSocketAddress to,
+            InetSocketAddress from, byte[] privateData) {
+        ConnectionParameters parameters = new ConnectionParameters().privateData(privateData);
+        Incoming incoming = newId.get();
+        ((IdDatagram) incoming.exchange).adopt(request, parameters);
+        admit(incoming, via, to, from, parameters);
+    }
+
+    private void admit(Incoming incoming, CmContext via, InetSocketAddress to,
+            InetSocketAddress from, ConnectionParameters parameters) {
+        synchronized (waiting) {
+            incoming.addresses.adopt(to, from, listeners.leaseOf(via));
+            incoming.states.begin(IdState.REQUESTED);
+            waiting.put(incoming.id, incoming.events);
+            events.publishRequest(incoming.events, parameters);
+        }
+    }
+
+    // ---------------------------------------------------------------- taking requests
+
+    /** @throws RdmaException EINVAL unless the id is synchronous and listens, ENODEV if the device is gone */
+    void requireSynchronousListener() throws RdmaException {
+        if (states.is(IdState.REMOVED)) {
+            throw states.wrong("await request");
+        }
+        if (!events.isSynchronous() || !states.is(IdState.LISTENING)) {
+            throw new RdmaException(Errno.EINVAL, "await request",
+                    "only a synchronous id that listens hands out requests; this one is "
+                            + (events.isSynchronous()
+                                    ? "in state " + states.now()
+                                    : "asynchronous"));
+        }
+    }
+
+    /** The application has the request, or it is closed. */
+    void forget(CmId requested) {
+        synchronized (waiting) {
+            waiting.remove(requested);
+        }
+    }
+
+    /** Sends the listener's events elsewhere, and those of the requests that nobody has taken. */
+    void migrate(@Nullable EventChannel channel) throws RdmaException {
+        synchronized (waiting) {
+            events.migrate(channel);
+            for (IdEvents requested : waiting.values()) {
+                if (channel != null || !requested.isSynchronous()) {
+                    requested.migrate(channel);
+                }
+            }
+        }
+    }
+
+    /** Stops listening. {@return the requests that nobody has taken, to be closed} */
+    List<CmId> close() {
+        listeners.stop();
+        synchronized (waiting) {
+            List<CmId> untaken = List.copyOf(waiting.keySet());
+            waiting.clear();
+            return untaken;
+        }
+    }
+}

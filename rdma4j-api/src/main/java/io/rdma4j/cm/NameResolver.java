@@ -1,0 +1,44 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+
+/** The look-up of names for an id, in a thread of its own. */
+final class NameResolver {
+    private final IdEvents events;
+    private volatile @Nullable List<AddressInfo> found;
+
+    NameResolver(IdEvents events) {
+        this.events = events;
+    }
+
+    void start(@Nullable String node, @Nullable String service, AddressInfo.Hints hints)
+            throws RdmaException {
+        AddressInfo.Hints copy = new AddressInfo.Hints(hints);
+        copy.check();
+        found = null;
+        Thread.ofVirtual().name("rdma4j-lookup").start(() -> run(node, service, copy));
+        events.complete("resolve address information", CmEventType.ADDRINFO_RESOLVED);
+    }
+
+    private void run(@Nullable String node, @Nullable String service, AddressInfo.Hints hints) {
+        try {
+            found = AddressInfo.resolve(node, service, hints);
+            events.publish(CmEventType.ADDRINFO_RESOLVED, EventDetails.NONE);
+        } catch (RdmaException e) {
+            events.publish(CmEventType.ADDRINFO_ERROR, EventDetails.failure(e));
+        }
+    }
+
+    List<AddressInfo> found() throws RdmaException {
+        List<AddressInfo> present = found;
+        if (present == null) {
+            throw new RdmaException(Errno.ENODATA, "query address information",
+                    "none is resolved: resolve it and wait for ADDRINFO_RESOLVED first");
+        }
+        return present;
+    }
+}

@@ -1,0 +1,96 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+/** The queue pair of an id, with the completion queues and channels made for it. */
+final class OwnQueuePair {
+    final QueuePair queuePair;
+    private final @Nullable CompletionQueue ownSendQueue;
+    private final @Nullable CompletionQueue ownReceiveQueue;
+
+    private OwnQueuePair(QueuePair queuePair, @Nullable CompletionQueue ownSendQueue,
+            @Nullable CompletionQueue ownReceiveQueue) {
+        this.queuePair = queuePair;
+        this.ownSendQueue = ownSendQueue;
+        this.ownReceiveQueue = ownReceiveQueue;
+    }
+
+    /** Creates the queue pair, and completion queues with channels where none are given. */
+    static OwnQueuePair create(DeviceContext context, ProtectionDomain domain,
+            QueuePairInitAttributes wanted) throws RdmaException {
+        CompletionQueue ownSendQueue = null;
+        CompletionQueue ownReceiveQueue = null;
+        try {
+            CompletionQueue sendQueue = wanted.sendCompletionQueue();
+            if (sendQueue == null) {
+                ownSendQueue = completionQueue(context, wanted.capabilities().maxSendRequests());
+                sendQueue = ownSendQueue;
+            }
+            CompletionQueue receiveQueue = wanted.receiveCompletionQueue();
+            if (receiveQueue == null) {
+                ownReceiveQueue = completionQueue(context,
+                        wanted.capabilities().maxReceiveRequests());
+                receiveQueue = ownReceiveQueue;
+            }
+            QueuePair queuePair = domain.createQueuePair(new QueuePairInitAttributes(wanted)
+                    .sendCompletionQueue(sendQueue).receiveCompletionQueue(receiveQueue)
+                    .capabilities(withInlineData(wanted.capabilities())));
+            return new OwnQueuePair(queuePair, ownSendQueue, ownReceiveQueue);
+        } catch (RdmaException e) {
+            close(ownSendQueue);
+            close(ownReceiveQueue);
+            throw e;
+        }
+    }
+
+    /** The short forms that send memory without a region need room for it. */
+    private static QueuePairCapabilities withInlineData(QueuePairCapabilities wanted) {
+        return wanted.maxInlineData() >= CmId.INLINE_DATA || wanted.maxSendRequests() == 0
+                ? wanted
+                : wanted.withInlineData(CmId.INLINE_DATA);
+    }
+
+    private static CompletionQueue completionQueue(DeviceContext context, int requests)
+            throws RdmaException {
+        CompletionChannel channel = CompletionChannel.create();
+        try {
+            return context.createCompletionQueue(Math.max(1, requests), channel);
+        } catch (RdmaException e) {
+            channel.close();
+            throw e;
+        }
+    }
+
+    private static void close(@Nullable CompletionQueue own) throws RdmaException {
+        if (own != null) {
+            own.close();
+            CompletionChannel channel = own.channel();
+            if (channel != null) {
+                channel.close();
+            }
+        }
+    }
+
+    /** Moves the queue pair to the error state, unless nothing was ever started on it. */
+    void fail() throws RdmaException {
+        if (queuePair.state() != QueuePairState.RESET) {
+            queuePair.modify(new QueuePairAttributes().state(QueuePairState.ERR));
+        }
+    }
+
+    void close() throws RdmaException {
+        queuePair.close();
+        close(ownSendQueue);
+        close(ownReceiveQueue);
+    }
+}

@@ -1,0 +1,189 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.CmDevice;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.InetAddress;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+/**
+ * A device that the ids of the process share: opened for the first lease and closed after the last.
+ *
+ * <p>Each device has a lock of its own for that, so a device that opens or closes slowly keeps ids of others from
+ * nothing. The lock of the table is never held while a device is called.
+ */
+final class SharedDevice implements CmContext.Watcher {
+    /** By the name of the device; without those that are gone or closed. */
+    private static final Map<String, SharedDevice> OPEN = new HashMap<>();
+
+    private final CmDevice device;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Set<DeviceLease> leases = ConcurrentHashMap.newKeySet();
+    private volatile boolean isGone;
+    /** Null until the device is open; changes under the lock. */
+    private volatile @Nullable CmContext context;
+    private @Nullable ProtectionDomain defaultDomain;
+    private boolean isClosed;
+
+    private SharedDevice(CmDevice device) {
+        this.device = device;
+    }
+
+    /**
+     * {@return a share of a device, opened if it is not open}
+     *
+     * @param address an address to be held, or null for those that the device takes by itself
+     */
+    static DeviceLease lease(CmDevice device, @Nullable InetAddress address) throws RdmaException {
+        while (true) {
+            SharedDevice shared;
+            synchronized (OPEN) {
+                shared = OPEN.computeIfAbsent(device.name(), name -> new SharedDevice(device));
+            }
+            DeviceLease lease = shared.tryLease(address);
+            if (lease != null) {
+                return lease;
+            }
+        }
+    }
+
+    /** {@return a lease, or null if the device was closed or went meanwhile, and is in the table no more} */
+    private @Nullable DeviceLease tryLease(@Nullable InetAddress address) throws RdmaException {
+        lock.lock();
+        try {
+            if (isClosed || isGone) {
+                return null;
+            }
+            CmContext present = context;
+            if (present == null) {
+                open(address);
+            } else if (address != null) {
+                present.claim(address);
+            }
+            return share();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void open(@Nullable InetAddress address) throws RdmaException {
+        try {
+            CmContext opened = device.open(address);
+            context = opened;
+            opened.watch(this);
+        } finally {
+            if (context == null) {
+                isClosed = true;
+                forget();
+            }
+        }
+    }
+
+    /** Takes it out of the table: the next lease opens the device anew. */
+    private void forget() {
+        synchronized (OPEN) {
+            OPEN.remove(device.name(), this);
+        }
+    }
+
+    CmDevice device() {
+        return device;
+    }
+
+    CmContext context() {
+        CmContext present = context;
+        if (present == null) {
+            throw new IllegalStateException("the device has not been opened");
+        }
+        return present;
+    }
+
+    /** {@return another lease} No lock is taken: the caller has one already, and may be driving the device. */
+    DeviceLease share() {
+        DeviceLease lease = new DeviceLease(this);
+        leases.add(lease);
+        return lease;
+    }
+
+    ProtectionDomain defaultDomain() throws RdmaException {
+        lock.lock();
+        try {
+            ProtectionDomain domain = defaultDomain;
+            if (domain == null) {
+                domain = context().allocateProtectionDomain();
+                defaultDomain = domain;
+            }
+            return domain;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Takes a lease back; after the last the device is closed, unless the application still uses it. */
+    void release(DeviceLease lease) {
+        lock.lock();
+        try {
+            leases.remove(lease);
+            closeIfIdle();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Objects of the context may outlive the ids of an application: it stays open as long as they do. */
+    private void closeIfIdle() {
+        if (!leases.isEmpty() || isClosed) {
+            return;
+        }
+        try {
+            ProtectionDomain domain = defaultDomain;
+            if (domain != null) {
+                domain.close();
+                defaultDomain = null;
+            }
+            context().close();
+            isClosed = true;
+            forget();
+        } catch (RdmaException busy) {
+            context().whenReleased(this::onReleased);
+        }
+    }
+
+    private void onReleased() {
+        lock.lock();
+        try {
+            closeIfIdle();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void onAddressChanged(InetAddress address) {
+        tell(listener -> listener.onAddressChanged(address));
+    }
+
+    @Override
+    public void onDeviceGone() {
+        isGone = true;
+        forget();
+        tell(DeviceLease.Listener::onDeviceGone);
+    }
+
+    private void tell(Consumer<DeviceLease.Listener> event) {
+        for (DeviceLease lease : leases) {
+            DeviceLease.Listener listener = lease.listener();
+            if (listener != null) {
+                event.accept(listener);
+            }
+        }
+    }
+}

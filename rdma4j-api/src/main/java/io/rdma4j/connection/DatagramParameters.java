@@ -1,0 +1,60 @@
+package io.rdma4j.connection;
+
+import io.rdma4j.verbs.AddressHandleAttributes;
+
+/**
+ * Where datagrams go: to a service that was looked up, or to a multicast group that was joined.
+ *
+ * <p>C: {@code struct rdma_ud_param}. Immutable.
+ */
+public final class DatagramParameters {
+    /** The Q_Key that port space UDP uses unless told otherwise. C: {@code RDMA_UDP_QKEY}. */
+    public static final int UDP_QKEY = 0x0123_4567;
+    /** The queue pair that datagrams to a multicast group name. Source: IBTA 10.5.2.1. */
+    public static final int MULTICAST_QUEUE_PAIR = 0xffffff;
+
+    private final AddressHandleAttributes path;
+    private final int queuePairNumber;
+    private final int qkey;
+    private final byte[] privateData;
+
+    /**
+     * @param path what an address handle is created from
+     * @param queuePairNumber the queue pair that serves
+     * @param qkey its Q_Key
+     * @param privateData bytes of the peer's application
+     */
+    public DatagramParameters(AddressHandleAttributes path, int queuePairNumber, int qkey,
+            byte[] privateData) {
+        this.path = path;
+        this.queuePairNumber = queuePairNumber;
+        this.qkey = qkey;
+        this.privateData = privateData.clone();
+    }
+
+    /** {@return what an address handle is created from ({@code ah_attr})} */
+    public AddressHandleAttributes path() {
+        return path;
+    }
+
+    /** {@return the queue pair to send to ({@code qp_num})} */
+    public int queuePairNumber() {
+        return queuePairNumber;
+    }
+
+    /** {@return the Q_Key to send with} */
+    public int qkey() {
+        return qkey;
+    }
+
+    /** {@return bytes of the peer's application, a copy; empty for a multicast group} */
+    public byte[] privateData() {
+        return privateData.clone();
+    }
+
+    @Override
+    public String toString() {
+        return String.format("queue pair 0x%06x at %s, Q_Key 0x%08x", queuePairNumber,
+                path.destination().addressText(), qkey);
+    }
+}

@@ -1,0 +1,51 @@
+package io.rdma4j.connection;
+
+import io.rdma4j.verbs.QueuePairType;
+
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * The kind of service behind a port number.
+ *
+ * <p>C: {@code enum rdma_port_space}. Source: IBTA annex A11.
+ */
+public enum PortSpace {
+    /** IP over InfiniBand; on native InfiniBand only. */
+    IPOIB(0x0002),
+    /** Connections: RC queue pairs. */
+    TCP(0x0106),
+    /** Datagrams: UD queue pairs. */
+    UDP(0x0111),
+    /** InfiniBand services, with RC queue pairs unless an address information says another type. */
+    IB(0x013F);
+
+    private final int code;
+
+    PortSpace(int code) {
+        this.code = code;
+    }
+
+    /** {@return the number rdma_cma.h gives this} */
+    public int code() {
+        return code;
+    }
+
+    /** {@return the type of queue pair its ids have unless told otherwise} */
+    public QueuePairType usualType() {
+        return switch (this) {
+            case TCP, IB -> QueuePairType.RC;
+            case UDP, IPOIB -> QueuePairType.UD;
+        };
+    }
+
+    /** {@return the types of queue pairs its ids can have; none for IPOIB, which needs an InfiniBand link} */
+    public Set<QueuePairType> types() {
+        return switch (this) {
+            case TCP -> EnumSet.of(QueuePairType.RC);
+            case UDP -> EnumSet.of(QueuePairType.UD);
+            case IB -> EnumSet.of(QueuePairType.RC, QueuePairType.UC, QueuePairType.UD);
+            case IPOIB -> EnumSet.noneOf(QueuePairType.class);
+        };
+    }
+}

@@ -1,0 +1,102 @@
+package io.rdma4j.connection;
+
+/**
+ * Why a peer said no to a connection, in the words of InfiniBand and RoCE.
+ *
+ * <p>C: {@code rdma_reject_msg}, {@code enum ib_cm_rej_reason}. Source: IBTA 12.6.7.2, table 108.
+ */
+public enum RejectReason implements NumberedText {
+    /** No queue pair available. */
+    NO_QP(1, "no QP available"),
+    /** No end-to-end context available. */
+    NO_EEC(2, "no EEC available"),
+    /** No resources available. */
+    NO_RESOURCES(3, "no resources available"),
+    /** Time-out. */
+    TIMEOUT(4, "timeout"),
+    /** Unsupported request. */
+    UNSUPPORTED(5, "unsupported request"),
+    /** Invalid communication ID. */
+    INVALID_COMMUNICATION_ID(6, "invalid communication ID"),
+    /** Invalid communication instance. */
+    INVALID_COMMUNICATION_INSTANCE(7, "invalid communication instance"),
+    /** Nobody listens. */
+    INVALID_SERVICE_ID(8, "invalid service ID"),
+    /** Invalid transport service type. */
+    INVALID_TRANSPORT_TYPE(9, "invalid transport service type"),
+    /** A stale connection of the same queue pair or communication ID. */
+    STALE_CONNECTION(10, "stale connection"),
+    /** The resolution domain does not exist. */
+    RDC_NOT_EXIST(11, "RDC does not exist"),
+    /** The primary path's remote GID was rejected. */
+    INVALID_GID(12, "primary remote port GID rejected"),
+    /** The primary path's remote LID was rejected. */
+    INVALID_LID(13, "primary remote port LID rejected"),
+    /** Invalid primary service level. */
+    INVALID_SL(14, "invalid primary SL"),
+    /** Invalid primary traffic class. */
+    INVALID_TRAFFIC_CLASS(15, "invalid primary traffic class"),
+    /** Invalid primary hop limit. */
+    INVALID_HOP_LIMIT(16, "invalid primary hop limit"),
+    /** Invalid primary packet rate. */
+    INVALID_PACKET_RATE(17, "invalid primary packet rate"),
+    /** The alternate path's remote GID was rejected. */
+    INVALID_ALTERNATE_GID(18, "alternate remote port GID rejected"),
+    /** The alternate path's remote LID was rejected. */
+    INVALID_ALTERNATE_LID(19, "alternate remote port LID rejected"),
+    /** Invalid alternate service level. */
+    INVALID_ALTERNATE_SL(20, "invalid alternate SL"),
+    /** Invalid alternate traffic class. */
+    INVALID_ALTERNATE_TRAFFIC_CLASS(21, "invalid alternate traffic class"),
+    /** Invalid alternate hop limit. */
+    INVALID_ALTERNATE_HOP_LIMIT(22, "invalid alternate hop limit"),
+    /** Invalid alternate packet rate. */
+    INVALID_ALTERNATE_PACKET_RATE(23, "invalid alternate packet rate"),
+    /** The connection is redirected to another port. */
+    PORT_CM_REDIRECT(24, "port and CM redirection"),
+    /** The connection is redirected to another port. */
+    PORT_REDIRECT(25, "port redirection"),
+    /** Invalid path MTU. */
+    INVALID_MTU(26, "invalid path MTU"),
+    /** Insufficient responder resources. */
+    INSUFFICIENT_RESPONDER_RESOURCES(27, "insufficient responder resources"),
+    /** The application's own decision. */
+    CONSUMER_DEFINED(28, "consumer defined"),
+    /** Invalid RNR retry. */
+    INVALID_RNR_RETRY(29, "invalid RNR retry"),
+    /** A duplicate local communication ID. */
+    DUPLICATE_LOCAL_COMMUNICATION_ID(30, "duplicate local communication ID"),
+    /** Invalid class version. */
+    INVALID_CLASS_VERSION(31, "invalid class version"),
+    /** Invalid flow label. */
+    INVALID_FLOW_LABEL(32, "invalid primary flow label"),
+    /** Invalid alternate flow label. */
+    INVALID_ALTERNATE_FLOW_LABEL(33, "invalid alternate flow label"),
+    /** The vendor's option is not supported. */
+    VENDOR_OPTION_NOT_SUPPORTED(35, "vendor option is not supported");
+
+    private final int code;
+    private final String text;
+
+    RejectReason(int code, String text) {
+        this.code = code;
+        this.text = text;
+    }
+
+    /** {@return the number on the wire} */
+    @Override
+    public int code() {
+        return code;
+    }
+
+    /** {@return the reason in words} */
+    @Override
+    public String text() {
+        return text;
+    }
+
+    /** {@return a code in words, also one that is not known} */
+    public static String text(int code) {
+        return NumberedText.text(values(), code, "unknown reason");
+    }
+}

@@ -1,0 +1,46 @@
+package io.rdma4j.connection;
+
+/**
+ * How a datagram service answers who looks it up, in the words of InfiniBand and RoCE.
+ *
+ * <p>C: {@code enum ib_cm_sidr_status}. Source: IBTA 12.11.2.2, table 117.
+ */
+public enum SidrStatus implements NumberedText {
+    /** The queue pair and Q_Key of the answer are valid. */
+    VALID(0, "valid"),
+    /** Nobody offers the service. */
+    UNSUPPORTED(1, "service ID not supported"),
+    /** The application's own decision. */
+    REJECTED(2, "rejected by the service"),
+    /** No queue pair available. */
+    NO_QP(3, "no QP available"),
+    /** The service is elsewhere. */
+    REDIRECT(4, "request redirected"),
+    /** The version of the request is not supported. */
+    UNSUPPORTED_VERSION(5, "unsupported version");
+
+    private final int code;
+    private final String text;
+
+    SidrStatus(int code, String text) {
+        this.code = code;
+        this.text = text;
+    }
+
+    /** {@return the number on the wire} */
+    @Override
+    public int code() {
+        return code;
+    }
+
+    /** {@return the status in words} */
+    @Override
+    public String text() {
+        return text;
+    }
+
+    /** {@return a code in words, also one that is not known} */
+    public static String text(int code) {
+        return NumberedText.text(values(), code, "unknown status");
+    }
+}

@@ -1,0 +1,184 @@
+package io.rdma4j.event;
+
+import org.jspecify.annotations.Nullable;
+
+import java.nio.channels.SelectableChannel;
+import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.SequencedSet;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Channels that a thread waits for at once. Thread safe; waiting suits virtual threads.
+ *
+ * <p>Lock order: a queue, then its set.
+ *
+ * @param <X> what a wait ends with that brings none
+ */
+public abstract class EventSet<X extends Exception> implements AutoCloseable {
+    private final ReentrantLock lock = new ReentrantLock();
+    private final WaitFailures<X> failures;
+    private final Waiters waiters;
+    private final Selectable<X> selectable;
+    /** The channels that have events, whoever was told of longest ago first. */
+    private final SequencedSet<EventSource<?, ?>> ready = new LinkedHashSet<>();
+    private boolean closed;
+
+    /** @param failures what waits end with */
+    protected EventSet(WaitFailures<X> failures) {
+        this.failures = failures;
+        selectable = new Selectable<>(failures);
+        waiters = new Waiters(lock, true, since -> !ready.isEmpty() || closed);
+    }
+
+    /**
+     * Waits until a channel of the set has an event.
+     *
+     * @return the channel; another thread may be faster to take its event, so take it with
+     *         {@link EventSource#pollEvent} and a time-out of zero
+     * @throws X when interrupted, or when the set is closed
+     */
+    public EventSource<?, ?> await() throws X {
+        while (true) {
+            EventSource<?, ?> source = await(Long.MAX_VALUE);
+            if (source != null) {
+                return source;
+            }
+        }
+    }
+
+    /**
+     * {@return a channel of the set that has an event, or null if none has one in time} Channels that have events are
+     * returned in turn, so that one that always has some keeps no other from being served.
+     *
+     * @param timeout how long to wait; zero or less to look only
+     * @throws X when interrupted, or when the set is closed
+     */
+    public @Nullable EventSource<?, ?> poll(Duration timeout) throws X {
+        return await(Waiters.nanos(timeout));
+    }
+
+    private @Nullable EventSource<?, ?> await(long timeoutNs) throws X {
+        if (Thread.interrupted()) {
+            throw failures.interrupted();
+        }
+        lock.lock();
+        try {
+            boolean isAtOnce = closed || !ready.isEmpty() || timeoutNs <= 0;
+            waiters.await(0, timeoutNs);
+            if (closed) {
+                throw failures.closed();
+            }
+            if (ready.isEmpty()) {
+                if (isAtOnce && selectable.isAskedFor()) {
+                    // Whoever finds nothing left without waiting for it goes back to a selector.
+                    waiters.waitElsewhere();
+                }
+                return null;
+            }
+            EventSource<?, ?> next = ready.removeFirst();
+            ready.addLast(next);
+            return next;
+        } catch (InterruptedException e) {
+            throw failures.interrupted();
+        } finally {
+            // Who was told of a channel may leave its event, or others, to the next.
+            if (!ready.isEmpty()) {
+                waiters.alertOne();
+            }
+            lock.unlock();
+        }
+    }
+
+    /**
+     * {@return a channel that a selector can wait for: it is readable while a channel of the set has an event} As
+     * {@link EventSource#selectableChannel}, for all of them by one key.
+     *
+     * @throws X when the set is closed, or if the system gives no pipe
+     */
+    public SelectableChannel selectableChannel() throws X {
+        lock.lock();
+        try {
+            if (closed) {
+                throw failures.closed();
+            }
+            SelectableChannel channel = selectable.channel();
+            selectable.show(!ready.isEmpty());
+            waiters.waitElsewhere();
+            return channel;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Closes the set and wakes who waits for it; its channels go on, each by itself. Idempotent. */
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            closed = true;
+            ready.clear();
+            waiters.alertAll();
+            selectable.close();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    Member member(EventSource<?, ?> source) {
+        return new Member(source);
+    }
+
+    /** What a queue tells its set. Called under the lock of the queue. */
+    final class Member {
+        private final EventSource<?, ?> source;
+
+        private Member(EventSource<?, ?> source) {
+            this.source = source;
+        }
+
+        void addDriver(ProgressDriver driver) {
+            lock.lock();
+            try {
+                waiters.addDriver(driver);
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        void removeDriver(ProgressDriver driver) {
+            lock.lock();
+            try {
+                waiters.removeDriver(driver);
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        boolean isSelectable() {
+            return selectable.isAskedFor();
+        }
+
+        /** The channel has events now, or none. */
+        void show(boolean isReady) {
+            lock.lock();
+            try {
+                if (closed) {
+                    return;
+                }
+                if (!isReady) {
+                    ready.remove(source);
+                } else if (ready.add(source)) {
+                    waiters.alertOne();
+                }
+                selectable.show(!ready.isEmpty());
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        void close() {
+            show(false);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package io.rdma4j.event;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channel;
+import java.nio.channels.Pipe;
+import java.nio.channels.SelectableChannel;
+
+/**
+ * A channel that is readable exactly while something is there to be taken: a pipe with one byte in it, or none.
+ * For one caller at a time.
+ *
+ * <p>Both ends are non-blocking, so that neither a full pipe nor an interrupted thread, which would close a
+ * blocking one, stands in the way of whoever says what is there.
+ */
+final class Readiness {
+    private final Pipe.SourceChannel source;
+    private final Pipe.SinkChannel sink;
+    private final ByteBuffer oneByte = ByteBuffer.allocateDirect(1);
+    private boolean isReadable;
+
+    private Readiness(Pipe pipe) throws IOException {
+        source = pipe.source();
+        sink = pipe.sink();
+        source.configureBlocking(false);
+        sink.configureBlocking(false);
+    }
+
+    /** Makes the channel. */
+    static Readiness open() throws IOException {
+        return new Readiness(Pipe.open());
+    }
+
+    SelectableChannel channel() {
+        return source;
+    }
+
+    /** {@return whether nobody has closed it, neither here nor in the application} */
+    boolean isOpen() {
+        return sink.isOpen() && source.isOpen();
+    }
+
+    /** Makes the channel readable, or no longer. */
+    void show(boolean wanted) {
+        if (wanted == isReadable || !sink.isOpen()) {
+            return;
+        }
+        oneByte.clear();
+        try {
+            if (wanted) {
+                sink.write(oneByte);
+            } else {
+                source.read(oneByte);
+            }
+            isReadable = wanted;
+        } catch (IOException closed) {
+            // By the application, which wants to know no more.
+            close();
+        }
+    }
+
+    /** Ends the channel, and wakes selectors that wait for it. */
+    void close() {
+        // They are woken by the end of what is written, not by the closing of what they look at.
+        close(sink);
+        close(source);
+    }
+
+    private static void close(Channel end) {
+        try {
+            end.close();
+        } catch (IOException e) {
+            // It is closed all the same.
+        }
+    }
+}

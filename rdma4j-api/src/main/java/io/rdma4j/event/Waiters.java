@@ -1,0 +1,199 @@
+package io.rdma4j.event;
+
+import org.jspecify.annotations.Nullable;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongPredicate;
+
+/**
+ * Threads that wait for the same. One of them may drive a device meanwhile ({@link ProgressDriver}); the others
+ * sleep here.
+ *
+ * <p>All but what a driver calls is under the lock.
+ */
+final class Waiters implements ProgressDriver.Waiter {
+    private final ReentrantLock lock;
+    private final Condition alerted;
+    private final boolean isUrgent;
+    private final LongPredicate isDone;
+    /** Of the devices that publish for these threads, and how often they were given. */
+    private final Map<ProgressDriver, Integer> drivers = new LinkedHashMap<>();
+    /** The one that a thread drives while it waits, the first of them; null if there is none. */
+    private @Nullable ProgressDriver preferred;
+    /** The thread that drives a device, which one, and what it has seen. */
+    private @Nullable Thread drivingThread;
+    private @Nullable ProgressDriver driven;
+    private long drivenSince;
+
+    /**
+     * @param lock of whoever has the news
+     * @param isUrgent as {@link ProgressDriver.Waiter#isUrgent}
+     * @param isDone whether who waits since then need not any more; under the lock
+     */
+    Waiters(ReentrantLock lock, boolean isUrgent, LongPredicate isDone) {
+        this.lock = lock;
+        this.isUrgent = isUrgent;
+        this.isDone = isDone;
+        alerted = lock.newCondition();
+    }
+
+    // ---------------------------------------------------------------- for drivers
+
+    @Override
+    public boolean isDone() {
+        lock.lock();
+        try {
+            return isDone.test(drivenSince);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public boolean isUrgent() {
+        return isUrgent;
+    }
+
+    @Override
+    public boolean onDriverFree() {
+        lock.lock();
+        try {
+            boolean isWaiting = lock.hasWaiters(alerted);
+            alerted.signal();
+            return isWaiting;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // ---------------------------------------------------------------- under the lock
+
+    /** Lets threads drive a device while they wait; as often as {@link #removeDriver}. */
+    void addDriver(ProgressDriver driver) {
+        if (driver.equals(ProgressDriver.NONE)) {
+            return;
+        }
+        drivers.merge(driver, 1, Integer::sum);
+        preferred = drivers.keySet().iterator().next();
+    }
+
+    /** A device publishes less. The thread that drives it at the moment goes on to do so. */
+    void removeDriver(ProgressDriver driver) {
+        if (driver.equals(ProgressDriver.NONE)) {
+            return;
+        }
+        int left = drivers.getOrDefault(driver, 0) - 1;
+        if (left > 0) {
+            drivers.put(driver, left);
+            return;
+        }
+        drivers.remove(driver);
+        driver.forget(this);
+        preferred = drivers.isEmpty() ? null : drivers.keySet().iterator().next();
+    }
+
+    /** {@return whether any thread waits} */
+    boolean areThere() {
+        return driven != null || lock.hasWaiters(alerted);
+    }
+
+    /** Makes one of those who wait look whether it is done. */
+    void alertOne() {
+        if (isDrivingThread()) {
+            return;
+        }
+        if (lock.hasWaiters(alerted)) {
+            alerted.signal();
+        } else {
+            wakeDrivingThread();
+        }
+    }
+
+    /** Makes all who wait look whether they are done. */
+    void alertAll() {
+        alerted.signalAll();
+        if (!isDrivingThread()) {
+            wakeDrivingThread();
+        }
+    }
+
+    /** {@return whether the caller is the thread that drives} It looks by itself before it sleeps again. */
+    private boolean isDrivingThread() {
+        return Thread.currentThread().equals(drivingThread);
+    }
+
+    /** The calling thread is about to wait where it drives no device. */
+    void waitElsewhere() {
+        drivers.keySet().forEach(ProgressDriver::waitElsewhere);
+    }
+
+    private void wakeDrivingThread() {
+        if (driven != null) {
+            driven.wake();
+        }
+    }
+
+    /**
+     * Waits until it is done, or time is up.
+     *
+     * @param since for the question whether it is done
+     * @param timeoutNs {@link Long#MAX_VALUE} for ever
+     */
+    void await(long since, long timeoutNs) throws InterruptedException {
+        long remainingNs = timeoutNs;
+        while (!isDone.test(since) && remainingNs > 0) {
+            ProgressDriver acquired = acquire();
+            if (acquired == null) {
+                remainingNs = alerted.awaitNanos(remainingNs);
+            } else {
+                long startNs = System.nanoTime();
+                drive(acquired, since, remainingNs);
+                remainingNs -= System.nanoTime() - startNs;
+            }
+        }
+    }
+
+    /** {@return the device that this thread drives now, null if it has to sleep here} */
+    private @Nullable ProgressDriver acquire() {
+        ProgressDriver wanted = preferred;
+        // One of these threads drives one device, or who publishes would have to wake several.
+        boolean isOtherDriven = driven != null && !driven.equals(wanted);
+        return wanted != null && !isOtherDriven && wanted.tryAcquire(this) ? wanted : null;
+    }
+
+    private void drive(ProgressDriver acquired, long since, long timeoutNs)
+            throws InterruptedException {
+        drivingThread = Thread.currentThread();
+        driven = acquired;
+        drivenSince = since;
+        lock.unlock();
+        try {
+            acquired.drive(timeoutNs);
+        } finally {
+            acquired.release();
+            lock.lock();
+            // Another thread may have taken its place since.
+            if (Thread.currentThread().equals(drivingThread)) {
+                drivingThread = null;
+                driven = null;
+            }
+        }
+        // As for who sleeps on a condition, what came first comes first.
+        if (!isDone.test(since) && Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+    }
+
+    /** {@return a time-out in nanoseconds, {@link Long#MAX_VALUE} for one that is longer} */
+    static long nanos(Duration timeout) {
+        try {
+            return timeout.toNanos();
+        } catch (ArithmeticException e) {
+            return timeout.isNegative() ? 0 : Long.MAX_VALUE;
+        }
+    }
+}

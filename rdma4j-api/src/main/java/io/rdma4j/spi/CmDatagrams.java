@@ -1,0 +1,41 @@
+package io.rdma4j.spi;
+
+import io.rdma4j.connection.PrivateDataLimits;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.RdmaException;
+
+import java.net.InetAddress;
+
+/** Datagram services and multicast groups of a device whose transport has datagrams. */
+public interface CmDatagrams {
+    /** {@return how much private data a look-up and its answers carry} */
+    PrivateDataLimits privateDataLimits();
+
+    /**
+     * Offers a datagram service.
+     *
+     * @throws RdmaException EADDRINUSE if somebody offers one there already
+     */
+    CmListener listen(ListenRequest spec, CmLookupRequest.Handler handler) throws RdmaException;
+
+    /** Looks up a datagram service; the answer comes to the handler. */
+    CmLookup lookUp(ConnectRequest request, CmLookup.Handler handler)
+            throws RdmaException;
+
+    /**
+     * {@return how a new queue pair is made ready to send and to receive datagrams}
+     *
+     * @param local the address it is for
+     * @param qkey its Q_Key
+     */
+    QueuePairBringUp bringUp(InetAddress local, int qkey);
+
+    /**
+     * {@return the path to a multicast group; its destination is what a queue pair attaches to}
+     *
+     * @param local the address datagrams leave from
+     * @throws RdmaException ENETUNREACH if the device has lost the local address
+     */
+    AddressHandleAttributes groupPath(InetAddress group, InetAddress local, int trafficClass)
+            throws RdmaException;
+}

@@ -1,0 +1,32 @@
+package io.rdma4j.spi;
+
+import io.rdma4j.verbs.RdmaException;
+
+import java.net.InetSocketAddress;
+
+/** A look-up that reached a datagram service (passive side). Nothing can happen to it but that it is answered. */
+public interface CmLookupRequest {
+    /** Tells where to send: a queue pair and its Q_Key. */
+    void accept(int queuePairNumber, int qkey, byte[] privateData) throws RdmaException;
+
+    /** Says no. */
+    void reject(byte[] privateData) throws RdmaException;
+
+    /** Forgets it: says no, if it was not answered. Idempotent. */
+    void close();
+
+    /** Receives look-ups. */
+    interface Handler {
+        /**
+         * A look-up arrived.
+         *
+         * @param via the device it came by
+         * @param request what is to be answered
+         * @param local the address and port it came to
+         * @param peer the address and port it came from
+         * @param privateData bytes of the peer's application
+         */
+        void onRequest(CmContext via, CmLookupRequest request, InetSocketAddress local,
+                InetSocketAddress peer, byte[] privateData);
+    }
+}

@@ -1,0 +1,43 @@
+package io.rdma4j.spi;
+
+import io.rdma4j.verbs.WorkCompletion;
+import io.rdma4j.verbs.WorkCompletionFlag;
+import io.rdma4j.verbs.WorkCompletionOpcode;
+import io.rdma4j.verbs.WorkCompletionStatus;
+
+/** A completion that a device fills, and applications get a copy of ({@link WorkCompletion#assign}). */
+public final class CompletionSlot extends WorkCompletion {
+    /** Creates one to be filled. */
+    public CompletionSlot() {}
+
+    @Override
+    public CompletionSlot fill(long requestId, WorkCompletionStatus newStatus,
+            WorkCompletionOpcode newOpcode, int queuePair, long bytes) {
+        super.fill(requestId, newStatus, newOpcode, queuePair, bytes);
+        return this;
+    }
+
+    @Override
+    public CompletionSlot fillImmediate(WorkCompletionFlag flag, int value) {
+        super.fillImmediate(flag, value);
+        return this;
+    }
+
+    @Override
+    public CompletionSlot fillSource(int queuePair, int moreFlags) {
+        super.fillSource(queuePair, moreFlags);
+        return this;
+    }
+
+    @Override
+    public CompletionSlot fillTime(long timestamp, long wallclockNs) {
+        super.fillTime(timestamp, wallclockNs);
+        return this;
+    }
+
+    @Override
+    public CompletionSlot fillVendorError(int code) {
+        super.fillVendorError(code);
+        return this;
+    }
+}

@@ -1,0 +1,179 @@
+package io.rdma4j.spi;
+
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.QueuePairAttribute;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+import static io.rdma4j.verbs.QueuePairAttribute.*;
+
+/**
+ * The transitions of InfiniBand and RoCE.
+ *
+ * <p>Source: IBTA 10.3.1 and table 91 of 11.2.5.2.
+ */
+public final class InfinibandTransitions implements QueuePairTransitions {
+    /** The one there is; it has no state. */
+    public static final InfinibandTransitions INSTANCE = new InfinibandTransitions();
+
+    private static final String OPERATION = "modify queue pair";
+
+    private InfinibandTransitions() {}
+
+    @Override
+    public QueuePairState check(QueuePairType type, QueuePairState current,
+            QueuePairAttributes attributes) throws RdmaException {
+        if (attributes.isSet(CURRENT_STATE) && attributes.currentState() != current) {
+            throw new RdmaException(Errno.EINVAL, OPERATION, "it is in state " + current
+                    + ", not in " + attributes.currentState() + " as CURRENT_STATE says");
+        }
+        QueuePairState next = attributes.isSet(STATE) ? attributes.state() : current;
+        Rule rule = rule(type, current, next);
+        if (rule == null) {
+            throw new RdmaException(Errno.EINVAL, OPERATION, "no transition leads a " + type
+                    + " queue pair from " + current + " to " + next + "; from " + current
+                    + " it may go to " + reachable(type, current));
+        }
+        Set<QueuePairAttribute> missing = EnumSet.copyOf(rule.required);
+        missing.removeAll(attributes.mask());
+        Set<QueuePairAttribute> forbidden = EnumSet.noneOf(QueuePairAttribute.class);
+        forbidden.addAll(attributes.mask());
+        forbidden.removeAll(rule.required);
+        forbidden.removeAll(rule.optional);
+        forbidden.remove(STATE);
+        if (!missing.isEmpty() || !forbidden.isEmpty()) {
+            throw new RdmaException(Errno.EINVAL, OPERATION,
+                    "the transition " + type + " " + current + " to " + next
+                            + (missing.isEmpty() ? "" : " lacks " + names(missing))
+                            + (missing.isEmpty() || forbidden.isEmpty() ? "" : " and")
+                            + (forbidden.isEmpty() ? "" : " does not take " + names(forbidden)));
+        }
+        return next;
+    }
+
+    private record Rule(Set<QueuePairAttribute> required, Set<QueuePairAttribute> optional) {}
+
+    private static Rule rule(Set<QueuePairAttribute> required, QueuePairAttribute... optional) {
+        Set<QueuePairAttribute> allowed = EnumSet.noneOf(QueuePairAttribute.class);
+        allowed.addAll(Set.of(optional));
+        return new Rule(required, allowed);
+    }
+
+    private static Set<QueuePairAttribute> needs(QueuePairAttribute... attributes) {
+        Set<QueuePairAttribute> set = EnumSet.noneOf(QueuePairAttribute.class);
+        set.addAll(Set.of(attributes));
+        return set;
+    }
+
+    private static @Nullable Rule rule(QueuePairType type,
+            QueuePairState from, QueuePairState to) {
+        if (to == QueuePairState.RESET || to == QueuePairState.ERR) {
+            return from == QueuePairState.RESET && to == QueuePairState.ERR
+                    ? null
+                    : rule(needs(), CURRENT_STATE);
+        }
+        boolean isDatagram = type == QueuePairType.UD;
+        boolean isReliable = type == QueuePairType.RC;
+        return switch (from) {
+            case RESET -> to == QueuePairState.INIT ? resetToInit(isDatagram) : null;
+            case INIT -> switch (to) {
+                case INIT -> isDatagram
+                        ? rule(needs(), PKEY_INDEX, PORT, QKEY)
+                        : rule(needs(), PKEY_INDEX, PORT, ACCESS_FLAGS);
+                case RTR -> initToRtr(isDatagram, isReliable);
+                case RESET, RTS, SQD, SQE, ERR -> null;
+            };
+            case RTR -> to == QueuePairState.RTS ? rtrToRts(isDatagram, isReliable) : null;
+            case RTS -> switch (to) {
+                case RTS -> working(isDatagram, isReliable);
+                case SQD -> rule(needs(), ENABLE_SQD_ASYNC_NOTIFY);
+                case RESET, INIT, RTR, SQE, ERR -> null;
+            };
+            case SQD -> switch (to) {
+                case RTS -> working(isDatagram, isReliable);
+                case SQD -> drained(isDatagram, isReliable);
+                case RESET, INIT, RTR, SQE, ERR -> null;
+            };
+            case SQE -> to == QueuePairState.RTS && !isReliable
+                    ? (isDatagram
+                            ? rule(needs(), CURRENT_STATE, QKEY)
+                            : rule(needs(), CURRENT_STATE, ACCESS_FLAGS))
+                    : null;
+            case ERR -> null;
+        };
+    }
+
+    private static Rule resetToInit(boolean isDatagram) {
+        return isDatagram
+                ? rule(needs(PKEY_INDEX, PORT, QKEY))
+                : rule(needs(PKEY_INDEX, PORT, ACCESS_FLAGS));
+    }
+
+    private static Rule initToRtr(boolean isDatagram, boolean isReliable) {
+        if (isDatagram) {
+            return rule(needs(), PKEY_INDEX, QKEY);
+        }
+        return rule(
+                isReliable
+                        ? needs(ADDRESS_VECTOR, PATH_MTU, DESTINATION_QUEUE_PAIR, RECEIVE_PSN,
+                                MAX_DESTINATION_READ_ATOMIC, MIN_RNR_TIMER)
+                        : needs(ADDRESS_VECTOR, PATH_MTU, DESTINATION_QUEUE_PAIR, RECEIVE_PSN),
+                ALTERNATE_PATH, ACCESS_FLAGS, PKEY_INDEX);
+    }
+
+    private static Rule rtrToRts(boolean isDatagram, boolean isReliable) {
+        if (isDatagram) {
+            return rule(needs(SEND_PSN), CURRENT_STATE, QKEY);
+        }
+        return isReliable
+                ? rule(needs(TIMEOUT, RETRY_COUNT, RNR_RETRY, SEND_PSN, MAX_READ_ATOMIC),
+                        CURRENT_STATE, ALTERNATE_PATH, ACCESS_FLAGS, MIN_RNR_TIMER,
+                        PATH_MIGRATION_STATE, RATE_LIMIT)
+                : rule(needs(SEND_PSN), CURRENT_STATE, ALTERNATE_PATH, ACCESS_FLAGS,
+                        PATH_MIGRATION_STATE);
+    }
+
+    private static Rule working(boolean isDatagram, boolean isReliable) {
+        if (isDatagram) {
+            return rule(needs(), CURRENT_STATE, QKEY);
+        }
+        return isReliable
+                ? rule(needs(), CURRENT_STATE, ACCESS_FLAGS, ALTERNATE_PATH, PATH_MIGRATION_STATE,
+                        MIN_RNR_TIMER, RATE_LIMIT)
+                : rule(needs(), CURRENT_STATE, ACCESS_FLAGS, ALTERNATE_PATH, PATH_MIGRATION_STATE);
+    }
+
+    private static Rule drained(boolean isDatagram, boolean isReliable) {
+        if (isDatagram) {
+            return rule(needs(), PKEY_INDEX, QKEY);
+        }
+        return isReliable
+                ? rule(needs(), PORT, ADDRESS_VECTOR, TIMEOUT, RETRY_COUNT, RNR_RETRY,
+                        MAX_READ_ATOMIC, MAX_DESTINATION_READ_ATOMIC, ALTERNATE_PATH, ACCESS_FLAGS,
+                        PKEY_INDEX, MIN_RNR_TIMER, PATH_MIGRATION_STATE)
+                : rule(needs(), ADDRESS_VECTOR, ALTERNATE_PATH, ACCESS_FLAGS, PKEY_INDEX,
+                        PATH_MIGRATION_STATE);
+    }
+
+    private static String reachable(QueuePairType type, QueuePairState from) {
+        Set<QueuePairState> states = EnumSet.noneOf(QueuePairState.class);
+        for (QueuePairState to : QueuePairState.values()) {
+            if (rule(type, from, to) != null) {
+                states.add(to);
+            }
+        }
+        return states.stream().map(QueuePairState::name).collect(Collectors.joining(", "));
+    }
+
+    private static String names(Set<QueuePairAttribute> attributes) {
+        return attributes.stream().map(a -> a + " (" + a.field() + ")")
+                .collect(Collectors.joining(", "));
+    }
+}

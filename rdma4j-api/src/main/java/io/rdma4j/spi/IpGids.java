@@ -1,0 +1,45 @@
+package io.rdma4j.spi;
+
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.GidEntry;
+import io.rdma4j.verbs.PortState;
+import io.rdma4j.verbs.RdmaException;
+
+import java.net.InetAddress;
+
+/** The GID table of a device whose GIDs are its IP addresses, as those of RoCE v2 are. */
+public final class IpGids {
+    private IpGids() {}
+
+    /**
+     * {@return the entry of a local address}
+     *
+     * @throws RdmaException ENETUNREACH if the device has lost the address
+     */
+    public static GidEntry entry(DeviceContext context, InetAddress local) throws RdmaException {
+        Gid wanted = Gid.of(local);
+        for (GidEntry entry : context.queryGidTable()) {
+            if (entry.gid().equals(wanted)) {
+                return entry;
+            }
+        }
+        throw new RdmaException(Errno.ENETUNREACH, "find GID", local.getHostAddress()
+                + " is no address of " + context.device().name() + " any more");
+    }
+
+    /**
+     * Checks that packets can leave from a local address.
+     *
+     * @throws RdmaException ENETUNREACH if its port is down or the device has lost the address
+     */
+    public static void checkRoute(DeviceContext context, InetAddress local, int port)
+            throws RdmaException {
+        if (context.queryPort(port).state() != PortState.ACTIVE) {
+            throw new RdmaException(Errno.ENETUNREACH, "resolve route",
+                    "port " + port + " of " + context.device().name() + " is down");
+        }
+        entry(context, local);
+    }
+}

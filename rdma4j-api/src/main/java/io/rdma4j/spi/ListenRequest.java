@@ -1,0 +1,23 @@
+package io.rdma4j.spi;
+
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.verbs.QueuePairType;
+import org.jspecify.annotations.Nullable;
+
+import java.net.InetAddress;
+import java.net.StandardProtocolFamily;
+
+/**
+ * What a listener offers, and where.
+ *
+ * @param space the port space
+ * @param type RC or UC for connections, UD for a datagram service
+ * @param port the port
+ * @param reservation of the port by the device's {@link PortAuthority}, null if it made none
+ * @param address one of the device's addresses, or null for all
+ * @param family the only IP version that is served, or null for both
+ * @param backlog requests that may wait unanswered; further ones are rejected
+ */
+public record ListenRequest(PortSpace space, QueuePairType type, int port,
+        @Nullable PortReservation reservation, @Nullable InetAddress address,
+        @Nullable StandardProtocolFamily family, int backlog) {}

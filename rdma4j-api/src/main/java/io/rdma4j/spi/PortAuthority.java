@@ -1,0 +1,44 @@
+package io.rdma4j.spi;
+
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.verbs.RdmaException;
+
+import java.net.InetSocketAddress;
+
+/**
+ * Who gives out the ports of a device's port spaces. Devices that share the ports have the same one, such as all
+ * that use the operating system's.
+ *
+ * <p>That two ids of this process want one port has been looked at before; an authority looks at the others.
+ */
+public interface PortAuthority {
+    /** Gives out every port: nobody beside this process has ports of these devices. */
+    PortAuthority PROCESS = new PortAuthority() {
+        @Override
+        public PortReservation reserve(PortSpace space, InetSocketAddress address,
+                boolean isShared) {
+            return () -> {};
+        }
+
+        @Override
+        public boolean hasOneWildcardListener() {
+            return false;
+        }
+    };
+
+    /**
+     * Takes a port.
+     *
+     * @param address the address, which may be the wildcard address, and the port, which is never 0
+     * @param isShared whether others that say the same may share it
+     * @throws RdmaException EADDRINUSE if another process has it
+     */
+    PortReservation reserve(PortSpace space, InetSocketAddress address, boolean isShared)
+            throws RdmaException;
+
+    /**
+     * {@return whether one listener at the wildcard address serves all devices of this authority} Then only one of
+     * them is asked to listen there, and it says of each request by which device it came.
+     */
+    boolean hasOneWildcardListener();
+}

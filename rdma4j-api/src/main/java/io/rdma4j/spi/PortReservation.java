@@ -1,0 +1,7 @@
+package io.rdma4j.spi;
+
+/** A port that a {@link PortAuthority} has given out; a device may keep here what it needs to use it. */
+public interface PortReservation {
+    /** Gives the port back. Idempotent. */
+    void release();
+}

@@ -1,0 +1,420 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.spi.PortAuthority;
+import io.rdma4j.spi.PortReservation;
+import io.rdma4j.verbs.DeviceKind;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaDevice;
+import io.rdma4j.verbs.RdmaDevices;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.TransportType;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** Which of several devices an id gets, and what each of them is asked. */
+class DeviceSelectionTest {
+    private static final Duration TIMEOUT = Duration.ofSeconds(2);
+    private static final InetSocketAddress FIRST = new InetSocketAddress(FakeDevice.FIRST, 0);
+    private static final InetSocketAddress ANY = new InetSocketAddress(0);
+
+    private final FakeDevice nativeDevice = new FakeDevice("zzz0", DeviceKind.NATIVE,
+            TransportType.INFINIBAND);
+    private final FakeDevice softRoce = new FakeDevice("roce0", DeviceKind.SOFTWARE,
+            TransportType.INFINIBAND);
+    private final FakeDevice softIwarp = new FakeDevice("iwarp0", DeviceKind.SOFTWARE,
+            TransportType.IWARP);
+    private final List<CmId> ids = new ArrayList<>();
+
+    @AfterEach
+    void close() throws Exception {
+        System.clearProperty("rdma4j.device");
+        for (CmId id : ids) {
+            id.close();
+        }
+        FakeProvider.offer(FakeProvider.DEVICE);
+    }
+
+    private CmId id() throws RdmaException {
+        return id(PortSpace.TCP);
+    }
+
+    private CmId id(PortSpace space) throws RdmaException {
+        CmId id = CmId.create(space);
+        ids.add(id);
+        return id;
+    }
+
+    private CmId bound(InetSocketAddress address) throws RdmaException {
+        CmId id = id();
+        id.bindAddress(address);
+        return id;
+    }
+
+    private static String deviceOf(CmId id) {
+        return id.context().device().name();
+    }
+
+    private static void assertRefused(ThrowingCallable call, Errno errno, String... words) {
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(call)
+                .withMessageContainingAll(words)
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(errno));
+    }
+
+    // ---------------------------------------------------------------- the order
+
+    @Test
+    void nativeDeviceComesBeforeSoftRoceBeforeSoftIwarp() throws Exception {
+        FakeProvider.offer(softIwarp, softRoce, nativeDevice);
+        assertThat(RdmaDevices.list()).extracting(RdmaDevice::name).containsExactly("zzz0",
+                "roce0", "iwarp0");
+        assertThat(deviceOf(bound(FIRST))).isEqualTo("zzz0");
+        FakeProvider.offer(softIwarp, softRoce);
+        assertThat(deviceOf(bound(FIRST))).isEqualTo("roce0");
+        FakeProvider.offer(softIwarp);
+        assertThat(deviceOf(bound(FIRST))).isEqualTo("iwarp0");
+    }
+
+    @Test
+    void whatIsOpenAlreadyChangesNothing() throws Exception {
+        FakeProvider.offer(softIwarp);
+        CmId early = bound(FIRST);
+        FakeProvider.offer(softIwarp, softRoce, nativeDevice);
+        CmId late = bound(FIRST);
+        assertThat(deviceOf(early)).isEqualTo("iwarp0");
+        assertThat(deviceOf(late)).isEqualTo("zzz0");
+        CmId resolved = id();
+        resolved.resolveAddress(new InetSocketAddress(FakeDevice.SECOND, 7471), TIMEOUT);
+        assertThat(deviceOf(resolved)).isEqualTo("zzz0");
+    }
+
+    @Test
+    void devicesOfOneKindAreInTheOrderOfTheirNames() throws Exception {
+        FakeDevice other = new FakeDevice("roce1", DeviceKind.SOFTWARE, TransportType.INFINIBAND);
+        FakeProvider.offer(other, softRoce);
+        assertThat(deviceOf(bound(FIRST))).isEqualTo("roce0");
+    }
+
+    @Test
+    void deviceThatDoesNotHostTheAddressIsPassedOver() throws Exception {
+        nativeDevice.hosted = List.of(FakeDevice.SECOND);
+        FakeProvider.offer(softRoce, nativeDevice);
+        assertThat(deviceOf(bound(FIRST))).isEqualTo("roce0");
+    }
+
+    // ---------------------------------------------------------------- by name
+
+    @Test
+    void idTakesTheDeviceThatItNames() throws Exception {
+        FakeProvider.offer(softIwarp, softRoce, nativeDevice);
+        CmId id = id();
+        id.device("iwarp0");
+        id.bindAddress(FIRST);
+        assertThat(deviceOf(id)).isEqualTo("iwarp0");
+        assertRefused(() -> id.device("roce0"), Errno.EINVAL, "bound");
+        CmId resolved = id();
+        resolved.device("roce0");
+        resolved.resolveAddress(new InetSocketAddress(FakeDevice.SECOND, 7471), TIMEOUT);
+        assertThat(deviceOf(resolved)).isEqualTo("roce0");
+    }
+
+    @Test
+    void propertyNamesTheDeviceOfIdsThatNameNone() throws Exception {
+        FakeProvider.offer(softIwarp, softRoce, nativeDevice);
+        System.setProperty("rdma4j.device", "roce0");
+        assertThat(deviceOf(bound(FIRST))).isEqualTo("roce0");
+        CmId named = id();
+        named.device("iwarp0");
+        named.bindAddress(FIRST);
+        assertThat(deviceOf(named)).isEqualTo("iwarp0");
+    }
+
+    @Test
+    void nameOfNoDeviceIsRefusedWithTheCandidatesAndWhatTheyServe() throws Exception {
+        softRoce.hosted = List.of(FakeDevice.FIRST);
+        softIwarp.hosted = List.of(FakeDevice.SECOND);
+        FakeProvider.offer(softIwarp, softRoce);
+        CmId id = id();
+        assertRefused(() -> id.device("mlx5_0"), Errno.ENODEV, "'mlx5_0'", "roce0 (203.0.113.5)",
+                "iwarp0 (203.0.113.6)");
+        System.setProperty("rdma4j.device", "mlx5_1");
+        assertRefused(() -> id.bindAddress(FIRST), Errno.ENODEV, "'mlx5_1'", "rdma4j.device");
+    }
+
+    @Test
+    void addressThatTheNamedDeviceDoesNotServeIsRefused() throws Exception {
+        softRoce.hosted = List.of(FakeDevice.SECOND);
+        FakeProvider.offer(softRoce, nativeDevice);
+        CmId id = id();
+        id.device("roce0");
+        assertRefused(() -> id.bindAddress(FIRST), Errno.EADDRNOTAVAIL, "203.0.113.5",
+                "roce0 (203.0.113.6)");
+    }
+
+    @Test
+    void wildcardListenerOfANamedDeviceListensThereAlone() throws Exception {
+        FakeProvider.offer(softRoce, nativeDevice);
+        CmId id = id();
+        id.device("roce0");
+        id.listen(1);
+        assertThat(softRoce.context().listenCalls).hasSize(1);
+        assertThat(nativeDevice.opened).isEmpty();
+    }
+
+    // ---------------------------------------------------------------- opening and closing
+
+    @Test
+    void deviceThatOpensSlowlyKeepsIdsOfOthersFromNothing() throws Exception {
+        softRoce.hosted = List.of(FakeDevice.FIRST);
+        softIwarp.hosted = List.of(FakeDevice.SECOND);
+        FakeProvider.offer(softIwarp, softRoce);
+        CountDownLatch isOpening = new CountDownLatch(1);
+        CountDownLatch mayOpen = new CountDownLatch(1);
+        softRoce.onOpen = () -> {
+            isOpening.countDown();
+            await(mayOpen);
+        };
+        CmId slow = id();
+        CompletableFuture<Void> binding = CompletableFuture.runAsync(() -> {
+            try {
+                slow.bindAddress(FIRST);
+            } catch (RdmaException e) {
+                throw new AssertionError(e);
+            }
+        }, DeviceSelectionTest::inThread);
+        await(isOpening);
+        try {
+            CompletableFuture<String> other = CompletableFuture.supplyAsync(() -> {
+                try (CmId quick = CmId.create(PortSpace.TCP)) {
+                    quick.bindAddress(new InetSocketAddress(FakeDevice.SECOND, 0));
+                    return deviceOf(quick);
+                } catch (RdmaException e) {
+                    throw new AssertionError(e);
+                }
+            }, DeviceSelectionTest::inThread);
+            assertThat(other.get(20, TimeUnit.SECONDS)).isEqualTo("iwarp0");
+            assertThat(softIwarp.context().isClosed).isTrue();
+        } finally {
+            mayOpen.countDown();
+        }
+        binding.get(20, TimeUnit.SECONDS);
+    }
+
+    private static void inThread(Runnable task) {
+        Thread.ofPlatform().daemon().start(task);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void deviceThatCannotBeOpenedIsOpenedByTheNextAttempt() throws Exception {
+        FakeProvider.offer(softRoce);
+        softRoce.onOpen = () -> {
+            throw new IllegalStateException("broken");
+        };
+        CmId id = id();
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> id.bindAddress(FIRST)).withMessage("broken");
+        softRoce.onOpen = () -> {};
+        id.bindAddress(FIRST);
+        assertThat(deviceOf(id)).isEqualTo("roce0");
+    }
+
+    // ---------------------------------------------------------------- what the transport decides
+
+    @Test
+    void deviceLimitsPrivateData() throws Exception {
+        FakeProvider.offer(softRoce);
+        CmId client = id();
+        client.resolveAddress(FIRST, new InetSocketAddress(FakeDevice.SECOND, 7471), TIMEOUT);
+        client.resolveRoute(TIMEOUT);
+        assertThat(client.privateDataLimits().request()).isEqualTo(56);
+        assertRefused(() -> client.connect(new ConnectionParameters().queuePairNumber(5)
+                .privateData(new byte[57])), Errno.EINVAL, "57 bytes", "at most 56");
+        CmId datagrams = id(PortSpace.UDP);
+        datagrams.bindAddress(FIRST);
+        assertThat(datagrams.privateDataLimits().request()).isEqualTo(180);
+    }
+
+    @Test
+    void transportThatEstablishesAtOnceNeedsNoReply() throws Exception {
+        FakeProvider.offer(softIwarp);
+        CmId client = id();
+        client.resolveAddress(FIRST, new InetSocketAddress(FakeDevice.SECOND, 7471), TIMEOUT);
+        client.resolveRoute(TIMEOUT);
+        EventChannel events = EventChannel.create();
+        client.migrate(events);
+        client.connect(new ConnectionParameters().queuePairNumber(5));
+        softIwarp.context().handlers.getLast()
+                .onEstablished(new ConnectionParameters().responderResources(3));
+        try (CmEvent event = events.pollEvent(TIMEOUT)) {
+            assertThat(event).isNotNull();
+            assertThat(event.type()).isEqualTo(CmEventType.ESTABLISHED);
+            assertThat(event.parameters()).isNotNull();
+            assertThat(event.parameters().responderResources()).isEqualTo(3);
+        }
+        client.disconnect();
+        client.close();
+        events.close();
+    }
+
+    @Test
+    void deviceWithoutDatagramsRefusesThemByName() throws Exception {
+        FakeProvider.offer(softIwarp);
+        CmId id = id(PortSpace.UDP);
+        id.bindAddress(FIRST);
+        assertRefused(() -> id.listen(1), Errno.EOPNOTSUPP, "iwarp0", "datagrams");
+        assertRefused(() -> id.joinMulticast(InetAddress.ofLiteral("239.1.2.3"), null),
+                Errno.EOPNOTSUPP, "iwarp0");
+    }
+
+    @Test
+    void wildcardDatagramServiceIsOfferedWhereThereAreDatagrams() throws Exception {
+        FakeProvider.offer(softIwarp, softRoce);
+        CmId id = id(PortSpace.UDP);
+        id.listen(1);
+        assertThat(softRoce.context().listenCalls).hasSize(1);
+        assertThat(softIwarp.context().listenCalls).isEmpty();
+    }
+
+    // ---------------------------------------------------------------- ports
+
+    /** Gives out ports as a system does in which some are taken. */
+    private static final class SystemPorts implements PortAuthority {
+        final List<Integer> given = new ArrayList<>();
+        final List<Integer> released = new ArrayList<>();
+        int takenBelow;
+        boolean hasOneWildcardListener;
+
+        @Override
+        public PortReservation reserve(PortSpace space, InetSocketAddress address,
+                boolean isShared) throws RdmaException {
+            int port = address.getPort();
+            if (port < takenBelow) {
+                throw new RdmaException(Errno.EADDRINUSE, "bind address", "another process has it");
+            }
+            given.add(port);
+            return () -> released.add(port);
+        }
+
+        @Override
+        public boolean hasOneWildcardListener() {
+            return hasOneWildcardListener;
+        }
+    }
+
+    @Test
+    void portIsOneThatTheDevicesAuthorityGives() throws Exception {
+        SystemPorts ports = new SystemPorts();
+        // Of the ports there are, the first half is taken by other processes.
+        ports.takenBelow = 46_000;
+        softIwarp.portAuthority = ports;
+        FakeProvider.offer(softIwarp);
+        for (int i = 0; i < 20; i++) {
+            CmId id = bound(FIRST);
+            assertThat(id.sourcePort()).isGreaterThanOrEqualTo(46_000)
+                    .isEqualTo(ports.given.getLast());
+            id.close();
+            assertThat(ports.released.getLast()).isEqualTo(ports.given.getLast());
+        }
+        assertRefused(() -> bound(new InetSocketAddress(FakeDevice.FIRST, 7471)),
+                Errno.EADDRINUSE, "another process");
+        // Nothing is left of what was refused.
+        ports.takenBelow = 0;
+        assertThat(bound(new InetSocketAddress(FakeDevice.FIRST, 7471)).sourcePort())
+                .isEqualTo(7471);
+    }
+
+    @Test
+    void reservationGoesWithTheCallsThatUseThePort() throws Exception {
+        SystemPorts ports = new SystemPorts();
+        softIwarp.portAuthority = ports;
+        FakeProvider.offer(softIwarp);
+        CmId listener = bound(FIRST);
+        listener.listen(1);
+        assertThat(softIwarp.context().listenCalls.getLast().reservation()).isNotNull();
+        CmId client = id();
+        client.resolveAddress(new InetSocketAddress(FakeDevice.SECOND, 7471), TIMEOUT);
+        client.resolveRoute(TIMEOUT);
+        EventChannel events = EventChannel.create();
+        client.migrate(events);
+        client.connect(new ConnectionParameters().queuePairNumber(5));
+        assertThat(softIwarp.context().connectCalls.getLast().port()).isNotNull();
+        assertThat(ports.given).hasSize(2);
+        client.close();
+        events.close();
+    }
+
+    @Test
+    void wildcardPortIsReservedOncePerAuthority() throws Exception {
+        SystemPorts ports = new SystemPorts();
+        softIwarp.portAuthority = ports;
+        nativeDevice.portAuthority = ports;
+        FakeProvider.offer(softIwarp, nativeDevice, softRoce);
+        CmId id = bound(ANY);
+        assertThat(ports.given).containsExactly(id.sourcePort());
+        id.listen(1);
+        assertThat(ports.given).hasSize(1);
+        assertThat(softIwarp.context().listenCalls).hasSize(1);
+        assertThat(nativeDevice.context().listenCalls).hasSize(1);
+        assertThat(softRoce.context().listenCalls).hasSize(1);
+    }
+
+    @Test
+    void wildcardListenerIsOneObjectWhereTheDevicesSaySo() throws Exception {
+        SystemPorts ports = new SystemPorts();
+        ports.hasOneWildcardListener = true;
+        FakeDevice second = new FakeDevice("zzz1", DeviceKind.NATIVE, TransportType.INFINIBAND);
+        nativeDevice.portAuthority = ports;
+        second.portAuthority = ports;
+        FakeProvider.offer(nativeDevice, second, softRoce);
+        CmId listener = id();
+        listener.listen(2);
+        assertThat(nativeDevice.context().listenCalls).hasSize(1);
+        assertThat(second.context().listenCalls).isEmpty();
+        assertThat(softRoce.context().listenCalls).hasSize(1);
+        // The one listener says by which device a request came.
+        nativeDevice.context().listenHandlers.getLast().onRequest(second.context(),
+                second.context().connection(), new InetSocketAddress(FakeDevice.FIRST, 1),
+                new InetSocketAddress(FakeDevice.SECOND, 2), new ConnectionParameters());
+        CmId requested = listener.pollRequest(TIMEOUT);
+        assertThat(requested).isNotNull();
+        ids.addFirst(requested);
+        assertThat(deviceOf(requested)).isEqualTo("zzz1");
+    }
+
+    @Test
+    void wildcardPortThatOneAuthorityRefusesIsUsedWithTheOthers() throws Exception {
+        SystemPorts ports = new SystemPorts();
+        ports.takenBelow = 65_536;
+        softIwarp.portAuthority = ports;
+        FakeProvider.offer(softIwarp, softRoce);
+        CmId id = bound(new InetSocketAddress(7471));
+        id.listen(1);
+        assertThat(softRoce.context().listenCalls).hasSize(1);
+        assertThat(softIwarp.context().listenCalls).isEmpty();
+        FakeProvider.offer(softIwarp);
+        assertRefused(() -> bound(new InetSocketAddress(7472)), Errno.EADDRINUSE,
+                "another process");
+    }
+}

@@ -1,0 +1,162 @@
+package io.rdma4j.softnic.connect;
+
+import io.rdma4j.connection.DatagramParameters;
+import io.rdma4j.connection.PrivateDataLimits;
+import io.rdma4j.connection.SidrStatus;
+import io.rdma4j.protocol.ibcm.CmPeer;
+import io.rdma4j.protocol.ibcm.ConnectSpec;
+import io.rdma4j.protocol.ibcm.DatagramLookup;
+import io.rdma4j.protocol.ibcm.DatagramRequest;
+import io.rdma4j.protocol.ibcm.DatagramService;
+import io.rdma4j.protocol.ibcm.ListenSpec;
+import io.rdma4j.softnic.device.SoftNic;
+import io.rdma4j.softnic.observe.jfr.FlightEvents;
+import io.rdma4j.softnic.observe.jfr.FlightEvents.Lookup;
+import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.CmDatagrams;
+import io.rdma4j.spi.CmListener;
+import io.rdma4j.spi.CmLookup;
+import io.rdma4j.spi.CmLookupRequest;
+import io.rdma4j.spi.ConnectRequest;
+import io.rdma4j.spi.InfinibandBringUp;
+import io.rdma4j.spi.IpGids;
+import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.spi.QueuePairBringUp;
+import io.rdma4j.spi.Refusal;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.RdmaException;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+
+/** The datagram services and multicast groups of an open device, each call made as the engine's owner. */
+public final class SoftDatagrams implements CmDatagrams {
+    /** Of the messages SIDR_REQ and SIDR_REP, less the header in front. IBTA 12.11, A11. */
+    private static final PrivateDataLimits PRIVATE_DATA = new PrivateDataLimits(180, 136, 136);
+
+    private final CmContext context;
+    private final SoftNic nic;
+    private final int port;
+
+    /** @param port the port of the device */
+    public SoftDatagrams(CmContext context, SoftNic nic, int port) {
+        this.context = context;
+        this.nic = nic;
+        this.port = port;
+    }
+
+    @Override
+    public PrivateDataLimits privateDataLimits() {
+        return PRIVATE_DATA;
+    }
+
+    @Override
+    public QueuePairBringUp bringUp(InetAddress local, int qkey) {
+        return InfinibandBringUp.datagrams(port, qkey);
+    }
+
+    @Override
+    public AddressHandleAttributes groupPath(InetAddress group, InetAddress local,
+            int trafficClass) throws RdmaException {
+        return AddressHandleAttributes.to(Gid.of(group), IpGids.entry(context, local).index())
+                .withTrafficClass(trafficClass);
+    }
+
+    @Override
+    public CmListener listen(ListenRequest call, CmLookupRequest.Handler handler)
+            throws RdmaException {
+        ListenSpec offer = SoftConnections.offer(call);
+        DatagramService service = nic.driver()
+                .call(nowNs -> nic.connectionManager().listenForLookups(offer,
+                        (request, sourcePort, privateData) -> {
+                            CmPeer peer = request.peer();
+                            InetSocketAddress local = new InetSocketAddress(
+                                    peer.local().address(), offer.port());
+                            InetSocketAddress remote = new InetSocketAddress(
+                                    peer.remote().address(), sourcePort);
+                            handler.onRequest(context, new Asked(nic, request, local, remote),
+                                    local, remote, privateData);
+                        }));
+        return () -> nic.driver().run(nowNs -> service.close());
+    }
+
+    @Override
+    public CmLookup lookUp(ConnectRequest request, CmLookup.Handler handler)
+            throws RdmaException {
+        ConnectSpec wanted = SoftConnections.wanted(nic, request);
+        return nic.driver().call(nowNs -> {
+            DatagramLookup lookup = nic.connectionManager().lookUp(wanted,
+                    new Answer(nic, wanted, request, handler), nowNs);
+            return () -> nic.driver().run(laterNs -> lookup.close());
+        });
+    }
+
+    /** What becomes of a look-up (active side). */
+    private record Answer(SoftNic nic, ConnectSpec wanted, ConnectRequest request,
+            CmLookup.Handler handler) implements DatagramLookup.Events {
+        @Override
+        public void onService(int queuePair, int qkey, byte[] privateData) {
+            record(Lookup.FOUND, queuePair, 0);
+            AddressHandleAttributes path = AddressHandleAttributes
+                    .to(wanted.peer().remote(), nic.gids().indexOf(wanted.peer().local()))
+                    .withTrafficClass(wanted.typeOfService());
+            handler.onService(new DatagramParameters(path, queuePair, qkey, privateData));
+        }
+
+        @Override
+        public void onRefused(int status, byte[] privateData) {
+            record(Lookup.REFUSED, 0, status);
+            handler.onRefused(new Refusal(status, SidrStatus.text(status), privateData));
+        }
+
+        @Override
+        public void onUnreachable(Errno reason) {
+            record(Lookup.UNREACHABLE, 0, 0);
+            handler.onUnreachable(reason);
+        }
+
+        private void record(Lookup outcome, int queuePair, int status) {
+            FlightEvents.serviceLookup(outcome, true, request.source(), request.destination(),
+                    queuePair, status);
+        }
+    }
+
+    /** A look-up that reached a service (passive side). */
+    private record Asked(SoftNic nic, DatagramRequest request, InetSocketAddress local,
+            InetSocketAddress remote) implements CmLookupRequest {
+        @Override
+        public void accept(int queuePairNumber, int qkey, byte[] privateData)
+                throws RdmaException {
+            nic.driver().call(nowNs -> {
+                request.accept(queuePairNumber, qkey, privateData, nowNs);
+                FlightEvents.serviceLookup(Lookup.FOUND, false, local, remote, queuePairNumber, 0);
+                return this;
+            });
+        }
+
+        @Override
+        public void reject(byte[] privateData) throws RdmaException {
+            nic.driver().call(nowNs -> {
+                request.reject(privateData, nowNs);
+                recordRefusal();
+                return this;
+            });
+        }
+
+        @Override
+        public void close() {
+            nic.driver().run(nowNs -> {
+                if (request.close(nowNs)) {
+                    recordRefusal();
+                }
+            });
+        }
+
+        private void recordRefusal() {
+            FlightEvents.serviceLookup(Lookup.REFUSED, false, local, remote, 0,
+                    SidrStatus.REJECTED.code());
+        }
+    }
+}

@@ -1,0 +1,26 @@
+package io.rdma4j.softnic.options;
+
+import java.util.Locale;
+
+/** Enums whose constants users name in lower case, in properties and options. */
+final class Names {
+    private Names() {}
+
+    static String text(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT);
+    }
+
+    /**
+     * {@return the constant of a name}
+     *
+     * @param refusal follows the name if there is none: says what it is not, and what would be right
+     */
+    static <E extends Enum<E>> E parse(Class<E> type, String text, String refusal) {
+        for (E constant : type.getEnumConstants()) {
+            if (text(constant).equals(text)) {
+                return constant;
+            }
+        }
+        throw new IllegalArgumentException("'" + text + "' " + refusal);
+    }
+}
