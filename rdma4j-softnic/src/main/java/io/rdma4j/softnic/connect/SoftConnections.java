@@ -8,7 +8,6 @@ import io.rdma4j.protocol.ibcm.ConnectSpec;
 import io.rdma4j.protocol.ibcm.IbCmConnection;
 import io.rdma4j.protocol.ibcm.IpVersions;
 import io.rdma4j.protocol.ibcm.ListenSpec;
-import io.rdma4j.softnic.device.SoftNic;
 import io.rdma4j.softnic.observe.jfr.FlightEvents;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmListener;
@@ -29,7 +28,7 @@ import java.net.StandardProtocolFamily;
 public final class SoftConnections {
     private SoftConnections() {}
 
-    public static CmListener listen(SoftNic nic, ListenCall call, CmListener.Handler handler)
+    public static CmListener listen(ConnectServices nic, ListenCall call, CmListener.Handler handler)
             throws RdmaException {
         ListenSpec offer = new ListenSpec(call.space(), call.type(), call.port(),
                 call.address() == null ? null : Gid.of(call.address()), versions(call.family()),
@@ -60,14 +59,14 @@ public final class SoftConnections {
         return family == StandardProtocolFamily.INET ? IpVersions.IPV4 : IpVersions.IPV6;
     }
 
-    public static CmConnection connect(SoftNic nic, ConnectCall call, CmConnection.Handler handler)
+    public static CmConnection connect(ConnectServices nic, ConnectCall call, CmConnection.Handler handler)
             throws RdmaException {
         CmPeer peer = new CmPeer(Gid.of(call.source().getAddress()),
                 Gid.of(call.destination().getAddress()));
         ConnectSpec wanted = new ConnectSpec(peer, call.space(), call.type(),
                 call.source().getPort(),
                 call.destination().getPort(), call.parameters(), call.queuePairNumber(),
-                nic.device().activeMtu(), call.options().typeOfService(),
+                nic.activeMtu(), call.options().typeOfService(),
                 call.options().acknowledgeTimeout());
         if (call.type() == QueuePairType.UD) {
             return SoftDatagramServices.lookUp(nic, wanted, handler);
@@ -83,13 +82,13 @@ public final class SoftConnections {
     }
 
     private static final class Connection implements CmConnection {
-        private final SoftNic nic;
+        private final ConnectServices nic;
         private final InetSocketAddress local;
         private final InetSocketAddress remote;
         private @Nullable IbCmConnection conversation;
         private int queuePair;
 
-        Connection(SoftNic nic, @Nullable IbCmConnection conversation, InetSocketAddress local,
+        Connection(ConnectServices nic, @Nullable IbCmConnection conversation, InetSocketAddress local,
                 InetSocketAddress remote) {
             this.nic = nic;
             this.conversation = conversation;

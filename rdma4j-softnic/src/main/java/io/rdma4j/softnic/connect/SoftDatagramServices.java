@@ -10,7 +10,6 @@ import io.rdma4j.protocol.ibcm.DatagramLookup;
 import io.rdma4j.protocol.ibcm.DatagramRequest;
 import io.rdma4j.protocol.ibcm.DatagramService;
 import io.rdma4j.protocol.ibcm.ListenSpec;
-import io.rdma4j.softnic.device.SoftNic;
 import io.rdma4j.softnic.observe.jfr.FlightEvents;
 import io.rdma4j.softnic.observe.jfr.FlightEvents.Lookup;
 import io.rdma4j.spi.CmConnection;
@@ -27,7 +26,7 @@ import java.net.InetSocketAddress;
 final class SoftDatagramServices {
     private SoftDatagramServices() {}
 
-    static CmListener listen(SoftNic nic, ListenSpec offer, CmListener.Handler handler)
+    static CmListener listen(ConnectServices nic, ListenSpec offer, CmListener.Handler handler)
             throws RdmaException {
         DatagramService service = nic.driver()
                 .call(nowNs -> nic.connectionManager().listenForLookups(offer,
@@ -44,7 +43,7 @@ final class SoftDatagramServices {
         return () -> nic.driver().run(nowNs -> service.close());
     }
 
-    static CmConnection lookUp(SoftNic nic, ConnectSpec call, CmConnection.Handler handler)
+    static CmConnection lookUp(ConnectServices nic, ConnectSpec call, CmConnection.Handler handler)
             throws RdmaException {
         InetSocketAddress local = new InetSocketAddress(call.peer().local().address(),
                 call.sourcePort());
@@ -81,7 +80,7 @@ final class SoftDatagramServices {
         });
     }
 
-    private static AddressHandleAttributes path(SoftNic nic, ConnectSpec call) {
+    private static AddressHandleAttributes path(ConnectServices nic, ConnectSpec call) {
         return AddressHandleAttributes
                 .to(call.peer().remote(), nic.gids().indexOf(call.peer().local()))
                 .withTrafficClass(call.typeOfService());
@@ -89,9 +88,9 @@ final class SoftDatagramServices {
 
     /** What a datagram service does not have. */
     private abstract static class Connectionless implements CmConnection {
-        final SoftNic nic;
+        final ConnectServices nic;
 
-        Connectionless(SoftNic nic) {
+        Connectionless(ConnectServices nic) {
             this.nic = nic;
         }
 
@@ -137,7 +136,7 @@ final class SoftDatagramServices {
     private static final class Asking extends Connectionless {
         private final DatagramLookup lookup;
 
-        Asking(SoftNic nic, DatagramLookup lookup) {
+        Asking(ConnectServices nic, DatagramLookup lookup) {
             super(nic);
             this.lookup = lookup;
         }
@@ -154,7 +153,7 @@ final class SoftDatagramServices {
         private final InetSocketAddress local;
         private final InetSocketAddress remote;
 
-        Asked(SoftNic nic, DatagramRequest request, InetSocketAddress local,
+        Asked(ConnectServices nic, DatagramRequest request, InetSocketAddress local,
                 InetSocketAddress remote) {
             super(nic);
             this.request = request;

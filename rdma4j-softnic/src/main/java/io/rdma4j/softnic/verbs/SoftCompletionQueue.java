@@ -54,7 +54,6 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
             channel.attach(driver.room());
         }
         waiters.addRoom(driver.room());
-        context.nic().add(ring, this);
     }
 
     @Override
@@ -258,6 +257,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     }
 
     /** A completion was lost: the queue and everything that reports to it have failed. IBTA 11.6.3.3. */
+    @Override
     public void onOverrun() {
         if (!isOverrunReported) {
             isOverrunReported = true;
@@ -289,10 +289,9 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
             events.requireAcknowledged("close completion queue");
             isClosed = true;
             events.discard();
-            context.nic().remove(ring);
             driver.engine().forget(ring);
-            context.children().remove("completion queue");
-            context.nic().totals().remove("completion queue");
+            context.children().remove(ObjectKind.COMPLETION_QUEUE);
+            context.nic().totals().remove(ObjectKind.COMPLETION_QUEUE);
             if (channel != null) {
                 channel.detach(this, driver.room());
             }

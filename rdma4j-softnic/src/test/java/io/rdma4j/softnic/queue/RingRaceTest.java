@@ -59,6 +59,9 @@ class RingRaceTest {
         public void onAwaited() {}
 
         @Override
+        public void onOverrun() {}
+
+        @Override
         public void onModerated(CompletionRing ring) {}
     };
 
@@ -173,6 +176,9 @@ class RingRaceTest {
 
             @Override
             public void onAwaited() {}
+
+            @Override
+            public void onOverrun() {}
 
             @Override
             public void onModerated(CompletionRing moderated) {}
