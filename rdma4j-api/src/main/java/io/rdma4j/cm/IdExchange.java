@@ -24,7 +24,7 @@ abstract sealed class IdExchange permits IdConnection, IdDatagram {
     final IdAddresses addresses;
     final IdOptions options;
     final IdQueuePair queuePair;
-    private final Kind kind;
+    final Kind kind;
     private volatile @Nullable ConnectionParameters requested;
     private volatile ConnectionParameters own = new ConnectionParameters();
 

@@ -44,8 +44,9 @@ final class IdGroups {
     void join(IdExchange exchange, InetAddress group, MulticastMembership membership,
             @Nullable Object context) throws RdmaException {
         if (!(exchange instanceof IdDatagram datagram)) {
-            throw new RdmaException(Errno.EINVAL, JOIN,
-                    "an id with connections has no datagrams; those go in port space UDP");
+            throw new RdmaException(Errno.EINVAL, JOIN, "an id in port space "
+                    + exchange.kind.space()
+                    + " has connections; datagrams go in port space UDP");
         }
         if (!group.isMulticastAddress()) {
             throw new RdmaException(Errno.EINVAL, JOIN,

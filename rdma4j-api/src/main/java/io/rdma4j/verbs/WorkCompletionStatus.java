@@ -71,7 +71,7 @@ public enum WorkCompletionStatus {
     RETRY_EXCEEDED_ERROR(12, "transport retry counter exceeded",
             "The peer did not acknowledge in spite of all retries.",
             "The peer is gone, its queue pair is closed, failed or not yet ready to receive, or the network loses too much.",
-            "whether the peer lives, and its dropped_ counters; queue pair number and address, if connected by hand; timeout and retry_cnt; firewalls on UDP 4791"),
+            "whether the peer lives, and its dropped_ counters; queue pair number and address, if connected by hand; timeout and retry_cnt; firewalls (RoCE: UDP 4791)"),
     /** The peer had no receive request posted in spite of all retries. */
     RNR_RETRY_EXCEEDED_ERROR(13, "RNR retry counter exceeded",
             "The peer had no receive request posted in spite of all retries.",

@@ -11,21 +11,21 @@ import java.util.logging.Logger;
  * Hears of the defects that the engine survives: it logs them and fails the queue pair alone. A test must
  * not take that for good.
  */
-final class ContainedDefects extends Handler {
+public final class ContainedDefects extends Handler {
     /** Held, or the logging system would forget the handler with the logger. */
     private static final Logger LOGGER = Logger.getLogger(Engine.class.getName());
 
     private @Nullable LogRecord first;
 
     /** {@return one that hears of every defect from now on, until {@link #close}} */
-    static ContainedDefects listen() {
+    public static ContainedDefects listen() {
         ContainedDefects defects = new ContainedDefects();
         LOGGER.addHandler(defects);
         LOGGER.setUseParentHandlers(false);
         return defects;
     }
 
-    void assertNone() {
+    public void assertNone() {
         LogRecord found = first;
         if (found != null) {
             throw new AssertionError(found.getMessage(), found.getThrown());

@@ -7,8 +7,8 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
-import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.network.ReceivedDatagram;
+import io.rdma4j.softnic.roce.RoceLink;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePairInitAttributes;
@@ -135,11 +135,11 @@ class FlightEventsTest {
     @Test
     void floodOfGarbageLeavesFewEvents() throws Exception {
         Pair pair = new Pair();
-        Engine engine = pair.b.node.nic.engine();
+        RoceLink link = pair.b.node.nic.link();
         for (int i = 0; i < 100_000; i++) {
-            engine.reception().onDamaged(Gid.ZERO, 100);
+            link.handler().onDamaged(Gid.ZERO, 100);
         }
-        assertThat(engine.counters().value(Counter.DROPPED_BAD_ICRC)).isEqualTo(100_000);
+        assertThat(link.engine().counters().value(Counter.DROPPED_BAD_ICRC)).isEqualTo(100_000);
         assertThat(events("Drop", "reason")).isNotEmpty().hasSizeLessThan(20_000);
     }
 
@@ -213,26 +213,26 @@ class FlightEventsTest {
     void floodOfGarbageAllocatesNothingWhileNobodyRecords() throws Exception {
         recording.stop();
         Pair pair = new Pair();
-        Engine engine = pair.b.node.nic.engine();
+        RoceLink link = pair.b.node.nic.link();
         OutgoingPacket packet = pair.a.forge(Opcode.RC_SEND_ONLY, 1);
         MemorySegment bytes = MemorySegment.ofArray(new byte[64]);
         int length = packet.copyTo(bytes, 0) + PacketView.ICRC_LENGTH;
         ReceivedDatagram forNobody = new ReceivedDatagram().fill(pair.b.node.nic.gids().get(1),
                 Gid.ZERO, 4791, 0, bytes, 0, length);
-        drop(engine, forNobody);
+        drop(link, forNobody);
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long before = threads.getCurrentThreadAllocatedBytes();
-        drop(engine, forNobody);
+        drop(link, forNobody);
         assertThat((threads.getCurrentThreadAllocatedBytes() - before) / 100_000)
                 .as("bytes for each dropped datagram").isZero();
-        assertThat(engine.counters().value(Counter.DROPPED_BAD_ICRC)).isEqualTo(200_000);
+        assertThat(link.engine().counters().value(Counter.DROPPED_BAD_ICRC)).isEqualTo(200_000);
         assertThat(pair.b.queuePair.counter(Counter.DROPPED_WRONG_SOURCE)).isEqualTo(200_000);
     }
 
-    private static void drop(Engine engine, ReceivedDatagram datagram) {
+    private static void drop(RoceLink link, ReceivedDatagram datagram) {
         for (int i = 0; i < 100_000; i++) {
-            engine.reception().onDamaged(Gid.ZERO, 100);
-            engine.reception().onDatagram(datagram);
+            link.handler().onDamaged(Gid.ZERO, 100);
+            link.handler().onDatagram(datagram);
         }
     }
 }

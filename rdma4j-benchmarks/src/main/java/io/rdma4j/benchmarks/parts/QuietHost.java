@@ -1,7 +1,7 @@
 package io.rdma4j.benchmarks.parts;
 
 import io.rdma4j.protocol.roce.RetransmissionCause;
-import io.rdma4j.protocol.work.QueuePairHost;
+import io.rdma4j.protocol.roce.RoceHost;
 import io.rdma4j.protocol.work.ReceiveDetails;
 import io.rdma4j.protocol.work.ReceiveRequest;
 import io.rdma4j.protocol.work.SendQueue;
@@ -15,7 +15,7 @@ import io.rdma4j.verbs.WorkCompletionStatus;
 import java.lang.foreign.MemorySegment;
 
 /** Frees the slots of sends that succeeded; anything else is a defect of the benchmark. */
-final class QuietHost implements QueuePairHost {
+final class QuietHost implements RoceHost {
     private final SendQueue queue;
     private long completed;
 
@@ -43,16 +43,6 @@ final class QuietHost implements QueuePairHost {
     public void receiveCompleted(ReceiveRequest request, WorkCompletionStatus status,
             WorkCompletionOpcode opcode, long byteLength, ReceiveDetails details) {
         throw new IllegalStateException("nothing was posted");
-    }
-
-    @Override
-    public WorkCompletionStatus carryOut(SendRequest request) {
-        throw new IllegalStateException("nothing local was posted");
-    }
-
-    @Override
-    public boolean invalidate(int rkey) {
-        throw new IllegalStateException("the peer invalidates nothing");
     }
 
     @Override

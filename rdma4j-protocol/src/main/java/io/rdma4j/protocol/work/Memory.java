@@ -1,6 +1,9 @@
 package io.rdma4j.protocol.work;
 
 import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.MemoryWindow;
+import io.rdma4j.verbs.MemoryWindowBind;
+import io.rdma4j.verbs.WorkCompletionStatus;
 
 /**
  * Registered memory as one queue pair may see it. Keys, protection domain, bounds and rights are checked
@@ -32,4 +35,19 @@ public interface Memory {
      * @return its bytes, or -1 if it is not allowed
      */
     long remoteWhole(int rkey, AccessFlag needed, MemoryReference target);
+
+    /**
+     * Binds a memory window of this queue pair's protection domain.
+     *
+     * @param newRkey the key it shall have
+     * @return how the request for it ends
+     */
+    WorkCompletionStatus bind(MemoryWindow window, int newRkey, MemoryWindowBind bind);
+
+    /**
+     * Invalidates a key, as this side or its peer asks.
+     *
+     * @return false if it is not the key of a window of type 2 that this queue pair has bound
+     */
+    boolean invalidate(int rkey);
 }

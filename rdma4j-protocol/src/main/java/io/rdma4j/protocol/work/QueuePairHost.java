@@ -1,8 +1,5 @@
 package io.rdma4j.protocol.work;
 
-import io.rdma4j.protocol.roce.RetransmissionCause;
-import io.rdma4j.protocol.roce.RoundTripEstimate;
-import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.QueuePairState;
@@ -31,20 +28,6 @@ public interface QueuePairHost {
             WorkCompletionOpcode opcode, long byteLength, ReceiveDetails details);
 
     /**
-     * Carries out a request that concerns this side alone: a bind or an invalidation.
-     *
-     * @return how it ended
-     */
-    WorkCompletionStatus carryOut(SendRequest request);
-
-    /**
-     * Invalidates a key as the peer asks.
-     *
-     * @return false if it is not a key that this queue pair's peer may invalidate
-     */
-    boolean invalidate(int rkey);
-
-    /**
      * Starts to write mapped memory to its file, which takes long. {@link QueuePairProtocol#onFlushed} says how it has
      * ended, never during this call.
      *
@@ -58,33 +41,6 @@ public interface QueuePairHost {
 
     /** Something happened that no completion reports. */
     void asyncEvent(AsyncEventType type);
-
-    /** The first request of the peer arrived, so it is ready: it has learnt who this side is. */
-    default void peerIsReady() {}
-
-    /**
-     * {@return how many packets of one message, whichever, may be sent as one on a path} More than 1 if it leads back
-     * to the same device, where nothing limits them. See {@link OutgoingPacket#span(int)}.
-     */
-    default int maxSegments(Path path) {
-        return 1;
-    }
-
-    /**
-     * {@return how many middle packets of one message may be sent as one on a path} The port cuts it. See
-     * {@link OutgoingPacket#span(int)}.
-     */
-    default int maxMiddleSegments(Path path) {
-        return 1;
-    }
-
-    /** {@return how long the answers of the peer at the other end of a path take, shared by all who lead there} */
-    default RoundTripEstimate roundTrips(Path path) {
-        return new RoundTripEstimate();
-    }
-
-    /** The packet with this PSN is sent again, and what lies behind if the cause says so. */
-    void retransmits(int psn, RetransmissionCause cause);
 
     /** Something happened that is counted. */
     void count(Counter counter);

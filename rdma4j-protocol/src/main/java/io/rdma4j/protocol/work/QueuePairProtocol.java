@@ -1,15 +1,13 @@
 package io.rdma4j.protocol.work;
 
-import io.rdma4j.protocol.roce.wire.OutgoingPacket;
-import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 
 /**
  * The protocol of one queue pair. One caller at a time; time is an argument.
  *
- * <p>After every call but {@link #pollTransmit} the host polls for packets until there is none, and then
- * asks for {@link #deadlineNs}.
+ * <p>After every call the host has sent what there is to send, and then asks for {@link #deadlineNs}. How things travel
+ * is the matter of each transport, whose interface extends this one.
  */
 public interface QueuePairProtocol {
     /** {@return the state} */
@@ -22,14 +20,8 @@ public interface QueuePairProtocol {
      */
     void modify(QueuePairAttributes attributes, QueuePairState next, long nowNs);
 
-    /** Says where packets to the peer travel. */
-    void route(Path path);
-
     /** Sets the attributes the protocol knows. */
     void query(QueuePairAttributes into);
-
-    /** A packet for this queue pair arrived, from its peer if it has one. */
-    void onPacket(PacketView packet, long nowNs);
 
     /** Send requests were posted. */
     void onSendPosted(long nowNs);
@@ -48,19 +40,6 @@ public interface QueuePairProtocol {
     default void onFlushed(long ticket, FlushOutcome outcome) {
         // Most services have no FLUSH.
     }
-
-    /**
-     * Builds the next packet to send.
-     *
-     * @return false if there is none now; ask again after any other call
-     */
-    boolean pollTransmit(OutgoingPacket out, long nowNs);
-
-    /**
-     * The packet that {@link #pollTransmit} has built was not sent, for the memory of its payload is gone. To be called
-     * before anything else.
-     */
-    void onPayloadGone();
 
     /** {@return when {@link #onDeadline} wants to be called, {@link Long#MAX_VALUE} for never} */
     long deadlineNs();

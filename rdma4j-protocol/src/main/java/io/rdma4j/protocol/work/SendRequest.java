@@ -1,11 +1,12 @@
 package io.rdma4j.protocol.work;
 
-import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.verbs.FlushSelectivity;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
@@ -14,9 +15,6 @@ import java.lang.foreign.MemorySegment;
  * A slot of a send queue: what was posted, and how far the protocol has come with it.
  */
 public final class SendRequest {
-    /** Where the selectivity of a FLUSH stands in its header. Source: IBTA annex A19. */
-    private static final int SELECTIVITY_SHIFT = 4;
-
     private final ElementList elements;
     private final @Nullable MemorySegment inlineBuffer;
     private final MemoryReference piece = new MemoryReference();
@@ -33,7 +31,8 @@ public final class SendRequest {
     private long compareAdd;
     private long swap;
     private long flushLength;
-    private int flushBits;
+    private int flushPlacement;
+    private FlushSelectivity flushSelectivity = FlushSelectivity.RANGE;
     private Path path = Path.NONE;
     private int remoteQueuePair;
     private int remoteQkey;
@@ -42,10 +41,6 @@ public final class SendRequest {
     private int windowRkey;
 
     private boolean isCarriedOut;
-    private long firstPsn;
-    private long endPsn;
-    private long messageNumber;
-    private long receiveNumber;
 
     /**
      * @param maxElements scatter/gather elements it can hold
@@ -72,7 +67,8 @@ public final class SendRequest {
         compareAdd = from.compareAdd();
         swap = from.swap();
         flushLength = from.flushLength();
-        flushBits = from.flushPlacement() | from.flushSelectivity().code() << SELECTIVITY_SHIFT;
+        flushPlacement = from.flushPlacement();
+        flushSelectivity = from.flushSelectivity();
         remoteQueuePair = from.remoteQueuePair();
         remoteQkey = from.remoteQkey();
         window = from.window();
@@ -119,15 +115,15 @@ public final class SendRequest {
     }
 
     /**
-     * Adds a stretch of the message to a packet as payload.
+     * Hands out where a stretch of the message lies, piece by piece.
      *
      * @param offset where it starts in the message
      * @return false if an element names memory that may not be read
      */
-    public boolean gather(long offset, int byteCount, Memory memory, OutgoingPacket out) {
+    public boolean gather(long offset, int byteCount, Memory memory, PayloadTarget target) {
         if (isInline && inlineBuffer != null) {
             if (byteCount > 0) {
-                out.addPayload(inlineBuffer, offset, byteCount);
+                target.addPayload(inlineBuffer, offset, byteCount);
             }
             return true;
         }
@@ -144,7 +140,7 @@ public final class SendRequest {
                     piece)) {
                 return false;
             }
-            out.addPayload(piece.segment(), piece.offset(), take);
+            target.addPayload(piece.segment(), piece.offset(), take);
             left -= take;
             skip = 0;
         }
@@ -175,20 +171,6 @@ public final class SendRequest {
     public CopyOutcome scatter(long offset, MemorySegment source, long sourceOffset, int byteCount,
             Memory memory) {
         return Scatter.into(elements, offset, source, sourceOffset, byteCount, memory, piece);
-    }
-
-    /** Says which packets the request consists of, when its first is sent. */
-    public void begin(long newFirstPsn, long newEndPsn, long newMessageNumber,
-            long newReceiveNumber) {
-        firstPsn = newFirstPsn;
-        endPsn = newEndPsn;
-        messageNumber = newMessageNumber;
-        receiveNumber = newReceiveNumber;
-    }
-
-    /** Says which message it is for the peer, where that is known only as its packets are sent. */
-    public void renumber(long newMessageNumber) {
-        messageNumber = newMessageNumber;
     }
 
     /** {@return the caller's number} */
@@ -256,9 +238,14 @@ public final class SendRequest {
         return flushLength;
     }
 
-    /** {@return placement and selectivity of a FLUSH, as its header has them} */
-    public int flushBits() {
-        return flushBits;
+    /** {@return how far the data of a FLUSH is brought, the bits of {@code FlushPlacement}} */
+    public int flushPlacement() {
+        return flushPlacement;
+    }
+
+    /** {@return what a FLUSH covers} */
+    public FlushSelectivity flushSelectivity() {
+        return flushSelectivity;
     }
 
     /** {@return the path of a datagram} */
@@ -276,21 +263,6 @@ public final class SendRequest {
         return remoteQkey;
     }
 
-    /** {@return the memory window to bind, or null} */
-    public @Nullable MemoryWindow window() {
-        return window;
-    }
-
-    /** {@return what the window shall cover, or null} */
-    public @Nullable MemoryWindowBind windowBind() {
-        return windowBind;
-    }
-
-    /** {@return the key the window shall have} */
-    public int windowRkey() {
-        return windowRkey;
-    }
-
     /** {@return whether it concerns this side alone and takes no packet} */
     public boolean isLocal() {
         return opcode == SendOpcode.LOCAL_INVALIDATE || opcode == SendOpcode.BIND_MEMORY_WINDOW;
@@ -301,29 +273,27 @@ public final class SendRequest {
         return isCarriedOut;
     }
 
-    /** A local operation has been carried out. */
-    public void carriedOut() {
-        isCarriedOut = true;
+    /** Carries out a local operation. {@return how it ended} */
+    public WorkCompletionStatus carryOut(Memory memory) {
+        WorkCompletionStatus status = opcode == SendOpcode.LOCAL_INVALIDATE
+                ? invalidate(memory)
+                : bind(memory);
+        isCarriedOut = status == WorkCompletionStatus.SUCCESS;
+        return status;
     }
 
-    /** {@return the first packet, once begun} */
-    public long firstPsn() {
-        return firstPsn;
+    private WorkCompletionStatus invalidate(Memory memory) {
+        return memory.invalidate(invalidateRkey)
+                ? WorkCompletionStatus.SUCCESS
+                : WorkCompletionStatus.LOCAL_QP_OPERATION_ERROR;
     }
 
-    /** {@return the packet behind the last, once begun} */
-    public long endPsn() {
-        return endPsn;
-    }
-
-    /** {@return the message's number on its queue pair, from 1, once begun} */
-    public long messageNumber() {
-        return messageNumber;
-    }
-
-    /** {@return how many receive requests of the peer messages up to this one consume, once begun} */
-    public long receiveNumber() {
-        return receiveNumber;
+    private WorkCompletionStatus bind(Memory memory) {
+        MemoryWindow bound = window;
+        MemoryWindowBind wanted = windowBind;
+        return bound == null || wanted == null
+                ? WorkCompletionStatus.MEMORY_WINDOW_BIND_ERROR
+                : memory.bind(bound, windowRkey, wanted);
     }
 
     /** {@return whether it consumes a receive request of the peer} */

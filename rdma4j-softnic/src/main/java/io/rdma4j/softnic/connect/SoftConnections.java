@@ -9,7 +9,6 @@ import io.rdma4j.protocol.ibcm.ConnectSpec;
 import io.rdma4j.protocol.ibcm.IbCmConnection;
 import io.rdma4j.protocol.ibcm.IpVersions;
 import io.rdma4j.protocol.ibcm.ListenSpec;
-import io.rdma4j.softnic.device.SoftNic;
 import io.rdma4j.softnic.observe.jfr.FlightEvents;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmContext;
@@ -43,7 +42,7 @@ public final class SoftConnections {
      *
      * @param via the context that requests come by
      */
-    public static CmListener listen(CmContext via, SoftNic nic, ListenRequest call,
+    public static CmListener listen(CmContext via, ConnectServices nic, ListenRequest call,
             CmListener.Handler handler) throws RdmaException {
         ListenSpec offer = offer(call);
         CmService service = nic.driver()
@@ -76,17 +75,17 @@ public final class SoftConnections {
                 call.backlog());
     }
 
-    static ConnectSpec wanted(SoftNic nic, ConnectRequest call) {
+    static ConnectSpec wanted(ConnectServices nic, ConnectRequest call) {
         CmPeer peer = new CmPeer(Gid.of(call.source().getAddress()),
                 Gid.of(call.destination().getAddress()));
         return new ConnectSpec(peer, call.space(), call.type(), call.source().getPort(),
                 call.destination().getPort(), call.parameters(), call.queuePairNumber(),
-                nic.device().activeMtu(), call.options().typeOfService(),
+                nic.activeMtu(), call.options().typeOfService(),
                 call.options().acknowledgeTimeout());
     }
 
     /** Asks for a connection. */
-    public static CmConnection connect(SoftNic nic, ConnectRequest call,
+    public static CmConnection connect(ConnectServices nic, ConnectRequest call,
             CmConnection.Handler handler) throws RdmaException {
         ConnectSpec wanted = wanted(nic, call);
         return nic.driver().call(nowNs -> {
@@ -100,13 +99,14 @@ public final class SoftConnections {
     }
 
     private static final class Connection implements CmConnection {
-        private final SoftNic nic;
+        private final ConnectServices nic;
         private final InetSocketAddress local;
         private final InetSocketAddress remote;
         private @Nullable IbCmConnection conversation;
         private int queuePair;
 
-        Connection(SoftNic nic, @Nullable IbCmConnection conversation, InetSocketAddress local,
+        Connection(ConnectServices nic, @Nullable IbCmConnection conversation,
+                InetSocketAddress local,
                 InetSocketAddress remote) {
             this.nic = nic;
             this.conversation = conversation;

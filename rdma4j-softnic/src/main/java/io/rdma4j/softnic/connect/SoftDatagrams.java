@@ -9,7 +9,6 @@ import io.rdma4j.protocol.ibcm.DatagramLookup;
 import io.rdma4j.protocol.ibcm.DatagramRequest;
 import io.rdma4j.protocol.ibcm.DatagramService;
 import io.rdma4j.protocol.ibcm.ListenSpec;
-import io.rdma4j.softnic.device.SoftNic;
 import io.rdma4j.softnic.observe.jfr.FlightEvents;
 import io.rdma4j.softnic.observe.jfr.FlightEvents.Lookup;
 import io.rdma4j.spi.CmContext;
@@ -37,11 +36,11 @@ public final class SoftDatagrams implements CmDatagrams {
     private static final PrivateDataLimits PRIVATE_DATA = new PrivateDataLimits(180, 136, 136);
 
     private final CmContext context;
-    private final SoftNic nic;
+    private final ConnectServices nic;
     private final int port;
 
     /** @param port the port of the device */
-    public SoftDatagrams(CmContext context, SoftNic nic, int port) {
+    public SoftDatagrams(CmContext context, ConnectServices nic, int port) {
         this.context = context;
         this.nic = nic;
         this.port = port;
@@ -94,7 +93,7 @@ public final class SoftDatagrams implements CmDatagrams {
     }
 
     /** What becomes of a look-up (active side). */
-    private record Answer(SoftNic nic, ConnectSpec wanted, ConnectRequest request,
+    private record Answer(ConnectServices nic, ConnectSpec wanted, ConnectRequest request,
             CmLookup.Handler handler) implements DatagramLookup.Events {
         @Override
         public void onService(int queuePair, int qkey, byte[] privateData) {
@@ -124,7 +123,7 @@ public final class SoftDatagrams implements CmDatagrams {
     }
 
     /** A look-up that reached a service (passive side). */
-    private record Asked(SoftNic nic, DatagramRequest request, InetSocketAddress local,
+    private record Asked(ConnectServices nic, DatagramRequest request, InetSocketAddress local,
             InetSocketAddress remote) implements CmLookupRequest {
         @Override
         public void accept(int queuePairNumber, int qkey, byte[] privateData)

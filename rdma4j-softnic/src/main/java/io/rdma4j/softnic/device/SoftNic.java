@@ -3,28 +3,31 @@ package io.rdma4j.softnic.device;
 import io.rdma4j.protocol.ibcm.CmSettings;
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.protocol.work.Path;
+import io.rdma4j.softnic.connect.ConnectServices;
 import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.memory.FileFlusher;
-import io.rdma4j.softnic.memory.IdTable;
-import io.rdma4j.softnic.memory.KeyedMemory;
+import io.rdma4j.softnic.memory.MemoryTable;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.observe.jfr.FlightEvents;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.Loopback;
-import io.rdma4j.softnic.queue.CompletionRing;
+import io.rdma4j.softnic.roce.RoceLink;
 import io.rdma4j.softnic.verbs.ChildCounts;
 import io.rdma4j.softnic.verbs.Limits;
-import io.rdma4j.softnic.verbs.SoftCompletionQueue;
+import io.rdma4j.softnic.verbs.NicServices;
+import io.rdma4j.softnic.verbs.PortServices;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
-import io.rdma4j.softnic.verbs.SoftMemoryWindow;
 import io.rdma4j.softnic.verbs.SoftQueuePair;
+import io.rdma4j.softnic.verbs.Transport;
+import io.rdma4j.spi.CmContext;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -42,7 +45,11 @@ import java.util.function.LongSupplier;
  * An open device of this process, shared by all its contexts: the network with its sockets, the engine, the
  * tables.
  */
-public final class SoftNic implements CompletionRing.Clock, PortMonitor.Watched {
+public final class SoftNic
+        implements
+            NicServices,
+            ConnectServices,
+            PortMonitor.Watched {
     private static final Map<String, SoftNic> OPEN = new HashMap<>();
 
     static {
@@ -54,16 +61,16 @@ public final class SoftNic implements CompletionRing.Clock, PortMonitor.Watched 
     private final DatagramNetwork network;
     private final EngineDriver driver;
     private final IbConnectionManager connectionManager;
-    private final IdTable<KeyedMemory> memory;
-    private final Map<Integer, SoftMemoryWindow> windows = new HashMap<>();
+    private final MemoryTable memory;
+    private final RoceLink link;
+    private final RoceTransport transport;
     private final ChildCounts totals = new ChildCounts();
     private final List<SoftDeviceContext> openContexts = new CopyOnWriteArrayList<>();
     private long deviceMemoryLeft = Limits.DEVICE_MEMORY;
     private final IntSupplier random;
     private final NicAddresses addresses;
     private final FileFlusher flusher;
-    private volatile @Nullable PortView port;
-    private final Map<CompletionRing, SoftCompletionQueue> completionQueues = new HashMap<>();
+    private final SoftPort port;
     private final long wallclockOffsetNs = System.currentTimeMillis() * 1_000_000
             - System.nanoTime();
     private final Set<SoftQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
@@ -94,10 +101,12 @@ public final class SoftNic implements CompletionRing.Clock, PortMonitor.Watched 
         this.network = network;
         this.random = random;
         connectionManager = new IbConnectionManager(settings, random, device::activeMtu);
-        memory = new IdTable<>(random);
-        driver = new EngineDriver(new Engine(network, connectionManager, random, this::onOverrun),
-                clock, threadName, this::onFatal);
+        memory = new MemoryTable(random);
+        link = new RoceLink(network, connectionManager, random, this::path);
+        transport = new RoceTransport(link, network, totals);
+        driver = new EngineDriver(link.engine(), clock, threadName, this::onFatal);
         addresses = new NicAddresses(device, network, driver);
+        port = new SoftPort(device, addresses);
     }
 
     private static SoftNic create(SoftDevice device, DeviceOptions wanted) throws RdmaException {
@@ -107,7 +116,7 @@ public final class SoftNic implements CompletionRing.Clock, PortMonitor.Watched 
                 options.patience(CmSettings.defaults(device.nodeGuid())), new SecureNumbers(),
                 System::nanoTime, "rdma4j-" + device.name());
         boolean skipsNetwork = options.skipsNetwork(nic.network);
-        nic.engine().skipNetwork(skipsNetwork);
+        nic.link.skipNetwork(skipsNetwork);
         nic.options = options.device().withBackend(choice.kind())
                 .withLoopback(skipsNetwork ? Loopback.DIRECT : Loopback.NETWORK);
         nic.networkText = choice.toString();
@@ -119,7 +128,7 @@ public final class SoftNic implements CompletionRing.Clock, PortMonitor.Watched 
             throws RdmaException {
         SoftDeviceContext context = open(device, address, DeviceOptions.DEFAULT);
         try {
-            context.nic().addresses().hold(address);
+            context.nic().port().hold(address);
             return context;
         } catch (RdmaException e) {
             context.close();
@@ -163,7 +172,7 @@ public final class SoftNic implements CompletionRing.Clock, PortMonitor.Watched 
         return context;
     }
 
-    /** A context was closed; the last one closes the device. */
+    @Override
     public void release(SoftDeviceContext context) {
         openContexts.remove(context);
         synchronized (OPEN) {
@@ -206,17 +215,19 @@ public final class SoftNic implements CompletionRing.Clock, PortMonitor.Watched 
         return addresses;
     }
 
-    /** {@return the GID table; an empty entry is {@link Gid#ZERO}} */
+    @Override
     public List<Gid> gids() {
         return addresses.gids();
     }
 
     // ---------------------------------------------------------------- what objects need
 
+    @Override
     public SoftDevice device() {
         return device;
     }
 
+    @Override
     public EngineDriver driver() {
         return driver;
     }
@@ -225,6 +236,7 @@ public final class SoftNic implements CompletionRing.Clock, PortMonitor.Watched 
         return driver.engine();
     }
 
+    @Override
     public IbConnectionManager connectionManager() {
         return connectionManager;
     }
@@ -234,7 +246,7 @@ public final class SoftNic implements CompletionRing.Clock, PortMonitor.Watched 
         return options;
     }
 
-    /** {@return which network serves it, and why, for people} */
+    @Override
     public String networkText() {
         return networkText;
     }
@@ -246,29 +258,68 @@ public final class SoftNic implements CompletionRing.Clock, PortMonitor.Watched 
         }
     }
 
-    /** {@return the queue pairs there are, for any thread} */
+    @Override
     public Set<SoftQueuePair> queuePairs() {
         return queuePairs;
     }
 
-    public IdTable<KeyedMemory> memory() {
+    @Override
+    public MemoryTable memory() {
         return memory;
     }
 
-    /** {@return who writes mapped memory to its files} */
+    @Override
     public FileFlusher flusher() {
         return flusher;
     }
 
-    /** {@return all objects of the device in this process, by kind} For the engine's owner. */
+    @Override
     public ChildCounts totals() {
         return totals;
     }
 
-    /** {@return a path as packets take it} */
-    public Path path(AddressHandleAttributes attributes) {
-        return new Path(gids().get(attributes.sourceGidIndex()), attributes.destination(),
-                attributes.trafficClass(), attributes.flowLabel(), attributes.hopLimit());
+    private Path path(AddressHandleAttributes attributes) {
+        return port.path(attributes);
+    }
+
+    @Override
+    public PortServices port() {
+        return port;
+    }
+
+    @Override
+    public Transport transport() {
+        return transport;
+    }
+
+    @Override
+    public ConnectServices connectServices() {
+        return this;
+    }
+
+    @Override
+    public Mtu activeMtu() {
+        return device.activeMtu();
+    }
+
+    @Override
+    public void watch(CmContext.Watcher watcher) {
+        watchers.add(watcher);
+    }
+
+    @Override
+    public void forget(CmContext.Watcher watcher) {
+        watchers.remove(watcher);
+    }
+
+    /** {@return what carries packets, for the engine's owner} */
+    public RoceLink link() {
+        return link;
+    }
+
+    /** {@return the network it is on} */
+    public DatagramNetwork network() {
+        return network;
     }
 
     @Override
@@ -281,7 +332,7 @@ public final class SoftNic implements CompletionRing.Clock, PortMonitor.Watched 
         return wallclockOffsetNs + System.nanoTime();
     }
 
-    /** Takes device memory. For the engine's owner. */
+    @Override
     public void takeDeviceMemory(long byteSize) throws RdmaException {
         if (byteSize > deviceMemoryLeft) {
             throw new RdmaException(Errno.ENOMEM, "allocate device memory",
@@ -290,43 +341,9 @@ public final class SoftNic implements CompletionRing.Clock, PortMonitor.Watched 
         deviceMemoryLeft -= byteSize;
     }
 
+    @Override
     public void releaseDeviceMemory(long byteSize) {
         deviceMemoryLeft += byteSize;
-    }
-
-    public void add(SoftMemoryWindow window) {
-        windows.put(window.id(), window);
-    }
-
-    public void remove(SoftMemoryWindow window) {
-        windows.remove(window.id());
-    }
-
-    public @Nullable SoftMemoryWindow window(int rkey) {
-        return windows.get(KeyedMemory.id(rkey));
-    }
-
-    /** A queue pair starts anew or ends: the windows it has bound are bound no longer. */
-    public void forgetBinds(SoftQueuePair queuePair) {
-        windows.values().forEach(window -> window.forget(queuePair));
-    }
-
-    /** Makes a queue pair a member of a multicast group. For the engine's owner. */
-    public void join(Gid group, EngineQueuePair queuePair, boolean blocksMulticastLoopback)
-            throws RdmaException {
-        if (network.port(group) == null) {
-            totals.requireRoom("multicast group", Limits.GROUPS, "max_mcast_grp");
-            network.join(group);
-            totals.add("multicast group");
-        }
-        engine().groups().join(group, queuePair, blocksMulticastLoopback);
-    }
-
-    public void leave(Gid group, EngineQueuePair queuePair) {
-        if (engine().groups().leave(group, queuePair)) {
-            network.leave(group);
-            totals.remove("multicast group");
-        }
     }
 
     /** The background thread has failed: nothing is carried any more. */
@@ -363,8 +380,7 @@ public final class SoftNic implements CompletionRing.Clock, PortMonitor.Watched 
      * holds no lock: who hears of it may call the device.
      */
     public void onPort(PortView now) {
-        PortView before = port;
-        port = now;
+        PortView before = port.exchangeView(now);
         boolean wasUp = before == null || before.isUp();
         if (wasUp && !now.isUp()) {
             driver.run(nowNs -> engine().count(Counter.LINK_DOWNED));
@@ -390,37 +406,6 @@ public final class SoftNic implements CompletionRing.Clock, PortMonitor.Watched 
                 tell(AsyncEventType.GID_CHANGE);
             }
             change.lost().forEach(watchers::onAddressChanged);
-        }
-    }
-
-    /** {@return whether the network interface has vanished, and the device with it} */
-    public boolean isGone() {
-        PortView now = port;
-        return now != null && !now.isPresent();
-    }
-
-    /** {@return who wants to hear of lost addresses and of the end of the device} */
-    public DeviceListeners watchers() {
-        return watchers;
-    }
-
-    /** {@return a key for new memory, with a tag of its own} For the engine's owner. */
-    public int newKey() {
-        return memory.newId(1) << 8 | (random.getAsInt() & 0xff);
-    }
-
-    public void add(CompletionRing ring, SoftCompletionQueue queue) {
-        completionQueues.put(ring, queue);
-    }
-
-    public void remove(CompletionRing ring) {
-        completionQueues.remove(ring);
-    }
-
-    private void onOverrun(CompletionRing ring) {
-        SoftCompletionQueue queue = completionQueues.get(ring);
-        if (queue != null) {
-            queue.onOverrun();
         }
     }
 }

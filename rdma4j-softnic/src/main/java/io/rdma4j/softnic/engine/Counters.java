@@ -20,7 +20,7 @@ public final class Counters {
         return (long) VALUE.getOpaque(values, counter.ordinal());
     }
 
-    void add(Counter counter, long amount) {
+    public void add(Counter counter, long amount) {
         int index = counter.ordinal();
         VALUE.setOpaque(values, index, values[index] + amount);
     }

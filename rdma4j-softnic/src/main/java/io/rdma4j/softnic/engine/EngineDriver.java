@@ -406,7 +406,7 @@ public final class EngineDriver {
         boolean mustNotSleep = isEnded || rung.get() != null || waitingTasks > 0
                 || room.isWanted() || isPolled();
         if (!mustNotSleep) {
-            engine.rim().await(wakeNs == Long.MAX_VALUE ? wakeNs : wakeNs - nowNs);
+            engine.link().await(wakeNs == Long.MAX_VALUE ? wakeNs : wakeNs - nowNs);
             linger.onWoken(clock.getAsLong());
         }
         asleepUntilNs = Long.MIN_VALUE;
@@ -428,7 +428,7 @@ public final class EngineDriver {
     /** Wakes who sleeps in the network. */
     void wake() {
         if (background != null) {
-            engine.rim().wake();
+            engine.link().wake();
         }
     }
 

@@ -1,10 +1,6 @@
 package io.rdma4j.softnic.engine;
 
-import io.rdma4j.protocol.roce.RetransmissionCause;
-import io.rdma4j.protocol.roce.RoundTripEstimate;
-import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.work.FlushOutcome;
-import io.rdma4j.protocol.work.Path;
 import io.rdma4j.protocol.work.QueuePairHost;
 import io.rdma4j.protocol.work.QueuePairProtocol;
 import io.rdma4j.protocol.work.ReceiveDetails;
@@ -17,9 +13,9 @@ import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.spi.CompletionSlot;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Counter;
-import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletionFlag;
 import io.rdma4j.verbs.WorkCompletionOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;
@@ -27,14 +23,13 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
 
 /**
  * A queue pair as the engine sees it: its protocol, and where completions go.
  *
- * <p>All but {@link #ring}'s bells belongs to the engine's owner.
+ * <p>All but {@link #ring}'s doorbells belongs to the engine's owner.
  */
-public final class EngineQueuePair implements QueuePairHost {
+public abstract class EngineQueuePair implements QueuePairHost {
     /** Hears what no completion reports, in the thread that owns the engine. */
     public interface Listener {
         /** The state changed by itself. */
@@ -42,12 +37,6 @@ public final class EngineQueuePair implements QueuePairHost {
 
         /** Something happened. */
         void onAsyncEvent(AsyncEventType type);
-
-        /** A bind or an invalidation is to be carried out. {@return how it ended} */
-        WorkCompletionStatus carryOut(SendRequest request);
-
-        /** The peer invalidates a key. {@return whether it may} */
-        boolean invalidate(int rkey);
 
         /**
          * Mapped memory is to be written to its file; {@link EngineQueuePair#onFlushed} is to be told, but not during the
@@ -65,23 +54,19 @@ public final class EngineQueuePair implements QueuePairHost {
 
     private final Engine engine;
     private final int number;
-    private final Opcode.Service service;
-    private final QueuePairProtocol protocol;
     private final SendQueue sendQueue;
     private final ReceiveQueue receiveQueue;
     private final CompletionRing sendCompletions;
     private final CompletionRing receiveCompletions;
     private final Listener listener;
     private final Counters counters = new Counters();
-    private @Nullable Gid local;
-    private @Nullable Gid peer;
     private QueuePairState lastState = QueuePairState.RESET;
     /** What is known of a failure in the call of the protocol under way. */
     private @Nullable Enum<?> failure;
     /** A state that the protocol went to, as long as the reason is not known. */
     private @Nullable QueuePairState unexplained;
 
-    private final AtomicInteger bells = new AtomicInteger();
+    private final AtomicInteger doorbells = new AtomicInteger();
     private volatile boolean wantsReceiveDoorbell = true;
     @Nullable
     EngineQueuePair nextRung;
@@ -91,22 +76,16 @@ public final class EngineQueuePair implements QueuePairHost {
     long deadlineNs = DeadlineHeap.NEVER;
     int heapIndex = -1;
 
-    /**
-     * @param protocolOf makes the protocol, given its host
-     */
-    public EngineQueuePair(Engine engine, int number, Opcode.Service service,
-            SendQueue sendQueue, ReceiveQueue receiveQueue, CompletionRing sendCompletions,
-            CompletionRing receiveCompletions, Listener listener,
-            Function<QueuePairHost, QueuePairProtocol> protocolOf) {
-        this.sendQueue = sendQueue;
-        this.receiveQueue = receiveQueue;
+    /** A queue pair with these queues, which whoever made it gives to {@link Engine#attach}. */
+    protected EngineQueuePair(Engine engine, int number, QueuePairQueues queues,
+            Listener listener) {
         this.engine = engine;
         this.number = number;
-        this.service = service;
-        this.sendCompletions = sendCompletions;
-        this.receiveCompletions = receiveCompletions;
+        sendQueue = queues.sends();
+        receiveQueue = queues.receives();
+        sendCompletions = queues.sendCompletions();
+        receiveCompletions = queues.receiveCompletions();
         this.listener = listener;
-        protocol = protocolOf.apply(this);
     }
 
     /** {@return its number} */
@@ -115,19 +94,30 @@ public final class EngineQueuePair implements QueuePairHost {
     }
 
     /** {@return its protocol} */
-    public QueuePairProtocol protocol() {
-        return protocol;
+    public abstract QueuePairProtocol protocol();
+
+    /** Applies attributes that were checked, and moves to a state. For the engine's owner. */
+    public void modify(QueuePairAttributes attributes, QueuePairState next, long nowNs)
+            throws RdmaException {
+        protocol().modify(attributes, next, nowNs);
+    }
+
+    /**
+     * Sends.
+     *
+     * @param most a number of packets, or of what costs as much
+     * @return how many were sent; fewer than {@code most} mean that there are no more now, or that the link is full
+     */
+    protected abstract int transmit(int most);
+
+    /** {@return the engine} */
+    protected final Engine engine() {
+        return engine;
     }
 
     /** {@return its counters} */
     public Counters counters() {
         return counters;
-    }
-
-    /** Sets the only addresses its packets travel between. */
-    public void connect(Gid newLocal, Gid newPeer) {
-        local = newLocal;
-        peer = newPeer;
     }
 
     /** {@return whether receive requests have to be announced now} Any thread may ask. */
@@ -137,11 +127,12 @@ public final class EngineQueuePair implements QueuePairHost {
 
     /** Fails the queue pair for a reason outside its protocol. */
     public void fail(long nowNs) {
-        if (protocol.state() == QueuePairState.ERR || protocol.state() == QueuePairState.RESET) {
+        if (protocol().state() == QueuePairState.ERR
+                || protocol().state() == QueuePairState.RESET) {
             return;
         }
         listener.onState(QueuePairState.ERR);
-        protocol.modify(new QueuePairAttributes().state(QueuePairState.ERR), QueuePairState.ERR,
+        protocol().modify(new QueuePairAttributes().state(QueuePairState.ERR), QueuePairState.ERR,
                 nowNs);
         moved(QueuePairState.ERR, AsyncEventType.QP_FATAL.name());
         listener.onAsyncEvent(AsyncEventType.QP_FATAL);
@@ -173,30 +164,20 @@ public final class EngineQueuePair implements QueuePairHost {
         }
     }
 
-    Opcode.Service service() {
-        return service;
-    }
-
-    /** {@return whether it takes packets that travelled between two addresses} Datagrams come from anywhere. */
-    boolean isFrom(Gid packetLocal, Gid packetPeer) {
-        return service == Opcode.Service.UD
-                || (packetPeer.equals(peer) && packetLocal.equals(local));
-    }
-
-    /** Rings a bell. {@return whether none was ringing, so that the engine has to be told} */
-    boolean ring(int bell) {
-        int ringing = bells.get();
-        while ((ringing & bell) == 0) {
-            if (bells.compareAndSet(ringing, ringing | bell)) {
+    /** Rings a doorbell. {@return whether none was ringing, so that the engine has to be told} */
+    boolean ring(int doorbell) {
+        int ringing = doorbells.get();
+        while ((ringing & doorbell) == 0) {
+            if (doorbells.compareAndSet(ringing, ringing | doorbell)) {
                 return ringing == 0;
             }
-            ringing = bells.get();
+            ringing = doorbells.get();
         }
         return false;
     }
 
     int takeDoorbells() {
-        return bells.getAndSet(0);
+        return doorbells.getAndSet(0);
     }
 
     /** The protocol was called: it may want, or no longer want, to hear of receive requests. */
@@ -205,11 +186,11 @@ public final class EngineQueuePair implements QueuePairHost {
             noticeFailure(failure);
             failure = null;
         }
-        boolean wants = protocol.wantsReceiveDoorbell();
+        boolean wants = protocol().wantsReceiveDoorbell();
         if (wants && !wantsReceiveDoorbell) {
             // A request may have been posted just before it was wanted.
             wantsReceiveDoorbell = true;
-            protocol.onReceivePosted(nowNs);
+            protocol().onReceivePosted(nowNs);
         } else if (!wants && wantsReceiveDoorbell) {
             wantsReceiveDoorbell = false;
         }
@@ -278,16 +259,6 @@ public final class EngineQueuePair implements QueuePairHost {
     }
 
     @Override
-    public WorkCompletionStatus carryOut(SendRequest request) {
-        return listener.carryOut(request);
-    }
-
-    @Override
-    public boolean invalidate(int rkey) {
-        return listener.invalidate(rkey);
-    }
-
-    @Override
     public boolean flush(MemorySegment memory, long offset, long length, long ticket) {
         return listener.flush(memory, offset, length, ticket);
     }
@@ -298,7 +269,7 @@ public final class EngineQueuePair implements QueuePairHost {
             return;
         }
         try {
-            protocol.onFlushed(ticket, outcome);
+            protocol().onFlushed(ticket, outcome);
         } catch (RuntimeException | InternalError defect) {
             engine.contain(this, defect);
         }
@@ -323,38 +294,8 @@ public final class EngineQueuePair implements QueuePairHost {
     }
 
     @Override
-    public void peerIsReady() {
-        engine.onPeerReady(number);
-    }
-
-    @Override
-    public int maxSegments(Path path) {
-        return engine.maxSegments(path);
-    }
-
-    @Override
-    public int maxMiddleSegments(Path path) {
-        return engine.maxMiddleSegments(path);
-    }
-
-    @Override
-    public RoundTripEstimate roundTrips(Path path) {
-        return engine.roundTrips(path);
-    }
-
-    @Override
-    public void retransmits(int psn, RetransmissionCause cause) {
-        FlightEvents.retransmission(number, psn, cause);
-    }
-
-    @Override
     public void count(Counter counter) {
         count(counter, 1);
-        if (counter.isDrop()) {
-            FlightEvents.drop(counter, engine.packetSource(), number);
-        } else if (counter == Counter.SEND_RNR_ERR || counter == Counter.RCVD_RNR_ERR) {
-            FlightEvents.receiverNotReady(number, counter == Counter.SEND_RNR_ERR);
-        }
     }
 
     @Override

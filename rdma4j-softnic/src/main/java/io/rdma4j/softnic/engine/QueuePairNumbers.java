@@ -17,6 +17,11 @@ final class QueuePairNumbers {
     private static final int HALF_MASK = (1 << HALF_BITS) - 1;
     private static final int ROUNDS = 4;
 
+    /** Those below are for management, as in Linux. */
+    private static final int FIRST = 16;
+    /** Where datagrams to a multicast group go. Source: IBTA 9.2. */
+    private static final int MULTICAST = 0xff_ffff;
+
     private final int[] keys = new int[ROUNDS];
     private int counter;
 
@@ -25,6 +30,11 @@ final class QueuePairNumbers {
         for (int i = 0; i < ROUNDS; i++) {
             keys[i] = random.getAsInt();
         }
+    }
+
+    /** {@return whether a number is no queue pair's that applications create} */
+    static boolean isReserved(int number) {
+        return number < FIRST || number == MULTICAST;
     }
 
     /** {@return the next number, of 24 bits} */

@@ -21,6 +21,9 @@ public final class CompletionRing {
         /** A completion arrived that threads wait for. */
         void onAwaited();
 
+        /** A completion was lost for want of room. For the engine's owner. */
+        void onOverrun();
+
         /** A notification is put off; {@link #notificationDueNs} says until when at most. */
         void onModerated(CompletionRing ring);
     }
@@ -231,6 +234,11 @@ public final class CompletionRing {
     /** {@return whether a completion was lost for want of room} */
     public boolean isOverrun() {
         return isOverrun;
+    }
+
+    /** Says that a completion was lost. */
+    public void reportOverrun() {
+        listener.onOverrun();
     }
 
     /** Keeps everybody from taking, until {@link #unlockTakers}. */

@@ -39,6 +39,11 @@ public final class SendRing implements SendQueue {
         slots = new SendRequest[slotsFor(capacity)];
     }
 
+    @Override
+    public int slots() {
+        return slots.length;
+    }
+
     private static int slotsFor(int capacity) {
         return Integer.highestOneBit(Math.max(1, capacity - 1)) * 2;
     }

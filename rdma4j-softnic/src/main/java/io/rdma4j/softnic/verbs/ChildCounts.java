@@ -3,13 +3,13 @@ package io.rdma4j.softnic.verbs;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 
+import java.util.EnumMap;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /** What depends on an object and must be closed before it. For the engine's owner. */
 public final class ChildCounts {
-    private final Map<String, Integer> counts = new TreeMap<>();
+    private final Map<ObjectKind, Integer> counts = new EnumMap<>(ObjectKind.class);
     private final Runnable onEmpty;
 
     /** For what is counted only. */
@@ -22,27 +22,27 @@ public final class ChildCounts {
         this.onEmpty = onEmpty;
     }
 
-    /** One more of a kind, such as {@code "queue pair"}. */
-    public void add(String kind) {
+    /** One more of a kind. */
+    public void add(ObjectKind kind) {
         counts.merge(kind, 1, Integer::sum);
     }
 
     /** @throws RdmaException ENOMEM naming the limit, if there can be no more of a kind */
-    public void requireRoom(String kind, int limit, String limitName) throws RdmaException {
+    public void requireRoom(ObjectKind kind, int limit, String limitName) throws RdmaException {
         if (count(kind) >= limit) {
-            throw new RdmaException(Errno.ENOMEM, "create " + kind,
+            throw new RdmaException(Errno.ENOMEM, "create " + kind.text(),
                     "the device has all it can have: " + limitName + " is " + limit);
         }
     }
 
-    public void remove(String kind) {
+    public void remove(ObjectKind kind) {
         counts.computeIfPresent(kind, (k, count) -> count == 1 ? null : count - 1);
         if (counts.isEmpty()) {
             onEmpty.run();
         }
     }
 
-    private int count(String kind) {
+    private int count(ObjectKind kind) {
         return counts.getOrDefault(kind, 0);
     }
 
@@ -50,7 +50,8 @@ public final class ChildCounts {
     void requireNone(String operation) throws RdmaException {
         if (!counts.isEmpty()) {
             throw new RdmaException(Errno.EBUSY, operation,
-                    counts.entrySet().stream().map(e -> e.getValue() + " " + e.getKey() + "(s)")
+                    counts.entrySet().stream()
+                            .map(e -> e.getValue() + " " + e.getKey().text() + "(s)")
                             .collect(Collectors.joining(", "))
                             + " still depend on it; close them first");
         }

@@ -1,6 +1,5 @@
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.softnic.device.SoftNic;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
@@ -14,7 +13,7 @@ import java.util.Set;
 final class GroupMemberships {
     private final SoftQueuePair queuePair;
     private final EngineQueuePair engineSide;
-    private final SoftNic nic;
+    private final NicServices nic;
     private final boolean blocksMulticastLoopback;
     private final Set<Gid> groups = new HashSet<>();
 
@@ -35,7 +34,7 @@ final class GroupMemberships {
             }
             Limits.checkRange(operation, "groups of one queue pair", groups.size() + 1L, 1,
                     Limits.GROUP_MEMBERS);
-            nic.join(group, engineSide, blocksMulticastLoopback);
+            nic.transport().join(group, engineSide, blocksMulticastLoopback);
             groups.add(group);
             return this;
         });
@@ -50,7 +49,7 @@ final class GroupMemberships {
                 throw new RdmaException(Errno.EINVAL, operation,
                         "the queue pair is not attached to " + group.addressText());
             }
-            nic.leave(group, engineSide);
+            nic.transport().leave(group, engineSide);
             return this;
         });
     }

@@ -44,7 +44,7 @@ final class ModifyChecks {
                     attributes.maxDestinationReadAtomic(), 0, Limits.READ_ATOMIC);
         }
         if (attributes.isSet(QueuePairAttribute.PATH_MTU)) {
-            Mtu active = context.nic().device().activeMtu();
+            Mtu active = context.nic().port().activeMtu();
             if (attributes.pathMtu().compareTo(active) > 0) {
                 throw new RdmaException(Errno.EINVAL, OPERATION,
                         "path_mtu " + attributes.pathMtu().bytes() + " does not fit the interface; "
@@ -52,7 +52,7 @@ final class ModifyChecks {
             }
         }
         if (attributes.isSet(QueuePairAttribute.ADDRESS_VECTOR)) {
-            checkPath(OPERATION, context.nic().gids(), attributes.addressVector());
+            checkPath(OPERATION, context.nic().port().gids(), attributes.addressVector());
             if (attributes.addressVector().destination().isMulticast()) {
                 throw new RdmaException(Errno.EINVAL, OPERATION, "ah_attr.dgid "
                         + attributes.addressVector().destination().addressText()

@@ -1,6 +1,8 @@
 package io.rdma4j.softnic.verbs;
 
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.MemoryWindow;
+import io.rdma4j.verbs.MemoryWindowBind;
 import io.rdma4j.verbs.MemoryWindowType;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairState;
@@ -18,6 +20,7 @@ import java.lang.foreign.MemorySegment;
 final class PostChecks {
     static final String SEND = "post send";
     static final String RECEIVE = "post receive";
+    private static final String BIND = "bind memory window";
 
     private PostChecks() {}
 
@@ -35,7 +38,8 @@ final class PostChecks {
             case RESET, INIT, RTR -> throw new RdmaException(Errno.EINVAL, SEND,
                     "the queue pair is in state " + state + "; sends need RTS");
         }
-        checkOffered(SEND, queuePair.type(), request.opcode());
+        checkOffered(SEND, queuePair.owner().nic().transport(), queuePair.type(),
+                request.opcode());
         if (request.has(SendFlag.FENCE) && queuePair.type() != QueuePairType.RC) {
             throw new RdmaException(Errno.EINVAL, SEND, "FENCE waits for READs and atomics, which"
                     + " queue pairs of type " + queuePair.type()
@@ -76,22 +80,18 @@ final class PostChecks {
     }
 
     /** Whether queue pairs of a type can do something. */
-    static void checkOffered(String operation, QueuePairType type, SendOpcode opcode)
-            throws RdmaException {
-        boolean isOffered = switch (opcode) {
-            case SEND, SEND_WITH_IMMEDIATE -> true;
-            case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE, LOCAL_INVALIDATE, BIND_MEMORY_WINDOW ->
-                type != QueuePairType.UD;
-            case RDMA_READ, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD, SEND_WITH_INVALIDATE,
-                    FLUSH, ATOMIC_WRITE ->
-                type == QueuePairType.RC;
-            case TSO, DRIVER1 -> throw RdmaException.unsupported(operation,
-                    "this device does not offer " + opcode);
-        };
-        if (!isOffered) {
-            throw new RdmaException(Errno.EINVAL, operation,
-                    "queue pairs of type " + type + " cannot do " + opcode);
+    static void checkOffered(String operation, Transport transport, QueuePairType type,
+            SendOpcode opcode) throws RdmaException {
+        if (transport.operations(type).contains(opcode)) {
+            return;
         }
+        for (QueuePairType other : QueuePairType.values()) {
+            if (transport.operations(other).contains(opcode)) {
+                throw new RdmaException(Errno.EINVAL, operation,
+                        "queue pairs of type " + type + " cannot do " + opcode);
+            }
+        }
+        throw RdmaException.unsupported(operation, "this device does not offer " + opcode);
     }
 
     /** Whether inline data fits. */
@@ -154,15 +154,36 @@ final class PostChecks {
 
     private static void checkBind(SendWorkRequest request, MemoryWindowType bindable)
             throws RdmaException {
-        if (!(request.window() instanceof SoftMemoryWindow window)
-                || request.windowBind() == null) {
+        MemoryWindowBind bind = request.windowBind();
+        if (!(request.window() instanceof SoftMemoryWindow window) || bind == null) {
             throw new RdmaException(Errno.EINVAL, SEND,
                     "the request names no memory window of this device to bind");
+        }
+        if (!(bind.region() instanceof SoftMemoryRegion)) {
+            throw new RdmaException(Errno.EINVAL, SEND,
+                    "the region to bind the memory window to is of another device");
         }
         if (window.type() != bindable) {
             throw new RdmaException(Errno.EINVAL, SEND, "a memory window of type 1 is bound by"
                     + " QueuePair.bindMemoryWindow, one of type 2 by a work request");
         }
+    }
+
+    /** Whether a window of type 1 may be bound to a region by a queue pair. {@return the window} */
+    static SoftMemoryWindow checkBindOfTypeOne(MemoryWindow window, MemoryWindowBind bind,
+            SoftProtectionDomain domain) throws RdmaException {
+        if (!(window instanceof SoftMemoryWindow own) || own.type() != MemoryWindowType.TYPE_1) {
+            throw new RdmaException(Errno.EINVAL, BIND,
+                    "only a window of type 1 of this device is bound here, not " + window.type());
+        }
+        if (!own.owner().root().equals(domain.root())
+                || !(bind.region() instanceof SoftMemoryRegion region)
+                || !region.owner().root().equals(domain.root())) {
+            throw new RdmaException(Errno.EPERM, BIND,
+                    "window, region and queue pair are not of one protection domain");
+        }
+        own.checkOpen();
+        return own;
     }
 
     private static void checkDatagram(SendWorkRequest request, SoftQueuePair queuePair,

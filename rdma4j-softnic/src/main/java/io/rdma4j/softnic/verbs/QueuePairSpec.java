@@ -1,6 +1,5 @@
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairCapabilities;
@@ -11,6 +10,8 @@ import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SharedReceiveQueue;
 import org.jspecify.annotations.Nullable;
 
+import java.util.Arrays;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -36,12 +37,10 @@ record QueuePairSpec(QueuePairType type, SoftCompletionQueue sendQueue,
     /** Checks what is asked for. */
     static QueuePairSpec of(SoftProtectionDomain domain, QueuePairInitAttributes wanted)
             throws RdmaException {
-        switch (wanted.type()) {
-            case RC, UC, UD -> {
-                // Offered.
-            }
-            case RAW_PACKET, XRC_SEND, XRC_RECEIVE, DRIVER -> throw RdmaException.unsupported(
-                    OPERATION, "this device offers types RC, UC and UD, not " + wanted.type());
+        Transport transport = domain.nic().transport();
+        if (transport.operations(wanted.type()).isEmpty()) {
+            throw RdmaException.unsupported(OPERATION, "this device offers types "
+                    + offeredTypes(transport) + ", not " + wanted.type());
         }
         QueuePairCapabilities sizes = wanted.capabilities();
         Limits.checkRange(OPERATION, "maxSendRequests", sizes.maxSendRequests(), 0,
@@ -57,7 +56,7 @@ record QueuePairSpec(QueuePairType type, SoftCompletionQueue sendQueue,
         Set<SendOpcode> operations = wanted.sendOperations();
         if (operations != null) {
             for (SendOpcode operation : operations) {
-                PostChecks.checkOffered(OPERATION, wanted.type(), operation);
+                PostChecks.checkOffered(OPERATION, transport, wanted.type(), operation);
             }
         }
         return new QueuePairSpec(wanted.type(),
@@ -65,6 +64,15 @@ record QueuePairSpec(QueuePairType type, SoftCompletionQueue sendQueue,
                 own(domain.owner(), wanted.receiveCompletionQueue(), "receive"),
                 own(domain, wanted.sharedReceiveQueue()), sizes, wanted.signalAll(), operations,
                 wanted.blockSelfMulticastLoopback(), wanted.userContext());
+    }
+
+    private static String offeredTypes(Transport transport) {
+        List<String> types = Arrays.stream(QueuePairType.values())
+                .filter(type -> !transport.operations(type).isEmpty()).map(Enum::name).toList();
+        int last = types.size() - 1;
+        return last < 1
+                ? String.join("", types)
+                : String.join(", ", types.subList(0, last)) + " and " + types.get(last);
     }
 
     private static SoftCompletionQueue own(SoftDeviceContext context,
@@ -102,16 +110,6 @@ record QueuePairSpec(QueuePairType type, SoftCompletionQueue sendQueue,
             made.sendOperations(sendOperations.toArray(SendOpcode[]::new));
         }
         return made;
-    }
-
-    Opcode.Service service() {
-        return switch (type) {
-            case RC -> Opcode.Service.RC;
-            case UC -> Opcode.Service.UC;
-            case UD -> Opcode.Service.UD;
-            case RAW_PACKET, XRC_SEND, XRC_RECEIVE, DRIVER -> throw new IllegalArgumentException(
-                    type + " is not offered");
-        };
     }
 
     /** {@return the bytes that a send request carries with it at most} */

@@ -61,14 +61,14 @@ final class SendPosting {
         ring.lock();
         try {
             requireNoBatch();
-            int previous = window.takeNextRkey();
+            int previous = window.window().takeNextRkey();
             boolean isStaged = false;
             try {
                 stage(bind.apply(MemoryWindow.nextRkey(previous)), MemoryWindowType.TYPE_1);
                 isStaged = true;
             } finally {
                 if (!isStaged) {
-                    window.giveBackRkeyAfter(previous);
+                    window.window().giveBackRkeyAfter(previous);
                 }
             }
             ring.publish();

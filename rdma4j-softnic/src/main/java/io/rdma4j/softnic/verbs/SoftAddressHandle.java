@@ -16,7 +16,7 @@ final class SoftAddressHandle implements AddressHandle {
     SoftAddressHandle(SoftProtectionDomain domain, AddressHandleAttributes attributes) {
         this.domain = domain;
         this.attributes = attributes;
-        path = domain.nic().path(attributes);
+        path = domain.nic().port().path(attributes);
     }
 
     @Override
@@ -48,8 +48,8 @@ final class SoftAddressHandle implements AddressHandle {
         domain.nic().driver().run(nowNs -> {
             if (!isClosed) {
                 isClosed = true;
-                domain.children().remove("address handle");
-                domain.nic().totals().remove("address handle");
+                domain.children().remove(ObjectKind.ADDRESS_HANDLE);
+                domain.nic().totals().remove(ObjectKind.ADDRESS_HANDLE);
             }
         });
     }

@@ -56,7 +56,6 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
                 ? null
                 : CompletionEvents.attach(channel, this, driver.progress());
         waiters.addDriver(driver.progress());
-        context.nic().add(ring, this);
     }
 
     @Override
@@ -260,6 +259,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     }
 
     /** A completion was lost: the queue and everything that reports to it have failed. IBTA 11.6.3.3. */
+    @Override
     public void onOverrun() {
         if (!isOverrunReported) {
             isOverrunReported = true;
@@ -292,10 +292,9 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
             events.requireAcknowledged("close completion queue");
             isClosed = true;
             events.discard();
-            context.nic().remove(ring);
             driver.engine().forget(ring);
-            context.children().remove("completion queue");
-            context.nic().totals().remove("completion queue");
+            context.children().remove(ObjectKind.COMPLETION_QUEUE);
+            context.nic().totals().remove(ObjectKind.COMPLETION_QUEUE);
             if (announcements != null) {
                 announcements.detach();
             }

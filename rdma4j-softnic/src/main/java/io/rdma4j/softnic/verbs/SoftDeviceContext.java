@@ -8,7 +8,6 @@ import io.rdma4j.protocol.roce.wire.GlobalRouteHeader;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.softnic.connect.SoftConnections;
 import io.rdma4j.softnic.connect.SoftDatagrams;
-import io.rdma4j.softnic.device.SoftNic;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmDatagrams;
@@ -66,22 +65,20 @@ public final class SoftDeviceContext implements CmContext {
     private static final long MAX_ALIGNMENT = 1 << 12;
     private static final int CM_SUPPORTED = 0x0001_0000;
 
-    private final SoftNic nic;
+    private final NicServices nic;
     private final ChildCounts children = new ChildCounts(this::onReleased);
     private volatile @Nullable Runnable whenReleased;
     private final EventQueue<AsyncEvent, RdmaException> asyncEvents = new EventQueue<>(
             RdmaException.whileWaiting("await asynchronous event"), false);
     private final AsyncEventSource portEvents = AsyncEventSource.ofPort(asyncEvents, PORT);
     private final List<CmContext.Watcher> watchers = new CopyOnWriteArrayList<>();
-    private final SoftDatagrams datagrams;
     private volatile boolean isClosed;
 
-    public SoftDeviceContext(SoftNic nic) {
+    public SoftDeviceContext(NicServices nic) {
         this.nic = nic;
-        datagrams = new SoftDatagrams(this, nic, PORT);
     }
 
-    public SoftNic nic() {
+    public NicServices nic() {
         return nic;
     }
 
@@ -143,9 +140,9 @@ public final class SoftDeviceContext implements CmContext {
     @Override
     public PortAttributes queryPort(int port) throws RdmaException {
         checkPort("query port", port);
-        boolean isUp = nic.device().isUp();
+        boolean isUp = nic.port().isUp();
         return new PortAttributes(isUp ? PortState.ACTIVE : PortState.DOWN, Mtu.MTU_4096,
-                nic.device().activeMtu(), Limits.GID_TABLE, CM_SUPPORTED, 0, Limits.MESSAGE,
+                nic.port().activeMtu(), Limits.GID_TABLE, CM_SUPPORTED, 0, Limits.MESSAGE,
                 (int) counter(Counter.DROPPED_BAD_PKEY), (int) counter(Counter.DROPPED_BAD_QKEY), 1,
                 0, 0, 0, 1, 0, 0, 0, 1, 1,
                 isUp ? PhysicalState.LINK_UP : PhysicalState.DISABLED, LinkLayer.ETHERNET,
@@ -156,7 +153,7 @@ public final class SoftDeviceContext implements CmContext {
     public Gid queryGid(int port, int index) throws RdmaException {
         checkPort("query GID", port);
         Limits.checkRange("query GID", "the index", index, 0, Limits.GID_TABLE - 1);
-        List<Gid> gids = nic.gids();
+        List<Gid> gids = nic.port().gids();
         return index < gids.size() ? gids.get(index) : Gid.ZERO;
     }
 
@@ -167,13 +164,13 @@ public final class SoftDeviceContext implements CmContext {
             throw new RdmaException(Errno.ENODATA, "query GID",
                     "entry " + index + " of the table is empty");
         }
-        return new GidEntry(gid, index, port, GidType.ROCE_V2, nic.device().interfaceIndex());
+        return new GidEntry(gid, index, port, GidType.ROCE_V2, nic.device().index());
     }
 
     @Override
     public List<GidEntry> queryGidTable() throws RdmaException {
         List<GidEntry> entries = new ArrayList<>();
-        for (int index = 0; index < nic.gids().size(); index++) {
+        for (int index = 0; index < nic.port().gids().size(); index++) {
             if (!queryGid(PORT, index).isZero()) {
                 entries.add(queryGidEntry(PORT, index));
             }
@@ -209,16 +206,16 @@ public final class SoftDeviceContext implements CmContext {
 
     @Override
     public long counter(Counter counter) {
-        return nic.engine().counters().value(counter);
+        return nic.driver().engine().counters().value(counter);
     }
 
     @Override
     public ProtectionDomain allocateProtectionDomain() throws RdmaException {
         return nic.driver().call(nowNs -> {
             checkOpen();
-            nic.totals().requireRoom("protection domain", Limits.DOMAINS, "max_pd");
-            nic.totals().add("protection domain");
-            children.add("protection domain");
+            nic.totals().requireRoom(ObjectKind.PROTECTION_DOMAIN, Limits.DOMAINS, "max_pd");
+            nic.totals().add(ObjectKind.PROTECTION_DOMAIN);
+            children.add(ObjectKind.PROTECTION_DOMAIN);
             return new SoftProtectionDomain(this);
         });
     }
@@ -253,10 +250,11 @@ public final class SoftDeviceContext implements CmContext {
         }
         return nic.driver().call(nowNs -> {
             checkOpen();
-            nic.totals().requireRoom("completion queue", Limits.COMPLETION_QUEUES, "max_cq");
+            nic.totals().requireRoom(ObjectKind.COMPLETION_QUEUE, Limits.COMPLETION_QUEUES,
+                    "max_cq");
             SoftCompletionQueue queue = new SoftCompletionQueue(this, attributes);
-            nic.totals().add("completion queue");
-            children.add("completion queue");
+            nic.totals().add(ObjectKind.COMPLETION_QUEUE);
+            children.add(ObjectKind.COMPLETION_QUEUE);
             return queue;
         });
     }
@@ -265,7 +263,7 @@ public final class SoftDeviceContext implements CmContext {
     public ThreadDomain allocateThreadDomain() throws RdmaException {
         return nic.driver().call(nowNs -> {
             checkOpen();
-            children.add("thread domain");
+            children.add(ObjectKind.THREAD_DOMAIN);
             return new SoftThreadDomain(this);
         });
     }
@@ -283,7 +281,7 @@ public final class SoftDeviceContext implements CmContext {
         return nic.driver().call(nowNs -> {
             checkOpen();
             nic.takeDeviceMemory(byteSize);
-            children.add("device memory");
+            children.add(ObjectKind.DEVICE_MEMORY);
             return new SoftDeviceMemory(this, byteSize, byteAlignment);
         });
     }
@@ -304,7 +302,7 @@ public final class SoftDeviceContext implements CmContext {
             throw new RdmaException(Errno.EINVAL, operation, "the memory holds no global route"
                     + " header; give the first 40 bytes of the receive buffer");
         }
-        int index = nic.gids().indexOf(route.destination());
+        int index = nic.port().gids().indexOf(route.destination());
         if (index < 0 && route.destination().isMulticast()) {
             index = firstOfVersion(route.destination().isIpv4());
         }
@@ -317,7 +315,7 @@ public final class SoftDeviceContext implements CmContext {
     }
 
     private int firstOfVersion(boolean isIpv4) {
-        List<Gid> gids = nic.gids();
+        List<Gid> gids = nic.port().gids();
         for (int i = 0; i < gids.size(); i++) {
             if (!gids.get(i).isZero() && gids.get(i).isIpv4() == isIpv4) {
                 return i;
@@ -329,8 +327,8 @@ public final class SoftDeviceContext implements CmContext {
     @Override
     public EthernetAddress resolveEthernet(AddressHandleAttributes path) throws RdmaException {
         checkOpen();
-        ModifyChecks.checkPath("resolve Ethernet address", nic.gids(), path);
-        return Neighbours.find(nic.device().networkInterface(), path.destination());
+        ModifyChecks.checkPath("resolve Ethernet address", nic.port().gids(), path);
+        return Neighbours.find(nic.port().networkInterface(), path.destination());
     }
 
     @Override
@@ -355,7 +353,7 @@ public final class SoftDeviceContext implements CmContext {
         });
         if (isLast) {
             asyncEvents.close();
-            watchers.forEach(nic.watchers()::remove);
+            watchers.forEach(nic::forget);
             nic.release(this);
         }
     }
@@ -364,12 +362,12 @@ public final class SoftDeviceContext implements CmContext {
 
     @Override
     public List<InetAddress> addresses() {
-        return nic.addresses().all();
+        return nic.port().addresses();
     }
 
     @Override
     public void claim(InetAddress address) throws RdmaException {
-        nic.addresses().claim(address);
+        nic.port().claim(address);
     }
 
     @Override
@@ -396,19 +394,19 @@ public final class SoftDeviceContext implements CmContext {
     public CmListener listen(ListenRequest request, CmListener.Handler handler)
             throws RdmaException {
         checkOpen();
-        return SoftConnections.listen(this, nic, request, handler);
+        return SoftConnections.listen(this, nic.connectServices(), request, handler);
     }
 
     @Override
     public CmConnection connect(ConnectRequest request, CmConnection.Handler handler)
             throws RdmaException {
         checkOpen();
-        return SoftConnections.connect(nic, request, handler);
+        return SoftConnections.connect(nic.connectServices(), request, handler);
     }
 
     @Override
     public CmDatagrams datagramServices() {
-        return datagrams;
+        return new SoftDatagrams(this, nic.connectServices(), PORT);
     }
 
     @Override
@@ -448,6 +446,6 @@ public final class SoftDeviceContext implements CmContext {
     @Override
     public void watch(CmContext.Watcher watcher) {
         watchers.add(watcher);
-        nic.watchers().add(watcher);
+        nic.watch(watcher);
     }
 }

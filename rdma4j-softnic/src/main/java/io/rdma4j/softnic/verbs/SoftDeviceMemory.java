@@ -68,7 +68,7 @@ final class SoftDeviceMemory implements DeviceMemory {
                 children.requireNone("free device memory");
                 isClosed = true;
                 arena.close();
-                context.children().remove("device memory");
+                context.children().remove(ObjectKind.DEVICE_MEMORY);
                 context.nic().releaseDeviceMemory(length());
             }
             return this;

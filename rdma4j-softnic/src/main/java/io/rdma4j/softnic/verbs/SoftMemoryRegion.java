@@ -1,6 +1,5 @@
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.softnic.memory.KeyedMemory;
 import io.rdma4j.softnic.memory.RegisteredMemory;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
@@ -17,7 +16,6 @@ final class SoftMemoryRegion implements MemoryRegion {
     private static final String REREGISTER = "reregister memory";
 
     private final @Nullable SoftDeviceMemory deviceMemory;
-    private final ChildCounts children = new ChildCounts();
     private volatile SoftProtectionDomain domain;
     private volatile RegisteredMemory memory;
     private volatile Set<AccessFlag> access;
@@ -34,7 +32,7 @@ final class SoftMemoryRegion implements MemoryRegion {
         this.memory = memory;
         this.access = Set.copyOf(access);
         this.deviceMemory = deviceMemory;
-        domain.nic().memory().put(KeyedMemory.id(memory.key()), memory);
+        domain.nic().memory().put(memory);
     }
 
     @Override
@@ -46,17 +44,12 @@ final class SoftMemoryRegion implements MemoryRegion {
         return domain;
     }
 
-    RegisteredMemory memory() {
-        return memory;
-    }
-
-    /** {@return the windows bound to it} */
-    ChildCounts children() {
-        return children;
-    }
-
-    boolean isClosed() {
-        return isClosed;
+    private void requireNoWindow(String operation) throws RdmaException {
+        int windows = domain.nic().memory().windowsBoundTo(memory);
+        if (windows > 0) {
+            throw new RdmaException(Errno.EBUSY, operation,
+                    windows + " memory window(s) still depend on it; close them first");
+        }
     }
 
     @Override
@@ -106,7 +99,7 @@ final class SoftMemoryRegion implements MemoryRegion {
                 throw new IllegalStateException("the memory region is closed");
             }
             nextDomain.checkOpen();
-            children.requireNone(REREGISTER);
+            requireNoWindow(REREGISTER);
             RegisteredMemory now = memory;
             if (now.isNull()) {
                 throw new RdmaException(Errno.EINVAL, REREGISTER,
@@ -121,9 +114,9 @@ final class SoftMemoryRegion implements MemoryRegion {
             memory = new RegisteredMemory(now.key(), nextDomain.root(), segment, address,
                     AccessFlag.bits(rights));
             access = rights;
-            nextDomain.nic().memory().put(KeyedMemory.id(now.key()), memory);
-            nextDomain.children().add("memory region");
-            domain.children().remove("memory region");
+            nextDomain.nic().memory().put(memory);
+            nextDomain.children().add(ObjectKind.MEMORY_REGION);
+            domain.children().remove(ObjectKind.MEMORY_REGION);
             domain = nextDomain;
             return this;
         });
@@ -141,13 +134,13 @@ final class SoftMemoryRegion implements MemoryRegion {
     public void close() throws RdmaException {
         domain.nic().driver().call(nowNs -> {
             if (!isClosed) {
-                children.requireNone("close memory region");
+                requireNoWindow("close memory region");
                 isClosed = true;
-                domain.nic().memory().remove(KeyedMemory.id(memory.key()));
-                domain.children().remove("memory region");
-                domain.nic().totals().remove("memory region");
+                domain.nic().memory().remove(memory);
+                domain.children().remove(ObjectKind.MEMORY_REGION);
+                domain.nic().totals().remove(ObjectKind.MEMORY_REGION);
                 if (deviceMemory != null) {
-                    deviceMemory.children().remove("memory region");
+                    deviceMemory.children().remove(ObjectKind.MEMORY_REGION);
                 }
             }
             return this;

@@ -1,9 +1,7 @@
 package io.rdma4j.softnic.verbs;
 
 import io.rdma4j.protocol.work.MemoryReference;
-import io.rdma4j.softnic.device.SoftNic;
 import io.rdma4j.softnic.memory.DomainMemory;
-import io.rdma4j.softnic.memory.KeyedMemory;
 import io.rdma4j.softnic.memory.RegisteredMemory;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
@@ -67,7 +65,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
         return context;
     }
 
-    SoftNic nic() {
+    NicServices nic() {
         return context.nic();
     }
 
@@ -155,17 +153,17 @@ final class SoftProtectionDomain implements ProtectionDomain {
             @Nullable SoftDeviceMemory deviceMemory) throws RdmaException {
         return nic().driver().call(nowNs -> {
             checkOpen();
-            nic().totals().requireRoom("memory region", Limits.REGIONS, "max_mr");
+            nic().totals().requireRoom(ObjectKind.MEMORY_REGION, Limits.REGIONS, "max_mr");
             if (deviceMemory != null) {
                 deviceMemory.checkOpen();
             }
             SoftMemoryRegion region = new SoftMemoryRegion(this,
-                    new RegisteredMemory(nic().newKey(), root(), segment, address,
+                    new RegisteredMemory(nic().memory().newKey(), root(), segment, address,
                             AccessFlag.bits(access)),
                     access, deviceMemory);
-            count("memory region");
+            count(ObjectKind.MEMORY_REGION);
             if (deviceMemory != null) {
-                deviceMemory.children().add("memory region");
+                deviceMemory.children().add(ObjectKind.MEMORY_REGION);
             }
             return region;
         });
@@ -175,16 +173,16 @@ final class SoftProtectionDomain implements ProtectionDomain {
     public MemoryRegion registerNull() throws RdmaException {
         return nic().driver().call(nowNs -> {
             checkOpen();
-            nic().totals().requireRoom("memory region", Limits.REGIONS, "max_mr");
+            nic().totals().requireRoom(ObjectKind.MEMORY_REGION, Limits.REGIONS, "max_mr");
             SoftMemoryRegion region = new SoftMemoryRegion(this,
-                    RegisteredMemory.nothing(nic().newKey(), root()),
+                    RegisteredMemory.nothing(nic().memory().newKey(), root()),
                     Set.of(AccessFlag.LOCAL_WRITE), null);
-            count("memory region");
+            count(ObjectKind.MEMORY_REGION);
             return region;
         });
     }
 
-    private void count(String kind) {
+    private void count(ObjectKind kind) {
         nic().totals().add(kind);
         children.add(kind);
     }
@@ -196,8 +194,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
         MemoryReference place = new MemoryReference();
         DomainMemory memory = memoryOf(0);
         for (ScatterGatherElement element : elements) {
-            if (!(nic().memory()
-                    .find(KeyedMemory.id(element.lkey())) instanceof RegisteredMemory region)
+            if (!(nic().memory().find(element.lkey()) instanceof RegisteredMemory region)
                     || region.key() != element.lkey() || !region.domain().equals(root())) {
                 throw new RdmaException(Errno.ENOENT, ADVISE, String.format(
                         "0x%08x is the key of no region of this domain", element.lkey()));
@@ -229,9 +226,9 @@ final class SoftProtectionDomain implements ProtectionDomain {
     public MemoryWindow allocateMemoryWindow(MemoryWindowType type) throws RdmaException {
         return nic().driver().call(nowNs -> {
             checkOpen();
-            nic().totals().requireRoom("memory window", Limits.WINDOWS, "max_mw");
+            nic().totals().requireRoom(ObjectKind.MEMORY_WINDOW, Limits.WINDOWS, "max_mw");
             SoftMemoryWindow window = new SoftMemoryWindow(this, type);
-            count("memory window");
+            count(ObjectKind.MEMORY_WINDOW);
             return window;
         });
     }
@@ -246,9 +243,9 @@ final class SoftProtectionDomain implements ProtectionDomain {
             checkOpen();
             if (thread != null) {
                 thread.checkOpen();
-                thread.children().add("parent domain");
+                thread.children().add(ObjectKind.PARENT_DOMAIN);
             }
-            children.add("parent domain");
+            children.add(ObjectKind.PARENT_DOMAIN);
             return new SoftProtectionDomain(context, this, thread, wantedAllocator);
         });
     }
@@ -266,14 +263,14 @@ final class SoftProtectionDomain implements ProtectionDomain {
 
     @Override
     public QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
-        nic().addresses().hold(null);
+        nic().port().hold(null);
         return nic().driver().call(nowNs -> {
             checkOpen();
             QueuePairSpec plan = QueuePairSpec.of(this, attributes);
-            nic().totals().requireRoom("queue pair", Limits.QUEUE_PAIRS, "max_qp");
+            nic().totals().requireRoom(ObjectKind.QUEUE_PAIR, Limits.QUEUE_PAIRS, "max_qp");
             SoftQueuePair queuePair = Limits.allocate("create queue pair",
                     () -> new SoftQueuePair(this, plan));
-            count("queue pair");
+            count(ObjectKind.QUEUE_PAIR);
             return queuePair;
         });
     }
@@ -288,10 +285,11 @@ final class SoftProtectionDomain implements ProtectionDomain {
         Limits.checkRange(operation, "limit", attributes.limit(), 0, attributes.maxRequests());
         return nic().driver().call(nowNs -> {
             checkOpen();
-            nic().totals().requireRoom("shared receive queue", Limits.SHARED_QUEUES, "max_srq");
+            nic().totals().requireRoom(ObjectKind.SHARED_RECEIVE_QUEUE, Limits.SHARED_QUEUES,
+                    "max_srq");
             SoftSharedReceiveQueue queue = Limits.allocate(operation,
                     () -> new SoftSharedReceiveQueue(this, attributes, userContext));
-            count("shared receive queue");
+            count(ObjectKind.SHARED_RECEIVE_QUEUE);
             return queue;
         });
     }
@@ -299,12 +297,12 @@ final class SoftProtectionDomain implements ProtectionDomain {
     @Override
     public AddressHandle createAddressHandle(AddressHandleAttributes attributes)
             throws RdmaException {
-        ModifyChecks.checkPath("create address handle", nic().gids(), attributes);
+        ModifyChecks.checkPath("create address handle", nic().port().gids(), attributes);
         return nic().driver().call(nowNs -> {
             checkOpen();
-            nic().totals().requireRoom("address handle", Limits.ADDRESS_HANDLES, "max_ah");
+            nic().totals().requireRoom(ObjectKind.ADDRESS_HANDLE, Limits.ADDRESS_HANDLES, "max_ah");
             SoftAddressHandle handle = new SoftAddressHandle(this, attributes);
-            count("address handle");
+            count(ObjectKind.ADDRESS_HANDLE);
             return handle;
         });
     }
@@ -316,13 +314,13 @@ final class SoftProtectionDomain implements ProtectionDomain {
                 children.requireNone("close protection domain");
                 isClosed = true;
                 if (shared != null) {
-                    shared.children.remove("parent domain");
+                    shared.children.remove(ObjectKind.PARENT_DOMAIN);
                     if (threadDomain != null) {
-                        threadDomain.children().remove("parent domain");
+                        threadDomain.children().remove(ObjectKind.PARENT_DOMAIN);
                     }
                 } else {
-                    context.children().remove("protection domain");
-                    nic().totals().remove("protection domain");
+                    context.children().remove(ObjectKind.PROTECTION_DOMAIN);
+                    nic().totals().remove(ObjectKind.PROTECTION_DOMAIN);
                 }
             }
             return this;

@@ -1,21 +1,14 @@
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.protocol.roce.rc.RcQueuePair;
-import io.rdma4j.protocol.roce.unreliable.UcQueuePair;
-import io.rdma4j.protocol.roce.unreliable.UdQueuePair;
-import io.rdma4j.protocol.roce.wire.Opcode;
-import io.rdma4j.protocol.work.QueuePairHost;
-import io.rdma4j.protocol.work.QueuePairProtocol;
 import io.rdma4j.protocol.work.ReceiveQueue;
-import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.softnic.engine.Counters;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
+import io.rdma4j.softnic.engine.QueuePairQueues;
 import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.queue.ReceiveRing;
 import io.rdma4j.softnic.queue.SendRing;
 import io.rdma4j.spi.InfinibandTransitions;
-import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Counter;
@@ -36,10 +29,10 @@ import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
@@ -58,7 +51,6 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     private final EngineQueuePair engineSide;
     private final SendRing sendRing;
     private final ReceiveRing receiveRing;
-    private final QueuePairWindows windows;
     private final GroupMemberships groups;
     private final AsyncEventSource events;
     private final @Nullable QueueMemory inlineMemory;
@@ -86,16 +78,16 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
         int number = driver.engine().newQueuePairNumber();
         DomainMemory memory = domain.memoryOf(number);
         posting = new SendPosting(this, sendRing, memory, plan);
-        windows = new QueuePairWindows(this, posting);
         Set<SendOpcode> operations = plan.sendOperations();
         batch = operations == null ? null : new SoftSendBatch(this, posting, operations);
-        datagramLength = domain.nic().device().activeMtu().bytes();
+        datagramLength = domain.nic().port().activeMtu().bytes();
         events = AsyncEventSource.of(domain.owner().asyncEvents(), this);
         SoftSharedReceiveQueue shared = plan.sharedReceives();
         ReceiveQueue receives = shared == null ? receiveRing : shared.view();
-        engineSide = new EngineQueuePair(driver.engine(), number, plan.service(), sendRing,
-                receives, plan.sendQueue().ring(), plan.receiveQueue().ring(), this,
-                host -> protocol(plan.service(), number, sendRing, receives, memory, host));
+        engineSide = domain.nic().transport().newQueuePair(plan.type(), number,
+                new QueuePairQueues(sendRing, receives, plan.sendQueue().ring(),
+                        plan.receiveQueue().ring()),
+                memory, this);
         receivePosting = new ReceivePosting(this, receiveRing, plan, driver, engineSide);
         groups = new GroupMemberships(this, engineSide, plan);
         driver.engine().attach(engineSide);
@@ -105,16 +97,6 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
         if (shared != null) {
             shared.attach(engineSide);
         }
-    }
-
-    private static QueuePairProtocol protocol(Opcode.Service service, int number, SendRing sends,
-            ReceiveQueue receives, DomainMemory memory, QueuePairHost host) {
-        return switch (service) {
-            case RC -> new RcQueuePair(sends, receives, memory, host);
-            case UC -> new UcQueuePair(sends, receives, memory, host);
-            case UD -> new UdQueuePair(number, sends, receives, memory, host);
-            case CONGESTION -> throw new IllegalArgumentException("no queue pair has it");
-        };
     }
 
     @Override
@@ -200,17 +182,14 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
             checkOpen();
             QueuePairState next = InfinibandTransitions.INSTANCE.check(type(), state, attributes);
             ModifyChecks.check(domain.owner(), attributes);
-            if (attributes.isSet(QueuePairAttribute.ADDRESS_VECTOR)) {
-                route(attributes.addressVector());
-            }
             if (next == QueuePairState.RESET) {
                 known = new QueuePairAttributes();
-                windows.forgetAll();
+                domain.nic().memory().forgetBindsOf(number());
             } else {
                 known.merge(attributes);
             }
             noticePeer();
-            engineSide.protocol().modify(attributes, next, nowNs);
+            engineSide.modify(attributes, next, nowNs);
             onState(engineSide.protocol().state());
             engineSide.moved(state, "MODIFY");
             driver.engine().touched(engineSide);
@@ -236,12 +215,6 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     /** {@return the number of the peer's queue pair, 0 without one} Any thread may ask. */
     public int peerNumber() {
         return peerNumber;
-    }
-
-    private void route(AddressHandleAttributes to) {
-        Gid local = domain.nic().gids().get(to.sourceGidIndex());
-        engineSide.connect(local, to.destination());
-        engineSide.protocol().route(domain.nic().path(to));
     }
 
     @Override
@@ -286,7 +259,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
         if (isClosed) {
             return Errno.EBADF;
         }
-        return domain.nic().isGone() ? Errno.ENODEV : Errno.ENOTCONN;
+        return domain.nic().port().isGone() ? Errno.ENODEV : Errno.ENOTCONN;
     }
 
     private boolean canComplete(boolean ofReceives) {
@@ -356,18 +329,10 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     @Override
     public void bindMemoryWindow(MemoryWindow window, long requestId, MemoryWindowBind bind,
             boolean signaled) throws RdmaException {
-        windows.postBind(window, requestId, bind, signaled);
+        SoftMemoryWindow own = PostChecks.checkBindOfTypeOne(window, bind, domain);
+        posting.postBind(own, newRkey -> new SendWorkRequest().id(requestId)
+                .bind(own, newRkey, bind).set(SendFlag.SIGNALED, signaled));
         ringSend();
-    }
-
-    @Override
-    public WorkCompletionStatus carryOut(SendRequest request) {
-        return windows.carryOut(request);
-    }
-
-    @Override
-    public boolean invalidate(int rkey) {
-        return windows.invalidate(rkey);
     }
 
     // ---------------------------------------------------------------- flushing
@@ -430,7 +395,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
             driver.engine().detach(engineSide);
             domain.nic().queuePairs().remove(this);
             tellWaiters();
-            windows.forgetAll();
+            domain.nic().memory().forgetBindsOf(number());
             plan.sendQueue().detach(engineSide);
             plan.receiveQueue().detach(engineSide);
             SoftSharedReceiveQueue shared = plan.sharedReceives();
@@ -441,8 +406,8 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
                 // A thread may be gathering inline data this moment.
                 posting.ring().whenIdle(inlineMemory::free);
             }
-            domain.children().remove("queue pair");
-            domain.nic().totals().remove("queue pair");
+            domain.children().remove(ObjectKind.QUEUE_PAIR);
+            domain.nic().totals().remove(ObjectKind.QUEUE_PAIR);
             return this;
         });
     }

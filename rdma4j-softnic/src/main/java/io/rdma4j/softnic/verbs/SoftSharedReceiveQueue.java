@@ -173,8 +173,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             events.requireAcknowledged("close shared receive queue");
             isClosed = true;
             events.discard();
-            domain.children().remove("shared receive queue");
-            domain.nic().totals().remove("shared receive queue");
+            domain.children().remove(ObjectKind.SHARED_RECEIVE_QUEUE);
+            domain.nic().totals().remove(ObjectKind.SHARED_RECEIVE_QUEUE);
             return this;
         });
     }

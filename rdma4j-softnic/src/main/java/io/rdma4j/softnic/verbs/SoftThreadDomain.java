@@ -35,7 +35,7 @@ final class SoftThreadDomain implements ThreadDomain {
             if (!isClosed) {
                 children.requireNone("close thread domain");
                 isClosed = true;
-                context.children().remove("thread domain");
+                context.children().remove(ObjectKind.THREAD_DOMAIN);
             }
             return this;
         });

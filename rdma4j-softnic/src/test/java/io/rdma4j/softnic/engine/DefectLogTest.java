@@ -1,8 +1,5 @@
 package io.rdma4j.softnic.engine;
 
-import io.rdma4j.protocol.ibcm.CmSettings;
-import io.rdma4j.protocol.ibcm.IbConnectionManager;
-import io.rdma4j.softnic.network.SimulatedNetwork;
 import org.junit.jupiter.api.Test;
 
 import java.util.ArrayList;
@@ -17,8 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class DefectLogTest {
     private static final Logger LOGGER = Logger.getLogger(Engine.class.getName());
 
-    private final Engine engine = new Engine(new SimulatedNetwork(1).newNode(),
-            new IbConnectionManager(CmSettings.defaults(1), () -> 1), () -> 7, ring -> {});
+    private final Engine engine = new Engine(() -> 7, new QuietLink());
     private final EngineDriver driver = new EngineDriver(engine, () -> 0, null, () -> {});
 
     private static final class Records extends Handler {

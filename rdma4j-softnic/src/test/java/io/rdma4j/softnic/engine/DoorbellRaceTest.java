@@ -1,9 +1,6 @@
 package io.rdma4j.softnic.engine;
 
-import io.rdma4j.protocol.ibcm.CmSettings;
-import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.softnic.Race;
-import io.rdma4j.softnic.network.SimulatedNetwork;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -14,9 +11,7 @@ import java.util.concurrent.CyclicBarrier;
 /** Threads that post, poll and change things at the same moment, with no thread in the background. */
 @Tag("stress")
 class DoorbellRaceTest {
-    private final Engine engine = new Engine(new SimulatedNetwork(1).newNode(),
-            new IbConnectionManager(CmSettings.defaults(1), () -> 1), new Numbers()::next,
-            ring -> {});
+    private final Engine engine = new Engine(new Numbers()::next, new QuietLink());
     private final EngineDriver driver = new EngineDriver(engine, System::nanoTime, null, () -> {});
 
     private static final class Numbers {

@@ -1,8 +1,6 @@
 package io.rdma4j.softnic.engine;
 
 import io.rdma4j.event.EventQueue;
-import io.rdma4j.protocol.ibcm.CmSettings;
-import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.softnic.Race;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PortableNetwork;
@@ -143,9 +141,7 @@ class EngineWaitersRaceTest {
                 ? new PortableNetwork(loopback)
                 : new LinuxNetwork(loopback);
         EngineDriver driver = new EngineDriver(
-                new Engine(network, new IbConnectionManager(CmSettings.defaults(1), () -> 1),
-                        () -> 1,
-                        ring -> {}),
+                new Engine(() -> 1, new SleepingLink(network)),
                 System::nanoTime, "background", () -> {});
         driver.start();
         Race race = new Race();

@@ -2,8 +2,6 @@ package io.rdma4j.softnic.engine;
 
 import io.rdma4j.event.EventQueue;
 import io.rdma4j.event.ProgressDriver;
-import io.rdma4j.protocol.ibcm.CmSettings;
-import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.softnic.Race;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PortableNetwork;
@@ -50,9 +48,7 @@ class EngineWaitersTest {
         network = isPortable || LinuxNetwork.obstacle() != null
                 ? new PortableNetwork(loopback)
                 : new LinuxNetwork(loopback);
-        engine = new Engine(network, new IbConnectionManager(CmSettings.defaults(1), () -> 1),
-                () -> 1,
-                ring -> {});
+        engine = new Engine(() -> 1, new SleepingLink(network));
         driver = new EngineDriver(engine, () -> System.nanoTime() + skippedNs.get(), "background",
                 () -> {});
         room = (EngineWaiters) driver.progress();
@@ -137,6 +133,9 @@ class EngineWaitersTest {
 
                 @Override
                 public void onAwaited() {}
+
+                @Override
+                public void onOverrun() {}
 
                 @Override
                 public void onModerated(CompletionRing moderated) {

@@ -1,10 +1,6 @@
 package io.rdma4j.softnic.engine;
 
-import io.rdma4j.protocol.ibcm.CmSettings;
-import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.softnic.Race;
-import io.rdma4j.softnic.network.PacketHandler;
-import io.rdma4j.softnic.network.PacketPort;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -19,7 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** What waits for the application's next look does not wait for ever. */
 class HeldBackTest {
     private final AtomicBoolean hasMessage = new AtomicBoolean();
-    private final Messages network = new Messages(new MessagePort());
+    private final Messages network = new Messages();
     /** Stands still: nobody wakes because it is time. */
     private final AtomicLong clock = new AtomicLong(1);
     private Engine engine;
@@ -27,9 +23,7 @@ class HeldBackTest {
 
     @BeforeEach
     void open() {
-        engine = new Engine(network, new IbConnectionManager(CmSettings.defaults(1), () -> 1),
-                () -> 1,
-                ring -> {});
+        engine = new Engine(() -> 1, network);
         driver = new EngineDriver(engine, clock::get, "background", () -> {});
     }
 
@@ -72,17 +66,28 @@ class HeldBackTest {
     }
 
     /** Has messages for the application, and does not wake who waits for them: the poller has seen them before. */
-    private static final class Messages extends FixedPorts {
+    private final class Messages extends QuietLink {
         final AtomicInteger transmissions = new AtomicInteger();
         final AtomicBoolean isAwaited = new AtomicBoolean();
-        private final Semaphore bell = new Semaphore(0);
+        private final Semaphore wakeUps = new Semaphore(0);
+        private boolean hasReceived;
 
-        Messages(PacketPort port) {
-            super(port);
+        @Override
+        public boolean receive(long nowNs, boolean isOften) {
+            hasReceived = hasMessage.getAndSet(false);
+            if (hasReceived) {
+                engine.onDelivered();
+            }
+            return false;
         }
 
         @Override
-        public boolean pollDue(long nowNs) {
+        public boolean hasReceived() {
+            return hasReceived;
+        }
+
+        @Override
+        public boolean beginTransmit(long nowNs) {
             transmissions.incrementAndGet();
             return true;
         }
@@ -90,23 +95,12 @@ class HeldBackTest {
         @Override
         public void await(long timeoutNs) {
             isAwaited.set(true);
-            bell.acquireUninterruptibly();
+            wakeUps.acquireUninterruptibly();
         }
 
         @Override
         public void wake() {
-            bell.release();
-        }
-    }
-
-    private final class MessagePort extends FixedPorts.Port {
-        @Override
-        public int receive(PacketHandler handler, int budget) {
-            if (!hasMessage.getAndSet(false)) {
-                return 0;
-            }
-            engine.onDelivered();
-            return 1;
+            wakeUps.release();
         }
     }
 }

@@ -1,8 +1,5 @@
 package io.rdma4j.softnic.engine;
 
-import io.rdma4j.protocol.ibcm.CmSettings;
-import io.rdma4j.protocol.ibcm.IbConnectionManager;
-import io.rdma4j.softnic.network.SimulatedNetwork;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -13,9 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * drive. The mark of the JVM is set as by the thread itself.
  */
 class MarkedOwnerTest {
-    private final Engine engine = new Engine(new SimulatedNetwork(1).newNode(),
-            new IbConnectionManager(CmSettings.defaults(1), () -> 1), new Numbers()::next,
-            ring -> {});
+    private final Engine engine = new Engine(new Numbers()::next, new QuietLink());
     private final EngineDriver driver = new EngineDriver(engine, System::nanoTime, null, () -> {});
     private final PostedQueuePair queuePair = new PostedQueuePair(engine, driver);
     private int marks;

@@ -60,6 +60,9 @@ class RingRaceTest {
         public void onAwaited() {}
 
         @Override
+        public void onOverrun() {}
+
+        @Override
         public void onModerated(CompletionRing ring) {}
     };
 
@@ -174,6 +177,9 @@ class RingRaceTest {
 
             @Override
             public void onAwaited() {}
+
+            @Override
+            public void onOverrun() {}
 
             @Override
             public void onModerated(CompletionRing moderated) {}

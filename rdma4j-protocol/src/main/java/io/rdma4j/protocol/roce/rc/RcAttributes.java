@@ -1,7 +1,7 @@
 package io.rdma4j.protocol.roce.rc;
 
+import io.rdma4j.protocol.roce.RoceHost;
 import io.rdma4j.protocol.work.Path;
-import io.rdma4j.protocol.work.QueuePairHost;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
@@ -93,7 +93,7 @@ final class RcAttributes {
      * @param left packets of the message from that one on
      * @param mostOnNetwork how many may leave together on a path to another device
      */
-    int maxSegments(QueuePairHost host, boolean isFirst, long left, int mostOnNetwork) {
+    int maxSegments(RoceHost host, boolean isFirst, long left, int mostOnNetwork) {
         if (left == 1) {
             return 1;
         }

@@ -1,13 +1,13 @@
 package io.rdma4j.protocol.roce.rc;
 
 import io.rdma4j.protocol.roce.RetransmissionCause;
+import io.rdma4j.protocol.roce.RoceHost;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.roce.wire.Psn;
 import io.rdma4j.protocol.roce.wire.Syndrome;
 import io.rdma4j.protocol.work.CopyOutcome;
 import io.rdma4j.protocol.work.Memory;
-import io.rdma4j.protocol.work.QueuePairHost;
 import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.WorkCompletionStatus;
@@ -29,12 +29,12 @@ final class RcCompleter {
     private final RetryTimer timer;
     private final RcRequester requester;
     private final Memory memory;
-    private final QueuePairHost host;
+    private final RoceHost host;
     private final MemorySegment atomicResult = MemorySegment.ofArray(new long[1]);
 
     RcCompleter(RcQueuePair queuePair, RcAttributes attributes, SendWindow window,
             CongestionWindow congestion, RetryTimer timer, RcRequester requester, Memory memory,
-            QueuePairHost host) {
+            RoceHost host) {
         this.queuePair = queuePair;
         this.attributes = attributes;
         this.window = window;
@@ -82,12 +82,12 @@ final class RcCompleter {
         long through = end;
         boolean isResponseMissing = false;
         for (long i = window.oldest; i < window.begun; i++) {
-            SendRequest request = window.queue.request(i);
-            if (request.firstPsn() >= end) {
+            long firstPsn = window.packets(i).firstPsn;
+            if (firstPsn >= end) {
                 break;
             }
-            if (request.awaitsResponse()) {
-                long answered = Math.max(window.una, request.firstPsn());
+            if (window.queue.request(i).awaitsResponse()) {
+                long answered = Math.max(window.una, firstPsn);
                 isResponseMissing = end > answered;
                 through = Math.min(end, answered);
                 break;
@@ -116,10 +116,11 @@ final class RcCompleter {
     void finish() {
         while (window.oldest < window.begun) {
             SendRequest request = window.queue.request(window.oldest);
-            if (request.endPsn() > window.una || (request.isLocal() && !request.isCarriedOut())) {
+            if (window.packets(window.oldest).endPsn > window.una
+                    || (request.isLocal() && !request.isCarriedOut())) {
                 break;
             }
-            window.finishOldest(request);
+            window.finishOldest();
             host.sendCompleted(request, WorkCompletionStatus.SUCCESS, request.bytesReturned());
         }
         queuePair.onSendProgress();
@@ -197,8 +198,9 @@ final class RcCompleter {
         }
         for (long i = window.oldest; i < window.begun; i++) {
             SendRequest request = window.queue.request(i);
-            long expected = Math.max(window.una, request.firstPsn());
-            if (psn >= request.endPsn()) {
+            RequestPackets packets = window.packets(i);
+            long expected = Math.max(window.una, packets.firstPsn);
+            if (psn >= packets.endPsn) {
                 if (request.awaitsResponse()) {
                     acknowledgeThrough(psn, nowNs);
                     return;
@@ -207,7 +209,7 @@ final class RcCompleter {
             }
             if (!request.awaitsResponse()) {
                 // A response to what asked for none acknowledges at least what was before it.
-                acknowledgeThrough(request.firstPsn(), nowNs);
+                acknowledgeThrough(packets.firstPsn, nowNs);
                 failUnlessOver(WorkCompletionStatus.BAD_RESPONSE_ERROR);
                 return;
             }
@@ -217,15 +219,17 @@ final class RcCompleter {
             }
             advance(expected, nowNs);
             if (queuePair.isAlive()) {
-                place(packet, psn, request, nowNs);
+                place(packet, psn, request, packets.firstPsn, nowNs);
             }
             return;
         }
     }
 
-    private void place(PacketView packet, long psn, SendRequest request, long nowNs) {
+    private void place(PacketView packet, long psn, SendRequest request, long firstPsn,
+            long nowNs) {
         switch (request.opcode()) {
-            case RDMA_READ -> placeRead(packet, psn, request, nowNs);
+            case RDMA_READ ->
+                placeRead(packet, psn, request, (psn - firstPsn) * attributes.mtu, nowNs);
             case ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD ->
                 placeAtomic(packet, psn, request, nowNs);
             case FLUSH, ATOMIC_WRITE -> placeNothing(packet, psn, nowNs);
@@ -236,8 +240,8 @@ final class RcCompleter {
         }
     }
 
-    private void placeRead(PacketView packet, long psn, SendRequest request, long nowNs) {
-        long offset = (psn - request.firstPsn()) * attributes.mtu;
+    private void placeRead(PacketView packet, long psn, SendRequest request, long offset,
+            long nowNs) {
         long wanted = Math.min((long) packet.span() * attributes.mtu, request.length() - offset);
         if (packet.opcode().kind() != Opcode.Kind.READ_RESPONSE
                 || packet.payloadLength() != wanted) {

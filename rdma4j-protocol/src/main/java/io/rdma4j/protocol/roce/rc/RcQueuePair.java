@@ -1,14 +1,14 @@
 package io.rdma4j.protocol.roce.rc;
 
 import io.rdma4j.protocol.roce.RetransmissionCause;
+import io.rdma4j.protocol.roce.RoceHost;
+import io.rdma4j.protocol.roce.RoceProtocol;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.roce.wire.Psn;
 import io.rdma4j.protocol.work.FlushOutcome;
 import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.protocol.work.Path;
-import io.rdma4j.protocol.work.QueuePairHost;
-import io.rdma4j.protocol.work.QueuePairProtocol;
 import io.rdma4j.protocol.work.ReceiveDetails;
 import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.protocol.work.ReceiveRequest;
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A failure, wherever it is noticed, goes one way: the request it belongs to completes with its
  * status, the state becomes ERR, everything else is flushed in order (IBTA 10.3.1.6).
  */
-public final class RcQueuePair implements QueuePairProtocol {
+public final class RcQueuePair implements RoceProtocol {
     private final RcAttributes attributes = new RcAttributes();
     private final SendWindow window;
     private final RetryTimer timer = new RetryTimer();
@@ -36,7 +36,7 @@ public final class RcQueuePair implements QueuePairProtocol {
     private final RcCompleter completer;
     private final RcResponder responder;
     private final ReceiveQueue receiveQueue;
-    private final QueuePairHost host;
+    private final RoceHost host;
     private final ReceiveDetails noDetails = new ReceiveDetails();
     private QueuePairState state = QueuePairState.RESET;
     private boolean isDrainPending;
@@ -49,7 +49,7 @@ public final class RcQueuePair implements QueuePairProtocol {
 
     /** Creates one in state RESET over the host's queues and memory. */
     public RcQueuePair(SendQueue sendQueue, ReceiveQueue receiveQueue, Memory memory,
-            QueuePairHost host) {
+            RoceHost host) {
         this.receiveQueue = receiveQueue;
         this.host = host;
         window = new SendWindow(sendQueue);
@@ -312,7 +312,7 @@ public final class RcQueuePair implements QueuePairProtocol {
         }
         if (window.oldest < window.begun) {
             SendRequest request = window.queue.request(window.oldest);
-            window.finishOldest(request);
+            window.finishOldest();
             host.sendCompleted(request, status, 0);
         }
         if (isFailing) {
@@ -381,7 +381,7 @@ public final class RcQueuePair implements QueuePairProtocol {
         }
         while (window.oldest < window.queue.end()) {
             SendRequest request = window.queue.request(window.oldest);
-            window.finishOldest(request);
+            window.finishOldest();
             host.sendCompleted(request, WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0);
         }
         if (receiveQueue.isShared()) {

@@ -1,11 +1,12 @@
 package io.rdma4j.protocol.roce.rc;
 
+import io.rdma4j.protocol.roce.RoceHost;
 import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.roce.wire.Syndrome;
 import io.rdma4j.protocol.work.FlushOutcome;
 import io.rdma4j.protocol.work.MemoryReference;
-import io.rdma4j.protocol.work.QueuePairHost;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.FlushPlacement;
 import io.rdma4j.verbs.FlushSelectivity;
@@ -22,21 +23,20 @@ import java.lang.invoke.VarHandle;
 final class RcReadResponder {
     private static final int FLUSH_PLACEMENTS = FlushPlacement.GLOBAL.bit()
             | FlushPlacement.PERSISTENT.bit();
-    private static final int FLUSH_SELECTIVITY_SHIFT = 4;
 
     private final RcAttributes attributes;
     private final RequestProgress progress;
     private final RemoteAccess access;
     private final MemoryReference target;
     private final RcResponseSender answers;
-    private final QueuePairHost host;
+    private final RoceHost host;
 
     private boolean isFlushing;
     private boolean hasHeldBack;
     private long flushTicket;
 
     RcReadResponder(RcAttributes attributes, RequestProgress progress, RemoteAccess access,
-            RcResponseSender answers, QueuePairHost host) {
+            RcResponseSender answers, RoceHost host) {
         this.attributes = attributes;
         this.progress = progress;
         this.access = access;
@@ -120,7 +120,7 @@ final class RcReadResponder {
 
     void onFlush(PacketView packet) {
         int placement = packet.flush() & FLUSH_PLACEMENTS;
-        int selectivity = packet.flush() >>> FLUSH_SELECTIVITY_SHIFT & 3;
+        int selectivity = packet.flush() >>> OutgoingPacket.FLUSH_SELECTIVITY_SHIFT & 3;
         if (!answers.hasRoomForOriginal() || placement == 0
                 || selectivity > FlushSelectivity.MEMORY_REGION.code()) {
             answers.refuse(Syndrome.NAK_INVALID_REQUEST);

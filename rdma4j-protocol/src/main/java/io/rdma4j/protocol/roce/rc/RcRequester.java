@@ -1,11 +1,11 @@
 package io.rdma4j.protocol.roce.rc;
 
 import io.rdma4j.protocol.roce.RetransmissionCause;
+import io.rdma4j.protocol.roce.RoceHost;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.Psn;
 import io.rdma4j.protocol.work.Memory;
-import io.rdma4j.protocol.work.QueuePairHost;
 import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.QueuePairState;
@@ -29,7 +29,7 @@ final class RcRequester {
     private final CongestionWindow congestion;
     private final RetryTimer timer;
     private final Memory memory;
-    private final QueuePairHost host;
+    private final RoceHost host;
 
     /** Messages that consume a receive may be sent up to this number of them. */
     private long receiveLimit = UNLIMITED;
@@ -50,7 +50,7 @@ final class RcRequester {
     private long maxBeforeLast;
 
     RcRequester(RcQueuePair queuePair, RcAttributes attributes, SendWindow window,
-            CongestionWindow congestion, RetryTimer timer, Memory memory, QueuePairHost host) {
+            CongestionWindow congestion, RetryTimer timer, Memory memory, RoceHost host) {
         this.queuePair = queuePair;
         this.attributes = attributes;
         this.window = window;
@@ -84,7 +84,7 @@ final class RcRequester {
     /** {@return whether the peer has shown a receive request for the oldest unfinished message} */
     boolean isReceiverReady() {
         return window.oldest < window.begun
-                && window.queue.request(window.oldest).receiveNumber() <= receiveLimit;
+                && window.packets(window.oldest).receiveNumber <= receiveLimit;
     }
 
     /** Sends again from the oldest packet that is not acknowledged, which is known to be lost. */
@@ -203,9 +203,9 @@ final class RcRequester {
     private long newestToAsk() {
         long end = window.next;
         for (long i = window.oldest; i < window.begun; i++) {
-            SendRequest request = window.queue.request(i);
-            if (request.awaitsResponse() && request.endPsn() > window.una) {
-                end = Math.min(end, request.firstPsn());
+            RequestPackets packets = window.packets(i);
+            if (window.queue.request(i).awaitsResponse() && packets.endPsn > window.una) {
+                end = Math.min(end, packets.firstPsn);
                 break;
             }
         }
@@ -228,14 +228,13 @@ final class RcRequester {
     /** Binds or invalidates, once, when everything before has been sent at least once. */
     private void carryOut(SendRequest request) {
         if (!request.isCarriedOut()) {
-            WorkCompletionStatus status = host.carryOut(request);
+            WorkCompletionStatus status = request.carryOut(memory);
             if (status != WorkCompletionStatus.SUCCESS) {
                 failLocally(status);
                 return;
             }
-            request.carriedOut();
         }
-        window.sent(0, request);
+        window.sent(0);
         queuePair.onLocalOperation();
     }
 
@@ -253,16 +252,18 @@ final class RcRequester {
     }
 
     private boolean pollMessage(SendRequest request, OutgoingPacket out, long nowNs) {
-        boolean isLimited = request.consumesReceive() && request.receiveNumber() > receiveLimit;
+        boolean isLimited = request.consumesReceive()
+                && window.current().receiveNumber > receiveLimit;
         if (isLimited && window.una != window.next && !isAsking) {
             // Without credit one packet may go at a time, to learn of new credit. IBTA 9.7.7.2.
             return false;
         }
         long psn = window.next;
-        long offset = (psn - request.firstPsn()) * attributes.mtu;
+        RequestPackets packets = window.current();
+        long offset = (psn - packets.firstPsn) * attributes.mtu;
         int span = isLimited ? 1 : span(request, offset);
-        boolean isFirst = psn == request.firstPsn();
-        boolean isLast = psn + span == request.endPsn();
+        boolean isFirst = psn == packets.firstPsn;
+        boolean isLast = psn + span == packets.endPsn;
         int payload = (int) Math.min((long) span * attributes.mtu, request.length() - offset);
         boolean acknowledge = isLast || isLimited || isAsking
                 || window.inFlight() + span >= congestion.packets()
@@ -290,8 +291,9 @@ final class RcRequester {
      * for the first time or all again.
      */
     private int span(SendRequest request, long offset) {
-        long left = request.endPsn() - window.next;
-        boolean isFirst = window.next == request.firstPsn();
+        RequestPackets packets = window.current();
+        long left = packets.endPsn - window.next;
+        boolean isFirst = window.next == packets.firstPsn;
         int most = isAsking ? 1 : attributes.maxSegments(host, isFirst, left,
                 congestion.packets() / 4);
         if (most == 1) {
@@ -323,13 +325,13 @@ final class RcRequester {
             long chunk = window.reads.capacity() > 1
                     ? Math.max(1, congestion.packets() / 2)
                     : congestion.packets();
-            end = Math.min(request.endPsn(), psn + chunk);
+            end = Math.min(window.current().endPsn, psn + chunk);
             if (end - psn > room) {
                 return false;
             }
-            window.beginRead(request, end);
+            window.beginRead(end);
         }
-        long offset = (psn - request.firstPsn()) * attributes.mtu;
+        long offset = (psn - window.current().firstPsn) * attributes.mtu;
         long length = Math.min(request.length() - offset, (end - psn) * attributes.mtu);
         begin(out, Opcode.RC_READ_REQUEST, psn, true, false);
         out.rdma(request.remoteAddress() + offset, request.rkey(), length);
@@ -357,8 +359,9 @@ final class RcRequester {
             }
             case FLUSH -> {
                 begin(out, Opcode.RC_FLUSH, psn, true, false);
-                out.flush(request.flushBits()).rdma(request.remoteAddress(), request.rkey(),
-                        request.flushLength());
+                out.flush(request.flushPlacement() | request.flushSelectivity()
+                        .code() << OutgoingPacket.FLUSH_SELECTIVITY_SHIFT)
+                        .rdma(request.remoteAddress(), request.rkey(), request.flushLength());
             }
             case ATOMIC_WRITE -> {
                 begin(out, Opcode.RC_ATOMIC_WRITE, psn, true, false);
@@ -408,7 +411,7 @@ final class RcRequester {
         if (acknowledge) {
             lastAcknowledgeRequest = asking;
         }
-        window.sent(packets, request);
+        window.sent(packets);
     }
 
     private boolean failLocally(WorkCompletionStatus status) {

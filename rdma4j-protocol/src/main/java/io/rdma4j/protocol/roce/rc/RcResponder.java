@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.roce.rc;
 
+import io.rdma4j.protocol.roce.RoceHost;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
@@ -8,7 +9,6 @@ import io.rdma4j.protocol.roce.wire.Syndrome;
 import io.rdma4j.protocol.work.CopyOutcome;
 import io.rdma4j.protocol.work.FlushOutcome;
 import io.rdma4j.protocol.work.Memory;
-import io.rdma4j.protocol.work.QueuePairHost;
 import io.rdma4j.protocol.work.ReceiveDetails;
 import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.protocol.work.ReceiveRequest;
@@ -36,7 +36,7 @@ final class RcResponder {
     private final RcAttributes attributes;
     private final ReceiveQueue receiveQueue;
     private final Memory memory;
-    private final QueuePairHost host;
+    private final RoceHost host;
     private final RequestProgress progress = new RequestProgress();
     private final RemoteAccess access;
     private final RcResponseSender answers;
@@ -56,7 +56,7 @@ final class RcResponder {
     private boolean isReceiverNotReady;
 
     RcResponder(RcQueuePair queuePair, RcAttributes attributes, ReceiveQueue receiveQueue,
-            Memory memory, QueuePairHost host) {
+            Memory memory, RoceHost host) {
         this.attributes = attributes;
         this.receiveQueue = receiveQueue;
         this.memory = memory;
@@ -258,7 +258,7 @@ final class RcResponder {
                 return;
             }
         }
-        if (opcode.hasInvalidate() && !host.invalidate(packet.invalidateRkey())) {
+        if (opcode.hasInvalidate() && !memory.invalidate(packet.invalidateRkey())) {
             failReceive(into, WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR,
                     Syndrome.NAK_REMOTE_ACCESS_ERROR);
             return;

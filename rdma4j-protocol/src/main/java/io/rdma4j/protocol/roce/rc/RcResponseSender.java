@@ -1,10 +1,10 @@
 package io.rdma4j.protocol.roce.rc;
 
+import io.rdma4j.protocol.roce.RoceHost;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.roce.wire.Syndrome;
-import io.rdma4j.protocol.work.QueuePairHost;
 import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AsyncEventType;
@@ -23,7 +23,7 @@ final class RcResponseSender {
     private final RequestProgress progress;
     private final ReceiveQueue receiveQueue;
     private final RemoteAccess access;
-    private final QueuePairHost host;
+    private final RoceHost host;
     private final ResponseQueue responses = new ResponseQueue();
 
     private boolean isAcknowledgePending;
@@ -40,7 +40,7 @@ final class RcResponseSender {
     private boolean isLastReadQueued;
 
     RcResponseSender(RcQueuePair queuePair, RcAttributes attributes, RequestProgress progress,
-            ReceiveQueue receiveQueue, RemoteAccess access, QueuePairHost host) {
+            ReceiveQueue receiveQueue, RemoteAccess access, RoceHost host) {
         this.queuePair = queuePair;
         this.attributes = attributes;
         this.progress = progress;

@@ -3,6 +3,7 @@ package io.rdma4j.protocol.roce.rc;
 import io.rdma4j.protocol.work.SendQueue;
 import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.verbs.SendOpcode;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The send requests between the oldest unfinished and the newest begun, and the packets they consist of.
@@ -17,6 +18,8 @@ import io.rdma4j.verbs.SendOpcode;
  */
 final class SendWindow {
     final SendQueue queue;
+    /** Of the requests from oldest to begun, in the slot of their index; made when a slot is first used. */
+    private final @Nullable RequestPackets[] packets;
     final ReadChunks reads = new ReadChunks();
     long una;
     long next;
@@ -31,6 +34,7 @@ final class SendWindow {
 
     SendWindow(SendQueue queue) {
         this.queue = queue;
+        packets = new RequestPackets[queue.slots()];
     }
 
     /** Starts anew with a first PSN; requests posted before are gone. */
@@ -46,6 +50,22 @@ final class SendWindow {
         finishedMessages = 0;
         finishedReceives = 0;
         reads.reset(maxReadAtomic);
+    }
+
+    /** {@return the packets of a request that has begun} */
+    RequestPackets packets(long index) {
+        int slot = (int) index & packets.length - 1;
+        RequestPackets found = packets[slot];
+        if (found == null) {
+            found = new RequestPackets();
+            packets[slot] = found;
+        }
+        return found;
+    }
+
+    /** {@return the packets of the request at the cursor} */
+    RequestPackets current() {
+        return packets(cursor);
     }
 
     /** {@return packets sent and not acknowledged} */
@@ -65,29 +85,33 @@ final class SendWindow {
      * Begins the request at the cursor, which takes that many packets. The peer counts a message for each request packet
      * that it carries out: none for what concerns this side alone, and those of a READ as they are sent.
      */
-    void begin(SendRequest request, long packets) {
+    void begin(SendRequest request, long packetCount) {
         if (!request.isLocal() && request.opcode() != SendOpcode.RDMA_READ) {
             messages++;
         }
         if (request.consumesReceive()) {
             receives++;
         }
-        request.begin(next, next + packets, messages, receives);
+        RequestPackets begins = packets(begun);
+        begins.firstPsn = next;
+        begins.endPsn = next + packetCount;
+        begins.messageNumber = messages;
+        begins.receiveNumber = receives;
         begun++;
     }
 
     /** A READ request asks for the packets from {@code next} to {@code end}, for the first time. */
-    void beginRead(SendRequest request, long end) {
+    void beginRead(long end) {
         reads.add(next, end);
         messages++;
-        request.renumber(messages);
+        current().messageNumber = messages;
     }
 
     /** That many packets from {@code next} were sent. */
-    void sent(long packets, SendRequest request) {
-        next += packets;
+    void sent(long packetCount) {
+        next += packetCount;
         max = Math.max(max, next);
-        if (next == request.endPsn()) {
+        if (next == current().endPsn) {
             cursor++;
         }
     }
@@ -102,15 +126,16 @@ final class SendWindow {
     void goBackTo(long psn) {
         next = psn;
         cursor = oldest;
-        while (cursor < begun && isBehind(queue.request(cursor), psn)) {
+        while (cursor < begun && isBehind(cursor, psn)) {
             cursor++;
         }
     }
 
     /** {@return whether nothing of a request is left to do from a packet on} */
-    private static boolean isBehind(SendRequest request, long psn) {
+    private boolean isBehind(long index, long psn) {
+        SendRequest request = queue.request(index);
         boolean isToBeCarriedOut = request.isLocal() && !request.isCarriedOut();
-        return request.endPsn() <= psn && !isToBeCarriedOut;
+        return packets(index).endPsn <= psn && !isToBeCarriedOut;
     }
 
     /** All packets below this one are acknowledged. */
@@ -123,9 +148,10 @@ final class SendWindow {
     }
 
     /** The oldest request is finished; reporting it frees its slot. */
-    void finishOldest(SendRequest request) {
-        finishedMessages = request.messageNumber();
-        finishedReceives = request.receiveNumber();
+    void finishOldest() {
+        RequestPackets finished = packets(oldest);
+        finishedMessages = finished.messageNumber;
+        finishedReceives = finished.receiveNumber;
         oldest++;
     }
 
@@ -138,11 +164,11 @@ final class SendWindow {
     long receivesThrough(long messageNumber) {
         long through = finishedReceives;
         for (long i = oldest; i < begun; i++) {
-            SendRequest request = queue.request(i);
-            if (request.messageNumber() > messageNumber) {
+            RequestPackets request = packets(i);
+            if (request.messageNumber > messageNumber) {
                 break;
             }
-            through = request.receiveNumber();
+            through = request.receiveNumber;
         }
         return through;
     }

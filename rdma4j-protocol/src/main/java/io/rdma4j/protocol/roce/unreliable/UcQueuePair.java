@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.roce.unreliable;
 
+import io.rdma4j.protocol.roce.RoceHost;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
@@ -8,7 +9,6 @@ import io.rdma4j.protocol.work.CopyOutcome;
 import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.protocol.work.Path;
-import io.rdma4j.protocol.work.QueuePairHost;
 import io.rdma4j.protocol.work.ReceiveDetails;
 import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.protocol.work.ReceiveRequest;
@@ -52,7 +52,7 @@ public final class UcQueuePair extends UnreliableQueuePair {
 
     /** Creates one in state RESET over the host's queues and memory. */
     public UcQueuePair(SendQueue sendQueue, ReceiveQueue receiveQueue, Memory memory,
-            QueuePairHost host) {
+            RoceHost host) {
         super(sendQueue, receiveQueue, memory, host, 256);
     }
 

@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.roce.unreliable;
 
+import io.rdma4j.protocol.roce.RoceHost;
 import io.rdma4j.protocol.roce.wire.GlobalRouteHeader;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
@@ -7,7 +8,6 @@ import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.work.CopyOutcome;
 import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.protocol.work.Path;
-import io.rdma4j.protocol.work.QueuePairHost;
 import io.rdma4j.protocol.work.ReceiveDetails;
 import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.protocol.work.ReceiveRequest;
@@ -42,7 +42,7 @@ public final class UdQueuePair extends UnreliableQueuePair {
      * @param number its number
      */
     public UdQueuePair(int number, SendQueue sendQueue, ReceiveQueue receiveQueue, Memory memory,
-            QueuePairHost host) {
+            RoceHost host) {
         super(sendQueue, receiveQueue, memory, host, Integer.MAX_VALUE);
         this.number = number;
     }

@@ -1,11 +1,11 @@
 package io.rdma4j.protocol.roce.unreliable;
 
+import io.rdma4j.protocol.roce.RoceHost;
+import io.rdma4j.protocol.roce.RoceProtocol;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.roce.wire.Psn;
 import io.rdma4j.protocol.work.Memory;
-import io.rdma4j.protocol.work.QueuePairHost;
-import io.rdma4j.protocol.work.QueuePairProtocol;
 import io.rdma4j.protocol.work.ReceiveDetails;
 import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.protocol.work.ReceiveRequest;
@@ -27,11 +27,11 @@ import org.jspecify.annotations.Nullable;
  * the host has gathered its memory. A send that fails on this side stops the send queue alone (SQE, IBTA
  * 10.3.1.4); receives go on.
  */
-public abstract sealed class UnreliableQueuePair implements QueuePairProtocol
+public abstract sealed class UnreliableQueuePair implements RoceProtocol
         permits
         UcQueuePair, UdQueuePair {
     final Memory memory;
-    final QueuePairHost host;
+    final RoceHost host;
     private final SendQueue sendQueue;
     private final ReceiveQueue receiveQueue;
     private final ReceiveDetails noDetails = new ReceiveDetails();
@@ -53,7 +53,7 @@ public abstract sealed class UnreliableQueuePair implements QueuePairProtocol
 
     /** @param mtu the payload of a packet until the path MTU is set */
     UnreliableQueuePair(SendQueue sendQueue, ReceiveQueue receiveQueue, Memory memory,
-            QueuePairHost host, int mtu) {
+            RoceHost host, int mtu) {
         this.mtu = mtu;
         this.sendQueue = sendQueue;
         this.receiveQueue = receiveQueue;
@@ -208,7 +208,7 @@ public abstract sealed class UnreliableQueuePair implements QueuePairProtocol
             if (!request.isLocal()) {
                 return sendPacket(request, out);
             }
-            WorkCompletionStatus status = host.carryOut(request);
+            WorkCompletionStatus status = request.carryOut(memory);
             if (status == WorkCompletionStatus.SUCCESS) {
                 finish(request);
             } else {

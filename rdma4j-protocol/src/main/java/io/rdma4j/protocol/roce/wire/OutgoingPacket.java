@@ -3,6 +3,7 @@ package io.rdma4j.protocol.roce.wire;
 import io.rdma4j.protocol.roce.wire.Opcode.Header;
 import io.rdma4j.protocol.work.ApplicationMemory;
 import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.work.PayloadTarget;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -13,9 +14,12 @@ import java.util.Arrays;
  *
  * <p>Reusable. {@link #begin} first, then the headers the opcode has, then the payload.
  */
-public final class OutgoingPacket {
+public final class OutgoingPacket implements PayloadTarget {
     /** The P_Key of the default partition, with full membership. */
     public static final int DEFAULT_PKEY = 0xffff;
+
+    /** Where the selectivity of a FLUSH stands in its header. */
+    public static final int FLUSH_SELECTIVITY_SHIFT = 4;
 
     /** What copying returns if the memory of a piece of payload is gone. */
     public static final int PAYLOAD_GONE = -1;
@@ -112,7 +116,7 @@ public final class OutgoingPacket {
         return this;
     }
 
-    /** Writes the flush header. */
+    /** Writes the flush header: placement, and selectivity above {@link #FLUSH_SELECTIVITY_SHIFT}. Source: IBTA annex A19. */
     public OutgoingPacket flush(int bits) {
         header.set(Layouts.U32, Opcode.BTH_LENGTH, bits);
         return this;
@@ -130,7 +134,7 @@ public final class OutgoingPacket {
         return this;
     }
 
-    /** Appends payload, which must not change before the packet is sent. */
+    @Override
     public void addPayload(MemorySegment memory, long offset, int length) {
         if (pieceCount == pieces.length) {
             pieces = Arrays.copyOf(pieces, 2 * pieceCount);

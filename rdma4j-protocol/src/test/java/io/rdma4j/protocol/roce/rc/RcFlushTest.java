@@ -1,6 +1,7 @@
 package io.rdma4j.protocol.roce.rc;
 
 import io.rdma4j.protocol.roce.RetransmissionCause;
+import io.rdma4j.protocol.roce.RoceHost;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
@@ -9,7 +10,6 @@ import io.rdma4j.protocol.work.FlushOutcome;
 import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.protocol.work.Path;
-import io.rdma4j.protocol.work.QueuePairHost;
 import io.rdma4j.protocol.work.ReceiveDetails;
 import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.protocol.work.ReceiveRequest;
@@ -20,6 +20,8 @@ import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.FlushPlacement;
 import io.rdma4j.verbs.FlushSelectivity;
+import io.rdma4j.verbs.MemoryWindow;
+import io.rdma4j.verbs.MemoryWindowBind;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
@@ -206,6 +208,11 @@ class RcFlushTest {
 
     private static final class NoSends implements SendQueue {
         @Override
+        public int slots() {
+            return 1;
+        }
+
+        @Override
         public long end() {
             return 0;
         }
@@ -264,9 +271,19 @@ class RcFlushTest {
             target.point(segment, 0);
             return segment.byteSize();
         }
+
+        @Override
+        public WorkCompletionStatus bind(MemoryWindow window, int newRkey, MemoryWindowBind bind) {
+            return WorkCompletionStatus.MEMORY_WINDOW_BIND_ERROR;
+        }
+
+        @Override
+        public boolean invalidate(int rkey) {
+            return false;
+        }
     }
 
-    private static final class Host implements QueuePairHost {
+    private static final class Host implements RoceHost {
         final List<Long> tickets = new ArrayList<>();
         boolean canFlush = true;
 
@@ -289,16 +306,6 @@ class RcFlushTest {
         @Override
         public void receiveCompleted(ReceiveRequest request, WorkCompletionStatus status,
                 WorkCompletionOpcode opcode, long byteLength, ReceiveDetails details) {}
-
-        @Override
-        public WorkCompletionStatus carryOut(SendRequest request) {
-            return WorkCompletionStatus.SUCCESS;
-        }
-
-        @Override
-        public boolean invalidate(int rkey) {
-            return false;
-        }
 
         @Override
         public void stateChanged(QueuePairState state) {}

@@ -1,11 +1,11 @@
-package io.rdma4j.softnic.engine;
+package io.rdma4j.softnic.roce;
 
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.protocol.roce.wire.DropReason;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
-import io.rdma4j.softnic.memory.IdTable;
+import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.network.PacketHandler;
 import io.rdma4j.softnic.network.ReceivedDatagram;
 import io.rdma4j.softnic.observe.jfr.FlightEvents;
@@ -22,21 +22,21 @@ import java.util.List;
  *
  * <p>Source: IBTA 9.6 (order of the checks).
  */
-final class Reception implements PacketHandler {
+final class PacketDispatcher implements PacketHandler {
     private static final int FULL_MEMBER = 0x8000;
 
     private final Engine engine;
-    private final IdTable<EngineQueuePair> queuePairs;
+    private final RoceLink link;
     private final MulticastGroups groups;
     private final ManagementPort management;
     private final PacketView packet = new PacketView();
     /** For a payload that comes in several pieces. */
     private final MemorySegment room;
 
-    Reception(Engine engine, IdTable<EngineQueuePair> queuePairs, MulticastGroups groups,
+    PacketDispatcher(RoceLink link, Engine engine, MulticastGroups groups,
             ManagementPort management, Arena arena) {
+        this.link = link;
         this.engine = engine;
-        this.queuePairs = queuePairs;
         this.groups = groups;
         this.management = management;
         room = arena.allocate(Mtu.MTU_4096.bytes(), 64);
@@ -93,7 +93,8 @@ final class Reception implements PacketHandler {
     }
 
     private void onUnicast(int length) {
-        EngineQueuePair queuePair = queuePairs.find(packet.destinationQueuePair());
+        // Every queue pair of this engine is one of RoCE.
+        RoceQueuePair queuePair = (RoceQueuePair) engine.find(packet.destinationQueuePair());
         Opcode.Service service = packet.opcode().service();
         boolean isNotification = service == Opcode.Service.CONGESTION;
         if (queuePair == null || (!isNotification && queuePair.service() != service)) {
@@ -108,12 +109,12 @@ final class Reception implements PacketHandler {
     }
 
     /** A switch marks packets, the peer tells it: nothing is sent more slowly for it. IBTA A17.9.3. */
-    private static void onCongestion(EngineQueuePair queuePair, int length) {
+    private static void onCongestion(RoceQueuePair queuePair, int length) {
         countReceived(queuePair, 1, length);
         queuePair.count(Counter.RP_CNP_IGNORED);
     }
 
-    private static void countReceived(EngineQueuePair queuePair, int packets, int length) {
+    private static void countReceived(RoceQueuePair queuePair, int packets, int length) {
         queuePair.count(Counter.RCVD_PKTS, packets);
         queuePair.count(Counter.RCVD_BYTES, length);
     }
@@ -134,12 +135,12 @@ final class Reception implements PacketHandler {
         }
     }
 
-    private boolean isFrom(EngineQueuePair queuePair) {
+    private boolean isFrom(RoceQueuePair queuePair) {
         return queuePair.number() == packet.sourceQueuePair()
-                && engine.rim().port(packet.source()) != null;
+                && link.isOwn(packet.source());
     }
 
-    private void deliver(EngineQueuePair queuePair, int length) {
+    private void deliver(RoceQueuePair queuePair, int length) {
         countReceived(queuePair, packet.span(), length);
         engine.protectOwner();
         try {
@@ -159,7 +160,7 @@ final class Reception implements PacketHandler {
                 drop(drop, packet.source());
             }
         } catch (RuntimeException | InternalError defect) {
-            Engine.contain(defect);
+            RoceLink.contain(defect);
         }
     }
 

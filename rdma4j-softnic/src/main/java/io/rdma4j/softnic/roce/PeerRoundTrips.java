@@ -1,4 +1,4 @@
-package io.rdma4j.softnic.engine;
+package io.rdma4j.softnic.roce;
 
 import io.rdma4j.protocol.roce.RoundTripEstimate;
 import io.rdma4j.verbs.Gid;
@@ -7,7 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** What queue pairs have learnt of the peers they lead to. Of very many peers those of the longest ago are forgotten. */
-final class Peers {
+final class PeerRoundTrips {
     private static final int MOST = 4096;
 
     private final Map<Gid, RoundTripEstimate> roundTrips = new LinkedHashMap<>(16, 0.75f, true) {

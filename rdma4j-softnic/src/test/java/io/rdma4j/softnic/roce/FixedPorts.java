@@ -1,4 +1,4 @@
-package io.rdma4j.softnic.engine;
+package io.rdma4j.softnic.roce;
 
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.work.Path;

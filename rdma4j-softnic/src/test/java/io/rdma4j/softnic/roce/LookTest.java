@@ -1,25 +1,25 @@
-package io.rdma4j.softnic.engine;
+package io.rdma4j.softnic.roce;
 
 import io.rdma4j.protocol.ibcm.CmSettings;
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
+import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.network.PacketHandler;
 import org.junit.jupiter.api.Test;
 
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What a look for packets asks for, and when a device is left to those who look. */
+/** What a look for packets asks for. */
 class LookTest {
     private static final long LONG_AGO_NS = 10_000_000;
 
     private final Stocked busy = new Stocked();
     private final Stocked quiet = new Stocked();
     private final AtomicLong clock = new AtomicLong(LONG_AGO_NS);
-    private final Engine engine = new Engine(new FixedPorts(busy, quiet),
-            new IbConnectionManager(CmSettings.defaults(1), () -> 1), () -> 100, ring -> {});
-    private final EngineDriver driver = new EngineDriver(engine, clock::get, null, () -> {});
+    private final RoceLink link = new RoceLink(new FixedPorts(busy, quiet),
+            new IbConnectionManager(CmSettings.defaults(1), () -> 1), () -> 100,
+            to -> Path.NONE);
 
     /** Counts how often it is asked, and tells that it has handed up what it was given to have. */
     private static final class Stocked extends FixedPorts.Port {
@@ -44,7 +44,7 @@ class LookTest {
 
     private void pollWith(int stock) {
         busy.stock = stock;
-        driver.poll();
+        link.receive(clock.get(), true);
     }
 
     @Test
@@ -86,52 +86,5 @@ class LookTest {
         pollWith(1);
         assertThat(busy.askedBriefly).isZero();
         assertThat(quiet.asked).isEqualTo(2);
-    }
-
-    @Test
-    void aDeviceIsAttendedWhileSomebodyPolls() {
-        assertThat(driver.attendedForNs()).isNotPositive();
-        driver.poll();
-        assertThat(driver.attendedForNs()).isEqualTo(EngineDriver.POLLING_NS);
-        clock.addAndGet(EngineDriver.POLLING_NS);
-        assertThat(driver.attendedForNs()).isNotPositive();
-    }
-
-    @Test
-    void aDeviceIsAttendedWhileSomebodyOwnsIt() {
-        driver.run(nowNs -> assertThat(driver.attendedForNs()).isPositive());
-        assertThat(driver.attendedForNs()).isNotPositive();
-    }
-
-    @Test
-    void aDeviceIsAttendedForAMomentAfterSomebodyPosted() {
-        new PostedQueuePair(engine, driver).post(EngineQueuePair.SEND_DOORBELL);
-        long attendedNs = driver.attendedForNs();
-        assertThat(attendedNs).isBetween(1L, EngineDriver.POLLING_NS - 1);
-        clock.addAndGet(attendedNs);
-        assertThat(driver.attendedForNs()).isNotPositive();
-    }
-
-    @Test
-    void aDeviceIsNotAttendedByAThreadThatHasGoneToWait() {
-        new PostedQueuePair(engine, driver).post(EngineQueuePair.SEND_DOORBELL);
-        driver.stopAttending();
-        assertThat(driver.attendedForNs()).isNotPositive();
-        driver.poll();
-        driver.stopAttending();
-        assertThat(driver.attendedForNs()).isNotPositive();
-    }
-
-    @Test
-    void aDeviceIsNotAttendedWhereBellsWereLeft() {
-        PostedQueuePair queuePair = new PostedQueuePair(engine, driver);
-        // Another thread that finds an owner each time and relies on it.
-        queuePair.whenHeard(() -> CompletableFuture
-                .runAsync(() -> queuePair.post(EngineQueuePair.SEND_DOORBELL)).join());
-        queuePair.post(EngineQueuePair.SEND_DOORBELL);
-        assertThat(driver.attendedForNs()).isZero();
-        queuePair.whenHeard(() -> {});
-        driver.poll();
-        assertThat(driver.attendedForNs()).isPositive();
     }
 }

@@ -1,4 +1,4 @@
-package io.rdma4j.softnic.engine;
+package io.rdma4j.softnic.roce;
 
 import io.rdma4j.verbs.Gid;
 
@@ -17,7 +17,7 @@ public final class MulticastGroups {
      *
      * @param blocksMulticastLoopback whether its own datagrams are kept from it
      */
-    record Member(EngineQueuePair queuePair, boolean blocksMulticastLoopback) {}
+    record Member(RoceQueuePair queuePair, boolean blocksMulticastLoopback) {}
 
     private final Map<Gid, List<Member>> groups = new HashMap<>();
 
@@ -28,13 +28,13 @@ public final class MulticastGroups {
      *
      * @param blocksMulticastLoopback whether its own datagrams are kept from it
      */
-    public void join(Gid group, EngineQueuePair queuePair, boolean blocksMulticastLoopback) {
+    public void join(Gid group, RoceQueuePair queuePair, boolean blocksMulticastLoopback) {
         groups.computeIfAbsent(group, g -> new ArrayList<>())
                 .add(new Member(queuePair, blocksMulticastLoopback));
     }
 
     /** Ends a membership. {@return whether the group has lost its last member} */
-    public boolean leave(Gid group, EngineQueuePair queuePair) {
+    public boolean leave(Gid group, RoceQueuePair queuePair) {
         List<Member> members = groups.get(group);
         if (members == null) {
             return false;

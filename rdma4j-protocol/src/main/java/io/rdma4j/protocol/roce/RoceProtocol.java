@@ -1,0 +1,33 @@
+package io.rdma4j.protocol.roce;
+
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.roce.wire.PacketView;
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.work.QueuePairProtocol;
+
+/**
+ * The protocol of one RoCE queue pair: packets come in and go out.
+ *
+ * <p>After every call but {@link #pollTransmit} the host polls for packets until there is none, and then asks for
+ * {@link #deadlineNs}.
+ */
+public interface RoceProtocol extends QueuePairProtocol {
+    /** Says where packets to the peer travel. */
+    void route(Path path);
+
+    /** A packet for this queue pair arrived, from its peer if it has one. */
+    void onPacket(PacketView packet, long nowNs);
+
+    /**
+     * Builds the next packet to send.
+     *
+     * @return false if there is none now; ask again after any other call
+     */
+    boolean pollTransmit(OutgoingPacket out, long nowNs);
+
+    /**
+     * The packet that {@link #pollTransmit} has built was not sent, for the memory of its payload is gone. To be called
+     * before anything else.
+     */
+    void onPayloadGone();
+}

@@ -1,0 +1,92 @@
+package io.rdma4j.softnic.device;
+
+import io.rdma4j.protocol.work.Memory;
+import io.rdma4j.softnic.engine.EngineQueuePair;
+import io.rdma4j.softnic.engine.QueuePairQueues;
+import io.rdma4j.softnic.network.DatagramNetwork;
+import io.rdma4j.softnic.roce.RoceLink;
+import io.rdma4j.softnic.verbs.ChildCounts;
+import io.rdma4j.softnic.verbs.Limits;
+import io.rdma4j.softnic.verbs.ObjectKind;
+import io.rdma4j.softnic.verbs.Transport;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendOpcode;
+
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+
+/** RoCE on a datagram network, whose groups are those of the system. */
+final class RoceTransport implements Transport {
+    private static final Map<QueuePairType, Set<SendOpcode>> OPERATIONS = operations();
+
+    private final RoceLink link;
+    private final DatagramNetwork network;
+    private final ChildCounts totals;
+
+    RoceTransport(RoceLink link, DatagramNetwork network, ChildCounts totals) {
+        this.link = link;
+        this.network = network;
+        this.totals = totals;
+    }
+
+    private static Map<QueuePairType, Set<SendOpcode>> operations() {
+        Map<QueuePairType, Set<SendOpcode>> operations = new EnumMap<>(QueuePairType.class);
+        for (QueuePairType type : QueuePairType.values()) {
+            operations.put(type, EnumSet.noneOf(SendOpcode.class));
+        }
+        for (SendOpcode opcode : SendOpcode.values()) {
+            for (QueuePairType type : typesWith(opcode)) {
+                Objects.requireNonNull(operations.get(type)).add(opcode);
+            }
+        }
+        return operations;
+    }
+
+    private static Set<QueuePairType> typesWith(SendOpcode opcode) {
+        return switch (opcode) {
+            case SEND, SEND_WITH_IMMEDIATE ->
+                EnumSet.of(QueuePairType.RC, QueuePairType.UC, QueuePairType.UD);
+            case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE, LOCAL_INVALIDATE, BIND_MEMORY_WINDOW ->
+                EnumSet.of(QueuePairType.RC, QueuePairType.UC);
+            case RDMA_READ, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD, SEND_WITH_INVALIDATE,
+                    FLUSH, ATOMIC_WRITE ->
+                EnumSet.of(QueuePairType.RC);
+            case TSO, DRIVER1 -> EnumSet.noneOf(QueuePairType.class);
+        };
+    }
+
+    @Override
+    public Set<SendOpcode> operations(QueuePairType type) {
+        return Objects.requireNonNull(OPERATIONS.get(type));
+    }
+
+    @Override
+    public EngineQueuePair newQueuePair(QueuePairType type, int number, QueuePairQueues queues,
+            Memory memory, EngineQueuePair.Listener listener) {
+        return link.newQueuePair(type, number, queues, memory, listener);
+    }
+
+    @Override
+    public void join(Gid group, EngineQueuePair queuePair, boolean blocksMulticastLoopback)
+            throws RdmaException {
+        if (network.port(group) == null) {
+            totals.requireRoom(ObjectKind.MULTICAST_GROUP, Limits.GROUPS, "max_mcast_grp");
+            network.join(group);
+            totals.add(ObjectKind.MULTICAST_GROUP);
+        }
+        link.join(group, queuePair, blocksMulticastLoopback);
+    }
+
+    @Override
+    public void leave(Gid group, EngineQueuePair queuePair) {
+        if (link.leave(group, queuePair)) {
+            network.leave(group);
+            totals.remove(ObjectKind.MULTICAST_GROUP);
+        }
+    }
+}

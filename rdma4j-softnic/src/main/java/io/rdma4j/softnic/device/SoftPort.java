@@ -1,0 +1,80 @@
+package io.rdma4j.softnic.device;
+
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.softnic.verbs.PortServices;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.util.List;
+
+/** The port of an open device: its network interface, as last seen, and its addresses. */
+final class SoftPort implements PortServices {
+    private final SoftDevice device;
+    private final NicAddresses addresses;
+    private volatile @Nullable PortView lastView;
+
+    SoftPort(SoftDevice device, NicAddresses addresses) {
+        this.device = device;
+        this.addresses = addresses;
+    }
+
+    /** {@return how the interface looked before} It looks like this now. */
+    @Nullable
+    PortView exchangeView(PortView now) {
+        PortView before = lastView;
+        lastView = now;
+        return before;
+    }
+
+    @Override
+    public NetworkInterface networkInterface() {
+        return device.networkInterface();
+    }
+
+    @Override
+    public boolean isUp() {
+        return device.isUp();
+    }
+
+    @Override
+    public boolean isGone() {
+        PortView now = lastView;
+        return now != null && !now.isPresent();
+    }
+
+    @Override
+    public Mtu activeMtu() {
+        return device.activeMtu();
+    }
+
+    @Override
+    public List<Gid> gids() {
+        return addresses.gids();
+    }
+
+    @Override
+    public Path path(AddressHandleAttributes attributes) {
+        return new Path(gids().get(attributes.sourceGidIndex()), attributes.destination(),
+                attributes.trafficClass(), attributes.flowLabel(), attributes.hopLimit());
+    }
+
+    @Override
+    public List<InetAddress> addresses() {
+        return addresses.all();
+    }
+
+    @Override
+    public void hold(@Nullable InetAddress address) throws RdmaException {
+        addresses.hold(address);
+    }
+
+    @Override
+    public void claim(InetAddress address) throws RdmaException {
+        addresses.claim(address);
+    }
+}

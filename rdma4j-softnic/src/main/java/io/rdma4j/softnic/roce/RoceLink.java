@@ -1,0 +1,377 @@
+package io.rdma4j.softnic.roce;
+
+import io.rdma4j.protocol.ibcm.IbConnectionManager;
+import io.rdma4j.protocol.roce.RoundTripEstimate;
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.work.Memory;
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.softnic.engine.Engine;
+import io.rdma4j.softnic.engine.EngineQueuePair;
+import io.rdma4j.softnic.engine.Link;
+import io.rdma4j.softnic.engine.QueuePairQueues;
+import io.rdma4j.softnic.memory.RegisteredMemory;
+import io.rdma4j.softnic.network.DatagramNetwork;
+import io.rdma4j.softnic.network.PacketHandler;
+import io.rdma4j.softnic.network.PacketPort;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.QueuePairType;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.IntSupplier;
+
+/**
+ * RoCE on a datagram network: packets between the ports of the network and the queue pairs, management datagrams, groups,
+ * and what a device sends to itself. For the engine's owner.
+ */
+public final class RoceLink implements Link {
+    private static final System.Logger LOG = System.getLogger(RoceLink.class.getName());
+    private static final int RECEIVE_BUDGET = 64;
+    /** To ask a port takes a system call. A poller asks the one only that had something last, so often in vain. */
+    private static final int VAIN_LOOKS = 16;
+    /** And no longer than so, and only if it has looked just now. */
+    private static final long LOOK_AT_ALL_NS = 100_000;
+    private static final long JUST_NOW_NS = 10_000;
+    /** A full socket says nothing when it has room again: look soon. */
+    private static final long RETRY_FULL_NS = 1_000_000;
+    /** 1 MiB at the longest path MTU: short enough for others to get their turn. */
+    private static final int MAX_OWN_SEGMENTS = RegisteredMemory.MAX_ACCESS
+            / Mtu.MTU_4096.bytes();
+
+    private final Engine engine;
+    private final DatagramNetwork network;
+    private final Function<AddressHandleAttributes, Path> paths;
+    private final ManagementPort management;
+    private final MulticastGroups groups = new MulticastGroups();
+    private final PacketDispatcher dispatcher;
+    private final PeerRoundTrips peers = new PeerRoundTrips();
+    private final OutgoingPacket outgoing;
+    private boolean skipsNetwork;
+    private boolean isPortFull;
+    private boolean isUnflushed;
+    /** The port that had something last. */
+    private int busyPort;
+    private long lastLookNs;
+    private long lastLookAtAllNs;
+    private int vainLooks;
+    private boolean hasReceived;
+
+    /**
+     * @param random numbers that others cannot guess, for the engine's queue pairs
+     * @param paths how packets travel by an address vector
+     */
+    public RoceLink(DatagramNetwork network, IbConnectionManager connectionManager,
+            IntSupplier random, Function<AddressHandleAttributes, Path> paths) {
+        engine = new Engine(random, this);
+        this.network = network;
+        this.paths = paths;
+        Arena arena = Arena.ofAuto();
+        management = new ManagementPort(connectionManager, arena);
+        dispatcher = new PacketDispatcher(this, engine, groups, management, arena);
+        outgoing = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH, 64));
+    }
+
+    /** {@return the engine whose queue pairs send and receive here} */
+    public Engine engine() {
+        return engine;
+    }
+
+    /** Says whether packets from one address of this device to another stay in memory. Before the first packet. */
+    public void skipNetwork(boolean isSkipped) {
+        skipsNetwork = isSkipped;
+    }
+
+    /** {@return a queue pair that sends and receives here} */
+    public EngineQueuePair newQueuePair(QueuePairType type, int number, QueuePairQueues queues,
+            Memory memory, EngineQueuePair.Listener listener) {
+        return new RoceQueuePair(this, engine, number, type, queues, memory, listener);
+    }
+
+    /** {@return what takes the packets that arrive} */
+    public PacketHandler handler() {
+        return dispatcher;
+    }
+
+    /** {@return how packets travel by an address vector} */
+    Path path(AddressHandleAttributes attributes) {
+        return paths.apply(attributes);
+    }
+
+    // ---------------------------------------------------------------- multicast groups
+
+    /**
+     * Makes a queue pair a member of a group whose packets arrive already.
+     *
+     * @param blocksMulticastLoopback whether its own datagrams are kept from it
+     */
+    public void join(Gid group, EngineQueuePair queuePair, boolean blocksMulticastLoopback) {
+        groups.join(group, (RoceQueuePair) queuePair, blocksMulticastLoopback);
+    }
+
+    /** Ends a membership. {@return whether the group has lost its last member} */
+    public boolean leave(Gid group, EngineQueuePair queuePair) {
+        return groups.leave(group, (RoceQueuePair) queuePair);
+    }
+
+    // ---------------------------------------------------------------- receiving
+
+    @Override
+    public boolean receive(long nowNs, boolean isOften) {
+        hasReceived = false;
+        boolean more = isOften && mayLookBriefly(nowNs)
+                ? receiveBriefly()
+                : receiveFromAll(nowNs);
+        lastLookNs = nowNs;
+        return more;
+    }
+
+    private boolean mayLookBriefly(long nowNs) {
+        return busyPort < network.ports().size() && vainLooks < VAIN_LOOKS
+                && nowNs - lastLookNs < JUST_NOW_NS && nowNs - lastLookAtAllNs < LOOK_AT_ALL_NS;
+    }
+
+    /** Takes what the port has at hand that had something last. */
+    private boolean receiveBriefly() {
+        int received = network.ports().get(busyPort).receiveBriefly(dispatcher, RECEIVE_BUDGET);
+        hasReceived = received > 0;
+        vainLooks = hasReceived ? 0 : vainLooks + 1;
+        return received >= RECEIVE_BUDGET;
+    }
+
+    private boolean receiveFromAll(long nowNs) {
+        lastLookAtAllNs = nowNs;
+        vainLooks = 0;
+        boolean more = false;
+        List<PacketPort> ports = network.ports();
+        for (int i = 0; i < ports.size(); i++) {
+            int received = ports.get(i).receive(dispatcher, RECEIVE_BUDGET);
+            if (received > 0) {
+                hasReceived = true;
+                busyPort = i;
+            }
+            more |= received >= RECEIVE_BUDGET;
+        }
+        return more;
+    }
+
+    @Override
+    public boolean hasReceived() {
+        return hasReceived;
+    }
+
+    /** {@return where the last packet came from} */
+    Gid packetSource() {
+        return dispatcher.source();
+    }
+
+    @Override
+    public void onTime(long nowNs) {
+        try {
+            management.onTime(nowNs);
+        } catch (RuntimeException | InternalError defect) {
+            contain(defect);
+        }
+    }
+
+    /** The peer of a queue pair sends requests: its connection stands. */
+    void onPeerReady(int queuePair) {
+        try {
+            management.onPeerReady(queuePair);
+        } catch (RuntimeException | InternalError defect) {
+            contain(defect);
+        }
+    }
+
+    /** A defect in the connection manager, or in who hears from it, must not harm the queue pairs. */
+    static void contain(Throwable defect) {
+        LOG.log(System.Logger.Level.ERROR, "the connection manager failed to handle a message",
+                defect);
+    }
+
+    // ---------------------------------------------------------------- sending
+
+    @Override
+    public boolean beginTransmit(long nowNs) {
+        if (isPortFull && !flush()) {
+            return false;
+        }
+        isPortFull = !network.pollDue(nowNs);
+        while (!isPortFull && management.pollTransmit(outgoing)) {
+            send(null);
+        }
+        if (isPortFull) {
+            outgoing.release();
+        }
+        return !isPortFull;
+    }
+
+    @Override
+    public boolean isFull() {
+        return isPortFull;
+    }
+
+    /** Sends packets of a queue pair. {@return how many} */
+    int transmit(RoceQueuePair queuePair, int most) {
+        int sent = 0;
+        while (sent < most && !isPortFull && pollTransmit(queuePair)) {
+            sent += outgoing.span();
+            send(queuePair);
+        }
+        return sent;
+    }
+
+    private boolean pollTransmit(RoceQueuePair queuePair) {
+        try {
+            return queuePair.protocol().pollTransmit(outgoing, engine.timeNs());
+        } catch (RuntimeException | InternalError defect) {
+            engine.contain(queuePair, defect);
+            return false;
+        }
+    }
+
+    /** Ports gather packets to send them together. */
+    @Override
+    public boolean endTransmit() {
+        outgoing.release();
+        return !isUnflushed || isPortFull || flush();
+    }
+
+    /** Sends the outgoing packet. */
+    private void send(@Nullable RoceQueuePair queuePair) {
+        PacketPort port = network.port(outgoing.path().source());
+        boolean staysHere = staysHere(outgoing.path());
+        int packets = outgoing.span();
+        int length = staysHere ? outgoing.totalLength() : packets * outgoing.packetLength();
+        PacketPort.Sent result = port == null ? PacketPort.Sent.REFUSED
+                : send(port, staysHere, queuePair);
+        switch (result) {
+            case SENT, KEPT, UNREACHABLE -> {
+                count(queuePair, Counter.SENT_PKTS, packets);
+                count(queuePair, Counter.SENT_BYTES, length);
+            }
+            case REFUSED -> count(queuePair, Counter.SEND_ERR, packets);
+            case PAYLOAD_GONE -> onPayloadGone(queuePair);
+        }
+        isPortFull |= result == PacketPort.Sent.KEPT;
+        if (result == PacketPort.Sent.UNREACHABLE) {
+            onUnreachable();
+        }
+    }
+
+    private PacketPort.Sent send(PacketPort port, boolean staysHere,
+            @Nullable RoceQueuePair queuePair) {
+        try {
+            if (staysHere) {
+                return dispatcher.onOwn(outgoing)
+                        ? PacketPort.Sent.SENT
+                        : PacketPort.Sent.PAYLOAD_GONE;
+            }
+            isUnflushed = true;
+            // What this device itself holds is there; the others are asked for.
+            boolean asks = queuePair == null && management.isAsking()
+                    && !isOwn(outgoing.path().destination());
+            return asks ? port.sendAsking(outgoing) : port.send(outgoing);
+        } catch (RuntimeException | InternalError defect) {
+            if (queuePair == null) {
+                contain(defect);
+            } else {
+                engine.contain(queuePair, defect);
+            }
+            return PacketPort.Sent.REFUSED;
+        }
+    }
+
+    /** Nobody has the port that a message of the connection manager went to. */
+    private void onUnreachable() {
+        try {
+            management.onUnreachable(engine.timeNs());
+        } catch (RuntimeException | InternalError defect) {
+            contain(defect);
+        }
+    }
+
+    /** What the connection manager sends lies in memory of its own. */
+    private void onPayloadGone(@Nullable RoceQueuePair queuePair) {
+        if (queuePair == null) {
+            return;
+        }
+        try {
+            queuePair.protocol().onPayloadGone();
+        } catch (RuntimeException | InternalError defect) {
+            engine.contain(queuePair, defect);
+        }
+    }
+
+    private boolean flush() {
+        boolean isFlushed = true;
+        List<PacketPort> ports = network.ports();
+        for (int i = 0; i < ports.size(); i++) {
+            isFlushed &= ports.get(i).flush();
+            engine.counters().add(Counter.SEND_ERR, ports.get(i).takeRefused());
+        }
+        isUnflushed = !isFlushed;
+        isPortFull = !isFlushed;
+        return isFlushed;
+    }
+
+    private void count(@Nullable RoceQueuePair queuePair, Counter counter, long amount) {
+        if (queuePair == null) {
+            engine.counters().add(counter, amount);
+        } else {
+            queuePair.count(counter, amount);
+        }
+    }
+
+    // ---------------------------------------------------------------- paths
+
+    /** {@return how many packets of a message may go as one: on a path back to this device many} */
+    int maxSegments(Path path) {
+        return staysHere(path) ? MAX_OWN_SEGMENTS : 1;
+    }
+
+    /** {@return how many middle packets of a message may go as one on a path that leads to a network} */
+    int maxMiddleSegments(Path path) {
+        PacketPort port = network.port(path.source());
+        return port == null ? 1 : port.maxMiddleSegments();
+    }
+
+    /** {@return what queue pairs have learnt of the round trips to the end of a path} */
+    RoundTripEstimate roundTrips(Path path) {
+        return peers.roundTrips(path.destination());
+    }
+
+    /** {@return whether a path leads back to this device, and the network need not be bothered} */
+    private boolean staysHere(Path path) {
+        Gid destination = path.destination();
+        return skipsNetwork && !destination.isMulticast() && isOwn(destination);
+    }
+
+    /** {@return whether an address is this device's} */
+    boolean isOwn(Gid address) {
+        return network.port(address) != null;
+    }
+
+    // ---------------------------------------------------------------- time and waiting
+
+    @Override
+    public long deadlineNs() {
+        long earliest = Math.min(network.nextDueNs(), management.deadlineNs());
+        return isPortFull ? Math.min(earliest, engine.timeNs() + RETRY_FULL_NS) : earliest;
+    }
+
+    @Override
+    public void await(long timeoutNs) {
+        network.await(timeoutNs);
+    }
+
+    @Override
+    public void wake() {
+        network.wake();
+    }
+}

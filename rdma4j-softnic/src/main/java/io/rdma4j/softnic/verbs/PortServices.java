@@ -1,0 +1,51 @@
+package io.rdma4j.softnic.verbs;
+
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.util.List;
+
+/** What the verbs' objects ask of the one port of their device. Any thread may. */
+public interface PortServices {
+    /** {@return the network interface it is on} */
+    NetworkInterface networkInterface();
+
+    /** {@return whether the network interface is up at this moment} */
+    boolean isUp();
+
+    /** {@return whether the network interface has vanished, and the device with it} */
+    boolean isGone();
+
+    /** {@return the largest path MTU whose packets fit the interface} */
+    Mtu activeMtu();
+
+    /** {@return the GID table; an empty entry is {@link Gid#ZERO}} */
+    List<Gid> gids();
+
+    /** {@return a path as packets take it} */
+    Path path(AddressHandleAttributes attributes);
+
+    /** {@return the addresses in the GID table} */
+    List<InetAddress> addresses();
+
+    /**
+     * Claims what another process had when the device was opened.
+     *
+     * @param address the one that is needed, null for all
+     * @throws RdmaException EADDRINUSE naming who has it
+     */
+    void hold(@Nullable InetAddress address) throws RdmaException;
+
+    /**
+     * Makes an address one of the device's.
+     *
+     * @throws RdmaException EADDRINUSE naming who has it, EADDRNOTAVAIL if it is none of the device's
+     */
+    void claim(InetAddress address) throws RdmaException;
+}
