@@ -31,8 +31,8 @@ final class PortTable {
     static final class Held {
         private final PortSpace space;
         private final InetSocketAddress address;
-        private boolean isShared;
-        private boolean isFamilyOnly;
+        private volatile boolean isShared;
+        private volatile boolean isFamilyOnly;
         /** Guarded by itself. */
         private final Map<PortAuthority, PortReservation> reservations = new HashMap<>();
 
