@@ -2,6 +2,7 @@ package io.rdma4j.softnic;
 
 import io.rdma4j.protocol.cm.CmSettings;
 import io.rdma4j.softnic.rim.ImpairedRim;
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
@@ -89,11 +90,10 @@ class ImpairmentTest {
 
         void awaitCompletions(int count) throws RdmaException {
             WorkCompletion completion = new WorkCompletion();
-            for (int i = 0; i < count;) {
-                if (queue.poll(completion)) {
-                    assertThat(completion.isSuccess()).as(completion.toString()).isTrue();
-                    i++;
-                }
+            for (int i = 0; i < count; i++) {
+                Wait.until((i + 1) + " of " + count + " requests have completed",
+                        () -> queue.poll(completion));
+                assertThat(completion.isSuccess()).as(completion.toString()).isTrue();
             }
         }
 

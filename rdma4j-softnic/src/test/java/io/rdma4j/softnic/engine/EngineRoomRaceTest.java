@@ -7,6 +7,7 @@ import io.rdma4j.softnic.linux.LinuxRim;
 import io.rdma4j.softnic.rim.NioRim;
 import io.rdma4j.softnic.rim.Rim;
 import io.rdma4j.spi.EventQueue;
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.Tag;
@@ -58,7 +59,7 @@ class EngineRoomRaceTest {
                 for (long number = 0; !race.isOver(); number++) {
                     publish(number, random);
                     long next = number + 1;
-                    Race.until("the event is taken",
+                    Wait.until("the event is taken",
                             () -> taken.get() == next || race.hasFailed(), Thread::yield);
                 }
                 publishersLeft.decrementAndGet();

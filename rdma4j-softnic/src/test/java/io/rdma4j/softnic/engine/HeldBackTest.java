@@ -2,9 +2,9 @@ package io.rdma4j.softnic.engine;
 
 import io.rdma4j.protocol.cm.CmSettings;
 import io.rdma4j.protocol.cm.ConnectionManager;
-import io.rdma4j.softnic.Race;
 import io.rdma4j.softnic.rim.PacketHandler;
 import io.rdma4j.softnic.rim.PacketPort;
+import io.rdma4j.testkit.Wait;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -62,12 +62,12 @@ class HeldBackTest {
     @Test
     void theBackgroundThreadSendsIfThePollerDoesNotComeBack() throws Exception {
         driver.start();
-        Race.until("the background thread sleeps", rim.isAwaited::get, Thread::onSpinWait);
+        Wait.until("the background thread sleeps", rim.isAwaited::get);
         int before = rim.transmissions.get();
         hasMessage.set(true);
         driver.poll();
         clock.addAndGet(EngineDriver.POLLING_NS);
-        Race.until("it is sent", () -> rim.transmissions.get() > before, Thread::onSpinWait);
+        Wait.until("it is sent", () -> rim.transmissions.get() > before);
     }
 
     /** Has messages for the application, and does not wake who waits for them: the poller has seen them before. */

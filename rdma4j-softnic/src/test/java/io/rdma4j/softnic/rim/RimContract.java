@@ -4,6 +4,7 @@ import io.rdma4j.protocol.wire.Opcode;
 import io.rdma4j.protocol.wire.OutgoingPacket;
 import io.rdma4j.protocol.wire.PacketView;
 import io.rdma4j.protocol.wire.Path;
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
@@ -148,11 +149,11 @@ public abstract class RimContract {
 
     /** Receives until so many have arrived. */
     private void await(Rim rim, PacketPort port, int count) {
-        while (arrived.count() < count) {
+        Wait.until(count + " datagrams have arrived", () -> arrived.count() >= count, () -> {
             if (port.receive(arrived, 64) == 0) {
                 rim.await(LONG_NS);
             }
-        }
+        });
     }
 
     private List<Integer> psns() {
@@ -189,13 +190,7 @@ public abstract class RimContract {
         InetAddress address = InetAddress.ofLiteral("::1");
         assumeThat(NetworkInterface.getByInetAddress(address)).isNotNull();
         Rim rim = rim();
-        PacketPort port;
-        try {
-            port = rim.open(address);
-        } catch (RdmaException takenByAnotherProcess) {
-            assertThat(takenByAnotherProcess.errno()).isEqualTo(Errno.EADDRINUSE);
-            return;
-        }
+        PacketPort port = openOnceFree(rim, address);
         for (int i = 0; i < 4; i++) {
             port.send(packet(path(port, port), i, PAYLOAD));
         }
@@ -204,6 +199,21 @@ public abstract class RimContract {
         assertThat(arrived.sources).containsOnly(Gid.of(address));
         assertThat(psns()).containsExactly(0, 1, 2, 3);
         assertThat(arrived.identifications).containsOnly(0);
+    }
+
+    /** {@return a port of the only IPv6 address of loopback, which another process may have for a while} */
+    protected static PacketPort openOnceFree(Rim rim, InetAddress address) throws RdmaException {
+        List<PacketPort> opened = new ArrayList<>();
+        Wait.until("another process has given " + address.getHostAddress() + " back", () -> {
+            try {
+                opened.add(rim.open(address));
+                return true;
+            } catch (RdmaException taken) {
+                assertThat(taken.errno()).isEqualTo(Errno.EADDRINUSE);
+                return false;
+            }
+        });
+        return opened.getFirst();
     }
 
     @Test
@@ -515,9 +525,7 @@ public abstract class RimContract {
             rim.await(Long.MAX_VALUE);
             ended.countDown();
         });
-        while (waiter.getState() == Thread.State.NEW) {
-            Thread.onSpinWait();
-        }
+        Wait.until("the waiter runs", () -> waiter.getState() != Thread.State.NEW);
         rim.wake();
         ended.await();
     }
