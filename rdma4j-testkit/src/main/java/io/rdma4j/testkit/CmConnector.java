@@ -8,6 +8,7 @@ import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.TransportType;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,8 @@ final class CmConnector implements Connector {
     private final Players.Keeper keeper;
     private final CmPlayers sides;
     private final CmId listener;
+    /** Over iWARP it is TCP that waits. */
+    private final boolean hasAcknowledgeTimeout;
     private CmId client;
     private @Nullable CmId server;
 
@@ -25,6 +28,7 @@ final class CmConnector implements Connector {
         this.keeper = keeper;
         sides = new CmPlayers(keeper, device);
         listener = sides.listen(PortSpace.TCP);
+        hasAcknowledgeTimeout = device.run().profile().transport() != TransportType.IWARP;
         client = newClient();
     }
 
@@ -65,7 +69,7 @@ final class CmConnector implements Connector {
 
     private QueuePair create(CmId id, Player player, QueuePairInitAttributes attributes)
             throws RdmaException {
-        if (player.settings.timeout != PlayerSettings.TIMEOUT) {
+        if (hasAcknowledgeTimeout && player.settings.timeout != PlayerSettings.TIMEOUT) {
             id.acknowledgeTimeout(player.settings.timeout);
         }
         QueuePair queuePair = id.createQueuePair(player.domain, attributes);
