@@ -55,5 +55,5 @@ class DirectLoopbackConformanceTest {
     class SharedReceiveQueues extends SharedReceiveQueueConformance implements DirectUnderTest {}
 
     @Nested
-    class ConnectionManager extends ConnectionManagerConformance implements DirectUnderTest {}
+    class IbConnectionManager extends ConnectionManagerConformance implements DirectUnderTest {}
 }

@@ -7,8 +7,8 @@ import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestExecutionResult.Status;
+import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
 import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
@@ -83,7 +83,7 @@ class RefusalTest {
 
     static final class RelaxedOrdering extends RelaxedOrderingConformance implements Refusing {}
 
-    static final class ConnectionManager extends ConnectionManagerConformance implements Refusing {}
+    static final class IbConnectionManager extends ConnectionManagerConformance implements Refusing {}
 
     static final class Fork extends ForkConformance implements Refusing {}
 
@@ -108,7 +108,7 @@ class RefusalTest {
             CompletionQueue.class, CompletionEvent.class, ExtendedCompletionQueue.class,
             AddressHandle.class, MemoryRegion.class, QueuePair.class, ExtendedQueuePair.class,
             Atomic.class, SharedReceiveQueue.class, ParentDomain.class, RelaxedOrdering.class,
-            ConnectionManager.class, Fork.class, OnDemandPaging.class, Timestamp.class,
+            IbConnectionManager.class, Fork.class, OnDemandPaging.class, Timestamp.class,
             Fault.class);
 
     /** Attributes and all else may say no: what a device leaves out must not be required. */

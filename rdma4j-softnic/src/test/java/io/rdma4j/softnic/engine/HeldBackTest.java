@@ -1,9 +1,9 @@
 package io.rdma4j.softnic.engine;
 
-import io.rdma4j.protocol.cm.CmSettings;
-import io.rdma4j.protocol.cm.ConnectionManager;
-import io.rdma4j.softnic.rim.PacketHandler;
-import io.rdma4j.softnic.rim.PacketPort;
+import io.rdma4j.protocol.ibcm.CmSettings;
+import io.rdma4j.protocol.ibcm.IbConnectionManager;
+import io.rdma4j.softnic.network.PacketHandler;
+import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.testkit.Wait;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** What waits for the application's next look does not wait for ever. */
 class HeldBackTest {
     private final AtomicBoolean hasMessage = new AtomicBoolean();
-    private final Messages rim = new Messages(new MessagePort());
+    private final Messages network = new Messages(new MessagePort());
     /** Stands still: nobody wakes because it is time. */
     private final AtomicLong clock = new AtomicLong(1);
     private Engine engine;
@@ -27,7 +27,7 @@ class HeldBackTest {
 
     @BeforeEach
     void open() {
-        engine = new Engine(rim, new ConnectionManager(CmSettings.defaults(1), () -> 1), () -> 1,
+        engine = new Engine(network, new IbConnectionManager(CmSettings.defaults(1), () -> 1), () -> 1,
                 ring -> {});
         driver = new EngineDriver(engine, clock::get, "background", () -> {});
     }
@@ -41,33 +41,33 @@ class HeldBackTest {
     void thePollerItselfSendsAtItsNextLook() {
         hasMessage.set(true);
         driver.poll();
-        assertThat(rim.transmissions).hasValue(0);
+        assertThat(network.transmissions).hasValue(0);
         driver.poll();
-        assertThat(rim.transmissions).hasValue(1);
+        assertThat(network.transmissions).hasValue(1);
     }
 
     @Test
     void nothingWaitsIfNothingWasDelivered() {
         driver.poll();
-        assertThat(rim.transmissions).hasValue(1);
+        assertThat(network.transmissions).hasValue(1);
     }
 
     @Test
     void whoeverChangesSomethingSendsItFirst() {
         hasMessage.set(true);
         driver.poll();
-        driver.run(nowNs -> assertThat(rim.transmissions).hasValue(1));
+        driver.run(nowNs -> assertThat(network.transmissions).hasValue(1));
     }
 
     @Test
     void theBackgroundThreadSendsIfThePollerDoesNotComeBack() throws Exception {
         driver.start();
-        Wait.until("the background thread sleeps", rim.isAwaited::get);
-        int before = rim.transmissions.get();
+        Wait.until("the background thread sleeps", network.isAwaited::get);
+        int before = network.transmissions.get();
         hasMessage.set(true);
         driver.poll();
         clock.addAndGet(EngineDriver.POLLING_NS);
-        Wait.until("it is sent", () -> rim.transmissions.get() > before);
+        Wait.until("it is sent", () -> network.transmissions.get() > before);
     }
 
     /** Has messages for the application, and does not wake who waits for them: the poller has seen them before. */
