@@ -65,7 +65,8 @@ class ArchitectureTest {
         classes().that().resideInAPackage("io.rdma4j.testkit..").should()
                 .onlyDependOnClassesThat(resideInAnyPackage("java..", "io.rdma4j.testkit..",
                         "io.rdma4j.verbs..", "io.rdma4j.cm..", "org.jspecify..",
-                        "org.junit.jupiter.api..", "org.assertj.core.."))
+                        "org.junit.jupiter.api..", "org.opentest4j..",
+                        "org.assertj.core.."))
                 .check(ALL);
     }
 
