@@ -4,6 +4,7 @@ import io.rdma4j.protocol.wire.Opcode;
 import io.rdma4j.protocol.wire.PacketView;
 import io.rdma4j.protocol.wire.Syndrome;
 import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.SendOpcode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -282,6 +283,27 @@ class RcLossTest {
         pair.settle();
         pair.a.assertCompleted("1 SUCCESS");
         pair.b.assertCompleted("7 SUCCESS");
+    }
+
+    /** Its slot may hold another request by then. */
+    @Test
+    void bindThatHasEndedIsPassedWithoutALookWhenItsTurnComesAgain() {
+        RcPair pair = new RcPair();
+        // Two losses leave a window of 8.
+        for (int id = 1; id <= 2; id++) {
+            pair.wire.loseFirst(packet -> packet.opcode() == Opcode.RC_WRITE_MIDDLE);
+            pair.a.write(id, 3000);
+            pair.settle();
+        }
+        pair.wire.loseFirst(packet -> packet.opcode() == Opcode.RC_WRITE_FIRST);
+        pair.a.write(3, 4000);
+        pair.a.post(pair.a.request(4).opcode(SendOpcode.BIND_MEMORY_WINDOW));
+        pair.a.write(5, 100);
+        // The third leaves room for what is sent again before the bind, and for no packet behind.
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS", "2 SUCCESS", "3 SUCCESS", "4 SUCCESS", "5 SUCCESS");
+        assertThat(pair.a.carriedOut).containsExactly(4L);
+        assertThat(pair.a.counted(Counter.RETRANSMITTED_PKTS)).isEqualTo(2 + 2 + 5);
     }
 
     @Test
