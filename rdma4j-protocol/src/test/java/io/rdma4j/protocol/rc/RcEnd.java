@@ -260,6 +260,13 @@ final class RcEnd implements QueuePairHost {
         return (int) (Psn.unwrap(packet.psn(), settings.firstPsn) - settings.firstPsn);
     }
 
+    /** {@return the PSN of the packet that it would carry out next} */
+    int expectedPsn() {
+        QueuePairAttributes attributes = new QueuePairAttributes();
+        queuePair.query(attributes);
+        return attributes.receivePsn();
+    }
+
     void arrive(byte[] bytes) {
         arrived.add(bytes);
     }

@@ -254,7 +254,7 @@ final class Wire {
 
     /** Something happens that is no packet. */
     void note(String event) {
-        trace.append(String.format("%6d %s%n", nowNs / 1000, event));
+        trace.append(String.format("%6d %s\n", nowNs / 1000, event));
     }
 
     /** {@return what was sent and completed since the last call, each after its time in microseconds} */
@@ -264,7 +264,8 @@ final class Wire {
         return seen;
     }
 
-    private String endOfTrace() {
-        return trace.substring(Math.max(0, trace.length() - 4000));
+    /** {@return the last of what {@link #takeTrace} would return} */
+    String endOfTrace() {
+        return trace.substring(Math.max(0, trace.length() - 3000));
     }
 }
