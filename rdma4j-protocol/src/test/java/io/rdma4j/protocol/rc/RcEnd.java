@@ -63,6 +63,9 @@ final class RcEnd implements QueuePairHost {
         }
     }
 
+    /** Mapped memory that is to be written to its file. */
+    record Flush(long offset, long length, long ticket) {}
+
     final Wire wire;
     final RcQueuePair queuePair;
     final PostedReceives receives;
@@ -78,8 +81,8 @@ final class RcEnd implements QueuePairHost {
     final List<Long> carriedOut = new ArrayList<>();
     /** The keys that the peer may invalidate. */
     final Set<Integer> windowKeys = new HashSet<>();
-    /** The numbers of the flushes that were begun. */
-    final List<Long> flushes = new ArrayList<>();
+    /** The flushes that were to be begun. */
+    final List<Flush> flushes = new ArrayList<>();
     boolean canFlush = true;
     WorkCompletionStatus localOutcome = WorkCompletionStatus.SUCCESS;
     /** The process stands still: it neither looks at packets nor at the time. */
@@ -354,7 +357,7 @@ final class RcEnd implements QueuePairHost {
 
     @Override
     public boolean flush(MemorySegment flushed, long offset, long length, long ticket) {
-        flushes.add(ticket);
+        flushes.add(new Flush(offset, length, ticket));
         return canFlush;
     }
 

@@ -34,6 +34,8 @@ class RcResponderTableTest {
         AGAIN,
         /** The packet before it is missing. */
         AHEAD,
+        /** It comes together with as many READs as may be under way. */
+        BEHIND_READS,
         /** Its key, or the one its message began with, is none of the peer's. */
         BAD_KEY,
         /** It has more bytes than the receive takes, than its message announced or than the region has. */
@@ -50,26 +52,26 @@ class RcResponderTableTest {
     Stream<DynamicTest> eachRequestInEachCircumstance() {
         Table table = new Table(
                 """
-                        event                | between messages | within send | within write | no receive | again  | ahead          | bad key  | too long  | malformed
-                        SEND_FIRST           | taken            | invalid 1   | invalid 1    | RNR_NAK 0  | ACK 0  | NAK_SEQUENCE 0 | taken    | length    | invalid
-                        SEND_MIDDLE          | invalid          | taken 1     | invalid 1    | no message | ACK 1  | NAK_SEQUENCE 0 | taken 1  | length 1  | invalid 1
-                        SEND_LAST            | invalid          | done 1      | invalid 1    | no message | ACK 1  | NAK_SEQUENCE 0 | done 1   | length 1  | invalid 1
-                        SEND_LAST_IMMEDIATE  | invalid          | done 1      | invalid 1    | no message | ACK 1  | NAK_SEQUENCE 0 | done 1   | length 1  | invalid 1
-                        SEND_ONLY            | done             | invalid 1   | invalid 1    | RNR_NAK 0  | ACK 0  | NAK_SEQUENCE 0 | done     | length    | invalid
-                        SEND_ONLY_IMMEDIATE  | done             | invalid 1   | invalid 1    | RNR_NAK 0  | ACK 0  | NAK_SEQUENCE 0 | done     | length    | invalid
-                        WRITE_FIRST          | taken            | invalid 1   | invalid 1    | taken      | ACK 0  | NAK_SEQUENCE 0 | access   | invalid   | invalid
-                        WRITE_MIDDLE         | invalid          | invalid 1   | taken 1      | taken 1    | ACK 1  | NAK_SEQUENCE 0 | access 1 | invalid 1 | invalid 1
-                        WRITE_LAST           | invalid          | invalid 1   | taken 1      | taken 1    | ACK 1  | NAK_SEQUENCE 0 | access 1 | invalid 1 | invalid 1
-                        WRITE_LAST_IMMEDIATE | invalid          | invalid 1   | done 1       | RNR_NAK 1  | ACK 1  | NAK_SEQUENCE 0 | access 1 | invalid 1 | invalid 1
-                        WRITE_ONLY           | taken            | invalid 1   | invalid 1    | taken      | ACK 0  | NAK_SEQUENCE 0 | access   | invalid   | invalid
-                        WRITE_ONLY_IMMEDIATE | done             | invalid 1   | invalid 1    | RNR_NAK 0  | ACK 0  | NAK_SEQUENCE 0 | access   | invalid   | invalid
-                        READ_REQUEST         | data             | invalid 1   | invalid 1    | data       | data   | NAK_SEQUENCE 0 | access   | access    | invalid
-                        COMPARE_SWAP         | atomic           | invalid 1   | invalid 1    | atomic     | result | NAK_SEQUENCE 0 | access   | access    | invalid
-                        FETCH_ADD            | atomic           | invalid 1   | invalid 1    | atomic     | result | NAK_SEQUENCE 0 | access   | access    | invalid
-                        SEND_LAST_INVALIDATE | invalid          | done 1      | invalid 1    | no message | ACK 1  | NAK_SEQUENCE 0 | window 1 | length 1  | invalid 1
-                        SEND_ONLY_INVALIDATE | done             | invalid 1   | invalid 1    | RNR_NAK 0  | ACK 0  | NAK_SEQUENCE 0 | window   | length    | invalid
-                        FLUSH                | data             | invalid 1   | invalid 1    | data       | data   | NAK_SEQUENCE 0 | access   | access    | invalid
-                        ATOMIC_WRITE         | done now         | invalid 1   | invalid 1    | done now   | data   | NAK_SEQUENCE 0 | access   | access    | invalid
+                        event                | between messages | within send | within write | no receive | again  | ahead          | behind reads | bad key  | too long  | malformed
+                        SEND_FIRST           | taken            | invalid 1   | invalid 1    | RNR_NAK 0  | ACK 0  | NAK_SEQUENCE 0 | taken 4      | taken    | length    | invalid
+                        SEND_MIDDLE          | invalid          | taken 1     | invalid 1    | no message | ACK 1  | NAK_SEQUENCE 0 | invalid 4    | taken 1  | length 1  | invalid 1
+                        SEND_LAST            | invalid          | done 1      | invalid 1    | no message | ACK 1  | NAK_SEQUENCE 0 | invalid 4    | done 1   | length 1  | invalid 1
+                        SEND_LAST_IMMEDIATE  | invalid          | done 1      | invalid 1    | no message | ACK 1  | NAK_SEQUENCE 0 | invalid 4    | done 1   | length 1  | invalid 1
+                        SEND_ONLY            | done             | invalid 1   | invalid 1    | RNR_NAK 0  | ACK 0  | NAK_SEQUENCE 0 | done 4       | done     | length    | invalid
+                        SEND_ONLY_IMMEDIATE  | done             | invalid 1   | invalid 1    | RNR_NAK 0  | ACK 0  | NAK_SEQUENCE 0 | done 4       | done     | length    | invalid
+                        WRITE_FIRST          | taken            | invalid 1   | invalid 1    | taken      | ACK 0  | NAK_SEQUENCE 0 | taken 4      | access   | invalid   | invalid
+                        WRITE_MIDDLE         | invalid          | invalid 1   | taken 1      | taken 1    | ACK 1  | NAK_SEQUENCE 0 | invalid 4    | access 1 | invalid 1 | invalid 1
+                        WRITE_LAST           | invalid          | invalid 1   | taken 1      | taken 1    | ACK 1  | NAK_SEQUENCE 0 | invalid 4    | access 1 | invalid 1 | invalid 1
+                        WRITE_LAST_IMMEDIATE | invalid          | invalid 1   | done 1       | RNR_NAK 1  | ACK 1  | NAK_SEQUENCE 0 | invalid 4    | access 1 | invalid 1 | invalid 1
+                        WRITE_ONLY           | taken            | invalid 1   | invalid 1    | taken      | ACK 0  | NAK_SEQUENCE 0 | taken 4      | access   | invalid   | invalid
+                        WRITE_ONLY_IMMEDIATE | done             | invalid 1   | invalid 1    | RNR_NAK 0  | ACK 0  | NAK_SEQUENCE 0 | done 4       | access   | invalid   | invalid
+                        READ_REQUEST         | data             | invalid 1   | invalid 1    | data       | data   | NAK_SEQUENCE 0 | invalid 4    | access   | access    | invalid
+                        COMPARE_SWAP         | atomic           | invalid 1   | invalid 1    | atomic     | result | NAK_SEQUENCE 0 | invalid 4    | access   | access    | invalid
+                        FETCH_ADD            | atomic           | invalid 1   | invalid 1    | atomic     | result | NAK_SEQUENCE 0 | invalid 4    | access   | access    | invalid
+                        SEND_LAST_INVALIDATE | invalid          | done 1      | invalid 1    | no message | ACK 1  | NAK_SEQUENCE 0 | invalid 4    | window 1 | length 1  | invalid 1
+                        SEND_ONLY_INVALIDATE | done             | invalid 1   | invalid 1    | RNR_NAK 0  | ACK 0  | NAK_SEQUENCE 0 | done 4       | window   | length    | invalid
+                        FLUSH                | data             | invalid 1   | invalid 1    | data       | data   | NAK_SEQUENCE 0 | invalid 4    | access   | access    | invalid
+                        ATOMIC_WRITE         | done now         | invalid 1   | invalid 1    | done now   | data   | NAK_SEQUENCE 0 | invalid 4    | access   | access    | invalid
                         """,
                 """
                         taken      = writes, ACK 0
@@ -84,6 +86,9 @@ class RcResponderTableTest {
                         access 1   = NAK_REMOTE_ACCESS 1, 7 flushed, !ACCESS_ERROR, >ERR
                         length 1   = NAK_INVALID_REQUEST 1, 7 LOCAL_LENGTH_ERROR, >ERR
                         window 1   = writes, NAK_REMOTE_ACCESS 1, 7 REMOTE_INVALID_REQUEST_ERROR, >ERR
+                        taken 4    = writes, READ_RESPONSE_ONLY 0 to ACK 4
+                        done 4     = writes, READ_RESPONSE_ONLY 0 to ACK 4, 7 success
+                        invalid 4  = READ_RESPONSE_ONLY 0 to NAK_INVALID_REQUEST 4, 7 flushed, !REQUEST_ERROR, >ERR
                         no message = NAK_INVALID_REQUEST 0, !REQUEST_ERROR, >ERR
                         data       = READ_RESPONSE_ONLY 0
                         done now   = writes, READ_RESPONSE_ONLY 0
@@ -121,9 +126,7 @@ class RcResponderTableTest {
             pair.b.regions.register(pair.b.key, pair.b.address, pair.b.memory,
                     EnumSet.of(AccessFlag.LOCAL_WRITE));
         }
-        int ahead = circumstance == Circumstance.AHEAD ? 1 : 0;
-        return Effects.of(pair.b,
-                () -> pair.wire.deliver(pair.b, from.packet(index + ahead)));
+        return Effects.of(pair.b, () -> from.arrive(index));
     }
 
     private static int receiveLength(Opcode opcode, Circumstance circumstance) {
@@ -139,7 +142,7 @@ class RcResponderTableTest {
         int begin() {
             boolean isContinued = !opcode.isStart();
             return switch (circumstance) {
-                case BETWEEN_MESSAGES, AHEAD -> 0;
+                case BETWEEN_MESSAGES, AHEAD, BEHIND_READS -> 0;
                 case WITHIN_SEND -> beginSend();
                 case WITHIN_WRITE -> beginWrite();
                 case NO_RECEIVE ->
@@ -169,6 +172,17 @@ class RcResponderTableTest {
                 return 20;
             }
             return opcode.isEnd() ? 100 : MTU + 100;
+        }
+
+        /** The packet of which the table tells arrives where it belongs, or ahead of that. */
+        void arrive(int index) {
+            int reads = circumstance == Circumstance.BEHIND_READS ? pair.settings.readsServed : 0;
+            for (int i = 0; i < reads; i++) {
+                pair.wire.arrive(pair.b, pair.a.forge(Opcode.RC_READ_REQUEST, i)
+                        .rdma(pair.b.address, pair.b.key, 100));
+            }
+            int ahead = circumstance == Circumstance.AHEAD ? 1 : 0;
+            pair.wire.deliver(pair.b, packet(index + reads + ahead));
         }
 
         OutgoingPacket packet(int index) {
