@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.rc;
 
+import io.rdma4j.protocol.queue.SendRequest;
 import io.rdma4j.protocol.wire.Opcode;
 import io.rdma4j.protocol.wire.PacketView;
 import io.rdma4j.protocol.wire.Psn;
@@ -22,8 +23,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 final class CreditModel implements Wire.Watcher {
     private static final long UNLIMITED = Long.MAX_VALUE;
 
-    /** A send request as it was posted, without those that take no packet. */
-    private record Posted(boolean consumes, boolean isRead, long length) {}
+    /** A send request as it was posted. */
+    private static final class Posted {
+        final boolean consumes;
+        final boolean isRead;
+        final long length;
+        /** The number of its last message, 0 for one that takes no packet. */
+        long number;
+
+        Posted(boolean consumes, boolean isRead, long length) {
+            this.consumes = consumes;
+            this.isRead = isRead;
+            this.length = length;
+        }
+    }
 
     /** A message as the responder counts it: each request of a long READ is one. */
     private static final class Message {
@@ -44,7 +57,9 @@ final class CreditModel implements Wire.Watcher {
     private final RcEnd sender;
     private final RcEnd receiver;
     private final int mtu;
-    private final Deque<Posted> posted = new ArrayDeque<>();
+    private final Deque<Posted> unsent = new ArrayDeque<>();
+    private final Deque<Posted> unfinished = new ArrayDeque<>();
+    private long lastFinished;
     private long askedOfRead;
     /** Number n is at place n - 1. */
     private final List<Message> messages = new ArrayList<>();
@@ -77,26 +92,34 @@ final class CreditModel implements Wire.Watcher {
     // ---------------------------------------------------------------- what was posted
 
     void onPosted(SendOpcode opcode, long length) {
-        switch (opcode) {
+        Posted request = switch (opcode) {
             case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, RDMA_WRITE_WITH_IMMEDIATE ->
-                posted.add(new Posted(true, false, length));
-            case RDMA_WRITE, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD, FLUSH, ATOMIC_WRITE ->
-                posted.add(new Posted(false, false, length));
-            case RDMA_READ -> posted.add(new Posted(false, true, length));
-            case LOCAL_INVALIDATE, BIND_MEMORY_WINDOW -> {
-                // The peer hears nothing of it.
-            }
+                new Posted(true, false, length);
+            case RDMA_WRITE, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD, FLUSH, ATOMIC_WRITE,
+                    LOCAL_INVALIDATE, BIND_MEMORY_WINDOW ->
+                new Posted(false, false, length);
+            case RDMA_READ -> new Posted(false, true, length);
             case TSO, DRIVER1 -> throw new IllegalArgumentException(opcode + " is not offered");
+        };
+        unfinished.add(request);
+        boolean isHeardByThePeer = opcode != SendOpcode.LOCAL_INVALIDATE
+                && opcode != SendOpcode.BIND_MEMORY_WINDOW;
+        if (isHeardByThePeer) {
+            unsent.add(request);
+        }
+    }
+
+    @Override
+    public void onCompleted(RcEnd by, SendRequest request) {
+        if (by == sender) {
+            lastFinished = Math.max(lastFinished, unfinished.removeFirst().number);
+            assertThat(request.messageNumber()).as("number of a message that is over")
+                    .isEqualTo(lastFinished);
         }
     }
 
     void onReceivePosted() {
         receives++;
-    }
-
-    /** {@return receives that no message has begun to consume} */
-    long receivesLeft() {
-        return receives - receivesThrough(executed);
     }
 
     // ---------------------------------------------------------------- packets
@@ -139,7 +162,7 @@ final class CreditModel implements Wire.Watcher {
     }
 
     private void begin(PacketView packet, long psn) {
-        Posted request = posted.getFirst();
+        Posted request = unsent.getFirst();
         boolean isWhole = true;
         if (request.isRead) {
             readRequests++;
@@ -150,12 +173,13 @@ final class CreditModel implements Wire.Watcher {
             assertThat(request.isRead ? askedOfRead : 0).isEqualTo(request.isRead ? request.length
                     : 0);
             askedOfRead = 0;
-            posted.removeFirst();
+            unsent.removeFirst();
         }
         consumed += request.consumes ? 1 : 0;
         Opcode.Kind kind = packet.opcode().kind();
         messages.add(new Message(psn, kind != Opcode.Kind.SEND && kind != Opcode.Kind.WRITE,
                 consumed));
+        request.number = messages.size();
     }
 
     private void onAnswerSent(PacketView packet) {

@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.rc;
 
+import io.rdma4j.protocol.queue.SendRequest;
 import io.rdma4j.protocol.wire.PacketView;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.FlushPlacement;
@@ -22,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Tag("simulation")
 class RcCreditsTest {
-    private static final int SEEDS = Integer.getInteger("rdma4j.simulation.seeds", 300);
+    private static final int SEEDS = Integer.getInteger("rdma4j.simulation.seeds", 200);
     private static final long FIRST_SEED = Long.getLong("rdma4j.simulation.firstSeed", 0);
 
     /** What the runs have met, so that none is green for want of cases. */
@@ -97,6 +98,11 @@ class RcCreditsTest {
             pair = new RcPair(settings);
             model = new CreditModel(pair);
             pair.wire.watch(new Wire.Watcher() {
+                @Override
+                public void onCompleted(RcEnd by, SendRequest request) {
+                    model.onCompleted(by, request);
+                }
+
                 @Override
                 public void onSent(RcEnd from, PacketView packet) {
                     model.onSent(from, packet);

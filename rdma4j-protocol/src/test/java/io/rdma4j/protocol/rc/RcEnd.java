@@ -324,6 +324,7 @@ final class RcEnd implements QueuePairHost {
     @Override
     public void sendCompleted(SendRequest request, WorkCompletionStatus status, long byteLength) {
         assertThat(request).isSameAs(sends.oldest());
+        wire.onCompleted(this, request);
         complete(new Completion(request.id(), status, request.opcode().completionOpcode(),
                 byteLength, null));
         sends.retire();

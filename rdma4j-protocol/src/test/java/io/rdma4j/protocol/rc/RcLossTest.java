@@ -119,7 +119,7 @@ class RcLossTest {
             }
             return (packet.opcode() == Opcode.RC_READ_RESPONSE_ONLY && lost[0]++ == 0)
                     || (packet.opcode() == Opcode.RC_WRITE_ONLY
-                            && (pair.a.index(packet)) == 2 && lost[1]++ == 0);
+                            && pair.a.index(packet) == 2 && lost[1]++ == 0);
         });
         pair.a.write(1, 100);
         pair.a.read(2, 100);

@@ -195,13 +195,13 @@ class RcResponderTableTest {
                         packet.invalidate(circumstance == Circumstance.BAD_KEY ? WINDOW_KEY + 1
                                 : WINDOW_KEY);
                     }
-                    packet.addPayload(pair.a.memory, index * MTU, payload());
+                    packet.addPayload(pair.a.memory, (long) index * MTU, payload());
                 }
                 case WRITE -> {
                     if (opcode.hasRdma()) {
                         packet.rdma(pair.b.address + RcEnd.UPPER, pair.b.key, announced());
                     }
-                    packet.addPayload(pair.a.memory, index * MTU, payload());
+                    packet.addPayload(pair.a.memory, (long) index * MTU, payload());
                 }
                 case READ_REQUEST -> packet.rdma(pair.b.address, pair.b.key,
                         isMalformed ? RcResponder.MAX_MESSAGE + 1

@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.rc;
 
+import io.rdma4j.protocol.queue.SendRequest;
 import io.rdma4j.protocol.wire.OutgoingPacket;
 import io.rdma4j.protocol.wire.PacketView;
 
@@ -20,7 +21,6 @@ final class Wire {
     private static final long SECOND = 1_000_000_000L;
     private static final long LONG_NS = 600 * SECOND;
     private static final int MOST_ROUNDS = 10_000_000;
-    private static final Predicate<PacketView> NONE = packet -> false;
 
     /** How long a packet takes. */
     long latencyNs = LATENCY_NS;
@@ -38,9 +38,9 @@ final class Wire {
     private int packets;
     private int lostAtLink;
 
-    private Predicate<PacketView> lossRule = NONE;
-    private Predicate<PacketView> repetitionRule = NONE;
-    private Predicate<PacketView> delayRule = NONE;
+    private Predicate<PacketView> lossRule = Wire::isNever;
+    private Predicate<PacketView> repetitionRule = Wire::isNever;
+    private Predicate<PacketView> delayRule = Wire::isNever;
     private long delayNs;
     private Watcher watcher = new Watcher() {
     };
@@ -61,9 +61,16 @@ final class Wire {
 
         /** It has arrived, and the queue pair has seen it. */
         default void onReceived(RcEnd to, PacketView packet) {}
+
+        /** A send request has ended. */
+        default void onCompleted(RcEnd by, SendRequest request) {}
     }
 
     // ---------------------------------------------------------------- what happens to packets
+
+    private static boolean isNever(PacketView packet) {
+        return false;
+    }
 
     /** Loses just the packets that a rule says, asked once for each. */
     void loseIf(Predicate<PacketView> rule) {
@@ -76,7 +83,7 @@ final class Wire {
     }
 
     void loseNothing() {
-        loseIf(NONE);
+        loseIf(Wire::isNever);
     }
 
     /** Delivers twice the packets that a rule says. */
@@ -174,6 +181,10 @@ final class Wire {
 
     void onReceived(RcEnd to, PacketView packet) {
         watcher.onReceived(to, packet);
+    }
+
+    void onCompleted(RcEnd by, SendRequest request) {
+        watcher.onCompleted(by, request);
     }
 
     // ---------------------------------------------------------------- time
