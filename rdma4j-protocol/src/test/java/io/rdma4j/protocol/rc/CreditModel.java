@@ -148,17 +148,12 @@ final class CreditModel implements Wire.Watcher {
         if (packet.opcode().isEnd()) {
             message.endPsn = next;
         }
-        boolean isWithoutCredit = consumesReceive(message) && message.receives > limit;
-        if (isWithoutCredit) {
+        boolean consumesReceive = message.receives > receivesThrough(messages.size() - 1L);
+        if (consumesReceive && message.receives > limit) {
             packetsWithoutCredit++;
             assertThat(una).as("a packet without credit is the only one under way").isEqualTo(psn);
             assertThat(packet.isAcknowledgeRequested()).isTrue();
         }
-    }
-
-    private boolean consumesReceive(Message message) {
-        int index = messages.indexOf(message);
-        return message.receives > (index == 0 ? 0 : messages.get(index - 1).receives);
     }
 
     private void begin(PacketView packet, long psn) {
@@ -170,8 +165,8 @@ final class CreditModel implements Wire.Watcher {
             isWhole = askedOfRead >= request.length;
         }
         if (isWhole) {
-            assertThat(request.isRead ? askedOfRead : 0).isEqualTo(request.isRead ? request.length
-                    : 0);
+            assertThat(askedOfRead).as("bytes of READs asked for")
+                    .isEqualTo(request.isRead ? request.length : 0);
             askedOfRead = 0;
             unsent.removeFirst();
         }

@@ -20,10 +20,6 @@ final class PostedSends implements SendQueue {
         posted.add(slot);
     }
 
-    int outstanding() {
-        return posted.size() - retired;
-    }
-
     /** {@return the request that has to end next} */
     SendRequest oldest() {
         return request(retired);

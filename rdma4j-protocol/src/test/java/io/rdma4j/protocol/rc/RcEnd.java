@@ -310,10 +310,6 @@ final class RcEnd implements QueuePairHost {
         return counts.getOrDefault(counter, 0L);
     }
 
-    Map<Counter, Long> counts() {
-        return counts;
-    }
-
     /** Asserts ids and outcomes of all completions since the last call, in order. */
     void assertCompleted(String... idsAndOutcomes) {
         assertThat(completions.stream().map(c -> c.id() + " " + c.status()).toList())

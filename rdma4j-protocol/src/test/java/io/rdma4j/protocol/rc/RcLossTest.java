@@ -4,6 +4,7 @@ import io.rdma4j.protocol.wire.Opcode;
 import io.rdma4j.protocol.wire.PacketView;
 import io.rdma4j.protocol.wire.Syndrome;
 import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.SendOpcode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -363,6 +364,24 @@ class RcLossTest {
         pair.wire.loseNothing();
         pair.settle();
         pair.a.assertCompleted("1 SUCCESS");
+    }
+
+    /** Nobody can tell a peer that is dead from one that is slow. */
+    @Test
+    void halfAMessageOfAPeerThatDiesStaysUntilTheReceiverSendsItself() {
+        RcPair pair = new RcPair();
+        pair.b.receive(7, 2500);
+        pair.wire.loseIf(packet -> packet.opcode() == Opcode.RC_SEND_LAST);
+        pair.a.send(1, 2500);
+        pair.run(100_000);
+        pair.a.isStopped = true;
+        pair.run(RcPair.SECOND);
+        pair.b.assertCompleted();
+        assertThat(pair.b.queuePair.state()).isEqualTo(QueuePairState.RTS);
+        assertThat(pair.b.hasPeersBytes(2 * 1024)).isTrue();
+        pair.b.send(8, 100);
+        pair.settle();
+        pair.b.assertCompleted("8 RETRY_EXCEEDED_ERROR", "7 WORK_REQUEST_FLUSHED");
     }
 
     @Test

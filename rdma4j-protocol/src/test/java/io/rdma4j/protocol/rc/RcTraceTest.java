@@ -22,9 +22,16 @@ class RcTraceTest {
         settings.retryCount = 2;
     }
 
-    /** {@return a pair that has exchanged one message each way, so that it is at PSN 100} */
-    private RcPair pair() {
+    /**
+     * {@return a pair that has exchanged one message each way, so that it is at PSN 100}
+     *
+     * @param receives the lengths of those that {@code b} has posted, and {@code a} knows of; the first has the id 7
+     */
+    private RcPair pair(int... receives) {
         RcPair pair = new RcPair(settings);
+        for (int i = 0; i < receives.length; i++) {
+            pair.b.receive(7 + i, receives[i]);
+        }
         pair.a.write(0, 100);
         pair.b.write(0, 100);
         pair.settle();
@@ -40,6 +47,21 @@ class RcTraceTest {
 
     @Test
     void messageOfThreePackets() {
+        RcPair pair = pair(THREE_PACKETS);
+        pair.a.send(1, THREE_PACKETS);
+        pair.settle();
+        assertTrace(pair, """
+                    40 a>b SEND_FIRST psn=100
+                    40 a>b SEND_MIDDLE psn=101
+                    40 a>b SEND_LAST psn=102 ackreq
+                    60 b: 7 SUCCESS
+                    60 b>a ACK psn=102 msn=2 credits=0
+                    80 a: 1 SUCCESS
+                """);
+    }
+
+    @Test
+    void withoutCreditOnePacketGoesAlone() {
         RcPair pair = pair();
         pair.b.receive(7, THREE_PACKETS);
         pair.a.send(1, THREE_PACKETS);
@@ -57,64 +79,59 @@ class RcTraceTest {
 
     @Test
     void lostMiddlePacketIsMissedAndSentAgainWithAllBehindIt() {
-        RcPair pair = pair();
-        pair.b.receive(7, THREE_PACKETS);
+        RcPair pair = pair(THREE_PACKETS);
         pair.wire.loseFirst(packet -> packet.opcode() == Opcode.RC_SEND_MIDDLE);
         pair.a.send(1, THREE_PACKETS);
         pair.settle();
         assertTrace(pair, """
-                    40 a>b SEND_FIRST psn=100 ackreq
+                    40 a>b SEND_FIRST psn=100
+                    40 a>b SEND_MIDDLE psn=101 LOST
+                    40 a>b SEND_LAST psn=102 ackreq
                     60 b>a ACK psn=100 msn=1 credits=1
-                    80 a>b SEND_MIDDLE psn=101 LOST
+                    60 b>a NAK_SEQUENCE psn=101 msn=1
+                    80 a: sends 101 again, SEQUENCE_NAK
+                    80 a>b SEND_MIDDLE psn=101
                     80 a>b SEND_LAST psn=102 ackreq
-                   100 b>a NAK_SEQUENCE psn=101 msn=1
-                   120 a: sends 101 again, SEQUENCE_NAK
-                   120 a>b SEND_MIDDLE psn=101
-                   120 a>b SEND_LAST psn=102 ackreq
-                   140 b: 7 SUCCESS
-                   140 b>a ACK psn=102 msn=2 credits=0
-                   160 a: 1 SUCCESS
+                   100 b: 7 SUCCESS
+                   100 b>a ACK psn=102 msn=2 credits=0
+                   120 a: 1 SUCCESS
                 """);
     }
 
     @Test
     void lostLastPacketIsSentAgainWhenItsAnswerIsOverdue() {
-        RcPair pair = pair();
-        pair.b.receive(7, THREE_PACKETS);
+        RcPair pair = pair(THREE_PACKETS);
         pair.wire.loseFirst(packet -> packet.opcode() == Opcode.RC_SEND_LAST);
         pair.a.send(1, THREE_PACKETS);
         pair.settle();
         assertTrace(pair, """
-                    40 a>b SEND_FIRST psn=100 ackreq
-                    60 b>a ACK psn=100 msn=1 credits=1
-                    80 a>b SEND_MIDDLE psn=101
-                    80 a>b SEND_LAST psn=102 ackreq LOST
-                   580 a: sends 102 again, PROBE
-                   580 a>b SEND_LAST psn=102 ackreq
-                   600 b: 7 SUCCESS
-                   600 b>a ACK psn=102 msn=2 credits=0
-                   620 a: 1 SUCCESS
+                    40 a>b SEND_FIRST psn=100
+                    40 a>b SEND_MIDDLE psn=101
+                    40 a>b SEND_LAST psn=102 ackreq LOST
+                   540 a: sends 102 again, PROBE
+                   540 a>b SEND_LAST psn=102 ackreq
+                   560 b: 7 SUCCESS
+                   560 b>a ACK psn=102 msn=2 credits=0
+                   580 a: 1 SUCCESS
                 """);
     }
 
     @Test
     void lostAcknowledgementIsGivenAgainForTheRepeatedLastPacket() {
-        RcPair pair = pair();
-        pair.b.receive(7, THREE_PACKETS);
+        RcPair pair = pair(THREE_PACKETS);
         pair.wire.loseFirst(packet -> packet.opcode() == Opcode.RC_ACKNOWLEDGE);
         pair.a.send(1, THREE_PACKETS);
         pair.settle();
         assertTrace(pair, """
-                    40 a>b SEND_FIRST psn=100 ackreq
-                    60 b>a ACK psn=100 msn=1 credits=1 LOST
-                   540 a: sends 100 again, PROBE
-                   540 a>b SEND_FIRST psn=100 ackreq
-                   560 b>a ACK psn=100 msn=1 credits=1
-                   580 a>b SEND_MIDDLE psn=101
-                   580 a>b SEND_LAST psn=102 ackreq
-                   600 b: 7 SUCCESS
-                   600 b>a ACK psn=102 msn=2 credits=0
-                   620 a: 1 SUCCESS
+                    40 a>b SEND_FIRST psn=100
+                    40 a>b SEND_MIDDLE psn=101
+                    40 a>b SEND_LAST psn=102 ackreq
+                    60 b: 7 SUCCESS
+                    60 b>a ACK psn=102 msn=2 credits=0 LOST
+                   540 a: sends 102 again, PROBE
+                   540 a>b SEND_LAST psn=102 ackreq
+                   560 b>a ACK psn=102 msn=2 credits=0
+                   580 a: 1 SUCCESS
                 """);
     }
 
@@ -222,41 +239,38 @@ class RcTraceTest {
 
     @Test
     void packetThatIsOvertakenIsMissedOnceAndNotTakenTwice() {
-        RcPair pair = pair();
-        pair.b.receive(7, THREE_PACKETS);
+        RcPair pair = pair(THREE_PACKETS);
         pair.wire.delayIf(30_000, Wire.first(packet -> packet.opcode() == Opcode.RC_SEND_MIDDLE));
         pair.a.send(1, THREE_PACKETS);
         pair.settle();
         assertTrace(pair, """
-                    40 a>b SEND_FIRST psn=100 ackreq
+                    40 a>b SEND_FIRST psn=100
+                    40 a>b SEND_MIDDLE psn=101 LATE
+                    40 a>b SEND_LAST psn=102 ackreq
                     60 b>a ACK psn=100 msn=1 credits=1
-                    80 a>b SEND_MIDDLE psn=101 LATE
+                    60 b>a NAK_SEQUENCE psn=101 msn=1
+                    80 a: sends 101 again, SEQUENCE_NAK
+                    80 a>b SEND_MIDDLE psn=101
                     80 a>b SEND_LAST psn=102 ackreq
-                   100 b>a NAK_SEQUENCE psn=101 msn=1
-                   120 a: sends 101 again, SEQUENCE_NAK
-                   120 a>b SEND_MIDDLE psn=101
-                   120 a>b SEND_LAST psn=102 ackreq
-                   140 b: 7 SUCCESS
-                   140 b>a ACK psn=102 msn=2 credits=0
-                   160 a: 1 SUCCESS
+                   100 b: 7 SUCCESS
+                   100 b>a ACK psn=102 msn=2 credits=0
+                   120 a: 1 SUCCESS
                 """);
     }
 
     @Test
     void packetThatComesTwiceIsAcknowledgedOnce() {
-        RcPair pair = pair();
-        pair.b.receive(7, THREE_PACKETS);
+        RcPair pair = pair(THREE_PACKETS);
         pair.wire.repeatIf(packet -> packet.opcode() == Opcode.RC_SEND_MIDDLE);
         pair.a.send(1, THREE_PACKETS);
         pair.settle();
         assertTrace(pair, """
-                    40 a>b SEND_FIRST psn=100 ackreq
-                    60 b>a ACK psn=100 msn=1 credits=1
-                    80 a>b SEND_MIDDLE psn=101 TWICE
-                    80 a>b SEND_LAST psn=102 ackreq
-                   100 b: 7 SUCCESS
-                   100 b>a ACK psn=102 msn=2 credits=0
-                   120 a: 1 SUCCESS
+                    40 a>b SEND_FIRST psn=100
+                    40 a>b SEND_MIDDLE psn=101 TWICE
+                    40 a>b SEND_LAST psn=102 ackreq
+                    60 b: 7 SUCCESS
+                    60 b>a ACK psn=102 msn=2 credits=0
+                    80 a: 1 SUCCESS
                 """);
     }
 
@@ -316,9 +330,7 @@ class RcTraceTest {
 
     @Test
     void refusedRequestEndsBothEndsAndFlushesWhatWaits() {
-        RcPair pair = pair();
-        pair.b.receive(7, 100);
-        pair.b.receive(8, 100);
+        RcPair pair = pair(100, 100, 100);
         pair.a.receive(9, 100);
         pair.a.send(1, 100);
         pair.a.send(2, 200);
@@ -326,17 +338,18 @@ class RcTraceTest {
         pair.settle();
         assertTrace(pair, """
                     40 a>b SEND_ONLY psn=100 ackreq
+                    40 a>b SEND_ONLY psn=101 ackreq
+                    40 a>b SEND_ONLY psn=102 ackreq
                     60 b: 7 SUCCESS
-                    60 b>a ACK psn=100 msn=2 credits=1
+                    60 b: 8 LOCAL_LENGTH_ERROR
+                    60 b: ERR
+                    60 b: 9 WORK_REQUEST_FLUSHED
+                    60 b>a NAK_INVALID_REQUEST psn=101 msn=2
                     80 a: 1 SUCCESS
-                    80 a>b SEND_ONLY psn=101 ackreq
-                   100 b: 8 LOCAL_LENGTH_ERROR
-                   100 b: ERR
-                   100 b>a NAK_INVALID_REQUEST psn=101 msn=2
-                   120 a: ERR
-                   120 a: 2 REMOTE_INVALID_REQUEST_ERROR
-                   120 a: 3 WORK_REQUEST_FLUSHED
-                   120 a: 9 WORK_REQUEST_FLUSHED
+                    80 a: ERR
+                    80 a: 2 REMOTE_INVALID_REQUEST_ERROR
+                    80 a: 3 WORK_REQUEST_FLUSHED
+                    80 a: 9 WORK_REQUEST_FLUSHED
                 """);
     }
 
@@ -369,8 +382,7 @@ class RcTraceTest {
 
     @Test
     void acknowledgementOfAllStandsBehindTheResponsesOfEarlierReads() {
-        RcPair pair = pair();
-        pair.b.receive(7, 100);
+        RcPair pair = pair(100);
         pair.a.write(1, 100);
         pair.a.read(2, THREE_PACKETS);
         pair.a.send(3, 100);
@@ -378,15 +390,15 @@ class RcTraceTest {
         assertTrace(pair, """
                     40 a>b WRITE_ONLY psn=100 ackreq
                     40 a>b READ_REQUEST psn=101 length=2500 ackreq
-                    60 b>a READ_RESPONSE_FIRST psn=101 msn=3 credits=1
+                    40 a>b SEND_ONLY psn=104 ackreq
+                    60 b: 7 SUCCESS
+                    60 b>a READ_RESPONSE_FIRST psn=101 msn=3 credits=0
                     60 b>a READ_RESPONSE_MIDDLE psn=102
-                    60 b>a READ_RESPONSE_LAST psn=103 msn=3 credits=1
+                    60 b>a READ_RESPONSE_LAST psn=103 msn=3 credits=0
+                    60 b>a ACK psn=104 msn=4 credits=0
                     80 a: 1 SUCCESS
                     80 a: 2 SUCCESS
-                    80 a>b SEND_ONLY psn=104 ackreq
-                   100 b: 7 SUCCESS
-                   100 b>a ACK psn=104 msn=4 credits=0
-                   120 a: 3 SUCCESS
+                    80 a: 3 SUCCESS
                 """);
     }
 }

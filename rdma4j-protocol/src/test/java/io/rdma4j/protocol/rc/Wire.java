@@ -20,6 +20,7 @@ final class Wire {
     static final long LATENCY_NS = 20_000;
     private static final long SECOND = 1_000_000_000L;
     private static final long LONG_NS = 600 * SECOND;
+    private static final int TIME_WIDTH = 6;
     private static final int MOST_ROUNDS = 10_000_000;
 
     /** How long a packet takes. */
@@ -270,7 +271,9 @@ final class Wire {
 
     /** Something happens that is no packet. */
     void note(String event) {
-        trace.append(String.format("%6d %s\n", nowNs / 1000, event));
+        String us = Long.toString(nowNs / 1000);
+        trace.repeat(' ', Math.max(0, TIME_WIDTH - us.length())).append(us).append(' ')
+                .append(event).append('\n');
     }
 
     /** {@return what was sent and completed since the last call, each after its time in microseconds} */
