@@ -12,8 +12,6 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 /**
  * What the standard says about credits and message numbers, computed anew from the packets that one end sends to the
  * other, and from nothing else but what was posted. It fails as soon as an end sends a packet that does not fit.
@@ -113,8 +111,7 @@ final class CreditModel implements Wire.Watcher {
     public void onCompleted(RcEnd by, SendRequest request) {
         if (by == sender) {
             lastFinished = Math.max(lastFinished, unfinished.removeFirst().number);
-            assertThat(request.messageNumber()).as("number of a message that is over")
-                    .isEqualTo(lastFinished);
+            expect("number of a message that is over", request.messageNumber(), lastFinished);
         }
     }
 
@@ -135,7 +132,7 @@ final class CreditModel implements Wire.Watcher {
 
     private void onRequestSent(PacketView packet) {
         long psn = Psn.unwrap(packet.psn(), next);
-        assertThat(psn).as("no PSN is left out").isLessThanOrEqualTo(next);
+        expect("PSN, at most", Math.max(psn, next), next);
         if (psn < next) {
             return;
         }
@@ -151,8 +148,11 @@ final class CreditModel implements Wire.Watcher {
         boolean consumesReceive = message.receives > receivesThrough(messages.size() - 1L);
         if (consumesReceive && message.receives > limit) {
             packetsWithoutCredit++;
-            assertThat(una).as("a packet without credit is the only one under way").isEqualTo(psn);
-            assertThat(packet.isAcknowledgeRequested()).isTrue();
+            expect("oldest under way beside a packet without credit", una, psn);
+            if (!packet.isAcknowledgeRequested()) {
+                throw new AssertionError(
+                        "no acknowledgement is asked for, which would bring credit");
+            }
         }
     }
 
@@ -165,8 +165,7 @@ final class CreditModel implements Wire.Watcher {
             isWhole = askedOfRead >= request.length;
         }
         if (isWhole) {
-            assertThat(askedOfRead).as("bytes of READs asked for")
-                    .isEqualTo(request.isRead ? request.length : 0);
+            expect("bytes asked for", askedOfRead, request.isRead ? request.length : 0);
             askedOfRead = 0;
             unsent.removeFirst();
         }
@@ -183,22 +182,33 @@ final class CreditModel implements Wire.Watcher {
         }
         long psn = Psn.unwrap(packet.psn(), expected);
         if (packet.opcode() == Opcode.RC_ACKNOWLEDGE) {
-            assertThat(packet.messageNumber()).as("message number").isEqualTo((int) executed);
+            expect("message number", packet.messageNumber(), executed);
         } else {
             long number = numberOf(psn);
-            assertThat((long) packet.messageNumber()).isBetween(number, executed);
             if (psn >= answered) {
-                assertThat(packet.messageNumber()).isEqualTo((int) number);
+                expect("message number of a response", packet.messageNumber(), number);
                 answered = psn + 1;
             }
+            expect("message number, at least", Math.min(packet.messageNumber(), number), number);
+            expect("message number, at most", Math.max(packet.messageNumber(), executed),
+                    executed);
         }
         switch (Syndrome.kind(packet.syndrome())) {
-            case ACK -> assertThat(offered(packet)).as("receives that are offered")
-                    .isLessThanOrEqualTo(receives);
-            case RNR_NAK -> assertThat(messages.get((int) numberOf(psn) - 1).receives)
-                    .as("the receive that is missing").isGreaterThan(receives);
-            case NAK -> assertThat(packet.syndrome()).isEqualTo(Syndrome.NAK_PSN_SEQUENCE_ERROR);
+            case ACK -> expect("receives offered, at most", Math.max(offered(packet), receives),
+                    receives);
+            case RNR_NAK -> {
+                long missing = receivesThrough(numberOf(psn));
+                expect("the receive that is missing, at least", Math.max(missing, receives + 1),
+                        missing);
+            }
+            case NAK -> expect("syndrome", packet.syndrome(), Syndrome.NAK_PSN_SEQUENCE_ERROR);
             case RESERVED -> throw new AssertionError("a reserved syndrome");
+        }
+    }
+
+    private static void expect(String what, long actual, long right) {
+        if (actual != right) {
+            throw new AssertionError(what + ": " + actual + " instead of " + right);
         }
     }
 
@@ -234,7 +244,7 @@ final class CreditModel implements Wire.Watcher {
         long psn = Psn.unwrap(packet.psn(), expected);
         long now = Psn.unwrap(receiver.expectedPsn(), expected);
         if (psn != expected) {
-            assertThat(now).as("only the expected packet is carried out").isEqualTo(expected);
+            expect("expected PSN behind another packet", now, expected);
             return;
         }
         if (now == expected) {
@@ -242,7 +252,8 @@ final class CreditModel implements Wire.Watcher {
         }
         boolean isRead = packet.opcode() == Opcode.RC_READ_REQUEST;
         executed += packet.opcode().isEnd() ? 1 : 0;
-        assertThat(now).isEqualTo(isRead ? messages.get((int) executed - 1).endPsn : psn + 1);
+        expect("expected PSN behind a packet", now,
+                isRead ? messages.get((int) executed - 1).endPsn : psn + 1);
         expected = now;
     }
 

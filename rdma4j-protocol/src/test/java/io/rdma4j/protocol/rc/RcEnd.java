@@ -290,7 +290,9 @@ final class RcEnd implements QueuePairHost {
         long nowNs = wire.nowNs();
         for (int i = 0; i < RECEIVED_AT_ONCE && !arrived.isEmpty(); i++) {
             PacketView packet = Wire.view(arrived.remove());
-            assertThat(packet.destinationQueuePair()).isEqualTo(number);
+            if (packet.destinationQueuePair() != number) {
+                throw new AssertionError(packet + " is for another queue pair");
+            }
             queuePair.onPacket(packet, nowNs);
             wire.onReceived(this, packet);
         }
@@ -319,7 +321,9 @@ final class RcEnd implements QueuePairHost {
 
     @Override
     public void sendCompleted(SendRequest request, WorkCompletionStatus status, long byteLength) {
-        assertThat(request).isSameAs(sends.oldest());
+        if (request != sends.oldest()) {
+            throw new AssertionError("request " + request.id() + " is not the oldest");
+        }
         wire.onCompleted(this, request);
         complete(new Completion(request.id(), status, request.opcode().completionOpcode(),
                 byteLength, null));
