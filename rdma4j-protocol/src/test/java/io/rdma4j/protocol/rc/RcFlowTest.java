@@ -234,8 +234,10 @@ class RcFlowTest {
         pair.b.post(new ReceiveWorkRequest().id(7)
                 .add(pair.b.address + RcEnd.UPPER, 1500, pair.b.key)
                 .add(pair.b.address + RcEnd.UPPER + 1500, 5000, pair.b.key));
+        // The first packet ends in the second element, the second begins there and ends in the third.
         pair.a.post(pair.a.request(1).send().add(pair.a.address, 700, pair.a.key)
-                .add(pair.a.address + 700, 3000, pair.a.key));
+                .add(pair.a.address + 700, 800, pair.a.key)
+                .add(pair.a.address + 1500, 2200, pair.a.key));
         pair.settle();
         pair.a.assertCompleted("1 SUCCESS");
         assertThat(pair.b.completions.getFirst().byteLength()).isEqualTo(3700);
