@@ -1,8 +1,8 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.protocol.wire.Icrc;
-import io.rdma4j.protocol.wire.Layouts;
-import io.rdma4j.protocol.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.Icrc;
+import io.rdma4j.protocol.roce.wire.Layouts;
+import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Counter;

@@ -21,7 +21,6 @@ import io.rdma4j.tools.pingpong.IbvSrqPingpong;
 import io.rdma4j.tools.pingpong.IbvUcPingpong;
 import io.rdma4j.tools.pingpong.IbvUdPingpong;
 import io.rdma4j.tools.stat.Stat;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
@@ -29,6 +28,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine;
 
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;

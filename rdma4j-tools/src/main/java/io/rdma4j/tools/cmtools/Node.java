@@ -76,7 +76,7 @@ final class Node implements AutoCloseable {
     }
 
     /** Creates the queue pair and what it needs, once the id has a device. */
-    void prepare(boolean isDeafToItself) throws IOException {
+    void prepare(boolean blocksMulticastLoopback) throws IOException {
         DeviceContext context = id.context();
         if (isDatagram()) {
             checkSize(context);
@@ -94,7 +94,7 @@ final class Node implements AutoCloseable {
         id.createQueuePair(created, new QueuePairInitAttributes().type(id.queuePairType())
                 .capabilities(QueuePairCapabilities.ofDepth(depth, depth)).signalAll(true)
                 .sendCompletionQueue(sending).receiveCompletionQueue(receiving)
-                .blockSelfMulticastLoopback(isDeafToItself));
+                .blockSelfMulticastLoopback(blocksMulticastLoopback));
         closings.push(id::closeQueuePair);
         if (load.messages() > 0) {
             createMessage(created);
