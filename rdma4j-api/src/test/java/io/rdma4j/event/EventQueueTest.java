@@ -144,7 +144,10 @@ class EventQueueTest {
                 selected.completeExceptionally(e);
             }
         });
+        long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         while (!isWaiting(thread)) {
+            assertThat(System.nanoTime() - endNs).as("the thread does not select within a minute")
+                    .isNegative();
             Thread.onSpinWait();
         }
         events.close();

@@ -26,6 +26,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import java.lang.foreign.Arena;
 import java.lang.management.ManagementFactory;
+import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -89,6 +90,7 @@ class AllocationTest {
     private static void run(int count, QueuePair a, QueuePair b, CompletionQueue queue,
             SendWorkRequest[] requests, ReceiveWorkRequest receive, WorkCompletion completion)
             throws RdmaException {
+        long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         for (int i = 0; i < count; i++) {
             for (SendWorkRequest request : requests) {
                 int expected = request == requests[0] ? 2 : 1;
@@ -102,6 +104,9 @@ class AllocationTest {
                             throw new AssertionError(completion.toString());
                         }
                         expected--;
+                    } else if (System.nanoTime() - endNs > 0) {
+                        throw new AssertionError("no completion of message " + i + " of " + count
+                                + " within a minute");
                     }
                 }
             }

@@ -5,6 +5,7 @@ import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -23,6 +25,7 @@ import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** Ids on the loopback device, with one channel, closed after each test. */
 abstract class CmStage {
@@ -33,6 +36,8 @@ abstract class CmStage {
     static final String OWN = address(64);
     /** Another. */
     static final String OTHER = address(128);
+    /** The only loopback address of its IP version. */
+    static final String IPV6 = "::1";
 
     final EventChannel events = EventChannel.create();
     private final Deque<CmId> ids = new ArrayDeque<>();
@@ -50,14 +55,28 @@ abstract class CmStage {
         return "127." + (first + (pid >>> 16 & 63)) + "." + (pid >>> 8 & 255) + "." + (pid & 255);
     }
 
-    /** {@return an address of each IP version; the only IPv6 address may be another process's} */
+    /** {@return an address of each IP version, to be asked for with {@link #requirePresent}} */
     static List<String> ownAddresses() {
-        return isIpv6Free() ? List.of(OWN, "::1") : List.of(OWN);
+        return List.of(OWN, IPV6);
     }
 
-    static boolean isIpv6Free() {
+    /** Skips a test that wants IPv6 on a machine without. */
+    static void requirePresent(String address) throws Exception {
+        if (address.equals(IPV6)) {
+            requireIpv6();
+        }
+    }
+
+    /** Skips a test on a machine without IPv6; waits for its only loopback address if another process has it. */
+    static void requireIpv6() throws Exception {
+        assumeTrue(NetworkInterface.getByInetAddress(InetAddress.ofLiteral(IPV6)) != null,
+                "no network interface has " + IPV6);
+        Wait.until("another process has given " + IPV6 + " back", CmStage::isIpv6Free);
+    }
+
+    private static boolean isIpv6Free() {
         try (CmId probe = CmId.create(PortSpace.TCP)) {
-            probe.bindAddress(anyPort("::1"));
+            probe.bindAddress(anyPort(IPV6));
             return true;
         } catch (RdmaException taken) {
             return false;

@@ -6,6 +6,7 @@ import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.QueuePairAttributes;
@@ -28,6 +29,7 @@ import java.net.BindException;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
@@ -38,7 +40,6 @@ import java.util.concurrent.TimeUnit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** The connection manager over real sockets on loopback, as applications use it. */
 class ConnectionTest {
@@ -120,6 +121,7 @@ class ConnectionTest {
     @ParameterizedTest
     @MethodSource("io.rdma4j.softnic.CmStage#ownAddresses")
     void connectionCarriesMessagesAndEndsOnBothSides(String address) throws Exception {
+        CmStage.requirePresent(address);
         CmId server = connectAndAccept(listen(address), "from client", "from server");
         assertThat(client.destinationPort()).isEqualTo(listener.sourcePort());
         assertThat(server.destinationPort()).isEqualTo(client.sourcePort());
@@ -394,16 +396,21 @@ class ConnectionTest {
     @Test
     void loopbackTakesTheNextFreeAddressByItself() throws Exception {
         try (DatagramSocket other = new DatagramSocket(null)) {
-            try {
-                other.bind(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 4791));
-            } catch (BindException e) {
-                // Whoever has it may give it back at any moment.
-                assumeTrue(other.isBound(), "another process has the address");
-            }
+            // Whoever has it may give it back at any moment, and must not do so during the test.
+            Wait.until("another process has given 127.0.0.1 back", () -> isBound(other));
             resolve(client, new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 1));
             assertThat(client.localAddress().getAddress().getHostAddress())
                     .isNotEqualTo("127.0.0.1")
                     .startsWith("127.0.0.");
+        }
+    }
+
+    private static boolean isBound(DatagramSocket socket) throws SocketException {
+        try {
+            socket.bind(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 4791));
+            return true;
+        } catch (BindException taken) {
+            return false;
         }
     }
 
@@ -509,9 +516,8 @@ class ConnectionTest {
             Thread.currentThread().interrupt();
             client.postSend(2, region, 0, 10, SendFlag.SIGNALED);
             WorkCompletion completion = new WorkCompletion();
-            while (!client.queuePair().sendCompletionQueue().poll(completion)) {
-                Thread.onSpinWait();
-            }
+            Wait.until("the SEND completes",
+                    () -> client.queuePair().sendCompletionQueue().poll(completion));
             assertThat(Thread.interrupted()).isTrue();
             assertThat(completion.isSuccess()).isTrue();
             assertThat(server.awaitReceiveCompletion().isSuccess()).isTrue();

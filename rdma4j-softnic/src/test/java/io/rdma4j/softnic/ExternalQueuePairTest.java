@@ -5,6 +5,7 @@ import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
@@ -52,9 +53,7 @@ class ExternalQueuePairTest extends CmStage {
 
         WorkCompletion await() throws RdmaException {
             WorkCompletion completion = new WorkCompletion();
-            while (!completions.poll(completion)) {
-                Thread.onSpinWait();
-            }
+            Wait.until("a request completes", () -> completions.poll(completion));
             return completion;
         }
 

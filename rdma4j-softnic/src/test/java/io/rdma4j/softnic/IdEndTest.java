@@ -5,6 +5,7 @@ import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Errno;
@@ -13,7 +14,6 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.WorkCompletion;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIf;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -109,9 +109,7 @@ class IdEndTest extends CmStage {
         id.close();
         region.close();
         // In a thread of its own.
-        while (!isFree()) {
-            Thread.onSpinWait();
-        }
+        Wait.until("the device has given its address back", IdEndTest::isFree);
     }
 
     private static boolean isFree() throws SocketException {
@@ -124,8 +122,8 @@ class IdEndTest extends CmStage {
     }
 
     @Test
-    @EnabledIf("isIpv6Free")
     void otherIpVersionOfLoopbackIsClaimedWhenItIsNeeded() throws Exception {
+        requireIpv6();
         CmId first = id(PortSpace.TCP);
         first.bindAddress(anyPort(OWN));
         CmId second = id(PortSpace.TCP);
@@ -157,7 +155,7 @@ class IdEndTest extends CmStage {
                 });
             }
             for (Thread thread : threads) {
-                Race.until("the thread waits", () -> isWaiting(thread), Thread::onSpinWait);
+                Wait.until("the thread waits", () -> isWaiting(thread));
             }
             for (int i = 0; i < 4; i++) {
                 ends.client.postSend(i, memory.asSlice(0, 8));

@@ -10,6 +10,7 @@ import io.rdma4j.softnic.network.ImpairedNetwork;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.Impairment;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
@@ -97,11 +98,10 @@ class ImpairmentTest {
 
         void awaitCompletions(int count) throws RdmaException {
             WorkCompletion completion = new WorkCompletion();
-            for (int i = 0; i < count;) {
-                if (queue.poll(completion)) {
-                    assertThat(completion.isSuccess()).as(completion.toString()).isTrue();
-                    i++;
-                }
+            for (int i = 0; i < count; i++) {
+                Wait.until((i + 1) + " of " + count + " requests have completed",
+                        () -> queue.poll(completion));
+                assertThat(completion.isSuccess()).as(completion.toString()).isTrue();
             }
         }
 

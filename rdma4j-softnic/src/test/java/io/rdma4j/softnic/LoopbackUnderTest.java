@@ -1,5 +1,6 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.testkit.ConformanceRun;
 import io.rdma4j.testkit.DeviceUnderTest;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.GidEntry;
@@ -8,12 +9,18 @@ import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 
 import java.net.InetAddress;
+import java.util.List;
 
 /** The software device of the loopback interface, as the conformance suite sees it. */
 interface LoopbackUnderTest extends DeviceUnderTest {
     @Override
-    default String deviceName() {
-        return "software RoCE";
+    default ConformanceRun run() {
+        return SoftwareRoceRuns.NETWORK;
+    }
+
+    @Override
+    default List<ConformanceRun> reportedRuns() {
+        return SoftwareRoceRuns.ALL;
     }
 
     @Override

@@ -18,6 +18,7 @@ import io.rdma4j.verbs.WorkCompletionFlag;
 import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -192,7 +193,18 @@ class MemoryWindowTest {
     @Test
     void resettingTheQueuePairEndsAccess() throws Exception {
         MemoryWindow window = bound();
-        pair.b.queuePair.modify(new QueuePairAttributes().state(QueuePairState.RESET));
+        int key = window.rkey();
+        write(1, key, START, 8);
+        QueuePairAttributes reset = new QueuePairAttributes().state(QueuePairState.RESET);
+        pair.a.queuePair.modify(reset);
+        pair.b.queuePair.modify(reset);
+        pair.connect(new Pair.Settings());
+        MemorySegment place = pair.b.region.segment().asSlice(START, 8);
+        place.fill((byte) 0);
+        write(2, key, START, 8);
+        pair.a.assertCompleted("1 SUCCESS", "2 REMOTE_ACCESS_ERROR");
+        assertThat(place.mismatch(MemorySegment.ofArray(new byte[8]))).isEqualTo(-1);
+        // Nothing is bound to the region any more.
         pair.b.region.close();
         window.close();
     }

@@ -20,7 +20,6 @@ import java.net.InetSocketAddress;
 
 import static io.rdma4j.verbs.AddressHandle.GLOBAL_ROUTE_LENGTH;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** Multicast groups through the connection manager, over real sockets on loopback. */
 class MulticastTest extends CmStage {
@@ -142,7 +141,7 @@ class MulticastTest extends CmStage {
 
     @Test
     void groupOfIpv6IsJoinedAndLeft() throws Exception {
-        assumeTrue(isIpv6Free(), "another process holds ::1");
+        requireIpv6();
         InetAddress group = InetAddress
                 .ofLiteral("ff1e::" + ADDRESS.substring(4).replace('.', ':'));
         CmId id = id(PortSpace.UDP);

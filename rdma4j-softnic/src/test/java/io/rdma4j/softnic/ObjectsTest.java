@@ -3,6 +3,7 @@ package io.rdma4j.softnic;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.EventChannel;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionField;
@@ -372,10 +373,8 @@ class ObjectsTest {
                 waiter.completeExceptionally(e);
             }
         });
-        while (thread.getState() != Thread.State.WAITING
-                && thread.getState() != Thread.State.TIMED_WAITING) {
-            Thread.onSpinWait();
-        }
+        Wait.until("the thread waits", () -> thread.getState() == Thread.State.WAITING
+                || thread.getState() == Thread.State.TIMED_WAITING);
         channel.close();
         assertThatExceptionOfType(ExecutionException.class)
                 .isThrownBy(() -> waiter.get(30, TimeUnit.SECONDS)).withMessageContaining("EBADF");

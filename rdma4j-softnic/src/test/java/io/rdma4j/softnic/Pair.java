@@ -278,9 +278,6 @@ final class Pair {
         }
 
         void takeCompletions() throws RdmaException {
-            if (node.isStopped) {
-                return;
-            }
             WorkCompletion completion = new WorkCompletion();
             while (completionQueue.poll(completion)) {
                 completions.add(completion);

@@ -1,5 +1,7 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.testkit.Wait;
+
 import java.io.File;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -36,9 +38,8 @@ record ProcessResources(long heapBytes, long residentBytes, long files, long thr
     private static void collectGarbage() {
         for (int i = 0; i < 2; i++) {
             WeakReference<Object> canary = new WeakReference<>(new Object());
-            while (canary.get() != null) {
-                System.gc();
-            }
+            Wait.until("an object that nobody holds is collected", () -> canary.get() == null,
+                    System::gc);
         }
     }
 

@@ -1,13 +1,12 @@
 package io.rdma4j.softnic;
 
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadInfo;
+import io.rdma4j.testkit.Wait;
+
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BooleanSupplier;
 
 /**
  * Threads that do something at once: the first failure of any ends all, and whoever waits in vain says where
@@ -72,7 +71,7 @@ public final class Race {
             long leftNs = DURATION_NS + PATIENCE_NS;
             if (!thread.join(Duration.ofNanos(leftNs))) {
                 Throwable first = failure.get();
-                throw new AssertionError(thread.getName() + " does not end\n" + allThreads(),
+                throw new AssertionError(thread.getName() + " does not end\n" + Wait.allThreads(),
                         first);
             }
         }
@@ -80,25 +79,5 @@ public final class Race {
         if (first != null) {
             throw new AssertionError(first);
         }
-    }
-
-    /** Does something until a condition holds; if it never does, says where everybody stands. */
-    public static void until(String what, BooleanSupplier condition, Course meanwhile)
-            throws Exception {
-        long startNs = System.nanoTime();
-        while (!condition.getAsBoolean()) {
-            meanwhile.run();
-            if (System.nanoTime() - startNs > PATIENCE_NS) {
-                throw new AssertionError("in vain: " + what + "\n" + allThreads());
-            }
-        }
-    }
-
-    private static String allThreads() {
-        StringBuilder text = new StringBuilder();
-        for (ThreadInfo thread : ManagementFactory.getThreadMXBean().dumpAllThreads(true, true)) {
-            text.append(thread);
-        }
-        return text.toString();
     }
 }

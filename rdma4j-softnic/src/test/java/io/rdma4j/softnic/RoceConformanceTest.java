@@ -4,6 +4,7 @@ import io.rdma4j.testkit.AddressHandleConformance;
 import io.rdma4j.testkit.AtomicConformance;
 import io.rdma4j.testkit.CompletionEventConformance;
 import io.rdma4j.testkit.CompletionQueueConformance;
+import io.rdma4j.testkit.ConformanceRun;
 import io.rdma4j.testkit.ConnectionManagerConformance;
 import io.rdma4j.testkit.DeviceConformance;
 import io.rdma4j.testkit.ExtendedCompletionQueueConformance;
@@ -20,8 +21,12 @@ import io.rdma4j.testkit.RelaxedOrderingConformance;
 import io.rdma4j.testkit.SharedReceiveQueueConformance;
 import io.rdma4j.testkit.TimestampConformance;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import java.util.List;
 
 /** The conformance suite on the loopback device, and on a simulated wire where packets must be lost. */
+@ExtendWith(ChosenLoopback.Network.class)
 class RoceConformanceTest {
     @Nested
     class Devices extends DeviceConformance implements LoopbackUnderTest {}
@@ -79,8 +84,13 @@ class RoceConformanceTest {
     @Nested
     class Faults extends FaultConformance {
         @Override
-        public String deviceName() {
-            return "software RoCE";
+        public ConformanceRun run() {
+            return SoftwareRoceRuns.FAULTS;
+        }
+
+        @Override
+        public List<ConformanceRun> reportedRuns() {
+            return SoftwareRoceRuns.ALL;
         }
 
         @Override

@@ -5,7 +5,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** As {@link SharedChannelRaceTest} where packets do not leave the process. */
 @Tag("stress")
-@ExtendWith(DirectLoopback.class)
+@ExtendWith(ChosenLoopback.Direct.class)
 class SharedChannelDirectRaceTest extends SharedChannelRaceTest {
     SharedChannelDirectRaceTest() throws Exception {}
 }

@@ -4,7 +4,7 @@ import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** As {@link SharedChannelTest} where packets do not leave the process. */
-@ExtendWith(DirectLoopback.class)
+@ExtendWith(ChosenLoopback.Direct.class)
 class SharedChannelDirectTest extends SharedChannelTest {
     SharedChannelDirectTest() throws RdmaException {}
 }

@@ -1,6 +1,7 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.softnic.SharedChannelStage.Link;
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairState;
@@ -86,7 +87,7 @@ class SharedChannelRaceTest {
                 }
                 link.sendFromFarEnd(number);
                 long next = number + 1;
-                Race.until("the message is taken", () -> taken.get() == next || race.hasFailed(),
+                Wait.until("the message is taken", () -> taken.get() == next || race.hasFailed(),
                         Thread::yield);
                 assertThat(link.far.awaitSendCompletion().isSuccess()).isTrue();
             }
@@ -137,7 +138,7 @@ class SharedChannelRaceTest {
                 }
                 if (number > 0 && !hasTaken) {
                     // It does something else: the message is for the first, whoever was woken for it.
-                    Race.until("another takes the message", () -> taken.get() != before
+                    Wait.until("another takes the message", () -> taken.get() != before
                             || hasEnded() || race.hasFailed(), Thread::yield);
                 }
             }

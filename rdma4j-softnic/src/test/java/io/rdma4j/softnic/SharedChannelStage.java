@@ -3,6 +3,7 @@ package io.rdma4j.softnic;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.MemoryRegion;
@@ -133,7 +134,7 @@ final class SharedChannelStage implements AutoCloseable {
     // ---------------------------------------------------------------- threads that wait
 
     /** Something that takes until something else happens. */
-    interface Wait<T> {
+    interface Blocking<T> {
         T await() throws RdmaException;
     }
 
@@ -142,11 +143,11 @@ final class SharedChannelStage implements AutoCloseable {
         private final CompletableFuture<T> result = new CompletableFuture<>();
         private final Thread thread;
 
-        Waiter(Wait<T> wait) {
+        Waiter(Blocking<T> wait) {
             this(Thread.ofPlatform().daemon(), wait);
         }
 
-        Waiter(Thread.Builder threads, Wait<T> wait) {
+        Waiter(Thread.Builder threads, Blocking<T> wait) {
             thread = threads.start(() -> {
                 try {
                     result.complete(wait.await());
@@ -157,7 +158,7 @@ final class SharedChannelStage implements AutoCloseable {
         }
 
         Waiter<T> untilItSleeps() throws Exception {
-            Race.until("the thread sleeps", this::isAsleep, Thread::onSpinWait);
+            Wait.until("the thread sleeps", this::isAsleep);
             return this;
         }
 

@@ -42,8 +42,6 @@ final class Simulation {
         final SoftDeviceContext context;
         final ProtectionDomain domain;
         final InetAddress address;
-        /** The process stands still: it neither looks at packets nor at the time. */
-        boolean isStopped;
         /** What is to be written to files, and is at the next opportunity, unless the disk is slow. */
         final Deque<Runnable> disk = new ArrayDeque<>();
         boolean isDiskSlow;
@@ -67,17 +65,10 @@ final class Simulation {
         }
 
         void poll() {
-            if (isStopped) {
-                return;
-            }
             nic.driver().poll();
             if (!isDiskSlow) {
                 writeFiles();
             }
-        }
-
-        private long deadlineNs() {
-            return isStopped ? Long.MAX_VALUE : nic.engine().deadlineNs();
         }
 
         void writeFiles() {
@@ -152,7 +143,8 @@ final class Simulation {
     }
 
     private long nextTickNs() {
-        long next = Math.min(network.nextArrivalNs(), Math.min(a.deadlineNs(), b.deadlineNs()));
+        long next = Math.min(network.nextArrivalNs(),
+                Math.min(a.nic.engine().deadlineNs(), b.nic.engine().deadlineNs()));
         // The application acts of its own accord now and then.
         return Math.min(next, network.nowNs() + APPLICATION_TICK_NS);
     }

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Errno;
@@ -83,10 +84,10 @@ final class StressCrowd implements AutoCloseable {
 
     /** When nobody posts any more: all sends complete, then all receives are flushed. */
     private void end() throws Exception {
-        Race.until("all posters are done", () -> working.get() == 0 || stage.race.hasFailed(),
+        Wait.until("all posters are done", () -> working.get() == 0 || stage.race.hasFailed(),
                 StressStage::pause);
         ReceiveWorkRequest more = new ReceiveWorkRequest();
-        Race.until("all sends complete: " + ledger.openSends,
+        Wait.until("all sends complete: " + ledger.openSends,
                 () -> ledger.openSends.isEmpty() || stage.race.hasFailed(), () -> {
                     posters.topUp(more);
                     StressStage.pause();
@@ -98,7 +99,7 @@ final class StressCrowd implements AutoCloseable {
         for (QueuePair queuePair : objects.posting) {
             StressStage.fail(queuePair);
         }
-        Race.until("all receives complete",
+        Wait.until("all receives complete",
                 () -> ledger.openReceives.isEmpty() || stage.race.hasFailed(),
                 StressStage::pause);
     }
@@ -118,7 +119,7 @@ final class StressCrowd implements AutoCloseable {
         }
         StressStage.fail(queuePair);
         // Not more than the queue can hold.
-        Race.until("flushed receives are taken",
+        Wait.until("flushed receives are taken",
                 () -> ids.stream().noneMatch(ledger.openReceives::contains)
                         || stage.race.hasFailed(),
                 StressStage::pause);

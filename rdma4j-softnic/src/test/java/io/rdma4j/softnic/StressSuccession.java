@@ -1,5 +1,6 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairType;
@@ -102,7 +103,7 @@ final class StressSuccession {
                 isStopped = false;
                 turns.await();
                 long wanted = accepted.get() + StressStage.DEPTH;
-                Race.until("enough is posted",
+                Wait.until("enough is posted",
                         () -> accepted.get() >= wanted || stage.race.hasFailed(), this::takeAll);
                 end.run();
                 peer.close();
@@ -124,11 +125,11 @@ final class StressSuccession {
     void failAndFlush() throws Exception {
         StressStage.fail(current);
         long wanted = accepted.get() + 8;
-        Race.until("some is posted after the failure",
+        Wait.until("some is posted after the failure",
                 () -> accepted.get() >= wanted || stage.race.hasFailed(), this::takeAll);
         isStopped = true;
         turns.await();
-        Race.until("all is flushed: " + open, () -> open.isEmpty() || stage.race.hasFailed(),
+        Wait.until("all is flushed: " + open, () -> open.isEmpty() || stage.race.hasFailed(),
                 this::takeAll);
         current.close();
     }

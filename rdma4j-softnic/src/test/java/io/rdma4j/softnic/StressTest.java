@@ -1,5 +1,6 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.MemoryRegion;
@@ -79,9 +80,8 @@ class StressTest {
                             .inline(MemorySegment.ofArray(new byte[64]));
                 }
                 writer.postSend(request);
-                Race.until("the write",
-                        () -> stage.race.hasFailed() || take(completions, completion),
-                        Thread::onSpinWait);
+                Wait.until("the write",
+                        () -> stage.race.hasFailed() || take(completions, completion));
                 writes.incrementAndGet();
             }
         });
@@ -124,7 +124,6 @@ class StressTest {
 
     private void passWrites(AtomicLong writes, int count) throws Exception {
         long wanted = writes.get() + count;
-        Race.until("writes", () -> writes.get() >= wanted || stage.race.hasFailed(),
-                Thread::onSpinWait);
+        Wait.until("writes", () -> writes.get() >= wanted || stage.race.hasFailed());
     }
 }

@@ -9,7 +9,10 @@ import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.LinkLayer;
 import io.rdma4j.verbs.PortFlag;
 import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendWorkRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -24,13 +27,34 @@ public abstract class AddressHandleConformance extends Conformance {
     }
 
     @ConformanceCase(file = "test_addr", name = "create_ah")
-    void handleKeepsItsPath() throws RdmaException {
+    void handleKeepsItsPathAndLeadsThere() throws RdmaException {
         DeviceContext context = open();
         ProtectionDomain domain = keep(context.allocateProtectionDomain());
         AddressHandleAttributes path = toItself(context).withTrafficClass(4).withHopLimit(7);
         AddressHandle handle = keep(domain.createAddressHandle(path));
         assertThat(handle.attributes()).isEqualTo(path);
         assertThat(handle.protectionDomain()).isSameAs(domain);
+        assertDatagramArrives();
+    }
+
+    /** Sends along a path that says everything a path can say. */
+    private void assertDatagramArrives() throws RdmaException {
+        Players players = players(new PlayerSettings().type(QueuePairType.UD));
+        Player client = players.client;
+        Player server = players.server;
+        AddressHandle handle = keep(client.domain.createAddressHandle(
+                client.pathTo(server).withTrafficClass(4).withHopLimit(7)));
+        byte[] sent = {1, 2, 3, 4};
+        client.store(Player.SEND_AT, sent);
+        long receive = server.receive(sent.length);
+        long send = client.newId();
+        client.queuePair.postSend(new SendWorkRequest().id(send).send()
+                .add(client.region, Player.SEND_AT, sent.length).set(SendFlag.SIGNALED)
+                .to(handle, server.queuePair.number(), Player.QKEY));
+        client.awaitSuccess(send);
+        server.awaitSuccess(receive);
+        assertThat(server.load(Player.RECEIVE_AT + server.headerLength(), sent.length))
+                .isEqualTo(sent);
     }
 
     @ConformanceCase(file = "test_addr", name = "create_ah_roce")

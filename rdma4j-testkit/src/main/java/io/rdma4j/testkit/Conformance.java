@@ -2,8 +2,10 @@ package io.rdma4j.testkit;
 
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -25,6 +27,7 @@ public abstract class Conformance implements DeviceUnderTest {
     static final Duration LIMIT = Duration.ofSeconds(20);
 
     private final Deque<AutoCloseable> kept = new ArrayDeque<>();
+    private @Nullable String withoutEffect;
 
     /** Only this package has classes of the suite. */
     Conformance() {}
@@ -61,7 +64,11 @@ public abstract class Conformance implements DeviceUnderTest {
 
     /** {@return two connected ends with all that they need} */
     final Players players(PlayerSettings settings) throws RdmaException {
-        return new Players(this::keep, device(), peerDevice(), settings);
+        Connector connector = settings.type != QueuePairType.RC
+                || connectionMethod() == ConnectionMethod.BY_HAND
+                        ? new HandConnector(keep(device().open()), keep(peerDevice().open()))
+                        : new CmConnector(this::keep, this);
+        return new Players(this::keep, Thread::onSpinWait, connector, settings);
     }
 
     /** {@return two connected ends of a reliable connection} */
@@ -84,10 +91,23 @@ public abstract class Conformance implements DeviceUnderTest {
         return assertThatExceptionOfType(RdmaException.class).isThrownBy(call).actual();
     }
 
-    /** Ends a test that the device's attributes say it cannot pass. */
+    /** Ends a test that the device's attributes say it cannot pass, as a failure where it must. */
     static void assumeOffered(boolean isOffered, String attribute) {
         if (!isOffered) {
             Assumptions.abort(attribute);
         }
+    }
+
+    /**
+     * Says that what the test asked for was accepted and did no harm, and that a device which ignores it would
+     * have passed as well.
+     */
+    final void reportWithoutEffect(String reason) {
+        withoutEffect = reason;
+    }
+
+    /** {@return why nothing is known of an effect, or null if the test has seen one} */
+    final @Nullable String withoutEffect() {
+        return withoutEffect;
     }
 }

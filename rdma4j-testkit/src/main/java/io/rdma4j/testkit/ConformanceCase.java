@@ -8,7 +8,10 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** A test that is one case of the suite, named as where it comes from names it. */
+/**
+ * A test that is one case of the suite, named as where it comes from names it. Which devices must pass it says
+ * {@link ConformanceProfile}.
+ */
 @Documented
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
@@ -19,28 +22,4 @@ public @interface ConformanceCase {
 
     /** Its name there, without a leading {@code test_}. */
     String name();
-
-    /** Whether every device must pass it. */
-    Kind kind() default Kind.REQUIRED;
-
-    /** Who must pass a case. */
-    enum Kind {
-        /** Every device of the kind that the suite is for. */
-        REQUIRED("required"),
-        /** Devices whose attributes say that they can. */
-        OPTIONAL("optional"),
-        /** Every device with reliable connections whose wire a test can disturb. */
-        FAULT("faults");
-
-        private final String text;
-
-        Kind(String text) {
-            this.text = text;
-        }
-
-        /** {@return the word the report uses} */
-        public String text() {
-            return text;
-        }
-    }
 }

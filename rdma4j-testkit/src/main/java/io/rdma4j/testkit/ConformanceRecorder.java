@@ -1,14 +1,18 @@
 package io.rdma4j.testkit;
 
+import io.rdma4j.testkit.ConformanceReport.Outcome;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.extension.AfterTestExecutionCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+import org.junit.jupiter.api.extension.LifecycleMethodExecutionExceptionHandler;
 import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 import org.junit.jupiter.api.extension.TestWatcher;
+import org.opentest4j.TestAbortedException;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -17,8 +21,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Notes how each case ends on each device, and writes the report when a run has ended in which every
- * device that took part met every case. A run of some tests alone leaves the report as it is.
+ * Decides and notes how each case ends: what a device does not offer is a failure where its profile requires
+ * it, and otherwise no result. Writes the report when a run of the tests has ended in which every run of the
+ * suite that belongs into it met all its cases; a run of some tests alone leaves the report as it is.
  *
  * <p>The report goes to the file that the system property {@code rdma4j.conformance.report} names, and
  * nowhere without it.
@@ -26,62 +31,103 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class ConformanceRecorder
         implements
             BeforeEachCallback,
+            AfterTestExecutionCallback,
             TestExecutionExceptionHandler,
+            LifecycleMethodExecutionExceptionHandler,
             TestWatcher {
     private static final String REPORT = "rdma4j.conformance.report";
     private static final Namespace NAMESPACE = Namespace.create(ConformanceRecorder.class);
     private static final ConformanceReport RESULTS = new ConformanceReport();
 
     /** By the test's unique id: when a test has ended its instance may be gone. */
-    private static final Map<String, String> DEVICES = new ConcurrentHashMap<>();
+    private static final Map<String, UnderTest> TESTED = new ConcurrentHashMap<>();
+    private static final Map<String, String> WITHOUT_EFFECT = new ConcurrentHashMap<>();
 
     /** Called by the platform. */
     public ConformanceRecorder() {}
 
     @Override
     public void beforeEach(ExtensionContext context) {
-        if (context.getRequiredTestInstance() instanceof UnderTest device) {
-            DEVICES.put(context.getUniqueId(), device.deviceName());
+        if (context.getRequiredTestInstance() instanceof UnderTest tested) {
+            TESTED.put(context.getUniqueId(), tested);
         }
         context.getRoot().getStore(NAMESPACE).computeIfAbsent(RunEnd.class, key -> new RunEnd());
     }
 
-    /** What a device says it does not offer is a failure only where it must be offered. */
+    @Override
+    public void afterTestExecution(ExtensionContext context) {
+        if (context.getRequiredTestInstance() instanceof Conformance test) {
+            String reason = test.withoutEffect();
+            if (reason != null) {
+                WITHOUT_EFFECT.put(context.getUniqueId(), reason);
+            }
+        }
+    }
+
     @Override
     public void handleTestExecutionException(ExtensionContext context, Throwable failure)
             throws Throwable {
+        decide(context, failure);
+    }
+
+    @Override
+    public void handleBeforeEachMethodExecutionException(ExtensionContext context,
+            Throwable failure) throws Throwable {
+        decide(context, failure);
+    }
+
+    /** What a device does not offer is a failure where it must be offered, and only there. */
+    private static void decide(ExtensionContext context, Throwable failure) throws Throwable {
         ConformanceCase known = conformanceCase(context);
-        if (known != null && failure instanceof RdmaException refusal
-                && refusal.errno() == Errno.EOPNOTSUPP
-                && context.getRequiredTestInstance() instanceof UnderTest device
-                && !device.requires(known)) {
-            Assumptions.abort(String.valueOf(refusal.getMessage()));
+        String missing = missing(failure);
+        if (known == null || missing == null
+                || !(context.getRequiredTestInstance() instanceof UnderTest tested)) {
+            throw failure;
         }
-        throw failure;
+        ConformanceProfile profile = tested.run().profile();
+        if (profile.requires(known)) {
+            throw new AssertionError("a device of the profile " + profile.text() + " must offer "
+                    + known.file() + ' ' + known.name() + "; this one does not: " + missing,
+                    failure);
+        }
+        Assumptions.abort(missing);
+    }
+
+    /** {@return what the device does not offer, or null if something else has failed} */
+    private static @Nullable String missing(Throwable failure) {
+        boolean isMissing = failure instanceof TestAbortedException
+                || (failure instanceof RdmaException refusal
+                        && refusal.errno() == Errno.EOPNOTSUPP);
+        return isMissing ? String.valueOf(failure.getMessage()) : null;
     }
 
     @Override
     public void testSuccessful(ExtensionContext context) {
-        record(context, ConformanceReport.Outcome.PASSED, "");
+        String reason = WITHOUT_EFFECT.remove(context.getUniqueId());
+        if (reason == null) {
+            record(context, Outcome.PASSED, "");
+        } else {
+            record(context, Outcome.WITHOUT_EFFECT, reason);
+        }
     }
 
     @Override
     public void testFailed(ExtensionContext context, @Nullable Throwable cause) {
-        record(context, ConformanceReport.Outcome.FAILED, "");
+        record(context, Outcome.FAILED, "");
     }
 
     @Override
     public void testAborted(ExtensionContext context, @Nullable Throwable cause) {
         String reason = cause == null || cause.getMessage() == null ? "" : cause.getMessage();
-        record(context, ConformanceReport.Outcome.NOT_SUPPORTED, reason);
+        record(context, Outcome.NOT_SUPPORTED, reason);
     }
 
-    private static void record(ExtensionContext context, ConformanceReport.Outcome outcome,
-            String reason) {
-        String device = DEVICES.remove(context.getUniqueId());
-        if (device != null && conformanceCase(context) != null) {
-            RESULTS.add(device, ConformanceSuite.nameOf(context.getRequiredTestMethod()), outcome,
-                    reason);
+    private static void record(ExtensionContext context, Outcome outcome, String reason) {
+        UnderTest tested = TESTED.remove(context.getUniqueId());
+        if (tested != null && conformanceCase(context) != null) {
+            RESULTS.expect(tested.reportedRuns());
+            RESULTS.add(tested.run(), ConformanceSuite.nameOf(context.getRequiredTestMethod()),
+                    outcome, reason);
         }
     }
 

@@ -1,14 +1,13 @@
 package io.rdma4j.testkit;
 
-import io.rdma4j.testkit.ConformanceCase.Kind;
 import io.rdma4j.testkit.ConformanceSuite.Entry;
 
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 
-/** The results of a run as a document that is the same whenever the results are. Thread safe. */
+/** The results of runs of the suite as a document that is the same whenever the results are. Thread safe. */
 final class ConformanceReport {
     private static final String HEAD = """
             # Conformance
@@ -17,18 +16,31 @@ final class ConformanceReport {
             roce-sim, as `rdma4j-testkit` tests them through the interface alone. A run of the whole suite
             (`mvn verify`) writes this file; nothing in it is written by hand.
 
+            A row is a run of its own: a device, what its packets travel over, and who connects the queue pairs.
+            Faults need a wire that loses packets as told, so they run on a simulated network alone.
+
+            A case that is *required* must pass; the device's
+            [profile](../rdma4j-testkit/src/main/resources/io/rdma4j/testkit/cases.txt) says which. An *optional* one may be
+            *not supported*, and the reason stands with it. *Accepted, no effect* is what the device takes and
+            works with, while nothing shows that it does anything about it; such a case counts neither as passed
+            nor as failed.
+
             """;
 
-    private final Map<String, Map<String, Result>> devices = new TreeMap<>();
+    private final Map<ConformanceRun, Map<String, Result>> runs = new LinkedHashMap<>();
 
     /** How a case ended. */
     enum Outcome {
-        PASSED("passed"), NOT_SUPPORTED("not supported"), FAILED("**failed**");
+        PASSED("passed", ""), WITHOUT_EFFECT("accepted, no effect",
+                "accepted without effect"), NOT_SUPPORTED("not supported",
+                        "not supported"), FAILED("**failed**", "failed");
 
         private final String text;
+        private final String counted;
 
-        Outcome(String text) {
+        Outcome(String text, String counted) {
             this.text = text;
+            this.counted = counted;
         }
     }
 
@@ -38,44 +50,52 @@ final class ConformanceReport {
         }
     }
 
-    /** Notes how a test ended on a device; the last time counts. */
-    synchronized void add(String device, String test, Outcome outcome, String reason) {
-        devices.computeIfAbsent(device, name -> new HashMap<>()).put(test,
-                new Result(outcome, reason.lines().findFirst().orElse("")));
+    /** Says that runs belong into the report, in this order. */
+    synchronized void expect(List<ConformanceRun> expected) {
+        expected.forEach(each -> runs.computeIfAbsent(each, run -> new HashMap<>()));
     }
 
-    /** {@return whether every device that took part met every case} */
+    /** Notes how a test ended in a run; a test that is repeated has the worst of its results. */
+    synchronized void add(ConformanceRun run, String test, Outcome outcome, String reason) {
+        Result result = new Result(outcome, reason.lines().findFirst().orElse(""));
+        runs.computeIfAbsent(run, each -> new HashMap<>()).merge(test, result,
+                (first, second) -> second.outcome.compareTo(first.outcome) > 0 ? second : first);
+    }
+
+    /** {@return whether every run has met all cases of its classes} */
     synchronized boolean isComplete() {
-        List<String> tests = ConformanceSuite.entries().stream().map(Entry::test).toList();
-        return !devices.isEmpty()
-                && devices.values().stream().allMatch(each -> each.keySet().containsAll(tests));
+        return !runs.isEmpty() && runs.entrySet().stream()
+                .allMatch(each -> each.getValue().keySet().containsAll(ConformanceSuite
+                        .entries(each.getKey().classes()).stream().map(Entry::test).toList()));
     }
 
     /** {@return the document} */
     synchronized String text() {
         StringBuilder text = new StringBuilder(HEAD);
-        text.append("| device | required | optional | faults |\n|---|---|---|---|\n");
-        devices.forEach((device, results) -> text.append("| ").append(device).append(" | ")
-                .append(total(results, Kind.REQUIRED)).append(" | ")
-                .append(total(results, Kind.OPTIONAL)).append(" | ")
-                .append(total(results, Kind.FAULT)).append(" |\n"));
-        devices.forEach((device, results) -> appendDevice(text, device, results));
+        text.append("| device | path | profile | required | optional |\n|---|---|---|---|---|\n");
+        runs.forEach((run, results) -> text.append("| ").append(run.device()).append(" | ")
+                .append(run.path()).append(" | ").append(run.profile().text()).append(" | ")
+                .append(total(run, results, true)).append(" | ")
+                .append(total(run, results, false)).append(" |\n"));
+        runs.forEach((run, results) -> appendRun(text, run, results));
         return text.toString();
     }
 
-    private static String total(Map<String, Result> results, Kind kind) {
-        List<Result> ofKind = ConformanceSuite.entries().stream()
-                .filter(each -> each.conformanceCase().kind() == kind)
+    private static String total(ConformanceRun run, Map<String, Result> results,
+            boolean isRequired) {
+        List<Result> ofKind = ConformanceSuite.entries(run.classes()).stream()
+                .filter(each -> run.profile().requires(each.conformanceCase()) == isRequired)
                 .map(each -> result(results, each)).toList();
+        if (ofKind.isEmpty()) {
+            return "none";
+        }
         StringBuilder total = new StringBuilder();
         total.append(count(ofKind, Outcome.PASSED)).append(" of ").append(ofKind.size());
-        long unsupported = count(ofKind, Outcome.NOT_SUPPORTED);
-        if (unsupported > 0) {
-            total.append(", ").append(unsupported).append(" not supported");
-        }
-        long failed = count(ofKind, Outcome.FAILED);
-        if (failed > 0) {
-            total.append(", ").append(failed).append(" failed");
+        for (Outcome outcome : Outcome.values()) {
+            long count = count(ofKind, outcome);
+            if (outcome != Outcome.PASSED && count > 0) {
+                total.append(", ").append(count).append(' ').append(outcome.counted);
+            }
         }
         return total.toString();
     }
@@ -92,16 +112,17 @@ final class ConformanceReport {
         return result;
     }
 
-    private static void appendDevice(StringBuilder text, String device,
+    private static void appendRun(StringBuilder text, ConformanceRun run,
             Map<String, Result> results) {
-        text.append("\n## ").append(device)
+        text.append("\n## ").append(run.device()).append(", ").append(run.path())
                 .append("\n\n| file | case | | result | test |\n|---|---|---|---|---|\n");
-        for (Entry entry : ConformanceSuite.entries()) {
+        for (Entry entry : ConformanceSuite.entries(run.classes())) {
             ConformanceCase known = entry.conformanceCase();
             text.append("| ").append(known.file()).append(" | ").append(known.name())
-                    .append(" | ").append(known.kind().text()).append(" | ")
-                    .append(result(results, entry).text().replace("|", "\\|")).append(" | `")
-                    .append(entry.test()).append("` |\n");
+                    .append(" | ")
+                    .append(run.profile().requires(known) ? "required" : "optional")
+                    .append(" | ").append(result(results, entry).text().replace("|", "\\|"))
+                    .append(" | `").append(entry.test()).append("` |\n");
         }
     }
 }

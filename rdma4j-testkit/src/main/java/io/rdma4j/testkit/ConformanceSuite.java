@@ -6,7 +6,7 @@ import java.util.List;
 
 /** The classes of the suite, in the order of the report, and their cases. */
 public final class ConformanceSuite {
-    private static final List<Class<?>> CLASSES = List.of(DeviceConformance.class,
+    private static final List<Class<?>> DEVICE_CLASSES = List.of(DeviceConformance.class,
             ProtectionDomainConformance.class, CompletionQueueConformance.class,
             CompletionEventConformance.class, ExtendedCompletionQueueConformance.class,
             AddressHandleConformance.class, MemoryRegionConformance.class,
@@ -14,7 +14,8 @@ public final class ConformanceSuite {
             AtomicConformance.class, SharedReceiveQueueConformance.class,
             ParentDomainConformance.class, RelaxedOrderingConformance.class,
             ConnectionManagerConformance.class, ForkConformance.class,
-            OnDemandPagingConformance.class, TimestampConformance.class, FaultConformance.class);
+            OnDemandPagingConformance.class, TimestampConformance.class);
+    private static final List<Class<?>> FAULT_CLASSES = List.of(FaultConformance.class);
 
     private ConformanceSuite() {}
 
@@ -26,15 +27,27 @@ public final class ConformanceSuite {
      */
     public record Entry(ConformanceCase conformanceCase, String test) {}
 
-    /** {@return the classes a device has to subclass to run the whole suite} */
-    public static List<Class<?>> classes() {
-        return CLASSES;
+    /** {@return the classes that need nothing but a device} */
+    public static List<Class<?>> deviceClasses() {
+        return DEVICE_CLASSES;
     }
 
-    /** {@return all cases, class by class, by name within one} */
+    /** {@return the classes that need a wire whose packets a test can lose and replace} */
+    public static List<Class<?>> faultClasses() {
+        return FAULT_CLASSES;
+    }
+
+    /** {@return the cases of all classes} */
     public static List<Entry> entries() {
+        List<Entry> entries = new ArrayList<>(entries(DEVICE_CLASSES));
+        entries.addAll(entries(FAULT_CLASSES));
+        return entries;
+    }
+
+    /** {@return the cases of some classes, class by class, by name within one} */
+    public static List<Entry> entries(List<Class<?>> classes) {
         List<Entry> entries = new ArrayList<>();
-        for (Class<?> each : CLASSES) {
+        for (Class<?> each : classes) {
             List<Entry> ofClass = new ArrayList<>();
             for (Method method : each.getDeclaredMethods()) {
                 ConformanceCase found = method.getAnnotation(ConformanceCase.class);

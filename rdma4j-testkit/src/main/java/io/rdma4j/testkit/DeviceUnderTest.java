@@ -2,7 +2,6 @@ package io.rdma4j.testkit;
 
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.TransportType;
 
 import java.net.InetAddress;
 
@@ -10,7 +9,8 @@ import java.net.InetAddress;
  * All that a device tells the suite of itself; a subclass of each class of the suite implements it.
  *
  * <p>A device under test must reach itself, or its peer, with nothing else set up: the suite opens both
- * ends, connects them by hand over their GIDs, and connects over the addresses given here.
+ * ends, connects them as {@link #connectionMethod} says, and uses the connection manager over the addresses
+ * given here.
  */
 public interface DeviceUnderTest extends UnderTest {
     /** {@return the device} */
@@ -21,20 +21,14 @@ public interface DeviceUnderTest extends UnderTest {
         return device();
     }
 
-    /** {@return an address of the device that connections can be made to} */
+    /** {@return how queue pairs of the device are connected, where a case does not ask for one way} */
+    default ConnectionMethod connectionMethod() {
+        return run().profile().connectionMethod();
+    }
+
+    /** {@return an address of the device at the other end that connections can be made to} */
     InetAddress connectionAddress() throws RdmaException;
 
     /** {@return an address of a multicast group that the device may join, reached from that address} */
     InetAddress multicastAddress();
-
-    /** {@return true for InfiniBand and RoCE; iWARP may leave out what its protocols do not have} */
-    @Override
-    default boolean requires(ConformanceCase conformanceCase) {
-        try {
-            return UnderTest.super.requires(conformanceCase)
-                    && device().transport() != TransportType.IWARP;
-        } catch (RdmaException noDevice) {
-            return true;
-        }
-    }
 }

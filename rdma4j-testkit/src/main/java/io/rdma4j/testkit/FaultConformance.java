@@ -1,6 +1,5 @@
 package io.rdma4j.testkit;
 
-import io.rdma4j.testkit.ConformanceCase.Kind;
 import io.rdma4j.testkit.FaultyWire.PacketKind;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AsyncEvent;
@@ -62,8 +61,9 @@ public abstract class FaultConformance implements UnderTest {
         Link(PlayerSettings settings) throws Exception {
             FaultyWire made = keep(wire());
             wire = made;
-            players = new Players(FaultConformance.this::keep, made::step, made.requester(),
-                    made.responder(), settings.regionAccess(AccessFlag.LOCAL_WRITE,
+            players = new Players(FaultConformance.this::keep, made::step,
+                    new HandConnector(made.requester(), made.responder()),
+                    settings.regionAccess(AccessFlag.LOCAL_WRITE,
                             AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE,
                             AccessFlag.REMOTE_ATOMIC));
             client = players.client;
@@ -111,34 +111,34 @@ public abstract class FaultConformance implements UnderTest {
 
     // ---------------------------------------------------------------- without faults
 
-    @ConformanceCase(file = "roce-sim", name = "atomic_cas_success", kind = Kind.FAULT)
+    @ConformanceCase(file = "roce-sim", name = "atomic_cas_success")
     void compareAndSwapSucceeds() throws Exception {
         Players.atomic(link().client, SendOpcode.ATOMIC_COMPARE_AND_SWAP, 7, 7);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "read_success", kind = Kind.FAULT)
+    @ConformanceCase(file = "roce-sim", name = "read_success")
     void readSucceeds() throws Exception {
         Players.access(link().client, SendOpcode.RDMA_READ, 1);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "send_success", kind = Kind.FAULT)
+    @ConformanceCase(file = "roce-sim", name = "send_success")
     void sendSucceeds() throws Exception {
         Players.message(link().client, SendOpcode.SEND, 1);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "write_success", kind = Kind.FAULT)
+    @ConformanceCase(file = "roce-sim", name = "write_success")
     void writeSucceeds() throws Exception {
         Players.access(link().client, SendOpcode.RDMA_WRITE, 1);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "write_imm_success", kind = Kind.FAULT)
+    @ConformanceCase(file = "roce-sim", name = "write_imm_success")
     void writeWithImmediateSucceeds() throws Exception {
         Players.message(link().client, SendOpcode.RDMA_WRITE_WITH_IMMEDIATE, 1);
     }
 
     // ---------------------------------------------------------------- answers that are wrong
 
-    @ConformanceCase(file = "roce-sim", name = "bad_response", kind = Kind.FAULT)
+    @ConformanceCase(file = "roce-sim", name = "bad_response")
     void answerThatDoesNotFitItsReadFailsIt() throws Exception {
         Link link = link();
         link.wire.shortenReadResponse(60);
@@ -146,7 +146,7 @@ public abstract class FaultConformance implements UnderTest {
                 WorkCompletionStatus.BAD_RESPONSE_ERROR);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "ghost_ack", kind = Kind.FAULT)
+    @ConformanceCase(file = "roce-sim", name = "ghost_ack")
     void acknowledgementOfNothingOutstandingIsDropped() throws Exception {
         Link link = link();
         link.wire.forgeAcknowledgement(link.client.queuePair, link.server.queuePair, link.psn(5));
@@ -156,8 +156,7 @@ public abstract class FaultConformance implements UnderTest {
 
     // ---------------------------------------------------------------- packets that are missing
 
-    @ConformanceCase(file = "roce-sim", name = "implied_nak_sequence_error_retry_limit_exceeded",
-            kind = Kind.FAULT)
+    @ConformanceCase(file = "roce-sim", name = "implied_nak_sequence_error_retry_limit_exceeded")
     void readWhoseAnswerNeverComesFailsThoughLaterWorkIsAcknowledged() throws Exception {
         Link link = link();
         link.wire.lose(PacketKind.READ_RESPONSE, FaultyWire.FOREVER);
@@ -168,7 +167,7 @@ public abstract class FaultConformance implements UnderTest {
     }
 
     @ConformanceCase(file = "roce-sim",
-            name = "implied_nak_sequence_error_retry_limit_not_exceeded", kind = Kind.FAULT)
+            name = "implied_nak_sequence_error_retry_limit_not_exceeded")
     void readWhoseAnswerIsMissedIsAskedForAgain() throws Exception {
         Link link = link();
         byte[] bytes = {1, 2, 3, 4};
@@ -181,8 +180,7 @@ public abstract class FaultConformance implements UnderTest {
         assertThat(link.client.load(Player.RECEIVE_AT, bytes.length)).isEqualTo(bytes);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "local_ack_timeout_retry_limit_exceeded",
-            kind = Kind.FAULT)
+    @ConformanceCase(file = "roce-sim", name = "local_ack_timeout_retry_limit_exceeded")
     void silenceFailsTheRequestAfterItsRetries() throws Exception {
         Link link = link();
         link.wire.cut(true);
@@ -190,15 +188,14 @@ public abstract class FaultConformance implements UnderTest {
                 WorkCompletionStatus.RETRY_EXCEEDED_ERROR);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "local_ack_timeout_retry_limit_not_exceeded",
-            kind = Kind.FAULT)
+    @ConformanceCase(file = "roce-sim", name = "local_ack_timeout_retry_limit_not_exceeded")
     void requestSucceedsWhenAnAcknowledgementComesAfterAll() throws Exception {
         Link link = link();
         link.wire.lose(PacketKind.ACKNOWLEDGEMENT, 2);
         Players.access(link.client, SendOpcode.RDMA_WRITE, 1);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "psn_retry_limit_exceeded", kind = Kind.FAULT)
+    @ConformanceCase(file = "roce-sim", name = "psn_retry_limit_exceeded")
     void packetThatNeverArrivesFailsItsRequest() throws Exception {
         Link link = link();
         link.wire.lose(PacketKind.WRITE, link.psn(1), FaultyWire.FOREVER);
@@ -206,14 +203,14 @@ public abstract class FaultConformance implements UnderTest {
                 WorkCompletionStatus.RETRY_EXCEEDED_ERROR);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "psn_retry_limit_not_exceeded", kind = Kind.FAULT)
+    @ConformanceCase(file = "roce-sim", name = "psn_retry_limit_not_exceeded")
     void packetThatTheResponderMissesIsSentAgain() throws Exception {
         Link link = link();
         link.wire.lose(PacketKind.WRITE, link.psn(1), 2);
         write(link);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "write_partial_retry", kind = Kind.FAULT)
+    @ConformanceCase(file = "roce-sim", name = "write_partial_retry")
     void writeGoesOnWhereItWasInterrupted() throws Exception {
         Link link = link();
         link.wire.lose(PacketKind.WRITE, link.psn(3), 1);
@@ -227,7 +224,7 @@ public abstract class FaultConformance implements UnderTest {
         Players.access(link.client, link.client.work(SendOpcode.RDMA_WRITE, LONG_MESSAGE), 1);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "read_partial_retry", kind = Kind.FAULT)
+    @ConformanceCase(file = "roce-sim", name = "read_partial_retry")
     void readGoesOnWhereItWasInterrupted() throws Exception {
         Link link = link();
         link.wire.lose(PacketKind.READ_RESPONSE, link.psn(3), 1);
@@ -236,7 +233,7 @@ public abstract class FaultConformance implements UnderTest {
 
     // ---------------------------------------------------------------- refusals
 
-    @ConformanceCase(file = "roce-sim", name = "rkey_violation", kind = Kind.FAULT)
+    @ConformanceCase(file = "roce-sim", name = "rkey_violation")
     void wrongKeyIsARemoteAccessError() throws Exception {
         Link link = link();
         byte[] before = link.server.load(0, Player.MEMORY);
@@ -247,7 +244,7 @@ public abstract class FaultConformance implements UnderTest {
         link.assertServerSees(AsyncEventType.QP_ACCESS_ERROR);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "remote_operation_err", kind = Kind.FAULT)
+    @ConformanceCase(file = "roce-sim", name = "remote_operation_err")
     void receiveIntoMemoryThatIsNotThereIsARemoteOperationError() throws Exception {
         Link link = link();
         Player server = link.server;
@@ -260,7 +257,7 @@ public abstract class FaultConformance implements UnderTest {
                 .isEqualTo(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "unexpected_opcode", kind = Kind.FAULT)
+    @ConformanceCase(file = "roce-sim", name = "unexpected_opcode")
     void packetOutOfTurnIsARemoteInvalidRequest() throws Exception {
         Link link = link();
         link.wire.replaceByMiddleOfWrite(link.psn(0));
@@ -269,15 +266,14 @@ public abstract class FaultConformance implements UnderTest {
         link.assertServerSees(AsyncEventType.QP_REQUEST_ERROR);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "rnr_nak_retry_limit_exceeded", kind = Kind.FAULT)
+    @ConformanceCase(file = "roce-sim", name = "rnr_nak_retry_limit_exceeded")
     void receiverThatIsNeverReadyFailsTheSend() throws Exception {
         Link link = new Link(new PlayerSettings().with(own -> own.rnrRetry = RETRIES));
         link.assertFails(link.post(SendOpcode.SEND, 100),
                 WorkCompletionStatus.RNR_RETRY_EXCEEDED_ERROR);
     }
 
-    @ConformanceCase(file = "roce-sim", name = "rnr_nak_retry_limit_not_exceeded",
-            kind = Kind.FAULT)
+    @ConformanceCase(file = "roce-sim", name = "rnr_nak_retry_limit_not_exceeded")
     void sendSucceedsWhenTheReceiverBecomesReady() throws Exception {
         Link link = link();
         long send = link.post(SendOpcode.SEND, 100);

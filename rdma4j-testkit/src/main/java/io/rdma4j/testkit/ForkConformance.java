@@ -2,6 +2,10 @@ package io.rdma4j.testkit;
 
 import io.rdma4j.verbs.ForkStatus;
 import io.rdma4j.verbs.RdmaDevices;
+import io.rdma4j.verbs.SendOpcode;
+
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -10,8 +14,22 @@ public abstract class ForkConformance extends Conformance {
     /** Called by subclasses. */
     protected ForkConformance() {}
 
+    /** Where a child takes the pages with it, what the device writes is never seen here. */
     @ConformanceCase(file = "test_fork", name = "is_fork_initialized")
-    void registeredMemorySurvivesChildProcesses() {
+    void registeredMemorySurvivesChildProcesses() throws Exception {
         assertThat(RdmaDevices.forkStatus()).isIn(ForkStatus.ENABLED, ForkStatus.UNNEEDED);
+        Players players = players();
+        players.exchange(SendOpcode.SEND);
+        Process child = new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "--version")
+                .redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
+        try {
+            players.exchange(SendOpcode.SEND);
+            players.access(SendOpcode.RDMA_WRITE);
+        } finally {
+            assertThat(child.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        }
+        assertThat(child.exitValue()).isZero();
+        players.exchange(SendOpcode.SEND);
     }
 }

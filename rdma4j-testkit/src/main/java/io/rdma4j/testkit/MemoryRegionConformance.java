@@ -1,6 +1,5 @@
 package io.rdma4j.testkit;
 
-import io.rdma4j.testkit.ConformanceCase.Kind;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceMemory;
@@ -106,8 +105,7 @@ public abstract class MemoryRegionConformance extends Conformance {
                 AccessFlag.REMOTE_WRITE));
         players.access(SendOpcode.RDMA_WRITE);
         players.server.region.reregister(null, null, Set.of(AccessFlag.LOCAL_WRITE));
-        players.assertEnds(players.client.work(SendOpcode.RDMA_WRITE, 1000),
-                WorkCompletionStatus.REMOTE_ACCESS_ERROR);
+        players.assertAccessRefused(players.client.work(SendOpcode.RDMA_WRITE, 1000));
     }
 
     @ConformanceCase(file = "test_mr", name = "mr_rereg_atomic")
@@ -118,8 +116,8 @@ public abstract class MemoryRegionConformance extends Conformance {
                 AccessFlag.REMOTE_ATOMIC));
         players.server.region.reregister(null, null, without);
         players.client.region.reregister(null, null, without);
-        players.assertEnds(players.client.work(SendOpcode.ATOMIC_FETCH_AND_ADD, 8).atomic(2, 0),
-                WorkCompletionStatus.REMOTE_ACCESS_ERROR);
+        players.assertAccessRefused(
+                players.client.work(SendOpcode.ATOMIC_FETCH_AND_ADD, 8).atomic(2, 0));
         players.reconnect();
         players.server.region.reregister(null, null, with);
         players.client.region.reregister(null, null, with);
@@ -222,7 +220,7 @@ public abstract class MemoryRegionConformance extends Conformance {
         }
 
         void assertClosed() throws RdmaException {
-            players.assertEnds(work(), WorkCompletionStatus.REMOTE_ACCESS_ERROR);
+            players.assertAccessRefused(work());
         }
 
         private Work work() {
@@ -335,7 +333,7 @@ public abstract class MemoryRegionConformance extends Conformance {
                 .access(AccessFlag.LOCAL_WRITE, AccessFlag.ZERO_BASED);
     }
 
-    @ConformanceCase(file = "test_mr", name = "create_dm_mr", kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_mr", name = "create_dm_mr")
     void anyStretchOfDeviceMemoryCanBeRegistered() throws RdmaException {
         DeviceContext context = openWithMemory();
         ProtectionDomain domain = keep(context.allocateProtectionDomain());
@@ -356,7 +354,7 @@ public abstract class MemoryRegionConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "test_mr", name = "dm_bad_access", kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_mr", name = "dm_bad_access")
     void copiesBeyondDeviceMemoryAreRefused() throws RdmaException {
         DeviceContext context = openWithMemory();
         ProtectionDomain domain = keep(context.allocateProtectionDomain());
@@ -369,7 +367,7 @@ public abstract class MemoryRegionConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "test_mr", name = "dm_bad_registration", kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_mr", name = "dm_bad_registration")
     void regionBeyondDeviceMemoryIsRefused() throws RdmaException {
         DeviceContext context = openWithMemory();
         ProtectionDomain domain = keep(context.allocateProtectionDomain());
@@ -381,32 +379,32 @@ public abstract class MemoryRegionConformance extends Conformance {
                 "ZERO_BASED");
     }
 
-    @ConformanceCase(file = "test_mr", name = "dm_traffic", kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_mr", name = "dm_traffic")
     void messagesTravelBetweenDeviceMemories() throws RdmaException {
         playersWithDeviceMemory(AccessFlag.LOCAL_WRITE).exchange(SendOpcode.SEND);
     }
 
-    @ConformanceCase(file = "test_mr", name = "dm_remote_traffic", kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_mr", name = "dm_remote_traffic")
     void peerWritesDeviceMemory() throws RdmaException {
         playersWithRemoteDeviceMemory().access(SendOpcode.RDMA_WRITE);
     }
 
-    @ConformanceCase(file = "test_mr", name = "dm_remote_write_traffic_imm", kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_mr", name = "dm_remote_write_traffic_imm")
     void peerWritesDeviceMemoryWithImmediate() throws RdmaException {
         playersWithRemoteDeviceMemory().exchange(SendOpcode.RDMA_WRITE_WITH_IMMEDIATE);
     }
 
-    @ConformanceCase(file = "test_mr", name = "dm_remote_read_traffic", kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_mr", name = "dm_remote_read_traffic")
     void peerReadsDeviceMemory() throws RdmaException {
         playersWithRemoteDeviceMemory().access(SendOpcode.RDMA_READ);
     }
 
-    @ConformanceCase(file = "test_mr", name = "dm_atomic_fetch_add", kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_mr", name = "dm_atomic_fetch_add")
     void peerAddsInDeviceMemory() throws RdmaException {
         playersWithRemoteDeviceMemory().atomics(SendOpcode.ATOMIC_FETCH_AND_ADD, 1, 2);
     }
 
-    @ConformanceCase(file = "test_mr", name = "dm_atomic_cmp_swp", kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_mr", name = "dm_atomic_cmp_swp")
     void peerComparesAndSwapsInDeviceMemory() throws RdmaException {
         Players players = playersWithRemoteDeviceMemory();
         players.atomics(SendOpcode.ATOMIC_COMPARE_AND_SWAP, 1, 2);

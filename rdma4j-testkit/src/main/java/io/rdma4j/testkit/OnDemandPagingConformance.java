@@ -1,6 +1,5 @@
 package io.rdma4j.testkit;
 
-import io.rdma4j.testkit.ConformanceCase.Kind;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryAdvice;
@@ -23,7 +22,6 @@ import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
@@ -52,9 +50,25 @@ public abstract class OnDemandPagingConformance extends Conformance {
     private Players onDemand(PlayerSettings settings, OnDemandCapability... needed)
             throws RdmaException {
         assumeOnDemand(settings.type, needed);
-        settings.regionAccess(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_ATOMIC,
-                AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE, AccessFlag.ON_DEMAND);
-        return players(settings.with(own -> own.memory = OnDemandPagingConformance::untouched));
+        return onDemand(players(onUntouchedPages(settings)));
+    }
+
+    private static PlayerSettings onUntouchedPages(PlayerSettings settings) {
+        return settings.regionAccess(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_ATOMIC,
+                AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE, AccessFlag.ON_DEMAND)
+                .with(own -> own.memory = OnDemandPagingConformance::untouched);
+    }
+
+    /** Asserts that no page has come in, and says so if none does without the flag either. */
+    private Players onDemand(Players players) throws RdmaException {
+        assertThat(players.client.memory.isLoaded()).as("registered on demand, loaded").isFalse();
+        MemorySegment ordinary = untouched();
+        players.client.domain.register(ordinary, AccessFlag.LOCAL_WRITE).close();
+        if (!ordinary.isLoaded()) {
+            reportWithoutEffect(
+                    "registering brings no pages in, whether on demand or not");
+        }
+        return players;
     }
 
     private Players onDemand(OnDemandCapability... needed) throws RdmaException {
@@ -80,18 +94,18 @@ public abstract class OnDemandPagingConformance extends Conformance {
 
     // ---------------------------------------------------------------- traffic
 
-    @ConformanceCase(file = "test_odp", name = "odp_rc_traffic", kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_odp", name = "odp_rc_traffic")
     void messagesTravel() throws RdmaException {
         forMessages().exchange(SendOpcode.SEND);
     }
 
-    @ConformanceCase(file = "test_odp", name = "mrex_odp_rc_traffic", kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_odp", name = "mrex_odp_rc_traffic")
     void messagesTravelBetweenExtendedRegions() throws RdmaException {
         onDemand(new PlayerSettings().region(MemoryRegionConformance::registerExtended),
                 OnDemandCapability.SEND, OnDemandCapability.RECEIVE).exchange(SendOpcode.SEND);
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_rc_mixed_mr", kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_odp", name = "odp_rc_mixed_mr")
     void messagesGatherFromBothKindsOfRegions() throws RdmaException {
         Players players = forMessages();
         Player client = players.client;
@@ -117,7 +131,7 @@ public abstract class OnDemandPagingConformance extends Conformance {
         }
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_ud_traffic", kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_odp", name = "odp_ud_traffic")
     void datagramsAreSentFromThere() throws RdmaException {
         assumeOnDemand(QueuePairType.UD, OnDemandCapability.SEND);
         PlayerSettings settings = new PlayerSettings().type(QueuePairType.UD)
@@ -128,35 +142,35 @@ public abstract class OnDemandPagingConformance extends Conformance {
                 made[0]++ == 0
                         ? Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.ON_DEMAND)
                         : Set.of(AccessFlag.LOCAL_WRITE)));
-        Players players = players(settings);
+        Players players = onDemand(players(settings));
         for (int round = 0; round < Players.ROUNDS; round++) {
             Players.message(players.client, SendOpcode.SEND, round);
         }
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_rc_rdma_read", kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_odp", name = "odp_rc_rdma_read")
     void peersRead() throws RdmaException {
         onDemand(OnDemandCapability.READ).access(SendOpcode.RDMA_READ);
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_rc_rdma_write", kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_odp", name = "odp_rc_rdma_write")
     void peersWrite() throws RdmaException {
         onDemand(OnDemandCapability.WRITE).access(SendOpcode.RDMA_WRITE);
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_rc_atomic_cmp_and_swp", kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_odp", name = "odp_rc_atomic_cmp_and_swp")
     void peersCompareAndSwap() throws RdmaException {
         Players players = onDemand(OnDemandCapability.ATOMIC);
         players.atomics(SendOpcode.ATOMIC_COMPARE_AND_SWAP, 1, 2);
         players.atomics(SendOpcode.ATOMIC_COMPARE_AND_SWAP, 1, 1);
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_rc_atomic_fetch_and_add", kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_odp", name = "odp_rc_atomic_fetch_and_add")
     void peersFetchAndAdd() throws RdmaException {
         onDemand(OnDemandCapability.ATOMIC).atomics(SendOpcode.ATOMIC_FETCH_AND_ADD, 1, 2);
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_qp_ex_rc_atomic_write", kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_odp", name = "odp_qp_ex_rc_atomic_write")
     void peersWriteAtomically() throws RdmaException {
         onDemand(
                 new PlayerSettings().sendOperations(SendOpcode.ATOMIC_WRITE)
@@ -164,46 +178,47 @@ public abstract class OnDemandPagingConformance extends Conformance {
                 OnDemandCapability.ATOMIC_WRITE).access(SendOpcode.ATOMIC_WRITE);
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_qp_ex_rc_flush", kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_odp", name = "odp_qp_ex_rc_flush")
     void peersFlush() throws RdmaException {
         writeAndFlush(new PlayerSettings());
     }
 
-    @ConformanceCase(file = "test_odp", name = "mrex_odp_qp_ex_rc_flush", kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_odp", name = "mrex_odp_qp_ex_rc_flush")
     void peersFlushExtendedRegions() throws RdmaException {
         writeAndFlush(new PlayerSettings().region(MemoryRegionConformance::registerExtended));
     }
 
     private void writeAndFlush(PlayerSettings settings) throws RdmaException {
         assumeOnDemand(QueuePairType.RC, OnDemandCapability.FLUSH);
-        ExtendedQueuePairConformance.writeAndFlush(ExtendedQueuePairConformance.flushing(this,
-                settings.with(own -> own.memory = OnDemandPagingConformance::untouched)
-                        .regionAccess(
-                                AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE,
-                                AccessFlag.FLUSH_GLOBAL,
-                                AccessFlag.ON_DEMAND)));
+        ExtendedQueuePairConformance.writeAndFlush(
+                onDemand(ExtendedQueuePairConformance.flushing(this,
+                        onUntouchedPages(settings).regionAccess(AccessFlag.LOCAL_WRITE,
+                                AccessFlag.REMOTE_WRITE, AccessFlag.FLUSH_GLOBAL,
+                                AccessFlag.ON_DEMAND))));
     }
 
     // ---------------------------------------------------------------- huge pages
 
-    @ConformanceCase(file = "test_odp", name = "odp_rc_huge_traffic", kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_odp", name = "odp_rc_huge_traffic")
     void messagesTravelBetweenHugePages() throws RdmaException {
         exchangeBetweenHugePages((domain, memory, access) -> domain.register(memory, access));
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_rc_huge_user_addr_traffic",
-            kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_odp", name = "odp_rc_huge_user_addr_traffic")
     void messagesTravelBetweenHugePagesAtAChosenAddress() throws RdmaException {
         exchangeBetweenHugePages(
                 (domain, memory, access) -> domain.register(memory, HUGE_PAGE, access));
     }
 
-    @ConformanceCase(file = "test_odp", name = "mrex_odp_rc_huge_traffic", kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_odp", name = "mrex_odp_rc_huge_traffic")
     void messagesTravelBetweenHugePagesOfExtendedRegions() throws RdmaException {
         exchangeBetweenHugePages(MemoryRegionConformance::registerExtended);
     }
 
-    /** The memory is aligned as a huge page; a device that looks closer may find that it is none. */
+    /**
+     * The memory is aligned as a huge page, and nothing here can tell whether it is one: a device that looks
+     * closer may find that it is none, and one that does not look is not found out.
+     */
     private void exchangeBetweenHugePages(PlayerSettings.RegionMaker register)
             throws RdmaException {
         assumeOnDemand(QueuePairType.RC, OnDemandCapability.SEND, OnDemandCapability.RECEIVE);
@@ -221,51 +236,82 @@ public abstract class OnDemandPagingConformance extends Conformance {
             return;
         }
         players.exchange(SendOpcode.SEND);
+        reportWithoutEffect("the memory is aligned as huge pages, and the flag is taken");
     }
 
     // ---------------------------------------------------------------- prefetching
 
-    private void exchangeAfter(MemoryAdvice advice, boolean isFlushed) throws RdmaException {
-        Players players = forMessages();
+    private Players prefetching() throws RdmaException {
+        assumeOnDemand(QueuePairType.RC, OnDemandCapability.SEND, OnDemandCapability.RECEIVE);
+        Players players = players(onUntouchedPages(new PlayerSettings()));
+        assertThat(isThere(players.client) || isThere(players.server)).isFalse();
+        return players;
+    }
+
+    private static void advise(Player player, MemoryAdvice advice, boolean isFlushed)
+            throws RdmaException {
+        player.domain.advise(advice, isFlushed,
+                List.of(ScatterGatherElement.of(player.region, Player.SEND_AT, 3000),
+                        ScatterGatherElement.of(player.region, Player.RECEIVE_AT, 3000)));
+    }
+
+    /** {@return whether the system has the pages that messages are sent from and received into} */
+    private static boolean isThere(Player player) {
+        return player.memory.asSlice(Player.SEND_AT, 3000).isLoaded()
+                && player.memory.asSlice(Player.RECEIVE_AT, 3000).isLoaded();
+    }
+
+    private static void exchangeAfter(Players players, MemoryAdvice advice, boolean isFlushed)
+            throws RdmaException {
         for (int round = 0; round < Players.ROUNDS; round++) {
-            for (Player player : List.of(players.client, players.server)) {
-                List<ScatterGatherElement> elements = new ArrayList<>();
-                elements.add(ScatterGatherElement.of(player.region, Player.SEND_AT, 3000));
-                elements.add(ScatterGatherElement.of(player.region, Player.RECEIVE_AT, 3000));
-                player.domain.advise(advice, isFlushed, elements);
-            }
+            advise(players.client, advice, isFlushed);
+            advise(players.server, advice, isFlushed);
             Players.message(players.client, SendOpcode.SEND, round);
             Players.message(players.server, SendOpcode.SEND, round);
         }
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_sync_prefetch_rc_traffic",
-            kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_odp", name = "odp_sync_prefetch_rc_traffic")
     void pagesCanBeBroughtInBefore() throws RdmaException {
         for (MemoryAdvice advice : EnumSet.of(MemoryAdvice.PREFETCH,
                 MemoryAdvice.PREFETCH_WRITE)) {
-            exchangeAfter(advice, true);
+            Players players = prefetching();
+            advise(players.client, advice, true);
+            advise(players.server, advice, true);
+            assertThat(isThere(players.client) && isThere(players.server)).as("brought in")
+                    .isTrue();
+            exchangeAfter(players, advice, true);
         }
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_async_prefetch_rc_traffic",
-            kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_odp", name = "odp_async_prefetch_rc_traffic")
     void pagesCanBeBroughtInMeanwhile() throws RdmaException {
         for (MemoryAdvice advice : EnumSet.of(MemoryAdvice.PREFETCH,
                 MemoryAdvice.PREFETCH_WRITE)) {
-            exchangeAfter(advice, false);
+            Players players = prefetching();
+            advise(players.client, advice, false);
+            if (!isThere(players.client)) {
+                reportWithoutEffect("no page is there when the call returns, and none has to be");
+            }
+            exchangeAfter(players, advice, false);
         }
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_prefetch_sync_no_page_fault_rc_traffic",
-            kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_odp", name = "odp_prefetch_sync_no_page_fault_rc_traffic")
     void pagesThatAreThereCanBeTakenBefore() throws RdmaException {
-        exchangeAfter(MemoryAdvice.PREFETCH_NO_FAULT, true);
+        takeWhatIsThere(true);
     }
 
-    @ConformanceCase(file = "test_odp", name = "odp_prefetch_async_no_page_fault_rc_traffic",
-            kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_odp", name = "odp_prefetch_async_no_page_fault_rc_traffic")
     void pagesThatAreThereCanBeTakenMeanwhile() throws RdmaException {
-        exchangeAfter(MemoryAdvice.PREFETCH_NO_FAULT, false);
+        takeWhatIsThere(false);
+    }
+
+    private void takeWhatIsThere(boolean isFlushed) throws RdmaException {
+        Players players = prefetching();
+        advise(players.client, MemoryAdvice.PREFETCH_NO_FAULT, isFlushed);
+        assertThat(isThere(players.client)).as("brought in").isFalse();
+        exchangeAfter(players, MemoryAdvice.PREFETCH_NO_FAULT, isFlushed);
+        reportWithoutEffect("pages that are there already are taken, which nothing shows");
     }
 }

@@ -1,17 +1,23 @@
 package io.rdma4j.testkit;
 
+import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.BufferAllocator;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -19,15 +25,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Parent domains, with and without an allocator of the application's. */
 public abstract class ParentDomainConformance extends Conformance {
     private static final long HUGE_PAGE = 2 << 20;
+    /** Inline data is what any device needs memory of its own for. */
+    private static final int INLINE = 64;
+
+    /** The domains that parent domains were made from. */
+    private final Map<ProtectionDomain, ProtectionDomain> bases = new HashMap<>();
 
     /** Called by subclasses. */
     protected ParentDomainConformance() {}
 
     /** Leaves every buffer to the device. */
     private static final class DeviceBuffers implements BufferAllocator {
+        int requests;
+
         @Override
         public @Nullable MemorySegment allocate(ProtectionDomain domain, long byteSize,
                 long byteAlignment) {
+            requests++;
             return null;
         }
 
@@ -37,7 +51,7 @@ public abstract class ParentDomainConformance extends Conformance {
         }
     }
 
-    /** Aligned buffers, of which each must come back once. */
+    /** Aligned buffers full of zeros, of which each must come back once. */
     private static final class AlignedBuffers implements BufferAllocator, AutoCloseable {
         private final Set<MemorySegment> given = new HashSet<>();
         private final @Nullable MemorySegment page;
@@ -69,6 +83,18 @@ public abstract class ParentDomainConformance extends Conformance {
             assertThat(given.remove(memory)).as("the buffer was given and not yet freed").isTrue();
         }
 
+        boolean isAsked() {
+            return !given.isEmpty();
+        }
+
+        /** Asserts that a device that sends inline data keeps it in what it was given. */
+        void assertUsed() {
+            assertThat(given).as("buffers the device asked for").isNotEmpty();
+            assertThat(given).as("buffers the device wrote to").anyMatch(
+                    each -> each.mismatch(MemorySegment.ofArray(new byte[Math.toIntExact(
+                            each.byteSize())])) != -1);
+        }
+
         /** Closed after all that uses it. */
         @Override
         public void close() {
@@ -77,49 +103,91 @@ public abstract class ParentDomainConformance extends Conformance {
     }
 
     private PlayerSettings inParentDomain(@Nullable BufferAllocator allocator) {
-        // Inline data is what a device needs memory of its own for.
         return new PlayerSettings().with(own -> {
-            own.inlineData = 64;
+            own.inlineData = INLINE;
+            own.messageLength = INLINE - 4;
+            own.sendsInline = true;
             own.domain = context -> parent(context, allocator);
         });
     }
 
     private ProtectionDomain parent(DeviceContext context, @Nullable BufferAllocator allocator)
             throws RdmaException {
-        ProtectionDomain domain = keep(context.allocateProtectionDomain());
-        return domain.createParentDomain(keep(context.allocateThreadDomain()), allocator);
+        ProtectionDomain base = keep(context.allocateProtectionDomain());
+        ProtectionDomain parent = base.createParentDomain(keep(context.allocateThreadDomain()),
+                allocator);
+        bases.put(parent, base);
+        return parent;
     }
 
+    /** A parent domain shares the regions of the domain it was made from, and of no other. */
     @ConformanceCase(file = "test_parent_domain", name = "without_allocators_rc_traffic")
-    void parentDomainWithoutAllocatorServesConnections() throws RdmaException {
-        players(inParentDomain(null)).exchange(SendOpcode.SEND);
+    void parentDomainSharesTheRegionsOfItsDomain() throws RdmaException {
+        PlayerSettings settings = new PlayerSettings().region((domain, memory, access) -> {
+            ProtectionDomain base = bases.get(domain);
+            assertThat(base).isNotNull();
+            return base.register(memory, access);
+        }).with(own -> own.domain = context -> parent(context, null));
+        Players players = players(settings);
+        players.exchange(SendOpcode.SEND);
+        Player client = players.client;
+        ProtectionDomain stranger = keep(client.context.allocateProtectionDomain());
+        MemoryRegion foreign = keep(stranger.register(client.memory, AccessFlag.LOCAL_WRITE));
+        players.assertEnds(client.work(SendOpcode.SEND, 100).lkey(foreign.lkey()),
+                WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
     }
 
     @ConformanceCase(file = "test_parent_domain", name = "default_allocators_rc_traffic")
     void allocatorMayLeaveBuffersToTheDevice() throws RdmaException {
-        players(inParentDomain(new DeviceBuffers())).exchange(SendOpcode.SEND);
+        DeviceBuffers buffers = new DeviceBuffers();
+        players(inParentDomain(buffers)).exchange(SendOpcode.SEND);
+        assertThat(buffers.requests).as("buffers the device asked for").isPositive();
+    }
+
+    private void exchangeThrough(AlignedBuffers buffers, PlayerSettings settings)
+            throws RdmaException {
+        players(settings).exchange(SendOpcode.SEND);
+        buffers.assertUsed();
     }
 
     @ConformanceCase(file = "test_parent_domain", name = "mem_align_rc_traffic")
     void connectionsUseBuffersOfTheApplication() throws RdmaException {
-        players(inParentDomain(keep(new AlignedBuffers(null)))).exchange(SendOpcode.SEND);
+        AlignedBuffers buffers = keep(new AlignedBuffers(null));
+        exchangeThrough(buffers, inParentDomain(buffers));
     }
 
     @ConformanceCase(file = "test_parent_domain", name = "mem_align_ud_traffic")
     void datagramsUseBuffersOfTheApplication() throws RdmaException {
-        players(inParentDomain(keep(new AlignedBuffers(null))).type(QueuePairType.UD))
-                .exchange(SendOpcode.SEND);
+        AlignedBuffers buffers = keep(new AlignedBuffers(null));
+        exchangeThrough(buffers, inParentDomain(buffers).with(own -> own.type = QueuePairType.UD));
     }
 
+    /** Which of the queues take their memory there is the device's choice, and it is told. */
     @ConformanceCase(file = "test_parent_domain", name = "mem_align_srq_excq_rc_traffic")
-    void sharedReceivesAndCompletionsUseBuffersOfTheApplication() throws RdmaException {
-        players(inParentDomain(keep(new AlignedBuffers(null))).with(own -> {
+    void sharedReceivesAndCompletionsWorkInAParentDomain() throws RdmaException {
+        AlignedBuffers buffers = keep(new AlignedBuffers(null));
+        exchangeThrough(buffers, inParentDomain(buffers).with(own -> {
             own.usesSharedReceiveQueue = true;
-            own.queue = ParentDomainConformance::inParentDomain;
-        })).exchange(SendOpcode.SEND);
+            own.queue = ParentDomainConformance::completionQueue;
+        }));
+
+        DeviceContext context = open();
+        AlignedBuffers ofCompletions = keep(new AlignedBuffers(null));
+        keep(completionQueue(context, keep(parent(context, ofCompletions))));
+        AlignedBuffers ofReceives = keep(new AlignedBuffers(null));
+        keep(keep(parent(context, ofReceives)).createSharedReceiveQueue(
+                new SharedReceiveQueueAttributes(Player.DEPTH, 1, 0), null));
+        if (!ofCompletions.isAsked() || !ofReceives.isAsked()) {
+            reportWithoutEffect("the device has its own memory for "
+                    + (ofCompletions.isAsked()
+                            ? "shared receive queues"
+                            : ofReceives.isAsked()
+                                    ? "completion queues"
+                                    : "shared receive queues and completion queues"));
+        }
     }
 
-    private static CompletionQueue inParentDomain(DeviceContext context, ProtectionDomain domain)
+    private static CompletionQueue completionQueue(DeviceContext context, ProtectionDomain domain)
             throws RdmaException {
         return context.createCompletionQueue(
                 ExtendedCompletionQueueConformance.standard().parentDomain(domain));
@@ -128,7 +196,8 @@ public abstract class ParentDomainConformance extends Conformance {
     /** Whether the system backs the memory with one huge page is its own business. */
     @ConformanceCase(file = "test_parent_domain", name = "huge_page_traffic")
     void buffersOfTheApplicationMayLieSideBySide() throws RdmaException {
-        MemorySegment page = Arena.ofAuto().allocate(HUGE_PAGE, HUGE_PAGE);
-        players(inParentDomain(keep(new AlignedBuffers(page)))).exchange(SendOpcode.SEND);
+        AlignedBuffers buffers = keep(
+                new AlignedBuffers(Arena.ofAuto().allocate(HUGE_PAGE, HUGE_PAGE)));
+        exchangeThrough(buffers, inParentDomain(buffers));
     }
 }

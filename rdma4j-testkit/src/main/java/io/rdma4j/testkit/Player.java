@@ -14,13 +14,10 @@ import io.rdma4j.verbs.FlushSelectivity;
 import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.MemoryRegionInitAttributes;
-import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
-import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
-import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
@@ -68,19 +65,26 @@ final class Player {
     final MemorySegment memory;
     final @Nullable DeviceMemory deviceMemory;
     final MemoryRegion region;
-    final QueuePair queuePair;
+    /** Another one after {@link Players#reconnect}, if the connection manager has made it. */
+    QueuePair queuePair;
     final GidEntry gid;
     final int firstPsn;
 
-    private final Players.Keeper keeper;
+    final Players.Keeper keeper;
     private final Players.Pace pace;
     private final List<WorkCompletion> completions = new ArrayList<>();
     private @Nullable Player connected;
     private @Nullable AddressHandle handle;
     private long nextId;
 
+    /** Makes the queue pair of a player that has everything else. */
+    @FunctionalInterface
+    interface QueuePairMaker {
+        QueuePair make(Player player, QueuePairInitAttributes attributes) throws RdmaException;
+    }
+
     Player(Players.Keeper keeper, Players.Pace pace, DeviceContext context, int firstPsn,
-            PlayerSettings settings) throws RdmaException {
+            PlayerSettings settings, QueuePairMaker queuePairs) throws RdmaException {
         this.keeper = keeper;
         this.pace = pace;
         this.context = context;
@@ -111,7 +115,7 @@ final class Player {
             region = keeper
                     .keep(settings.region.make(domain, memory, settings.regionAccess));
         }
-        queuePair = keeper.keep(newQueuePair());
+        queuePair = queuePairs.make(this, queuePairAttributes());
     }
 
     /** {@return a GID of the port, an IPv4 one if there is one} */
@@ -129,8 +133,8 @@ final class Player {
         return access;
     }
 
-    /** {@return another queue pair as the settings say; the caller keeps it} */
-    QueuePair newQueuePair() throws RdmaException {
+    /** {@return what queue pairs of this player are made from} */
+    QueuePairInitAttributes queuePairAttributes() {
         QueuePairInitAttributes attributes = new QueuePairInitAttributes().type(settings.type)
                 .completionQueue(queue).sharedReceiveQueue(sharedReceives)
                 .signalAll(settings.signalAll)
@@ -140,42 +144,22 @@ final class Player {
         if (operations != null) {
             attributes.sendOperations(operations);
         }
-        return domain.createQueuePair(attributes);
+        return attributes;
+    }
+
+    /** {@return another queue pair of the same kind, in its first state} */
+    QueuePair newQueuePair() throws RdmaException {
+        return keeper.keep(domain.createQueuePair(queuePairAttributes()));
     }
 
     // ---------------------------------------------------------------- connecting
 
-    /** Brings the queue pair from RESET to RTS, connected with a peer's. */
-    void connect(Player peer) throws RdmaException {
+    /** Tells the player who is at the other end. */
+    void meet(Player peer) throws RdmaException {
         connected = peer;
-        connect(queuePair, peer, peer.queuePair);
         if (settings.type == QueuePairType.UD && handle == null) {
             handle = keeper.keep(domain.createAddressHandle(pathTo(peer)));
         }
-    }
-
-    void connect(QueuePair own, Player peer, QueuePair other) throws RdmaException {
-        QueuePairAttributes init = new QueuePairAttributes().state(QueuePairState.INIT).port(PORT)
-                .pkeyIndex(0);
-        QueuePairAttributes receive = new QueuePairAttributes().state(QueuePairState.RTR);
-        QueuePairAttributes send = new QueuePairAttributes().state(QueuePairState.RTS)
-                .sendPsn(firstPsn);
-        if (settings.type == QueuePairType.UD) {
-            init.qkey(QKEY);
-        } else {
-            init.accessFlags(settings.queuePairAccess);
-            receive.addressVector(pathTo(peer)).pathMtu(pathMtu())
-                    .destinationQueuePair(other.number()).receivePsn(peer.firstPsn);
-        }
-        if (settings.type == QueuePairType.RC) {
-            receive.maxDestinationReadAtomic(settings.readAtomic)
-                    .minRnrTimer(settings.minRnrTimer);
-            send.timeout(settings.timeout).retryCount(settings.retryCount)
-                    .rnrRetry(settings.rnrRetry).maxReadAtomic(settings.readAtomic);
-        }
-        own.modify(init);
-        own.modify(receive);
-        own.modify(send);
     }
 
     /** {@return the path to a peer's GID} */
@@ -183,13 +167,8 @@ final class Player {
         return AddressHandleAttributes.to(peer.gid.gid(), gid.index());
     }
 
-    private Mtu pathMtu() throws RdmaException {
-        return Mtu.min(Mtu.MTU_1024, context.queryPort(PORT).activeMtu());
-    }
-
-    /** Takes the queue pair back to RESET, and what has completed with it. */
-    void reset() throws RdmaException {
-        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RESET));
+    /** Takes what has completed, and forgets it. */
+    void forget() throws RdmaException {
         poll();
         completions.clear();
     }
@@ -267,6 +246,9 @@ final class Player {
 
     private SendWorkRequest request(long id, Work work) {
         SendWorkRequest request = new SendWorkRequest().id(id).set(SendFlag.SIGNALED);
+        if (settings.sendsInline) {
+            request.set(SendFlag.INLINE);
+        }
         switch (work.opcode()) {
             case SEND -> request.send();
             case SEND_WITH_IMMEDIATE -> request.sendWithImmediate(Players.IMMEDIATE);
@@ -415,7 +397,7 @@ final class Player {
     }
 
     /** Takes what has completed. */
-    private void poll() throws RdmaException {
+    void poll() throws RdmaException {
         if (queue instanceof ExtendedCompletionQueue inPlace) {
             pollInPlace(inPlace);
             return;

@@ -17,6 +17,9 @@ import java.util.function.Consumer;
 
 /** How a test wants its players. */
 final class PlayerSettings {
+    /** The acknowledgement timeout of a test that needs no other one. */
+    static final int TIMEOUT = 14;
+
     QueuePairType type = QueuePairType.RC;
     DomainMaker domain = DeviceContext::allocateProtectionDomain;
     QueueMaker queue = (context, domain) -> context.createCompletionQueue(4 * Player.DEPTH);
@@ -33,10 +36,12 @@ final class PlayerSettings {
     boolean usesDeviceMemory;
     boolean usesSharedReceiveQueue;
     boolean signalAll;
+    /** Has messages copied when they are posted, unless they are posted piece by piece. */
+    boolean sendsInline;
     int messageLength = 3000;
     int inlineData;
     int readAtomic = 1;
-    int timeout = 14;
+    int timeout = TIMEOUT;
     int retryCount = 7;
     int rnrRetry = 7;
     int minRnrTimer = 12;

@@ -1,9 +1,10 @@
 package io.rdma4j.testkit;
 
 import io.rdma4j.verbs.AddressHandle;
-import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
-import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.WorkCompletion;
@@ -11,10 +12,12 @@ import io.rdma4j.verbs.WorkCompletionFlag;
 import io.rdma4j.verbs.WorkCompletionOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;
 
+import java.util.Arrays;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Two players, connected by hand over their GIDs, and the traffic between them: a test makes them, lets
+ * Two players, connected by whatever connector a test gives them, and the traffic between them: a test makes them, lets
  * them exchange something, and what arrives has been checked.
  */
 final class Players {
@@ -37,30 +40,37 @@ final class Players {
         void step();
     }
 
-    Players(Keeper keeper, RdmaDevice device, RdmaDevice peerDevice, PlayerSettings settings)
+    private final Connector connector;
+
+    Players(Keeper keeper, Pace pace, Connector connector, PlayerSettings settings)
             throws RdmaException {
-        this(keeper, Thread::onSpinWait, keeper.keep(device.open()),
-                keeper.keep(peerDevice.open()), settings);
-    }
-
-    Players(Keeper keeper, Pace pace, DeviceContext ofClient, DeviceContext ofServer,
-            PlayerSettings settings) throws RdmaException {
+        this.connector = connector;
         // Both wrap around within a test.
-        client = new Player(keeper, pace, ofClient, 0xfffff8, settings);
-        server = new Player(keeper, pace, ofServer, 0xfffff0, settings);
-        connect();
+        client = new Player(keeper, pace, connector.clientContext(), 0xfffff8, settings,
+                connector::createForClient);
+        server = new Player(keeper, pace, connector.serverContext(), 0xfffff0, settings,
+                connector::createForServer);
+        connector.connect(client, client.queuePair, server, server.queuePair);
+        client.meet(server);
+        server.meet(client);
     }
 
-    private void connect() throws RdmaException {
-        client.connect(server);
-        server.connect(client);
+    /** The queue pairs of a connection. */
+    record Ends(QueuePair ofClient, QueuePair ofServer) {}
+
+    /** Makes another connection between the two, beside the first. */
+    Ends connectAnother() throws RdmaException {
+        QueuePair ofClient = connector.createForClient(client, client.queuePairAttributes());
+        QueuePair ofServer = connector.createForServer(server, server.queuePairAttributes());
+        connector.connect(client, ofClient, server, ofServer);
+        return new Ends(ofClient, ofServer);
     }
 
     /** Makes the connection anew after a failure. */
     void reconnect() throws RdmaException {
-        client.reset();
-        server.reset();
-        connect();
+        connector.reconnect(client, server);
+        client.forget();
+        server.forget();
     }
 
     // ---------------------------------------------------------------- messages
@@ -124,12 +134,31 @@ final class Players {
         Player source = isRead ? from.peer() : from;
         Player target = isRead ? from : from.peer();
         int length = (int) work.length();
+        if (length == 0) {
+            accessNothing(from, work);
+            return;
+        }
         byte[] sent = pattern(source, round, length);
         source.store(Player.SEND_AT, sent);
         target.store(Player.RECEIVE_AT, new byte[length]);
         WorkCompletion done = from.awaitSuccess(from.post(work));
         assertThat(done.opcode()).isEqualTo(work.opcode().completionOpcode());
         assertThat(target.load(Player.RECEIVE_AT, length)).isEqualTo(sent);
+    }
+
+    /** Does work without payload, which must leave all memory as it was. */
+    private static void accessNothing(Player from, Work work) throws RdmaException {
+        byte[] own = from.load(0, Player.MEMORY);
+        byte[] others = from.peer().load(0, Player.MEMORY);
+        WorkCompletion done = from.awaitSuccess(from.post(work));
+        assertThat(done.opcode()).isEqualTo(work.opcode().completionOpcode());
+        assertUnchanged(from, own);
+        assertUnchanged(from.peer(), others);
+    }
+
+    private static void assertUnchanged(Player player, byte[] before) throws RdmaException {
+        assertThat(Arrays.mismatch(player.load(0, Player.MEMORY), before))
+                .as("the first byte that has changed in memory").isEqualTo(-1);
     }
 
     /** Runs atomics on the other's memory, to and fro. */
@@ -166,6 +195,30 @@ final class Players {
     void assertEnds(Work work, WorkCompletionStatus status) throws RdmaException {
         WorkCompletion completion = client.await(client.post(work));
         assertThat(completion.status()).as(completion.toString()).isEqualTo(status);
+    }
+
+    /** Asserts that the server refuses the client's access, and that its memory stays as it was. */
+    void assertAccessRefused(Work work) throws RdmaException {
+        assertFailsWithoutTrace(work, WorkCompletionStatus.REMOTE_ACCESS_ERROR);
+    }
+
+    /** Asserts that the client's work ends in one of some errors, and the server's memory stays as it was. */
+    void assertFailsWithoutTrace(Work work, WorkCompletionStatus... statuses)
+            throws RdmaException {
+        // What would arrive, if it did, is not what is there.
+        client.store(Player.SEND_AT, pattern(client, 1, Player.RESULT_AT));
+        server.store(Player.RECEIVE_AT, new byte[Player.MEMORY - Player.RECEIVE_AT]);
+        byte[] before = server.load(0, Player.MEMORY);
+        WorkCompletion completion = client.await(client.post(work));
+        assertThat(completion.status()).as(completion.toString()).isIn((Object[]) statuses);
+        assertUnchanged(server, before);
+    }
+
+    /** Asserts that the client's work needs the server: it fails when there is nobody any more. */
+    void assertNeedsThePeer(Work work) throws RdmaException {
+        server.queuePair.modify(new QueuePairAttributes().state(QueuePairState.ERR));
+        WorkCompletion completion = client.await(client.post(work));
+        assertThat(completion.isSuccess()).as(completion.toString()).isFalse();
     }
 
     private static byte[] pattern(Player of, int round, int length) {

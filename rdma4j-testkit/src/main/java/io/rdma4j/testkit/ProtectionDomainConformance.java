@@ -1,10 +1,16 @@
 package io.rdma4j.testkit;
 
+import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaException;
 
+import java.lang.foreign.Arena;
+
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
 
 /** Protection domains. */
 public abstract class ProtectionDomainConformance extends Conformance {
@@ -18,8 +24,12 @@ public abstract class ProtectionDomainConformance extends Conformance {
     }
 
     @ConformanceCase(file = "test_pd", name = "dealloc_pd")
-    void domainCanBeFreed() throws RdmaException {
-        open().allocateProtectionDomain().close();
+    void domainCanBeFreedOnceNothingIsLeftInIt() throws RdmaException {
+        ProtectionDomain domain = open().allocateProtectionDomain();
+        MemoryRegion region = domain.register(Arena.ofAuto().allocate(64), AccessFlag.LOCAL_WRITE);
+        assertRefused(domain::close, Errno.EBUSY);
+        region.close();
+        domain.close();
     }
 
     @ConformanceCase(file = "test_pd", name = "multiple_pd_creation")
@@ -38,5 +48,7 @@ public abstract class ProtectionDomainConformance extends Conformance {
         ProtectionDomain domain = open().allocateProtectionDomain();
         domain.close();
         domain.close();
+        assertThatException().isThrownBy(
+                () -> domain.register(Arena.ofAuto().allocate(64), AccessFlag.LOCAL_WRITE));
     }
 }

@@ -11,14 +11,20 @@ import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.SendWorkRequest;
 
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
 import java.util.Set;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Queue pairs: created in both ways and with first attributes, asked, modified. */
 public abstract class QueuePairConformance extends Conformance {
+    private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
     private static final QueuePairCapabilities SIZES = new QueuePairCapabilities(13, 17, 2, 3, 24);
 
     /** Called by subclasses. */
@@ -62,8 +68,10 @@ public abstract class QueuePairConformance extends Conformance {
             throws RdmaException {
         QueuePair queuePair = create(type, isExtended);
         if (type != QueuePairType.UD) {
-            queuePair.modify(new QueuePairAttributes().state(QueuePairState.INIT)
-                    .port(Player.PORT).pkeyIndex(0).accessFlags(Set.of()));
+            QueuePairAttributes init = new QueuePairAttributes().state(QueuePairState.INIT)
+                    .accessFlags(Set.of());
+            queuePair.modify(
+                    first() == QueuePairState.INIT ? init : init.port(Player.PORT).pkeyIndex(0));
             assertThat(queuePair.state()).isEqualTo(QueuePairState.INIT);
             return;
         }
@@ -193,10 +201,36 @@ public abstract class QueuePairConformance extends Conformance {
 
     @ConformanceCase(file = "test_qp", name = "query_data_in_order")
     void queuePairTellsWhetherDataArrivesInOrder() throws RdmaException {
-        QueuePair queuePair = create(QueuePairType.UD, false);
-        bringUp(queuePair, Player.QKEY, 0);
-        boolean isInOrder = queuePair.isDataInOrder(SendOpcode.SEND);
-        assertThat(queuePair.isDataInOrder(SendOpcode.SEND)).isEqualTo(isInOrder);
+        Players players = players();
+        Player server = players.server;
+        if (!server.queuePair.isDataInOrder(SendOpcode.RDMA_WRITE)) {
+            reportWithoutEffect("the device promises no order");
+            return;
+        }
+        for (int round = 1; round <= Players.ROUNDS; round++) {
+            assertArrivesInOrder(players, (byte) round);
+        }
+    }
+
+    /** Whoever sees the last byte of a WRITE must find all bytes before it. */
+    private static void assertArrivesInOrder(Players players, byte value) throws RdmaException {
+        Player client = players.client;
+        Player server = players.server;
+        int length = client.settings.messageLength;
+        byte[] sent = new byte[length];
+        Arrays.fill(sent, value);
+        client.store(Player.SEND_AT, sent);
+        long write = client.post(client.work(SendOpcode.RDMA_WRITE, length));
+        long lastAt = (long) Player.RECEIVE_AT + length - 1;
+        long endNs = System.nanoTime() + LIMIT.toNanos();
+        while ((byte) BYTE.getAcquire(server.memory, lastAt) != value) {
+            assertThat(System.nanoTime() - endNs)
+                    .as("the last byte does not arrive within " + LIMIT)
+                    .isNegative();
+            client.poll();
+        }
+        assertThat(server.load(Player.RECEIVE_AT, length)).isEqualTo(sent);
+        client.awaitSuccess(write);
     }
 
     // ---------------------------------------------------------------- modifying
@@ -215,6 +249,26 @@ public abstract class QueuePairConformance extends Conformance {
             queuePair.modify(new QueuePairAttributes().state(QueuePairState.RESET));
             assertThat(queuePair.state()).isEqualTo(QueuePairState.RESET);
         }
+        Players players = players(new PlayerSettings().type(QueuePairType.UD));
+        assertOnlyFittingQkeyArrives(players, Player.QKEY, Player.QKEY + 1);
+    }
+
+    /** Sends a datagram with a wrong Q_Key and one with the right one, of which the first is dropped. */
+    private static void assertOnlyFittingQkeyArrives(Players players, int right, int wrong)
+            throws RdmaException {
+        Player client = players.client;
+        Player server = players.server;
+        long receive = server.receive(1);
+        for (int qkey : new int[]{wrong, right}) {
+            client.store(Player.SEND_AT, new byte[]{(byte) (qkey == right ? 1 : 2)});
+            long send = client.newId();
+            client.queuePair.postSend(new SendWorkRequest().id(send).send()
+                    .add(client.region, Player.SEND_AT, 1).set(SendFlag.SIGNALED)
+                    .to(client.handle(), server.queuePair.number(), qkey));
+            client.awaitSuccess(send);
+        }
+        server.awaitSuccess(receive);
+        assertThat(server.load(Player.RECEIVE_AT + server.headerLength(), 1)).containsExactly(1);
     }
 
     @ConformanceCase(file = "test_qp", name = "create_ud_qp_with_privileged_qkey")
@@ -225,6 +279,12 @@ public abstract class QueuePairConformance extends Conformance {
                     .port(Player.PORT).pkeyIndex(0).qkey(0x8000_0000));
             assertThat(queuePair.query().qkey()).isEqualTo(0x8000_0000);
         }
+        // A request with a privileged Q_Key goes out with the one of its queue pair.
+        Players players = players(new PlayerSettings().type(QueuePairType.UD));
+        QueuePairAttributes privileged = new QueuePairAttributes().qkey(0x8000_0042);
+        players.client.queuePair.modify(privileged);
+        players.server.queuePair.modify(privileged);
+        assertOnlyFittingQkeyArrives(players, 0x8000_0000, 0x42);
     }
 
     @ConformanceCase(file = "test_qp", name = "modify_rc_qp_rd_atomic")
@@ -233,5 +293,18 @@ public abstract class QueuePairConformance extends Conformance {
         QueuePairAttributes known = players.server.queuePair.query();
         assertThat(known.maxReadAtomic()).isGreaterThanOrEqualTo(12);
         assertThat(known.maxDestinationReadAtomic()).isGreaterThanOrEqualTo(12);
+
+        Player client = players.client;
+        byte[] bytes = {1, 2, 3, 4};
+        players.server.store(Player.SEND_AT, bytes);
+        long[] reads = new long[12];
+        for (int i = 0; i < reads.length; i++) {
+            reads[i] = client.post(client.work(SendOpcode.RDMA_READ, bytes.length)
+                    .localAddress(client.region.address() + Player.RECEIVE_AT + 4L * i));
+        }
+        for (int i = 0; i < reads.length; i++) {
+            client.awaitSuccess(reads[i]);
+            assertThat(client.load(Player.RECEIVE_AT + 4L * i, bytes.length)).isEqualTo(bytes);
+        }
     }
 }

@@ -5,7 +5,6 @@ import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceCapability;
 import io.rdma4j.verbs.DeviceLimit;
-import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
@@ -35,10 +34,7 @@ public abstract class SharedReceiveQueueConformance extends Conformance {
         Players players = sharing();
         Player client = players.client;
         Player server = players.server;
-        QueuePair secondOfClient = keep(client.newQueuePair());
-        QueuePair secondOfServer = keep(server.newQueuePair());
-        client.connect(secondOfClient, server, secondOfServer);
-        server.connect(secondOfServer, client, secondOfClient);
+        Players.Ends second = players.connectAnother();
 
         players.exchange(SendOpcode.SEND);
         for (int round = 0; round < Players.ROUNDS; round++) {
@@ -46,11 +42,11 @@ public abstract class SharedReceiveQueueConformance extends Conformance {
             client.store(Player.SEND_AT, sent);
             long receive = server.receive(100);
             long send = client.newId();
-            secondOfClient.postSend(new SendWorkRequest().id(send).send()
+            second.ofClient().postSend(new SendWorkRequest().id(send).send()
                     .add(client.region, Player.SEND_AT, sent.length).set(SendFlag.SIGNALED));
             WorkCompletion received = server.await(receive);
             assertThat(received.isSuccess()).as(received.toString()).isTrue();
-            assertThat(received.queuePairNumber()).isEqualTo(secondOfServer.number());
+            assertThat(received.queuePairNumber()).isEqualTo(second.ofServer().number());
             assertThat(client.await(send).isSuccess()).isTrue();
             assertThat(server.load(Player.RECEIVE_AT, sent.length)).isEqualTo(sent);
         }

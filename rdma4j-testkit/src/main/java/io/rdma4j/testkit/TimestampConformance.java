@@ -1,6 +1,5 @@
 package io.rdma4j.testkit;
 
-import io.rdma4j.testkit.ConformanceCase.Kind;
 import io.rdma4j.verbs.CompletionField;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.DeviceContext;
@@ -36,8 +35,7 @@ public abstract class TimestampConformance extends Conformance {
             players.server.awaitSuccess(receive)};
     }
 
-    @ConformanceCase(file = "test_phc_timestamp", name = "timestamp_free_running_rc_traffic",
-            kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_phc_timestamp", name = "timestamp_free_running_rc_traffic")
     void completionsCarryTheDevicesClock() throws RdmaException {
         DeviceContext context = open();
         ExtendedDeviceAttributes attributes = context.queryDeviceExtended();
@@ -62,8 +60,7 @@ public abstract class TimestampConformance extends Conformance {
                 .isLessThanOrEqualTo((after - before) & mask);
     }
 
-    @ConformanceCase(file = "test_phc_timestamp", name = "timestamp_real_time_rc_traffic",
-            kind = Kind.OPTIONAL)
+    @ConformanceCase(file = "test_phc_timestamp", name = "timestamp_real_time_rc_traffic")
     void completionsCarryTheTimeOfDay() throws RdmaException {
         assumeOffered(open().queryDeviceExtended().completionTimestampMask() != 0,
                 "completionTimestampMask is 0");

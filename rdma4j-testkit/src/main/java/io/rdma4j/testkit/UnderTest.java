@@ -1,12 +1,17 @@
 package io.rdma4j.testkit;
 
+import java.util.List;
+
 /** What the suite is told about whatever it tests. */
 public interface UnderTest {
-    /** {@return the name the report uses, the same on every machine} */
-    String deviceName();
+    /** {@return the run that the tests of this class are part of} */
+    ConformanceRun run();
 
-    /** {@return whether a case that the device refuses as not supported has failed} */
-    default boolean requires(ConformanceCase conformanceCase) {
-        return conformanceCase.kind() != ConformanceCase.Kind.OPTIONAL;
+    /**
+     * {@return all runs that the report shows, in its order; it is written when each of them has met all its
+     * cases}
+     */
+    default List<ConformanceRun> reportedRuns() {
+        return List.of(run());
     }
 }

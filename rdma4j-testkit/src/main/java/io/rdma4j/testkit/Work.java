@@ -32,6 +32,11 @@ record Work(SendOpcode opcode, long remoteAddress, int rkey, long localAddress, 
                 invalidated, placement, selectivity);
     }
 
+    Work localAddress(long value) {
+        return new Work(opcode, remoteAddress, rkey, value, lkey, length, compareAdd, swap,
+                invalidated, placement, selectivity);
+    }
+
     Work length(long value) {
         return new Work(opcode, remoteAddress, rkey, localAddress, lkey, value, compareAdd, swap,
                 invalidated, placement, selectivity);

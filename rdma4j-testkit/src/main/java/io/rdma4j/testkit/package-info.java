@@ -3,7 +3,8 @@
  *
  * <p>One class a file of rdma-core's own test-suite, one test a case of it, under its name; beside them
  * {@link io.rdma4j.testkit.FaultConformance}, what a reliable connection does about a wire that fails it.
- * A device runs it by subclassing each class and implementing {@link io.rdma4j.testkit.DeviceUnderTest}.
+ * A device runs it by subclassing each class and implementing {@link io.rdma4j.testkit.DeviceUnderTest};
+ * what it must pass says its {@link io.rdma4j.testkit.ConformanceProfile}.
  * The suite knows {@code io.rdma4j.verbs} and {@code io.rdma4j.cm}, and no device. Start reading at
  * {@link io.rdma4j.testkit.Conformance}, then {@code Players}.
  */

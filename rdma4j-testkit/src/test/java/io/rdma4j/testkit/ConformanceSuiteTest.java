@@ -1,6 +1,5 @@
 package io.rdma4j.testkit;
 
-import io.rdma4j.testkit.ConformanceCase.Kind;
 import io.rdma4j.testkit.ConformanceReport.Outcome;
 import io.rdma4j.testkit.ConformanceSuite.Entry;
 import org.junit.jupiter.api.Test;
@@ -11,36 +10,71 @@ import java.util.TreeMap;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The suite is whole, and so is its report. */
+/** The suite is whole, and so are the table of what is required and the report. */
 class ConformanceSuiteTest {
-    /** Required cases by file. */
-    private static final Map<String, Integer> REQUIRED = Map.ofEntries(
-            Map.entry("test_device", 15), Map.entry("test_pd", 4), Map.entry("test_cq", 4),
-            Map.entry("test_cq_events", 2), Map.entry("test_cqex", 4), Map.entry("test_addr", 3),
-            Map.entry("test_mr", 18), Map.entry("test_qp", 19), Map.entry("test_qpex", 20),
-            Map.entry("test_atomic", 7), Map.entry("test_srq", 3),
-            Map.entry("test_parent_domain", 6), Map.entry("test_relaxed_ordering", 3),
-            Map.entry("test_rdmacm", 11), Map.entry("test_fork", 1));
+    private static final ConformanceRun DEVICE = new ConformanceRun("a device", "a wire",
+            ConformanceProfile.SOFTWARE_ROCE, ConformanceSuite.deviceClasses());
+    private static final ConformanceRun FAULTS = new ConformanceRun("a device", "a bad wire",
+            ConformanceProfile.SOFTWARE_ROCE, ConformanceSuite.faultClasses());
 
-    private static List<ConformanceCase> cases(Kind kind) {
-        return ConformanceSuite.entries().stream().map(Entry::conformanceCase)
-                .filter(each -> each.kind() == kind).toList();
-    }
-
-    @Test
-    void suiteHasEveryRequiredCaseOfEveryFile() {
+    /** {@return how many cases a profile requires, by file} */
+    private static Map<String, Integer> required(ConformanceProfile profile) {
         Map<String, Integer> counts = new TreeMap<>();
-        for (ConformanceCase each : cases(Kind.REQUIRED)) {
-            counts.merge(each.file(), 1, Integer::sum);
+        for (Entry each : ConformanceSuite.entries()) {
+            if (profile.requires(each.conformanceCase())) {
+                counts.merge(each.conformanceCase().file(), 1, Integer::sum);
+            }
         }
-        assertThat(counts).isEqualTo(REQUIRED);
-        assertThat(cases(Kind.REQUIRED)).hasSize(120);
+        return counts;
+    }
+
+    private static int sum(Map<String, Integer> counts) {
+        return counts.values().stream().mapToInt(Integer::intValue).sum();
     }
 
     @Test
-    void suiteHasTheOptionalCasesAndTheFaults() {
-        assertThat(cases(Kind.OPTIONAL)).hasSize(36);
-        assertThat(cases(Kind.FAULT)).hasSize(20);
+    void softwareRoceMustPassWhatNeedsNoHardware() {
+        Map<String, Integer> required = required(ConformanceProfile.SOFTWARE_ROCE);
+        assertThat(required).containsOnly(Map.entry("test_device", 15), Map.entry("test_pd", 4),
+                Map.entry("test_cq", 4), Map.entry("test_cq_events", 2),
+                Map.entry("test_cqex", 4), Map.entry("test_addr", 3), Map.entry("test_mr", 18),
+                Map.entry("test_qp", 19), Map.entry("test_qpex", 20),
+                Map.entry("test_atomic", 7), Map.entry("test_srq", 3),
+                Map.entry("test_parent_domain", 6), Map.entry("test_relaxed_ordering", 3),
+                Map.entry("test_rdmacm", 11), Map.entry("test_fork", 1),
+                Map.entry("roce-sim", 20));
+        assertThat(sum(required)).isEqualTo(120 + 20);
+    }
+
+    @Test
+    void softwareIwarpMustPassWhatItsProtocolsHave() {
+        Map<String, Integer> required = required(ConformanceProfile.SOFTWARE_IWARP);
+        assertThat(required).containsOnly(Map.entry("test_device", 13), Map.entry("test_pd", 4),
+                Map.entry("test_cq", 4), Map.entry("test_cq_events", 1),
+                Map.entry("test_cqex", 3), Map.entry("test_mr", 9), Map.entry("test_qp", 7),
+                Map.entry("test_qpex", 8), Map.entry("test_srq", 3),
+                Map.entry("test_parent_domain", 5), Map.entry("test_relaxed_ordering", 2),
+                Map.entry("test_rdmacm", 7), Map.entry("test_fork", 1));
+        assertThat(sum(required)).isEqualTo(67);
+    }
+
+    @Test
+    void nativeDeviceMustPassWhatEveryAdapterHas() {
+        Map<String, Integer> required = required(ConformanceProfile.NATIVE);
+        assertThat(required).containsOnly(Map.entry("test_device", 15), Map.entry("test_pd", 4),
+                Map.entry("test_cq", 3), Map.entry("test_cq_events", 2),
+                Map.entry("test_addr", 2), Map.entry("test_mr", 1), Map.entry("test_qp", 12),
+                Map.entry("test_qpex", 4), Map.entry("test_rdmacm", 8),
+                Map.entry("test_fork", 1));
+        assertThat(sum(required)).isEqualTo(52);
+    }
+
+    @Test
+    void tableHasALineForEachCaseAndNoOther() {
+        assertThat(ConformanceProfile.cases()).containsExactlyInAnyOrderElementsOf(
+                ConformanceSuite.entries().stream().map(Entry::conformanceCase)
+                        .map(each -> each.file() + ' ' + each.name()).toList());
+        assertThat(ConformanceSuite.entries()).hasSize(120 + 36 + 20);
     }
 
     @Test
@@ -53,40 +87,62 @@ class ConformanceSuiteTest {
     }
 
     @Test
-    void reportIsCompleteWhenEveryDeviceHasMetEveryCase() {
+    void reportIsCompleteWhenEveryRunHasMetTheCasesOfItsClasses() {
         ConformanceReport report = new ConformanceReport();
         assertThat(report.isComplete()).isFalse();
-        List<Entry> entries = ConformanceSuite.entries();
-        for (Entry entry : entries) {
-            assertThat(report.isComplete()).isFalse();
-            report.add("one", entry.test(), Outcome.PASSED, "");
+        report.expect(List.of(DEVICE, FAULTS));
+        for (ConformanceRun run : List.of(DEVICE, FAULTS)) {
+            for (Entry entry : ConformanceSuite.entries(run.classes())) {
+                assertThat(report.isComplete()).isFalse();
+                report.add(run, entry.test(), Outcome.PASSED, "");
+            }
         }
         assertThat(report.isComplete()).isTrue();
-        report.add("another", entries.getFirst().test(), Outcome.PASSED, "");
-        assertThat(report.isComplete()).isFalse();
     }
 
     @Test
-    void reportCountsAndNamesEveryResult() {
+    void eachRunHasItsOwnRowAndTable() {
         ConformanceReport report = new ConformanceReport();
-        List<Entry> entries = ConformanceSuite.entries();
+        report.expect(List.of(DEVICE, FAULTS));
+        List<Entry> entries = ConformanceSuite.entries(DEVICE.classes());
+        Map<String, Outcome> special = Map.of("query_device", Outcome.FAILED, "is_fork_initialized",
+                Outcome.WITHOUT_EFFECT, "odp_rc_traffic", Outcome.WITHOUT_EFFECT);
         for (Entry entry : entries.reversed()) {
-            boolean isOptional = entry.conformanceCase().kind() == Kind.OPTIONAL;
-            report.add("a device", entry.test(),
-                    isOptional ? Outcome.NOT_SUPPORTED : Outcome.PASSED,
-                    isOptional ? "maxThings is 0" : "");
+            ConformanceCase each = entry.conformanceCase();
+            Outcome usual = DEVICE.profile().requires(each)
+                    ? Outcome.PASSED
+                    : Outcome.NOT_SUPPORTED;
+            Outcome outcome = special.getOrDefault(each.name(), usual);
+            report.add(DEVICE, entry.test(), outcome,
+                    outcome == Outcome.PASSED ? "" : "maxThings is 0\nand more");
         }
-        String test = entries.stream()
-                .filter(each -> each.conformanceCase().kind() == Kind.REQUIRED).findFirst()
-                .orElseThrow().test();
-        report.add("a device", test, Outcome.FAILED, "");
+        for (Entry entry : ConformanceSuite.entries(FAULTS.classes())) {
+            report.add(FAULTS, entry.test(), Outcome.PASSED, "");
+        }
         assertThat(report.text())
-                .contains("| a device | 119 of 120, 1 failed | 0 of 36, 36 not supported "
-                        + "| 20 of 20 |")
-                .contains("| **failed** | `" + test + "` |")
+                .contains("| a device | a wire | software-roce "
+                        + "| 118 of 120, 1 accepted without effect, 1 failed "
+                        + "| 0 of 36, 1 accepted without effect, 35 not supported |\n"
+                        + "| a device | a bad wire | software-roce | 20 of 20 | none |\n")
+                .contains("\n## a device, a wire\n").contains("\n## a device, a bad wire\n")
+                .contains("| test_device | query_device | required | **failed**: maxThings is 0 |")
+                .contains("| test_fork | is_fork_initialized | required "
+                        + "| accepted, no effect: maxThings is 0 |")
                 .contains("| test_device | create_dm | optional | not supported: maxThings is 0 |"
                         + " `DeviceConformance#");
         assertThat(report.text().lines().filter(line -> line.endsWith("` |")))
-                .hasSize(entries.size());
+                .hasSize(ConformanceSuite.entries().size());
+    }
+
+    @Test
+    void testThatIsRepeatedHasTheWorstOfItsResults() {
+        ConformanceReport report = new ConformanceReport();
+        for (Entry entry : ConformanceSuite.entries(FAULTS.classes())) {
+            report.add(FAULTS, entry.test(), Outcome.PASSED, "");
+        }
+        String test = ConformanceSuite.entries(FAULTS.classes()).getFirst().test();
+        report.add(FAULTS, test, Outcome.FAILED, "");
+        report.add(FAULTS, test, Outcome.PASSED, "");
+        assertThat(report.text()).contains("| 19 of 20, 1 failed |");
     }
 }

@@ -94,7 +94,8 @@ class ArchitectureTest {
                 .onlyDependOnClassesThat(resideInAnyPackage("java..", "io.rdma4j.testkit..",
                         "io.rdma4j.event..", "io.rdma4j.verbs..", "io.rdma4j.connection..",
                         "io.rdma4j.cm..", "org.jspecify..",
-                        "org.junit.jupiter.api..", "org.assertj.core.."))
+                        "org.junit.jupiter.api..", "org.opentest4j..",
+                        "org.assertj.core.."))
                 .check(ALL);
     }
 

@@ -1,8 +1,6 @@
 package io.rdma4j.protocol.work;
 
 import io.rdma4j.verbs.AccessFlag;
-import io.rdma4j.verbs.MemoryWindow;
-import io.rdma4j.verbs.MemoryWindowBind;
 import io.rdma4j.verbs.WorkCompletionStatus;
 
 /**
@@ -37,15 +35,15 @@ public interface Memory {
     long remoteWhole(int rkey, AccessFlag needed, MemoryReference target);
 
     /**
-     * Binds a memory window of this queue pair's protection domain.
+     * Carries out a request that concerns this side alone: it binds a memory window of this queue pair's protection domain,
+     * or invalidates a key.
      *
-     * @param newRkey the key it shall have
-     * @return how the request for it ends
+     * @return how it ends
      */
-    WorkCompletionStatus bind(MemoryWindow window, int newRkey, MemoryWindowBind bind);
+    WorkCompletionStatus carryOut(SendRequest request);
 
     /**
-     * Invalidates a key, as this side or its peer asks.
+     * Invalidates a key as the peer asks.
      *
      * @return false if it is not the key of a window of type 2 that this queue pair has bound
      */

@@ -6,7 +6,6 @@ import io.rdma4j.verbs.MemoryWindowBind;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
-import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
@@ -263,6 +262,21 @@ public final class SendRequest {
         return remoteQkey;
     }
 
+    /** {@return the memory window to bind, or null} */
+    public @Nullable MemoryWindow window() {
+        return window;
+    }
+
+    /** {@return what the window shall cover, or null} */
+    public @Nullable MemoryWindowBind windowBind() {
+        return windowBind;
+    }
+
+    /** {@return the key the window shall have} */
+    public int windowRkey() {
+        return windowRkey;
+    }
+
     /** {@return whether it concerns this side alone and takes no packet} */
     public boolean isLocal() {
         return opcode == SendOpcode.LOCAL_INVALIDATE || opcode == SendOpcode.BIND_MEMORY_WINDOW;
@@ -273,27 +287,9 @@ public final class SendRequest {
         return isCarriedOut;
     }
 
-    /** Carries out a local operation. {@return how it ended} */
-    public WorkCompletionStatus carryOut(Memory memory) {
-        WorkCompletionStatus status = opcode == SendOpcode.LOCAL_INVALIDATE
-                ? invalidate(memory)
-                : bind(memory);
-        isCarriedOut = status == WorkCompletionStatus.SUCCESS;
-        return status;
-    }
-
-    private WorkCompletionStatus invalidate(Memory memory) {
-        return memory.invalidate(invalidateRkey)
-                ? WorkCompletionStatus.SUCCESS
-                : WorkCompletionStatus.LOCAL_QP_OPERATION_ERROR;
-    }
-
-    private WorkCompletionStatus bind(Memory memory) {
-        MemoryWindow bound = window;
-        MemoryWindowBind wanted = windowBind;
-        return bound == null || wanted == null
-                ? WorkCompletionStatus.MEMORY_WINDOW_BIND_ERROR
-                : memory.bind(bound, windowRkey, wanted);
+    /** A local operation has been carried out. */
+    public void carriedOut() {
+        isCarriedOut = true;
     }
 
     /** {@return whether it consumes a receive request of the peer} */

@@ -21,6 +21,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * A software RoCE device on a network interface, named {@code roce_} and the interface's name.
@@ -31,9 +32,22 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
     private static final long LOCAL_GUID = 0x7264_6d61_346a_0000L; // "rdma4j"
 
     private final NetworkInterface networkInterface;
+    private final boolean isLoopback;
+    private final Supplier<PortView> now;
 
     public SoftDevice(NetworkInterface networkInterface) {
+        this(networkInterface, isLoopback(networkInterface),
+                () -> look(networkInterface.getName()));
+    }
+
+    /**
+     * @param isLoopback whether the interface is the machine's loopback
+     * @param now how the interface looks at the moment
+     */
+    public SoftDevice(NetworkInterface networkInterface, boolean isLoopback, Supplier<PortView> now) {
         this.networkInterface = networkInterface;
+        this.isLoopback = isLoopback;
+        this.now = now;
     }
 
     @Override
@@ -115,7 +129,11 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
         return SoftNic.openAndHold(this, address);
     }
 
-    public boolean isLoopback() {
+    boolean isLoopback() {
+        return isLoopback;
+    }
+
+    private static boolean isLoopback(NetworkInterface networkInterface) {
         try {
             return networkInterface.isLoopback();
         } catch (SocketException gone) {
@@ -133,29 +151,33 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
 
     /** {@return how the interface looks at this moment} It is looked up once. */
     PortView view() {
-        NetworkInterface now = current();
-        return new PortView(now != null, isUp(now), addresses(now));
+        return now.get();
+    }
+
+    private static PortView look(String name) {
+        NetworkInterface found = current(name);
+        return new PortView(found != null, isUp(found), addresses(found));
     }
 
     /** @throws RdmaException ENODEV if there is no such interface any more */
     void requirePresent() throws RdmaException {
-        if (current() == null) {
+        if (!view().isPresent()) {
             throw new RdmaException(Errno.ENODEV, "open device",
                     "the network interface " + networkInterface.getName() + " is gone");
         }
     }
 
     /** {@return the interface as it is now; what was listed keeps its addresses of then} */
-    private @Nullable NetworkInterface current() {
+    private static @Nullable NetworkInterface current(String name) {
         try {
-            return NetworkInterface.getByName(networkInterface.getName());
+            return NetworkInterface.getByName(name);
         } catch (SocketException gone) {
             return null;
         }
     }
 
     public boolean isUp() {
-        return isUp(current());
+        return view().isUp();
     }
 
     private static boolean isUp(@Nullable NetworkInterface now) {
@@ -185,7 +207,7 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
 
     /** {@return the interface's addresses in the order of the GID table: the link's, IPv4, other IPv6} */
     public List<InetAddress> addresses() {
-        return addresses(current());
+        return view().addresses();
     }
 
     private static List<InetAddress> addresses(@Nullable NetworkInterface now) {

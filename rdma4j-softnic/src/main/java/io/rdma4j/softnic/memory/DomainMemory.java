@@ -2,9 +2,11 @@ package io.rdma4j.softnic.memory;
 
 import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.protocol.work.MemoryReference;
+import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
+import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;
 
 /** A device's registered memory as one queue pair may see it. */
@@ -49,8 +51,17 @@ public final class DomainMemory implements Memory {
     }
 
     @Override
-    public WorkCompletionStatus bind(MemoryWindow window, int newRkey, MemoryWindowBind bind) {
-        return table.bind(window, newRkey, bind, domain, queuePair);
+    public WorkCompletionStatus carryOut(SendRequest request) {
+        if (request.opcode() == SendOpcode.LOCAL_INVALIDATE) {
+            return invalidate(request.invalidateRkey())
+                    ? WorkCompletionStatus.SUCCESS
+                    : WorkCompletionStatus.LOCAL_QP_OPERATION_ERROR;
+        }
+        MemoryWindow window = request.window();
+        MemoryWindowBind bind = request.windowBind();
+        return window == null || bind == null
+                ? WorkCompletionStatus.MEMORY_WINDOW_BIND_ERROR
+                : table.bind(window, request.windowRkey(), bind, domain, queuePair);
     }
 
     @Override

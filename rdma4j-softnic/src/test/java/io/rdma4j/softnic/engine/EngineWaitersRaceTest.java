@@ -5,6 +5,7 @@ import io.rdma4j.softnic.Race;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PortableNetwork;
 import io.rdma4j.softnic.network.linux.LinuxNetwork;
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.Tag;
@@ -57,7 +58,7 @@ class EngineWaitersRaceTest {
                 for (long number = 0; !race.isOver(); number++) {
                     publish(number, random);
                     long next = number + 1;
-                    Race.until("the event is taken",
+                    Wait.until("the event is taken",
                             () -> taken.get() == next || race.hasFailed(), Thread::yield);
                 }
                 publishersLeft.decrementAndGet();

@@ -2,12 +2,12 @@ package io.rdma4j.softnic.engine;
 
 import io.rdma4j.event.EventQueue;
 import io.rdma4j.event.ProgressDriver;
-import io.rdma4j.softnic.Race;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PortableNetwork;
 import io.rdma4j.softnic.network.linux.LinuxNetwork;
 import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.spi.CompletionSlot;
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -83,8 +83,8 @@ class EngineWaitersTest {
 
         /** Waits until it sleeps where it is seen by its state, which is not in the network. */
         void untilItSleepsOutside() throws Exception {
-            Race.until("the thread sleeps", () -> thread.getState() == Thread.State.WAITING
-                    || thread.getState() == Thread.State.TIMED_WAITING, Thread::onSpinWait);
+            Wait.until("the thread sleeps", () -> thread.getState() == Thread.State.WAITING
+                    || thread.getState() == Thread.State.TIMED_WAITING);
         }
     }
 
@@ -119,7 +119,7 @@ class EngineWaitersTest {
     }
 
     private void untilIn() throws Exception {
-        Race.until("a guest is in", room::isOccupied, Thread::onSpinWait);
+        Wait.until("a guest is in", room::isOccupied);
     }
 
     /** Lets whoever runs the engine in a while publish an event. */
@@ -156,7 +156,7 @@ class EngineWaitersTest {
         untilIn();
         publishSoon(events);
         assertThat(waiter.publisher()).isEqualTo(waiter.thread);
-        Race.until("the guest leaves", () -> !room.isOccupied(), Thread::onSpinWait);
+        Wait.until("the guest leaves", () -> !room.isOccupied());
     }
 
     @Test
@@ -230,7 +230,7 @@ class EngineWaitersTest {
         second.untilItSleepsOutside();
         events.publish(Thread.currentThread());
         first.publisher();
-        Race.until("the second enters", () -> room.lastVisit() == 2, Thread::onSpinWait);
+        Wait.until("the second enters", () -> room.lastVisit() == 2);
         publishSoon(others);
         assertThat(second.publisher()).isEqualTo(second.thread);
     }
@@ -350,7 +350,7 @@ class EngineWaitersTest {
         skippedNs.addAndGet(-TimeUnit.HOURS.toNanos(1));
         assertThat(events.take()).isEqualTo(Thread.currentThread());
         publishSoon(events);
-        Race.until("the event", () -> events.count(any -> true) > 0, Thread::onSpinWait);
+        Wait.until("the event", () -> events.count(any -> true) > 0);
         assertThat(events.take().getName()).isEqualTo("background");
     }
 
@@ -378,7 +378,7 @@ class EngineWaitersTest {
         Waiter patient = waiter(rare);
         untilIn();
         Waiter urgent = waiter(events);
-        Race.until("the urgent one enters", () -> room.lastVisit() == 2, Thread::onSpinWait);
+        Wait.until("the urgent one enters", () -> room.lastVisit() == 2);
         patient.untilItSleepsOutside();
         publishSoon(rare);
         assertThat(patient.publisher()).isEqualTo(urgent.thread);
@@ -410,7 +410,7 @@ class EngineWaitersTest {
         assertThat(room.tryAcquire(patient)).isFalse();
         room.release();
         driver.start();
-        Race.until("it is offered", () -> patient.offers.get() > 0, Thread::onSpinWait);
+        Wait.until("it is offered", () -> patient.offers.get() > 0);
     }
 
     @Test

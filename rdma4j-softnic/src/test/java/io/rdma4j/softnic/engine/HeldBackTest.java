@@ -1,6 +1,6 @@
 package io.rdma4j.softnic.engine;
 
-import io.rdma4j.softnic.Race;
+import io.rdma4j.testkit.Wait;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -57,12 +57,12 @@ class HeldBackTest {
     @Test
     void theBackgroundThreadSendsIfThePollerDoesNotComeBack() throws Exception {
         driver.start();
-        Race.until("the background thread sleeps", network.isAwaited::get, Thread::onSpinWait);
+        Wait.until("the background thread sleeps", network.isAwaited::get);
         int before = network.transmissions.get();
         hasMessage.set(true);
         driver.poll();
         clock.addAndGet(EngineDriver.POLLING_NS);
-        Race.until("it is sent", () -> network.transmissions.get() > before, Thread::onSpinWait);
+        Wait.until("it is sent", () -> network.transmissions.get() > before);
     }
 
     /** Has messages for the application, and does not wake who waits for them: the poller has seen them before. */

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.engine;
 
+import io.rdma4j.testkit.Wait;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -29,9 +30,8 @@ class InterruptStatusTest {
 
     private static void interruptFromElsewhere(Thread thread) throws Exception {
         Thread other = Thread.ofPlatform().start(thread::interrupt);
-        while (other.isAlive()) {
-            Thread.onSpinWait();
-        }
+        // Joining would notice the interrupt.
+        Wait.until("the other thread has ended", () -> !other.isAlive());
     }
 
     private boolean isInterruptedAfterMark() {
@@ -113,12 +113,12 @@ class InterruptStatusTest {
                 }
             }
         });
-        while (interrupter.isAlive()) {
+        Wait.until("the interrupter has ended", () -> !interrupter.isAlive(), () -> {
             if (isInterruptedAfterMark()) {
                 noticed.incrementAndGet();
                 Thread.yield();
             }
-        }
+        });
         assertThat(begun.get()).isPositive();
         assertThat(noticed.get()).isGreaterThanOrEqualTo(begun.get());
     }

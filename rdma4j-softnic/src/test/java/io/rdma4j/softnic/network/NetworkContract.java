@@ -4,6 +4,7 @@ import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.work.Path;
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
@@ -150,11 +151,11 @@ public abstract class NetworkContract {
 
     /** Receives until so many have arrived. */
     private void await(DatagramNetwork network, PacketPort port, int count) {
-        while (arrived.count() < count) {
+        Wait.until(count + " datagrams have arrived", () -> arrived.count() >= count, () -> {
             if (port.receive(arrived, 64) == 0) {
                 network.await(LONG_NS);
             }
-        }
+        });
     }
 
     private List<Integer> psns() {
@@ -191,13 +192,7 @@ public abstract class NetworkContract {
         InetAddress address = InetAddress.ofLiteral("::1");
         assumeThat(NetworkInterface.getByInetAddress(address)).isNotNull();
         DatagramNetwork network = rim();
-        PacketPort port;
-        try {
-            port = network.open(address);
-        } catch (RdmaException takenByAnotherProcess) {
-            assertThat(takenByAnotherProcess.errno()).isEqualTo(Errno.EADDRINUSE);
-            return;
-        }
+        PacketPort port = openOnceFree(network, address);
         for (int i = 0; i < 4; i++) {
             port.send(packet(path(port, port), i, PAYLOAD));
         }
@@ -206,6 +201,21 @@ public abstract class NetworkContract {
         assertThat(arrived.sources).containsOnly(Gid.of(address));
         assertThat(psns()).containsExactly(0, 1, 2, 3);
         assertThat(arrived.identifications).containsOnly(0);
+    }
+
+    /** {@return a port of the only IPv6 address of loopback, which another process may have for a while} */
+    protected static PacketPort openOnceFree(DatagramNetwork network, InetAddress address) throws RdmaException {
+        List<PacketPort> opened = new ArrayList<>();
+        Wait.until("another process has given " + address.getHostAddress() + " back", () -> {
+            try {
+                opened.add(network.open(address));
+                return true;
+            } catch (RdmaException taken) {
+                assertThat(taken.errno()).isEqualTo(Errno.EADDRINUSE);
+                return false;
+            }
+        });
+        return opened.getFirst();
     }
 
     @Test
@@ -517,9 +527,7 @@ public abstract class NetworkContract {
             network.await(Long.MAX_VALUE);
             ended.countDown();
         });
-        while (waiter.getState() == Thread.State.NEW) {
-            Thread.onSpinWait();
-        }
+        Wait.until("the waiter runs", () -> waiter.getState() != Thread.State.NEW);
         network.wake();
         ended.await();
     }

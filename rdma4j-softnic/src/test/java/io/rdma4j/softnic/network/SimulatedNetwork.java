@@ -47,17 +47,9 @@ public final class SimulatedNetwork {
     public double reordering;
     /** The probability that one of its bits is flipped. */
     public double corruption;
-    /** How long a datagram takes that is not overtaken. */
-    public long latencyNs = LATENCY_NS;
-    /** How long the link to each device is busy with a datagram; 0 for as fast as you like. */
-    public long linkNs;
-    /** How many datagrams wait for a link; those beyond are lost. */
-    public int linkQueue = Integer.MAX_VALUE;
-    private final Map<Gid, Long> linkFreeNs = new HashMap<>();
 
     private @Nullable Predicate<PacketView> lossRule;
     private int packets;
-    private int lostAtLink;
 
     /** Loses just the packets that a rule says, asked once for each. */
     public void loseIf(@Nullable Predicate<PacketView> rule) {
@@ -69,11 +61,6 @@ public final class SimulatedNetwork {
         return packets;
     }
 
-    /** {@return how many were lost because the queue of a link was full} */
-    public int lostAtLink() {
-        return lostAtLink;
-    }
-
     /** Sends a packet that no device sent. */
     public void inject(OutgoingPacket packet) {
         carry(packet.path().source(), packet.path().destination(),
@@ -82,7 +69,7 @@ public final class SimulatedNetwork {
 
     /** Sends bytes that need not be a packet. */
     public void inject(Gid source, Gid destination, byte[] bytes) {
-        flights.add(new Flight(nowNs + latencyNs, sequence++, source, destination, bytes));
+        flights.add(new Flight(nowNs + LATENCY_NS, sequence++, source, destination, bytes));
     }
 
     private record Flight(long atNs, long sequence, Gid source, Gid destination, byte[] bytes)
@@ -144,17 +131,8 @@ public final class SimulatedNetwork {
                 bytes[random.nextInt(bytes.length)] ^= (byte) (1 << random.nextInt(8));
             }
             long delay = random.nextDouble() < reordering
-                    ? latencyNs + random.nextInt(MOST_OVERTAKEN_NS)
-                    : latencyNs;
-            if (linkNs > 0) {
-                long freeNs = Math.max(nowNs, linkFreeNs.getOrDefault(destination, 0L));
-                if ((freeNs - nowNs) / linkNs >= linkQueue) {
-                    lostAtLink++;
-                    continue;
-                }
-                linkFreeNs.put(destination, freeNs + linkNs);
-                delay += freeNs + linkNs - nowNs;
-            }
+                    ? LATENCY_NS + random.nextInt(MOST_OVERTAKEN_NS)
+                    : LATENCY_NS;
             flights.add(new Flight(nowNs + delay, sequence++, source, destination, bytes));
         }
     }

@@ -5,6 +5,7 @@ import io.rdma4j.protocol.work.ReceiveRequest;
 import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.softnic.Race;
 import io.rdma4j.spi.CompletionSlot;
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletion;
@@ -194,8 +195,8 @@ class RingRaceTest {
                 hesitation.pause();
                 add(ring, slot, id);
                 long next = id + 1;
-                Race.until("a completion is taken", () -> taken.get() == next
-                        || race.hasFailed(), Thread::onSpinWait);
+                Wait.until("a completion is taken", () -> taken.get() == next
+                        || race.hasFailed());
             }
             isEnded.set(true);
         });
@@ -207,8 +208,8 @@ class RingRaceTest {
                 long before = notified.get();
                 ring.arm(false);
                 if (!ring.take(completion)) {
-                    Race.until("the notification", () -> notified.get() != before || isEnded.get()
-                            || race.hasFailed(), Thread::onSpinWait);
+                    Wait.until("the notification", () -> notified.get() != before || isEnded.get()
+                            || race.hasFailed());
                     if (!ring.take(completion)) {
                         continue;
                     }
@@ -349,8 +350,8 @@ class RingRaceTest {
                     told.incrementAndGet();
                 }
                 long next = id + 1;
-                Race.until("a request is taken",
-                        () -> taken.get() == next || race.hasFailed(), Thread::onSpinWait);
+                Wait.until("a request is taken",
+                        () -> taken.get() == next || race.hasFailed());
             }
             isEnded.set(true);
         });
@@ -361,8 +362,8 @@ class RingRaceTest {
                 long before = told.get();
                 ReceiveRequest request = view.take();
                 if (request == null) {
-                    Race.until("word of a request", () -> told.get() != before || isEnded.get()
-                            || race.hasFailed(), Thread::onSpinWait);
+                    Wait.until("word of a request", () -> told.get() != before || isEnded.get()
+                            || race.hasFailed());
                     continue;
                 }
                 assertThat(request.id()).isEqualTo(taken.get());

@@ -1,5 +1,6 @@
 package io.rdma4j.tools.pingpong;
 
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairType;
@@ -45,9 +46,7 @@ class RallyTest {
 
     private static void awaitSent(Side side) throws IOException {
         WorkCompletion[] batch = WorkCompletion.array(1);
-        while (side.completions().poll(batch) == 0) {
-            Thread.onSpinWait();
-        }
+        Wait.until("the message is sent", () -> side.completions().poll(batch) > 0);
         Completions.requireSuccess(batch[0]);
     }
 

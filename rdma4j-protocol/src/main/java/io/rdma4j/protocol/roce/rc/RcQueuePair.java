@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RcQueuePair implements RoceProtocol {
     private final RcAttributes attributes = new RcAttributes();
-    private final SendWindow window;
+    final SendWindow window;
     private final RetryTimer timer = new RetryTimer();
     private final RcRequester requester;
     private final RcCompleter completer;

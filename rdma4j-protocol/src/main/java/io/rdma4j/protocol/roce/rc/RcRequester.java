@@ -228,11 +228,12 @@ final class RcRequester {
     /** Binds or invalidates, once, when everything before has been sent at least once. */
     private void carryOut(SendRequest request) {
         if (!request.isCarriedOut()) {
-            WorkCompletionStatus status = request.carryOut(memory);
+            WorkCompletionStatus status = memory.carryOut(request);
             if (status != WorkCompletionStatus.SUCCESS) {
                 failLocally(status);
                 return;
             }
+            request.carriedOut();
         }
         window.sent(0);
         queuePair.onLocalOperation();

@@ -153,6 +153,8 @@ final class SendWindow {
         finishedMessages = finished.messageNumber;
         finishedReceives = finished.receiveNumber;
         oldest++;
+        // Going back puts the cursor before a request without packets, which may be over before its turn comes again.
+        cursor = Math.max(cursor, oldest);
     }
 
     /** {@return the number of the last finished message, a reference for 24-bit numbers} */

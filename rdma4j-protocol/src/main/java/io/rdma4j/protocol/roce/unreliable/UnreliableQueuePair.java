@@ -208,7 +208,7 @@ public abstract sealed class UnreliableQueuePair implements RoceProtocol
             if (!request.isLocal()) {
                 return sendPacket(request, out);
             }
-            WorkCompletionStatus status = request.carryOut(memory);
+            WorkCompletionStatus status = memory.carryOut(request);
             if (status == WorkCompletionStatus.SUCCESS) {
                 finish(request);
             } else {

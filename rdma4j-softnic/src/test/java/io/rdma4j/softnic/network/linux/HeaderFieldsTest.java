@@ -6,6 +6,7 @@ import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.PortableNetwork;
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Gid;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -57,12 +58,13 @@ class HeaderFieldsTest {
         MessageHeader.iovec(iovec, 0, arena.allocate(8192).address(), 8192);
         MemorySegment header = arena.allocate(MessageHeader.LENGTH, 8);
         MessageHeader.iovecs(header, iovec, 1);
-        long length;
-        do {
+        long[] length = new long[1];
+        Wait.until("a datagram has arrived", () -> {
             MessageHeader.control(header, control, control.byteSize());
-            length = socket.receive(header);
-        } while (length == -LinuxCalls.EAGAIN);
-        assertThat(length).isPositive();
+            length[0] = socket.receive(header);
+            return length[0] != -LinuxCalls.EAGAIN;
+        });
+        assertThat(length[0]).isPositive();
         long controlLength = MessageHeader.controlLength(header);
         return new int[]{ControlMessage.find(control, controlLength, IPPROTO_IP, IP_TOS) & 0xff,
             ControlMessage.find(control, controlLength, IPPROTO_IP, IP_TTL)};

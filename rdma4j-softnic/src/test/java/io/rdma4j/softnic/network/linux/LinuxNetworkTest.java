@@ -7,7 +7,7 @@ import io.rdma4j.softnic.network.PacketHandler;
 import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.PortableNetwork;
 import io.rdma4j.softnic.network.ReceivedDatagram;
-import io.rdma4j.verbs.Errno;
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.Test;
@@ -18,6 +18,7 @@ import java.net.NetworkInterface;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
@@ -52,13 +53,7 @@ class LinuxNetworkTest extends NetworkContract {
         InetAddress address = InetAddress.ofLiteral("::1");
         assumeThat(NetworkInterface.getByInetAddress(address)).isNotNull();
         DatagramNetwork network = rim();
-        PacketPort port;
-        try {
-            port = network.open(address);
-        } catch (RdmaException takenByAnotherProcess) {
-            assertThat(takenByAnotherProcess.errno()).isEqualTo(Errno.EADDRINUSE);
-            return;
-        }
+        PacketPort port = openOnceFree(network, address);
         Arena arena = Arena.ofAuto();
         LinuxSocket sender = LinuxSocket.open(SocketAddress.AF_INET6, arena);
         try {
@@ -71,8 +66,8 @@ class LinuxNetworkTest extends NetworkContract {
             sender.close();
         }
         List<Gid> damaged = new ArrayList<>();
-        while (damaged.isEmpty()) {
-            network.await(Long.MAX_VALUE);
+        Wait.until("the packet has arrived", () -> !damaged.isEmpty(), () -> {
+            network.await(TimeUnit.SECONDS.toNanos(1));
             port.receive(new PacketHandler() {
                 @Override
                 public void onDatagram(ReceivedDatagram datagram) {
@@ -84,7 +79,7 @@ class LinuxNetworkTest extends NetworkContract {
                     damaged.add(source);
                 }
             }, 1);
-        }
+        });
         assertThat(damaged).containsExactly(Gid.of(address));
     }
 }

@@ -1,9 +1,7 @@
-package io.rdma4j.softnic;
+package io.rdma4j.protocol.roce.rc;
 
 import io.rdma4j.protocol.roce.wire.Opcode;
-import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Counter;
-import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -20,20 +18,20 @@ class RcSlowPeerTest {
     private static final long MS = 1_000_000;
     /** The bound for a peer that stands still for a second and loses nothing. */
     private static final long MOST_REPEATED = 10;
-    private static final int MESSAGE = Pair.MEMORY / 2;
+    private static final int MESSAGE = RcEnd.UPPER;
 
     enum Work {
         WRITE, SEND, READ, SHORT_SENDS, SHORT_READS
     }
 
     /** {@return settings as the connection manager makes them} */
-    private static Pair.Settings managed() {
-        Pair.Settings settings = new Pair.Settings();
+    private static RcPair.Settings managed() {
+        RcPair.Settings settings = new RcPair.Settings();
         settings.timeout = 16;
         return settings;
     }
 
-    private static void post(Pair pair, Work work) throws RdmaException {
+    private static void post(RcPair pair, Work work) {
         for (int id = 1; id <= 8; id++) {
             switch (work) {
                 case WRITE -> pair.a.write(id, MESSAGE);
@@ -51,29 +49,29 @@ class RcSlowPeerTest {
         }
     }
 
-    private static void warmUp(Pair pair) throws RdmaException {
+    private static void warmUp(RcPair pair) {
         pair.a.write(0, MESSAGE);
         pair.settle();
         pair.a.completions.clear();
     }
 
-    private static void assertEightSucceeded(Pair pair) {
+    private static void assertEightSucceeded(RcPair pair) {
         assertThat(pair.a.completions).hasSize(8).allMatch(c -> c.isSuccess());
     }
 
-    private static long repeated(Pair pair) throws RdmaException {
-        return pair.a.queuePair.counter(Counter.RETRANSMITTED_PKTS);
+    private static long repeated(RcPair pair) {
+        return pair.a.counted(Counter.RETRANSMITTED_PKTS);
     }
 
     @ParameterizedTest
     @EnumSource(Work.class)
-    void peerThatStandsStillForASecondCostsFewRepeatedPackets(Work work) throws Exception {
-        Pair pair = new Pair(managed());
+    void peerThatStandsStillForASecondCostsFewRepeatedPackets(Work work) {
+        RcPair pair = new RcPair(managed());
         warmUp(pair);
-        pair.b.node.isStopped = true;
+        pair.b.isStopped = true;
         post(pair, work);
         pair.run(1000 * MS);
-        pair.b.node.isStopped = false;
+        pair.b.isStopped = false;
         pair.settle();
         assertEightSucceeded(pair);
         assertThat(repeated(pair)).isBetween(1L, MOST_REPEATED);
@@ -81,13 +79,12 @@ class RcSlowPeerTest {
 
     @ParameterizedTest
     @EnumSource(Work.class)
-    void peerThatStandsStillForASecondFromTheFirstPacketOnCostsFewRepeatedPackets(Work work)
-            throws Exception {
-        Pair pair = new Pair(managed());
-        pair.b.node.isStopped = true;
+    void peerThatStandsStillForASecondFromTheFirstPacketOnCostsFewRepeatedPackets(Work work) {
+        RcPair pair = new RcPair(managed());
+        pair.b.isStopped = true;
         post(pair, work);
         pair.run(1000 * MS);
-        pair.b.node.isStopped = false;
+        pair.b.isStopped = false;
         pair.settle();
         assertEightSucceeded(pair);
         assertThat(repeated(pair)).isBetween(1L, MOST_REPEATED);
@@ -95,14 +92,14 @@ class RcSlowPeerTest {
 
     @ParameterizedTest
     @EnumSource(Work.class)
-    void peerThatStopsInTheMiddleCostsFewRepeatedPackets(Work work) throws Exception {
-        Pair pair = new Pair(managed());
+    void peerThatStopsInTheMiddleCostsFewRepeatedPackets(Work work) {
+        RcPair pair = new RcPair(managed());
         warmUp(pair);
         post(pair, work);
         pair.run(30_000);
-        pair.b.node.isStopped = true;
+        pair.b.isStopped = true;
         pair.run(1000 * MS);
-        pair.b.node.isStopped = false;
+        pair.b.isStopped = false;
         pair.settle();
         assertEightSucceeded(pair);
         assertThat(repeated(pair)).isLessThanOrEqualTo(MOST_REPEATED);
@@ -110,54 +107,54 @@ class RcSlowPeerTest {
 
     /** What is answered twice is data that nobody needs. */
     @Test
-    void responderThatStandsStillSendsTheDataOfAReadFewTimes() throws Exception {
-        Pair pair = new Pair(managed());
+    void responderThatStandsStillSendsTheDataOfAReadFewTimes() {
+        RcPair pair = new RcPair(managed());
         warmUp(pair);
         post(pair, Work.READ);
         pair.run(30_000);
-        pair.b.node.isStopped = true;
+        pair.b.isStopped = true;
         pair.run(1000 * MS);
-        pair.b.node.isStopped = false;
-        int before = pair.simulation.network.packets();
+        pair.b.isStopped = false;
+        int before = pair.wire.packets();
         pair.settle();
         assertEightSucceeded(pair);
-        assertThat(pair.simulation.network.packets() - before)
+        assertThat(pair.wire.packets() - before)
                 .isLessThan(2 * 8 * MESSAGE / 1024);
     }
 
     /** What was on its way when it was noticed goes on to come for long after. */
     @ParameterizedTest
     @ValueSource(longs = {1000, 10_000, 100_000})
-    void lostReadResponseOnASlowLinkIsAskedForFewTimes(long linkNs) throws Exception {
-        Pair pair = new Pair(managed());
+    void lostReadResponseOnASlowLinkIsAskedForFewTimes(long linkNs) {
+        RcPair pair = new RcPair(managed());
         warmUp(pair);
-        pair.simulation.network.linkNs = linkNs;
+        pair.wire.linkNs = linkNs;
         boolean[] isLost = {false};
-        pair.simulation.network.loseIf(packet -> {
+        pair.wire.loseIf(packet -> {
             boolean loses = !isLost[0] && packet.opcode() == Opcode.RC_READ_RESPONSE_MIDDLE;
             isLost[0] |= loses;
             return loses;
         });
-        int before = pair.simulation.network.packets();
+        int before = pair.wire.packets();
         post(pair, Work.READ);
         pair.settle();
         assertEightSucceeded(pair);
         assertThat(isLost[0]).isTrue();
-        assertThat(pair.simulation.network.packets() - before)
+        assertThat(pair.wire.packets() - before)
                 .isLessThan(5 * 8 * MESSAGE / 1024 / 2);
     }
 
     @Test
-    void fiveStopsOfFourHundredMillisecondsAreNoStorm() throws Exception {
-        Pair pair = new Pair();
+    void fiveStopsOfFourHundredMillisecondsAreNoStorm() {
+        RcPair pair = new RcPair();
         warmUp(pair);
         for (int stop = 1; stop <= 5; stop++) {
             pair.a.completions.clear();
             post(pair, Work.WRITE);
             pair.run(30_000);
-            pair.b.node.isStopped = true;
+            pair.b.isStopped = true;
             pair.run(400 * MS);
-            pair.b.node.isStopped = false;
+            pair.b.isStopped = false;
             pair.settle();
             assertEightSucceeded(pair);
             assertThat(repeated(pair)).isLessThanOrEqualTo(stop * MOST_REPEATED);
@@ -167,10 +164,10 @@ class RcSlowPeerTest {
     /** Each acknowledgement comes late, and a whole series of asking with it, unless the requester learns. */
     @ParameterizedTest
     @ValueSource(longs = {5 * MS, 40 * MS, 90 * MS})
-    void delayThatJumpsIsLearntWithinAFewMessages(long latencyNs) throws Exception {
-        Pair pair = new Pair(managed());
+    void delayThatJumpsIsLearntWithinAFewMessages(long latencyNs) {
+        RcPair pair = new RcPair(managed());
         warmUp(pair);
-        pair.simulation.network.latencyNs = latencyNs;
+        pair.wire.latencyNs = latencyNs;
         for (int id = 1; id <= 40; id++) {
             pair.b.receive(100 + id, 100);
             pair.a.send(id, 100);
@@ -181,64 +178,55 @@ class RcSlowPeerTest {
     }
 
     @Test
-    void lateAnswersToALongMessageLeaveTheWindowAsItWas() throws Exception {
-        Pair pair = new Pair(managed());
+    void lateAnswersToALongMessageLeaveTheWindowAsItWas() {
+        RcPair pair = new RcPair(managed());
         for (int i = 0; i < 8; i++) {
             warmUp(pair);
         }
-        long quickNs = durationOfAMessage(pair);
+        long quickNs = durationOfEightMessages(pair);
         pair.a.write(1, MESSAGE);
         pair.run(10_000);
-        pair.b.node.isStopped = true;
+        pair.b.isStopped = true;
         pair.run(200 * MS);
-        pair.b.node.isStopped = false;
+        pair.b.isStopped = false;
         pair.settle();
-        assertThat(durationOfAMessage(pair)).isEqualTo(quickNs);
+        assertThat(durationOfEightMessages(pair)).isEqualTo(quickNs);
     }
 
-    private static long durationOfAMessage(Pair pair) throws RdmaException {
-        long startNs = pair.simulation.network.nowNs();
+    /** More packets than a window has that has only begun to grow. */
+    private static long durationOfEightMessages(RcPair pair) {
+        long startNs = pair.wire.nowNs();
         pair.a.completions.clear();
-        pair.a.write(9, MESSAGE);
-        for (int step = 0; step < 10_000 && pair.a.completions.isEmpty(); step++) {
-            pair.simulation.step();
-            pair.a.takeCompletions();
+        post(pair, Work.WRITE);
+        for (int step = 0; step < 10_000 && pair.a.completions.size() < 8; step++) {
+            pair.wire.step();
         }
-        pair.a.assertCompleted("9 SUCCESS");
-        return pair.simulation.network.nowNs() - startNs;
+        assertEightSucceeded(pair);
+        return pair.wire.nowNs() - startNs;
     }
 
     @Test
-    void newQueuePairKnowsTheRoundTripOfItsPeer() throws Exception {
-        Pair pair = new Pair(managed());
-        pair.simulation.network.latencyNs = 5 * MS;
-        warmUp(pair);
-        Pair.Side sender = pair.new Side(pair.simulation.a);
-        Pair.Side receiver = pair.new Side(pair.simulation.b);
-        sender.connect(receiver, managed());
-        receiver.connect(sender, managed());
-        boolean[] isLost = {false};
-        pair.simulation.network.loseIf(packet -> {
-            boolean loses = !isLost[0] && packet.opcode() == Opcode.RC_SEND_ONLY;
-            isLost[0] |= loses;
-            return loses;
-        });
-        receiver.receive(7, 100);
-        sender.send(1, 100);
+    void newQueuePairKnowsTheRoundTripOfItsPeer() {
+        RcPair.Devices devices = new RcPair.Devices();
+        devices.wire.latencyNs = 5 * MS;
+        warmUp(new RcPair(managed(), devices));
+        RcPair pair = new RcPair(managed(), devices);
+        pair.wire.loseFirst(packet -> packet.opcode() == Opcode.RC_SEND_ONLY);
+        pair.b.receive(7, 100);
+        pair.a.send(1, 100);
         pair.run(100 * MS);
-        sender.takeCompletions();
-        sender.assertCompleted("1 SUCCESS");
+        pair.a.assertCompleted("1 SUCCESS");
     }
 
     @Test
-    void stopUnderManyQueuePairsCostsEachFewPackets() throws Exception {
+    void stopUnderManyQueuePairsCostsEachFewPackets() {
         int count = 8;
         Load load = new Load(count, 1000, Integer.MAX_VALUE);
         load.begin();
-        load.pair.run(100_000);
-        load.pair.b.node.isStopped = true;
-        load.pair.run(1000 * MS);
-        load.pair.b.node.isStopped = false;
+        load.wire.run(100_000);
+        load.stopReceivers(true);
+        load.wire.run(1000 * MS);
+        load.stopReceivers(false);
         load.finish();
         assertThat(load.repeated()).as(load.toString()).isBetween(1L, count * MOST_REPEATED);
     }
@@ -246,7 +234,7 @@ class RcSlowPeerTest {
     /** A receiver that takes its time for each packet, and forgets nothing, however many send to it. */
     @ParameterizedTest
     @CsvSource({"20, 4000", "20, 400000", "20, 1000000", "2, 10000000"})
-    void manyQueuePairsToOneSlowReceiverRepeatLittle(int count, long linkNs) throws Exception {
+    void manyQueuePairsToOneSlowReceiverRepeatLittle(int count, long linkNs) {
         Load load = new Load(count, linkNs, Integer.MAX_VALUE);
         load.run();
         assertThat(load.repeated()).as(load.toString()).isLessThanOrEqualTo(load.needed() / 4);
@@ -254,8 +242,7 @@ class RcSlowPeerTest {
 
     @ParameterizedTest
     @CsvSource({"8, 10000, 64", "8, 100000, 64", "20, 10000, 100", "1, 10000, 20"})
-    void bottleneckWithAShortQueueIsSharedWithoutAStorm(int count, long linkNs, int queue)
-            throws Exception {
+    void bottleneckWithAShortQueueIsSharedWithoutAStorm(int count, long linkNs, int queue) {
         Load load = new Load(count, linkNs, queue);
         load.run();
         assertThat(load.lost()).isPositive();
@@ -265,67 +252,60 @@ class RcSlowPeerTest {
     /** Some queue pairs that send three messages each to one device, behind one link. */
     private static final class Load {
         private static final int MESSAGES = 3;
-        private final Pair pair = new Pair(managed());
-        private final List<Pair.Side> senders = new ArrayList<>();
+        private final RcPair.Devices devices = new RcPair.Devices();
+        private final Wire wire = devices.wire;
+        private final List<RcPair> pairs = new ArrayList<>();
 
-        Load(int count, long linkNs, int queue) throws Exception {
-            pair.simulation.network.linkNs = linkNs;
-            pair.simulation.network.linkQueue = queue;
+        Load(int count, long linkNs, int queue) {
+            wire.linkNs = linkNs;
+            wire.linkQueue = queue;
             for (int i = 0; i < count; i++) {
-                CompletionQueue sends = pair.simulation.a.context.createCompletionQueue(16);
-                CompletionQueue receives = pair.simulation.b.context.createCompletionQueue(16);
-                Pair.Side sender = pair.new Side(pair.simulation.a, sends, managed());
-                Pair.Side receiver = pair.new Side(pair.simulation.b, receives, managed());
-                sender.connect(receiver, managed());
-                receiver.connect(sender, managed());
-                senders.add(sender);
+                RcPair pair = new RcPair(managed(), devices);
+                pairs.add(pair);
                 for (int id = 1; id <= MESSAGES; id++) {
-                    receiver.receive(id, MESSAGE);
+                    pair.b.receive(id, MESSAGE);
                 }
             }
         }
 
-        void run() throws RdmaException {
+        void run() {
             begin();
             finish();
         }
 
-        void begin() throws RdmaException {
-            for (Pair.Side sender : senders) {
+        void begin() {
+            for (RcPair pair : pairs) {
                 for (int id = 1; id <= MESSAGES; id++) {
-                    sender.send(id, MESSAGE);
+                    pair.a.send(id, MESSAGE);
                 }
             }
         }
 
-        void finish() throws RdmaException {
-            pair.settle();
-            for (Pair.Side sender : senders) {
-                sender.takeCompletions();
-                sender.assertCompleted("1 SUCCESS", "2 SUCCESS", "3 SUCCESS");
-            }
+        void stopReceivers(boolean isStopped) {
+            pairs.forEach(pair -> pair.b.isStopped = isStopped);
+        }
+
+        void finish() {
+            wire.settle();
+            pairs.forEach(pair -> pair.a.assertCompleted("1 SUCCESS", "2 SUCCESS", "3 SUCCESS"));
         }
 
         long needed() {
-            return (long) senders.size() * MESSAGES * MESSAGE / 1024;
+            return (long) pairs.size() * MESSAGES * MESSAGE / 1024;
         }
 
-        long repeated() throws RdmaException {
-            long sum = 0;
-            for (Pair.Side sender : senders) {
-                sum += sender.queuePair.counter(Counter.RETRANSMITTED_PKTS);
-            }
-            return sum;
+        long repeated() {
+            return pairs.stream().mapToLong(RcSlowPeerTest::repeated).sum();
         }
 
         @Override
         public String toString() {
-            return senders.size() + " queue pairs, " + needed() + " packets needed, " + lost()
+            return pairs.size() + " queue pairs, " + needed() + " packets needed, " + lost()
                     + " lost";
         }
 
         int lost() {
-            return pair.simulation.network.lostAtLink();
+            return wire.lostAtLink();
         }
     }
 }

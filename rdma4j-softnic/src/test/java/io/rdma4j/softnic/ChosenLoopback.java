@@ -8,20 +8,39 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** Devices that a test class opens keep their packets to themselves in memory. */
-final class DirectLoopback implements BeforeAllCallback, AfterAllCallback {
+/** Devices that a test class opens send their packets to themselves in one way, whatever the build asks for. */
+abstract class ChosenLoopback implements BeforeAllCallback, AfterAllCallback {
     private static final String PROPERTY = "rdma4j.loopback";
+    private final Loopback choice;
     /** One for each class under way: nested classes are announced as well. */
     private final Deque<String> before = new ArrayDeque<>();
+
+    ChosenLoopback(Loopback choice) {
+        this.choice = choice;
+    }
 
     @Override
     public void beforeAll(ExtensionContext context) {
         before.push(System.getProperty(PROPERTY, Loopback.AUTO.text()));
-        System.setProperty(PROPERTY, Loopback.DIRECT.text());
+        System.setProperty(PROPERTY, choice.text());
     }
 
     @Override
     public void afterAll(ExtensionContext context) {
         System.setProperty(PROPERTY, before.pop());
+    }
+
+    /** From memory to memory. */
+    static final class Direct extends ChosenLoopback {
+        Direct() {
+            super(Loopback.DIRECT);
+        }
+    }
+
+    /** Through the system. */
+    static final class Network extends ChosenLoopback {
+        Network() {
+            super(Loopback.NETWORK);
+        }
     }
 }

@@ -1,0 +1,58 @@
+package io.rdma4j.protocol.roce.rc;
+
+import io.rdma4j.protocol.work.SendQueue;
+import io.rdma4j.protocol.work.SendRequest;
+import io.rdma4j.verbs.SendWorkRequest;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** A send queue that keeps every request, and gives none away that was retired. */
+final class PostedSends implements SendQueue {
+    private static final int MOST_ELEMENTS = 4;
+
+    private final List<SendRequest> posted = new ArrayList<>();
+    private int retired;
+
+    void post(SendWorkRequest request) {
+        SendRequest slot = new SendRequest(MOST_ELEMENTS, null);
+        slot.assign(request, true);
+        posted.add(slot);
+    }
+
+    /** {@return the request that has to end next} */
+    SendRequest oldest() {
+        return request(retired);
+    }
+
+    @Override
+    public int slots() {
+        return 1 << 16;
+    }
+
+    @Override
+    public long end() {
+        return posted.size();
+    }
+
+    @Override
+    public SendRequest request(long index) {
+        if (index < retired || index >= posted.size()) {
+            throw new AssertionError("request " + index + " of " + retired + " to "
+                    + posted.size());
+        }
+        return posted.get((int) index);
+    }
+
+    @Override
+    public void retire() {
+        oldest();
+        retired++;
+    }
+
+    @Override
+    public long clear() {
+        retired = posted.size();
+        return retired;
+    }
+}

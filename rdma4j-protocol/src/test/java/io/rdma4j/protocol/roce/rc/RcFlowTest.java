@@ -1,0 +1,246 @@
+package io.rdma4j.protocol.roce.rc;
+
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendOpcode;
+import org.junit.jupiter.api.Test;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Receivers that are not ready, credits, fences, limits of READs, several elements. */
+class RcFlowTest {
+    private static final int DEPTH = 16;
+
+    @Test
+    void sendWithoutReceiveWaitsUntilOneIsPosted() {
+        RcPair pair = new RcPair();
+        pair.a.send(1, 100);
+        pair.run(50_000_000);
+        pair.a.assertCompleted();
+        assertThat(pair.a.counted(Counter.RCVD_RNR_ERR)).isGreaterThan(10);
+        pair.b.receive(7, 100);
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS");
+        pair.b.assertCompleted("7 SUCCESS");
+    }
+
+    @Test
+    void senderLearnsOfAPostedReceiveBeforeItsTimerEnds() {
+        RcPair.Settings settings = new RcPair.Settings();
+        settings.minRnrTimer = 0;
+        RcPair pair = new RcPair(settings);
+        pair.a.send(1, 100);
+        pair.run(1_000_000);
+        pair.b.receive(7, 100);
+        // The timer's code 0 means 655 ms.
+        pair.run(1_000_000);
+        pair.a.assertCompleted("1 SUCCESS");
+    }
+
+    @Test
+    void senderGivesUpAfterItsRetriesWhenNoReceiveIsPosted() {
+        RcPair.Settings settings = new RcPair.Settings();
+        settings.rnrRetry = 2;
+        RcPair pair = new RcPair(settings);
+        pair.a.send(1, 100);
+        pair.settle();
+        pair.a.assertCompleted("1 RNR_RETRY_EXCEEDED_ERROR");
+        assertThat(pair.a.counted(Counter.RCVD_RNR_ERR)).isEqualTo(3);
+        assertThat(pair.a.counted(Counter.RETRY_RNR_EXCEEDED_ERR)).isOne();
+    }
+
+    @Test
+    void writeWithImmediateWritesOnlyOnceItHasAReceive() {
+        RcPair pair = new RcPair();
+        pair.a.post(pair.a.writeRequest(1, 100).opcode(SendOpcode.RDMA_WRITE_WITH_IMMEDIATE)
+                .immediate(0x1234));
+        pair.run(10_000_000);
+        pair.a.assertCompleted();
+        pair.b.receive(7, 0);
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS");
+        assertThat(pair.b.completions.getFirst().immediate()).isEqualTo(0x1234);
+        assertThat(pair.b.completions.getFirst().byteLength()).isEqualTo(100);
+        pair.b.assertCompleted("7 SUCCESS");
+        assertThat(pair.b.hasPeersBytes(100)).isTrue();
+    }
+
+    @Test
+    void senderKeepsToTheCreditsOfTheReceiver() {
+        RcPair pair = new RcPair();
+        pair.b.receive(0, 3000);
+        pair.a.send(0, 3000);
+        pair.settle();
+        List<Opcode> sent = new ArrayList<>();
+        pair.wire.loseIf(packet -> {
+            if (!packet.opcode().isResponse()) {
+                sent.add(packet.opcode());
+            }
+            return false;
+        });
+        // The last acknowledgement offered no receive: of a longer message only the first packet
+        // may go, and it finds nobody ready.
+        pair.a.send(1, 3000);
+        pair.run(100_000);
+        assertThat(sent).containsExactly(Opcode.RC_SEND_FIRST);
+        pair.b.receive(1, 3000);
+        pair.settle();
+        assertThat(sent).containsExactly(Opcode.RC_SEND_FIRST, Opcode.RC_SEND_FIRST,
+                Opcode.RC_SEND_MIDDLE, Opcode.RC_SEND_LAST);
+    }
+
+    /** The peer counts a message for each of the requests that a long READ is asked for in, and none for a bind. */
+    @Test
+    void longReadBeforeMessagesLendsNoCredits() {
+        RcPair.Settings settings = new RcPair.Settings();
+        settings.mtu = Mtu.MTU_256;
+        RcPair pair = new RcPair(settings);
+        for (int i = 0; i < 7; i++) {
+            pair.b.receive(i, 100);
+        }
+        pair.a.send(0, 100);
+        pair.settle();
+        pair.a.read(1, 30_000);
+        pair.settle();
+        int[] sends = {0};
+        pair.wire.loseIf(packet -> {
+            sends[0] += packet.opcode() == Opcode.RC_SEND_ONLY ? 1 : 0;
+            return false;
+        });
+        pair.a.send(2, 100);
+        pair.run(25_000);
+        for (int id = 3; id < 12; id++) {
+            pair.a.send(id, 100);
+        }
+        // The first message is answered, five others are under way: as many as there were receives.
+        pair.run(30_000);
+        pair.a.assertCompleted("0 SUCCESS", "1 SUCCESS", "2 SUCCESS");
+        assertThat(sends[0]).isEqualTo(6);
+    }
+
+    @Test
+    void receiveThatComesLateLetsTheNextLossBeTold() {
+        RcPair.Settings settings = new RcPair.Settings();
+        settings.minRnrTimer = 31;
+        RcPair pair = new RcPair(settings);
+        pair.b.receive(0, 100);
+        pair.a.send(0, 100);
+        pair.settle();
+        // Without a credit one packet goes alone.
+        pair.a.send(1, 3000);
+        pair.run(100_000);
+        assertThat(pair.a.counted(Counter.RCVD_RNR_ERR)).isOne();
+        boolean[] isLost = {false};
+        pair.wire.loseIf(packet -> {
+            boolean loses = !isLost[0] && packet.opcode() == Opcode.RC_SEND_FIRST;
+            isLost[0] |= loses;
+            return loses;
+        });
+        pair.b.receive(7, 3000);
+        // The receive is announced, the message comes at once, and what is missing of it is told at once.
+        pair.run(200_000);
+        pair.b.assertCompleted("0 SUCCESS", "7 SUCCESS");
+        assertThat(isLost[0]).isTrue();
+    }
+
+    @Test
+    void writesNeedNoCredits() {
+        RcPair pair = new RcPair();
+        pair.b.receive(0, 10);
+        pair.a.send(0, 10);
+        pair.settle();
+        pair.a.completions.clear();
+        for (int i = 1; i <= DEPTH; i++) {
+            pair.a.write(i, 100);
+        }
+        pair.run(60_000);
+        assertThat(pair.a.completions).hasSize(DEPTH);
+    }
+
+    @Test
+    void fenceHoldsARequestUntilEarlierReadsAreComplete() {
+        RcPair pair = new RcPair();
+        pair.wire.loseIf(packet -> packet.opcode().isResponse());
+        pair.a.read(1, 100);
+        pair.a.post(pair.a.writeRequest(2, 100).set(SendFlag.FENCE));
+        pair.run(1_000_000);
+        assertThat(pair.b.upperByte(0)).isZero();
+        pair.wire.loseNothing();
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS", "2 SUCCESS");
+        assertThat(pair.b.hasPeersBytes(100)).isTrue();
+    }
+
+    @Test
+    void noMoreReadsAreOutstandingThanAgreed() {
+        RcPair pair = new RcPair();
+        int[] outstanding = new int[2];
+        pair.wire.loseIf(packet -> {
+            switch (packet.opcode()) {
+                case RC_READ_REQUEST -> outstanding[1] = Math.max(outstanding[1],
+                        ++outstanding[0]);
+                case RC_READ_RESPONSE_ONLY -> outstanding[0]--;
+                default -> {
+                    // Neither asks nor answers.
+                }
+            }
+            return false;
+        });
+        for (int i = 0; i < DEPTH; i++) {
+            pair.a.read(i, 100);
+        }
+        pair.settle();
+        assertThat(pair.a.completions).hasSize(DEPTH).allMatch(c -> c.isSuccess());
+        assertThat(outstanding[1]).isEqualTo(4);
+    }
+
+    @Test
+    void readWithoutAnyAgreedIsALocalError() {
+        RcPair.Settings settings = new RcPair.Settings();
+        settings.readAtomic = 0;
+        RcPair pair = new RcPair(settings);
+        pair.a.read(1, 100);
+        pair.settle();
+        pair.a.assertCompleted("1 LOCAL_QP_OPERATION_ERROR");
+    }
+
+    @Test
+    void longReadsAreAskedForInPiecesThatFitTheWindow() {
+        RcPair.Settings settings = new RcPair.Settings();
+        settings.mtu = Mtu.MTU_256;
+        RcPair pair = new RcPair(settings);
+        int[] requests = {0};
+        pair.wire.loseIf(packet -> {
+            requests[0] += packet.opcode() == Opcode.RC_READ_REQUEST ? 1 : 0;
+            return false;
+        });
+        pair.a.read(1, RcEnd.UPPER);
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS");
+        assertThat(pair.a.hasPeersBytes(RcEnd.UPPER)).isTrue();
+        assertThat(requests[0]).isGreaterThan(4);
+        assertThat(pair.a.counted(Counter.RETRANSMITTED_PKTS)).isZero();
+    }
+
+    @Test
+    void gatherAndScatterCrossElementAndPacketBoundaries() {
+        RcPair pair = new RcPair();
+        pair.b.post(new ReceiveWorkRequest().id(7)
+                .add(pair.b.address + RcEnd.UPPER, 1500, pair.b.key)
+                .add(pair.b.address + RcEnd.UPPER + 1500, 5000, pair.b.key));
+        // The first packet ends in the second element, the second begins there and ends in the third.
+        pair.a.post(pair.a.request(1).send().add(pair.a.address, 700, pair.a.key)
+                .add(pair.a.address + 700, 800, pair.a.key)
+                .add(pair.a.address + 1500, 2200, pair.a.key));
+        pair.settle();
+        pair.a.assertCompleted("1 SUCCESS");
+        assertThat(pair.b.completions.getFirst().byteLength()).isEqualTo(3700);
+        assertThat(pair.b.hasPeersBytes(3700)).isTrue();
+    }
+}

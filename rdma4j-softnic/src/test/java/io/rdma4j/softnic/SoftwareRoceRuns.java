@@ -1,0 +1,48 @@
+package io.rdma4j.softnic;
+
+import io.rdma4j.testkit.AddressHandleConformance;
+import io.rdma4j.testkit.AtomicConformance;
+import io.rdma4j.testkit.CompletionEventConformance;
+import io.rdma4j.testkit.CompletionQueueConformance;
+import io.rdma4j.testkit.ConformanceProfile;
+import io.rdma4j.testkit.ConformanceRun;
+import io.rdma4j.testkit.ConformanceSuite;
+import io.rdma4j.testkit.ConnectionManagerConformance;
+import io.rdma4j.testkit.ExtendedCompletionQueueConformance;
+import io.rdma4j.testkit.ExtendedQueuePairConformance;
+import io.rdma4j.testkit.MemoryRegionConformance;
+import io.rdma4j.testkit.QueuePairConformance;
+import io.rdma4j.testkit.SharedReceiveQueueConformance;
+
+import java.util.List;
+
+/** The runs of the conformance suite that the software RoCE device is published with. */
+final class SoftwareRoceRuns {
+    /** Everything, through the system's loopback interface. */
+    static final ConformanceRun NETWORK = run("UDP over the loopback interface",
+            ConformanceSuite.deviceClasses());
+    /** What sends packets, where none leaves the device. */
+    static final ConformanceRun DIRECT = run("direct loopback, from memory to memory",
+            List.of(CompletionQueueConformance.class, CompletionEventConformance.class,
+                    ExtendedCompletionQueueConformance.class, AddressHandleConformance.class,
+                    MemoryRegionConformance.class, QueuePairConformance.class,
+                    ExtendedQueuePairConformance.class, AtomicConformance.class,
+                    SharedReceiveQueueConformance.class, ConnectionManagerConformance.class));
+    /** What uses reliable connections, where the connection manager makes them. */
+    static final ConformanceRun CONNECTION_MANAGER = run(
+            "UDP over the loopback interface, connected by the connection manager",
+            List.of(CompletionEventConformance.class, MemoryRegionConformance.class,
+                    ExtendedQueuePairConformance.class, AtomicConformance.class,
+                    SharedReceiveQueueConformance.class));
+    /** What a wire does that loses packets. */
+    static final ConformanceRun FAULTS = run("simulated network in virtual time",
+            ConformanceSuite.faultClasses());
+
+    static final List<ConformanceRun> ALL = List.of(NETWORK, DIRECT, CONNECTION_MANAGER, FAULTS);
+
+    private SoftwareRoceRuns() {}
+
+    private static ConformanceRun run(String path, List<Class<?>> classes) {
+        return new ConformanceRun("software RoCE", path, ConformanceProfile.SOFTWARE_ROCE, classes);
+    }
+}

@@ -1,0 +1,178 @@
+package io.rdma4j.testkit;
+
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.AsyncEvent;
+import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.CompletionQueueInitAttributes;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.DeviceAttributes;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.DeviceKind;
+import io.rdma4j.verbs.DeviceMemory;
+import io.rdma4j.verbs.EthernetAddress;
+import io.rdma4j.verbs.ExtendedCompletionQueue;
+import io.rdma4j.verbs.ExtendedDeviceAttributes;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.GidEntry;
+import io.rdma4j.verbs.NodeType;
+import io.rdma4j.verbs.PortAttributes;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.RdmaDevice;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ThreadDomain;
+import io.rdma4j.verbs.TransportType;
+import io.rdma4j.verbs.WorkCompletion;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.List;
+
+/** A device that can be opened and closed, and refuses everything else as not supported. */
+record RefusingDevice(TransportType transport) implements RdmaDevice {
+    @Override
+    public String name() {
+        return "refusing";
+    }
+
+    @Override
+    public int index() {
+        return 1;
+    }
+
+    @Override
+    public long nodeGuid() {
+        return 1;
+    }
+
+    @Override
+    public NodeType nodeType() {
+        return transport == TransportType.IWARP ? NodeType.RNIC : NodeType.CHANNEL_ADAPTER;
+    }
+
+    @Override
+    public DeviceContext open() {
+        return new Context(this);
+    }
+
+    @Override
+    public DeviceKind kind() {
+        return DeviceKind.SOFTWARE;
+    }
+
+    private static RdmaException refusal() {
+        return RdmaException.unsupported("use the device", "this one refuses everything");
+    }
+
+    private record Context(RdmaDevice device) implements DeviceContext {
+        @Override
+        public DeviceAttributes queryDevice() throws RdmaException {
+            throw refusal();
+        }
+
+        @Override
+        public ExtendedDeviceAttributes queryDeviceExtended() throws RdmaException {
+            throw refusal();
+        }
+
+        @Override
+        public long queryClock() throws RdmaException {
+            throw refusal();
+        }
+
+        @Override
+        public PortAttributes queryPort(int port) throws RdmaException {
+            throw refusal();
+        }
+
+        @Override
+        public long queryPortSpeed(int port) throws RdmaException {
+            throw refusal();
+        }
+
+        @Override
+        public Gid queryGid(int port, int index) throws RdmaException {
+            throw refusal();
+        }
+
+        @Override
+        public GidEntry queryGidEntry(int port, int index) throws RdmaException {
+            throw refusal();
+        }
+
+        @Override
+        public List<GidEntry> queryGidTable() throws RdmaException {
+            throw refusal();
+        }
+
+        @Override
+        public int queryPkey(int port, int index) throws RdmaException {
+            throw refusal();
+        }
+
+        @Override
+        public int pkeyIndex(int port, int pkey) throws RdmaException {
+            throw refusal();
+        }
+
+        @Override
+        public AddressHandleAttributes pathBack(int port, WorkCompletion completion,
+                MemorySegment header) throws RdmaException {
+            throw refusal();
+        }
+
+        @Override
+        public EthernetAddress resolveEthernet(AddressHandleAttributes path)
+                throws RdmaException {
+            throw refusal();
+        }
+
+        @Override
+        public ProtectionDomain allocateProtectionDomain() throws RdmaException {
+            throw refusal();
+        }
+
+        @Override
+        public CompletionQueue createCompletionQueue(int capacity,
+                @Nullable CompletionChannel channel, @Nullable Object userContext,
+                int completionVector) throws RdmaException {
+            throw refusal();
+        }
+
+        @Override
+        public ExtendedCompletionQueue createCompletionQueue(
+                CompletionQueueInitAttributes attributes) throws RdmaException {
+            throw refusal();
+        }
+
+        @Override
+        public ThreadDomain allocateThreadDomain() throws RdmaException {
+            throw refusal();
+        }
+
+        @Override
+        public DeviceMemory allocateDeviceMemory(long byteSize, long byteAlignment)
+                throws RdmaException {
+            throw refusal();
+        }
+
+        @Override
+        public long counter(Counter counter) {
+            return 0;
+        }
+
+        @Override
+        public AsyncEvent awaitAsyncEvent() throws RdmaException {
+            throw refusal();
+        }
+
+        @Override
+        public @Nullable AsyncEvent pollAsyncEvent(Duration timeout) throws RdmaException {
+            throw refusal();
+        }
+
+        @Override
+        public void close() {}
+    }
+}
