@@ -161,16 +161,16 @@ class WaitSetTest {
             ofOne.publish();
             ofOther.publish();
         }
-        assertThat(set.await()).isSameAs(one);
-        assertThat(set.await()).isSameAs(other);
+        assertThat(set.poll(TIMEOUT)).isSameAs(one);
+        assertThat(set.poll(TIMEOUT)).isSameAs(other);
         one.awaitEvent();
-        assertThat(set.await()).isSameAs(one);
-        assertThat(set.await()).isSameAs(other);
+        assertThat(set.poll(TIMEOUT)).isSameAs(one);
+        assertThat(set.poll(TIMEOUT)).isSameAs(other);
         for (int i = 0; i < 2; i++) {
             one.awaitEvent();
         }
-        assertThat(set.await()).isSameAs(other);
-        assertThat(set.await()).isSameAs(other);
+        assertThat(set.poll(TIMEOUT)).isSameAs(other);
+        assertThat(set.poll(TIMEOUT)).isSameAs(other);
     }
 
     @Test
@@ -193,7 +193,7 @@ class WaitSetTest {
         CompletionEvents events = CompletionEvents.attach(channel, new FakeQueue(),
                 ProgressDriver.NONE);
         events.publish();
-        assertThat(set.await()).isSameAs(channel);
+        assertThat(set.poll(TIMEOUT)).isSameAs(channel);
         events.detach();
         channel.close();
         assertThat(set.poll(Duration.ZERO)).isNull();

@@ -7,8 +7,8 @@ import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.platform.engine.TestExecutionResult.Status;
 import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.TestExecutionResult.Status;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
 import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
@@ -83,7 +83,9 @@ class RefusalTest {
 
     static final class RelaxedOrdering extends RelaxedOrderingConformance implements Refusing {}
 
-    static final class IbConnectionManager extends ConnectionManagerConformance implements Refusing {}
+    static final class IbConnectionManager extends ConnectionManagerConformance
+            implements
+                Refusing {}
 
     static final class Fork extends ForkConformance implements Refusing {}
 

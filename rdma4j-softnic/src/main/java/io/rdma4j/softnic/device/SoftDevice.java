@@ -44,7 +44,8 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
      * @param isLoopback whether the interface is the machine's loopback
      * @param now how the interface looks at the moment
      */
-    public SoftDevice(NetworkInterface networkInterface, boolean isLoopback, Supplier<PortView> now) {
+    public SoftDevice(NetworkInterface networkInterface, boolean isLoopback,
+            Supplier<PortView> now) {
         this.networkInterface = networkInterface;
         this.isLoopback = isLoopback;
         this.now = now;

@@ -204,7 +204,8 @@ public abstract class NetworkContract {
     }
 
     /** {@return a port of the only IPv6 address of loopback, which another process may have for a while} */
-    protected static PacketPort openOnceFree(DatagramNetwork network, InetAddress address) throws RdmaException {
+    protected static PacketPort openOnceFree(DatagramNetwork network, InetAddress address)
+            throws RdmaException {
         List<PacketPort> opened = new ArrayList<>();
         Wait.until("another process has given " + address.getHostAddress() + " back", () -> {
             try {

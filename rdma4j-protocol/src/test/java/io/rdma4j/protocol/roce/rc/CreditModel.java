@@ -111,7 +111,8 @@ final class CreditModel implements Wire.Watcher {
     public void onCompleted(RcEnd by, SendRequest request) {
         if (by == sender) {
             lastFinished = Math.max(lastFinished, unfinished.removeFirst().number);
-            expect("number of a message that is over", by.queuePair.window.finishedMessages(), lastFinished);
+            expect("number of a message that is over", by.queuePair.window.finishedMessages(),
+                    lastFinished);
         }
     }
 

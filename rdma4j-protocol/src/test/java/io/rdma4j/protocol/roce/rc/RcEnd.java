@@ -163,7 +163,8 @@ final class RcEnd implements RoceHost {
     /** Modifies it as a device does that has checked the attributes. */
     void modify(QueuePairAttributes attributes) {
         try {
-            QueuePairState next = InfinibandTransitions.INSTANCE.check(QueuePairType.RC, queuePair.state(),
+            QueuePairState next = InfinibandTransitions.INSTANCE.check(QueuePairType.RC,
+                    queuePair.state(),
                     attributes);
             queuePair.modify(attributes, next, wire.nowNs());
             if (next == QueuePairState.RTR) {
