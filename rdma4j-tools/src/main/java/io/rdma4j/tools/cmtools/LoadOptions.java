@@ -2,6 +2,7 @@ package io.rdma4j.tools.cmtools;
 
 import io.rdma4j.tools.options.Patience;
 import io.rdma4j.tools.options.WholeNumber;
+import io.rdma4j.verbs.AddressHandle;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -32,7 +33,7 @@ final class LoadOptions {
         patience.check(spec);
         return new Load(WholeNumber.checked(spec, "-c", connections, 1, MOST_CONNECTIONS),
                 WholeNumber.checked(spec, "-C", messages, 0, Integer.MAX_VALUE),
-                WholeNumber.checked(spec, "-S", size, 0, Integer.MAX_VALUE - Node.HEADER));
+                WholeNumber.checked(spec, "-S", size, 0, Integer.MAX_VALUE - AddressHandle.GLOBAL_ROUTE_LENGTH));
     }
 
     Duration patience() {

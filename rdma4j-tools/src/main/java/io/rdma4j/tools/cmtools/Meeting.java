@@ -35,6 +35,7 @@ final class Meeting implements AutoCloseable {
     private final PrintWriter out;
     private final PeerOptions peer;
     private final PortSpace space;
+    private final Load load;
     private final Service service;
     private final Gathering gathering;
 
@@ -45,6 +46,7 @@ final class Meeting implements AutoCloseable {
         this.out = out;
         this.peer = peer;
         this.space = space;
+        this.load = load;
         this.service = service;
         gathering = new Gathering(load, patience, this::onEvent);
     }
@@ -87,6 +89,45 @@ final class Meeting implements AutoCloseable {
                     RESOLVE);
         }
         gathering.awaitConnected();
+    }
+
+    /** What is known of messages that were sent. */
+    enum Sends {
+        /** The peer shows by what it does next that they have arrived. */
+        UNOBSERVED,
+        /** Their completions are waited for. */
+        COMPLETED
+    }
+
+    /** Sends all messages, and receives as many. */
+    void initiate(Sends sends) throws IOException {
+        if (load.messages() == 0) {
+            return;
+        }
+        print("initiating data transfers");
+        gathering.postSends();
+        if (sends == Sends.COMPLETED) {
+            print("completing sends");
+            gathering.awaitSends();
+        }
+        print("receiving data transfers");
+        gathering.awaitReceives();
+        print("data transfers complete");
+    }
+
+    /** Receives all messages, and sends as many. */
+    void reply(Sends sends) throws IOException {
+        if (load.messages() == 0) {
+            return;
+        }
+        print("receiving data transfers");
+        gathering.awaitReceives();
+        print("sending replies");
+        gathering.postSends();
+        if (sends == Sends.COMPLETED) {
+            gathering.awaitSends();
+        }
+        print("data transfers complete");
     }
 
     private void onEvent(CmEvent event) throws IOException {

@@ -2,6 +2,7 @@ package io.rdma4j.tools.cmtools;
 
 import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.DatagramParameters;
+import io.rdma4j.tools.endpoint.OpenObjects;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.CompletionQueue;
@@ -21,8 +22,6 @@ import org.jspecify.annotations.Nullable;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.Objects;
 
 /**
@@ -31,20 +30,12 @@ import java.util.Objects;
  * <p>Closing it closes the id as well.
  */
 final class Node implements AutoCloseable {
-    /** Bytes in front of a received datagram: its global routing header. Source: IBTA 11.4.2.1. */
-    static final int HEADER = 40;
     /** Software devices have one. */
     static final int DEVICE_PORT = 1;
 
-    /** What can be closed. */
-    @FunctionalInterface
-    private interface Closing {
-        void close() throws RdmaException;
-    }
-
     private final CmId id;
     private final Load load;
-    private final Deque<Closing> closings = new ArrayDeque<>();
+    private final OpenObjects open = new OpenObjects();
     private final SendWorkRequest send = new SendWorkRequest();
     private @Nullable ProtectionDomain domain;
     private @Nullable CompletionQueue sends;
@@ -72,7 +63,7 @@ final class Node implements AutoCloseable {
     }
 
     private int headerLength() {
-        return isDatagram() ? HEADER : 0;
+        return isDatagram() ? AddressHandle.GLOBAL_ROUTE_LENGTH : 0;
     }
 
     /** Creates the queue pair and what it needs, once the id has a device. */
@@ -82,20 +73,20 @@ final class Node implements AutoCloseable {
             checkSize(context);
         }
         ProtectionDomain created = context.allocateProtectionDomain();
-        closings.push(created::close);
+        open.add(created::close);
         domain = created;
         int depth = Math.max(1, load.messages());
         CompletionQueue sending = context.createCompletionQueue(depth);
-        closings.push(sending::close);
+        open.add(sending::close);
         sends = sending;
         CompletionQueue receiving = context.createCompletionQueue(depth);
-        closings.push(receiving::close);
+        open.add(receiving::close);
         receives = receiving;
         id.createQueuePair(created, new QueuePairInitAttributes().type(id.queuePairType())
                 .capabilities(QueuePairCapabilities.ofDepth(depth, depth)).signalAll(true)
                 .sendCompletionQueue(sending).receiveCompletionQueue(receiving)
                 .blockSelfMulticastLoopback(isDeafToItself));
-        closings.push(id::closeQueuePair);
+        open.add(id::closeQueuePair);
         if (load.messages() > 0) {
             createMessage(created);
         }
@@ -111,11 +102,11 @@ final class Node implements AutoCloseable {
 
     private void createMessage(ProtectionDomain of) throws RdmaException {
         Arena arena = Arena.ofShared();
-        closings.push(arena::close);
+        open.add(arena::close);
         MemorySegment bytes = arena.allocate(headerLength() + load.size());
         memory = bytes;
         MemoryRegion registered = of.register(bytes, AccessFlag.LOCAL_WRITE);
-        closings.push(registered::close);
+        open.add(registered::close);
         region = registered;
         send.send().add(registered, headerLength(), load.size());
     }
@@ -193,12 +184,12 @@ final class Node implements AutoCloseable {
     /** Sends go where the first datagram came from; its immediate value tells the queue pair. */
     private void answer(WorkCompletion completion) throws RdmaException {
         sendTo(Objects.requireNonNull(domain).createAddressHandle(DEVICE_PORT, completion,
-                Objects.requireNonNull(memory).asSlice(0, HEADER)), completion.immediate(),
+                Objects.requireNonNull(memory).asSlice(0, AddressHandle.GLOBAL_ROUTE_LENGTH)), completion.immediate(),
                 DatagramParameters.UDP_QKEY);
     }
 
     private void sendTo(AddressHandle handle, int queuePair, int qkey) {
-        closings.push(handle::close);
+        open.add(handle::close);
         peer = handle;
         send.sendWithImmediate(id.queuePair().number()).to(handle, queuePair, qkey);
     }
@@ -224,9 +215,7 @@ final class Node implements AutoCloseable {
 
     @Override
     public void close() throws RdmaException {
-        while (!closings.isEmpty()) {
-            closings.pop().close();
-        }
+        open.close();
         id.close();
     }
 }

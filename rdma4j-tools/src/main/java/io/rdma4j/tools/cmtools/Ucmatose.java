@@ -74,12 +74,10 @@ public final class Ucmatose implements Callable<Integer> {
 
     /** One run with its connections. */
     private final class Run implements Meeting.Service {
-        private final Load wanted;
         private final Meeting meeting;
         private final Gathering gathering;
 
         Run(PortSpace space, Load wanted) {
-            this.wanted = wanted;
             meeting = new Meeting("cmatose", spec.commandLine().getOut(), peer, space, wanted,
                     load.patience(), this);
             gathering = meeting.gathering();
@@ -91,15 +89,7 @@ public final class Ucmatose implements Callable<Integer> {
 
         @Override
         public void playServer() throws IOException {
-            if (wanted.messages() > 0) {
-                meeting.print("initiating data transfers");
-                gathering.postSends();
-                meeting.print("completing sends");
-                gathering.awaitSends();
-                meeting.print("receiving data transfers");
-                gathering.awaitReceives();
-                meeting.print("data transfers complete");
-            }
+            meeting.initiate(Meeting.Sends.COMPLETED);
             migrate();
             meeting.print("cmatose: disconnecting");
             for (Node node : gathering.nodes()) {
@@ -113,13 +103,7 @@ public final class Ucmatose implements Callable<Integer> {
 
         @Override
         public void playClient() throws IOException {
-            if (wanted.messages() > 0) {
-                meeting.print("receiving data transfers");
-                gathering.awaitReceives();
-                meeting.print("sending replies");
-                gathering.postSends();
-                meeting.print("data transfers complete");
-            }
+            meeting.reply(Meeting.Sends.UNOBSERVED);
             migrate();
             gathering.awaitEnded();
         }

@@ -58,15 +58,11 @@ public final class Udaddy implements Callable<Integer> {
 
     /** One run with its queue pairs. */
     private final class Run implements Meeting.Service {
-        private final Load wanted;
         private final Meeting meeting;
-        private final Gathering gathering;
 
         Run(Load wanted) {
-            this.wanted = wanted;
             meeting = new Meeting("udaddy", spec.commandLine().getOut(), peer, PortSpace.UDP,
                     wanted, load.patience(), this);
-            gathering = meeting.gathering();
         }
 
         void run() throws IOException {
@@ -75,25 +71,12 @@ public final class Udaddy implements Callable<Integer> {
 
         @Override
         public void playServer() throws IOException {
-            if (wanted.messages() > 0) {
-                meeting.print("receiving data transfers");
-                gathering.awaitReceives();
-                meeting.print("sending replies");
-                gathering.postSends();
-                gathering.awaitSends();
-                meeting.print("data transfers complete");
-            }
+            meeting.reply(Meeting.Sends.COMPLETED);
         }
 
         @Override
         public void playClient() throws IOException {
-            if (wanted.messages() > 0) {
-                meeting.print("initiating data transfers");
-                gathering.postSends();
-                meeting.print("receiving data transfers");
-                gathering.awaitReceives();
-                meeting.print("data transfers complete");
-            }
+            meeting.initiate(Meeting.Sends.UNOBSERVED);
         }
 
         @Override

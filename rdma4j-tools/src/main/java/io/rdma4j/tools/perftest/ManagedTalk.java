@@ -112,7 +112,7 @@ final class ManagedTalk extends Talk {
 
     private static void check(@Nullable WorkCompletion completion) throws IOException {
         if (completion == null || !completion.isSuccess()) {
-            throw hungUp();
+            throw goneAway();
         }
     }
 

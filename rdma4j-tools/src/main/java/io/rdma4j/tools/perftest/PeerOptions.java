@@ -1,9 +1,9 @@
 package io.rdma4j.tools.perftest;
 
-import io.rdma4j.tools.options.DeviceName;
-import io.rdma4j.tools.options.GidChoice;
+import io.rdma4j.tools.endpoint.LocalPort;
 import io.rdma4j.tools.options.Patience;
 import io.rdma4j.tools.options.Refusal;
+import io.rdma4j.tools.options.SideOptions;
 import io.rdma4j.tools.options.WholeNumber;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Mtu;
@@ -20,25 +20,12 @@ import java.time.Duration;
 
 /** The options of all the tools that say between whom is measured, and where reports go. */
 final class PeerOptions {
-    private static final int MOST_GIDS = 255 * 256;
-
     @Parameters(arity = "0..1", paramLabel = "HOST",
             description = "The server to measure with (default: be the server and wait).")
     private @Nullable String host;
 
-    @Option(names = {"-p", "--port"}, paramLabel = "PORT", defaultValue = "18515",
-            converter = WholeNumber.class,
-            description = "TCP port to listen on or to connect to (default: ${DEFAULT-VALUE});"
-                    + " 0 listens on a free one and prints it.")
-    private long port;
-
     @Mixin
-    private DeviceName deviceName = new DeviceName();
-
-    @Option(names = {"-i", "--ib-port"}, paramLabel = "PORT", defaultValue = "1",
-            converter = WholeNumber.class,
-            description = "Use this port of the device (default: ${DEFAULT-VALUE}).")
-    private long devicePort;
+    private SideOptions side = new SideOptions();
 
     @Option(names = {"-x", "--gid-index"}, paramLabel = "INDEX", converter = WholeNumber.class,
             description = "Local GID, by its index (default: the first of IPv4).")
@@ -80,11 +67,8 @@ final class PeerOptions {
 
     /** Refuses values that make no sense. */
     void check(CommandSpec spec) {
-        WholeNumber.requireRange(spec, "-p", port, host == null ? 0 : 1, 65535);
-        WholeNumber.requireRange(spec, "-i", devicePort, 1, 255);
-        if (gidIndex != null) {
-            WholeNumber.requireRange(spec, "-x", gidIndex, 0, MOST_GIDS);
-        }
+        side.check(spec, host == null);
+        SideOptions.checkGidIndex(spec, "-x", gidIndex);
         Refusal.when(spec, mtuBytes != null && wantedMtu() == null,
                 "-m must be 256, 512, 1024, 2048 or 4096");
         patience.check(spec);
@@ -113,11 +97,7 @@ final class PeerOptions {
     }
 
     int port() {
-        return (int) port;
-    }
-
-    int devicePort() {
-        return (int) devicePort;
+        return side.port();
     }
 
     Duration patience() {
@@ -130,16 +110,18 @@ final class PeerOptions {
     }
 
     DeviceContext open() throws IOException {
-        return deviceName.device().open();
+        return side.open();
     }
 
-    int gidIndex(DeviceContext context) throws IOException {
-        return GidChoice.index(context, devicePort(), gidIndex);
+    /** {@return where this side's queue pairs are connected from} */
+    LocalPort localPort(DeviceContext context, Plan plan) throws IOException {
+        return new LocalPort(context, side.devicePort(), side.gidIndex(context, gidIndex),
+                plan.serviceLevel(), "-x");
     }
 
     /** {@return the path MTU this side can and wants} */
     Mtu mtu(DeviceContext context) throws IOException {
-        Mtu active = context.queryPort(devicePort()).activeMtu();
+        Mtu active = context.queryPort(side.devicePort()).activeMtu();
         Mtu wanted = wantedMtu();
         if (wanted != null && wanted.bytes() > active.bytes()) {
             throw new IOException("-m " + wanted.bytes() + ": the port's MTU is " + active.bytes());

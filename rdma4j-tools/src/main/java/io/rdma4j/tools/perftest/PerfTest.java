@@ -1,6 +1,7 @@
 package io.rdma4j.tools.perftest;
 
-import io.rdma4j.tools.tcp.Meeting;
+import io.rdma4j.tools.endpoint.LocalPort;
+import io.rdma4j.tools.tcp.OutOfBandChannel;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Mtu;
 import org.jspecify.annotations.Nullable;
@@ -37,31 +38,31 @@ final class PerfTest {
 
     private int run() throws IOException {
         try (DeviceContext context = options.open()) {
-            int gidIndex = options.gidIndex(context);
+            LocalPort port = options.localPort(context, plan);
             Mtu mtu = options.mtu(context);
             if (options.isManaged()) {
-                InetAddress own = context.queryGid(options.devicePort(), gidIndex).address();
+                InetAddress own = context.queryGid(port.number(), port.gidIndex()).address();
                 try (ManagedMeeting meeting = managedMeeting(own);
                         SideChannel channel = new SideChannel(meeting.talk(plan))) {
-                    measure(context, gidIndex, mtu, channel, meeting);
+                    measure(port, mtu, channel, meeting);
                 }
             } else {
-                try (SideChannel channel = new SideChannel(meet())) {
-                    measure(context, gidIndex, mtu, channel, null);
+                try (SideChannel channel = new SideChannel(new TcpTalk(meet()))) {
+                    measure(port, mtu, channel, null);
                 }
             }
         }
         return 0;
     }
 
-    private Talk meet() throws IOException {
+    private OutOfBandChannel meet() throws IOException {
         String host = options.host();
         if (host != null) {
-            return new TcpTalk(Meeting.connect(host, options.port(), options.patience()), true);
+            return OutOfBandChannel.connect(host, options.port(), options.patience());
         }
-        try (ServerSocket listener = Meeting.listen(options.port())) {
+        try (ServerSocket listener = OutOfBandChannel.listen(options.port())) {
             tellPort(listener.getLocalPort());
-            return new TcpTalk(Meeting.accept(listener, options.patience()), false);
+            return OutOfBandChannel.accept(listener, options.patience());
         }
     }
 
@@ -85,15 +86,13 @@ final class PerfTest {
         }
     }
 
-    private void measure(DeviceContext context, int gidIndex, Mtu own, SideChannel channel,
+    private void measure(LocalPort port, Mtu own, SideChannel channel,
             @Nullable ManagedMeeting meeting) throws IOException {
         Mtu mtu = channel.greet(own);
         Plan fitting = fit(mtu);
         try (Side side = meeting == null
-                ? new Side(context, null, fitting, options.devicePort(), gidIndex, mtu,
-                        channel.cycleBytes())
-                : managedSide(new ManagedPairs(fitting, meeting), gidIndex, mtu, fitting,
-                        channel)) {
+                ? new Side(port, null, fitting, mtu, channel.cycleBytes())
+                : managedSide(new ManagedPairs(fitting, meeting), port, mtu, fitting, channel)) {
             channel.watch(side::arrived);
             report.printTest(side);
             connect(side, channel);
@@ -105,12 +104,11 @@ final class PerfTest {
     }
 
     /** {@return a side whose queue pairs the connection manager has connected} */
-    private Side managedSide(ManagedPairs pairs, int gidIndex, Mtu mtu, Plan fitting,
+    private Side managedSide(ManagedPairs pairs, LocalPort port, Mtu mtu, Plan fitting,
             SideChannel channel) throws IOException {
         try {
             channel.exchange(Endpoint.NONE);
-            return new Side(pairs.open(), pairs, fitting, options.devicePort(), gidIndex, mtu,
-                    channel.cycleBytes());
+            return new Side(port.of(pairs.open()), pairs, fitting, mtu, channel.cycleBytes());
         } catch (IOException | RuntimeException e) {
             pairs.close();
             throw e;

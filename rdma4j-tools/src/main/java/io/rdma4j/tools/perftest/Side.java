@@ -1,8 +1,10 @@
 package io.rdma4j.tools.perftest;
 
+import io.rdma4j.tools.endpoint.LocalPort;
+import io.rdma4j.tools.endpoint.OpenObjects;
+import io.rdma4j.tools.endpoint.ReliableSettings;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
-import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Counter;
@@ -12,11 +14,8 @@ import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
-import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
-import io.rdma4j.verbs.QueuePairState;
-import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
@@ -26,10 +25,7 @@ import org.jspecify.annotations.Nullable;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.security.SecureRandom;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
@@ -43,27 +39,15 @@ import java.util.Set;
  */
 final class Side implements AutoCloseable {
     private static final int PAGE = 4096;
-    private static final int QKEY = 0x11111111;
-    private static final int PSNS = 1 << 24;
-    private static final int HOPS = 64;
-    private static final int RETRIES = 7;
-    private static final int RNR_TIMER = 12;
-
-    /** What can be closed. */
-    @FunctionalInterface
-    private interface Closing {
-        void close() throws RdmaException;
-    }
 
     private final DeviceContext context;
     private final @Nullable ManagedPairs managed;
     private final Plan plan;
-    private final int port;
-    private final int gidIndex;
+    private final LocalPort port;
     private final Mtu mtu;
     private final int outstanding;
     private final long pieceBytes;
-    private final Deque<Closing> closings = new ArrayDeque<>();
+    private final OpenObjects open = new OpenObjects();
     private final ProtectionDomain domain;
     private final MemorySegment memory;
     private final MemoryRegion region;
@@ -81,46 +65,37 @@ final class Side implements AutoCloseable {
      * @param mtu the path MTU that both sides agreed on
      * @param cycleBytes how much the peer may use behind an address, however short messages are
      */
-    Side(DeviceContext context, @Nullable ManagedPairs managed, Plan plan, int port,
-            int gidIndex, Mtu mtu, int cycleBytes) throws IOException {
-        this.context = context;
+    Side(LocalPort port, @Nullable ManagedPairs managed, Plan plan, Mtu mtu, int cycleBytes)
+            throws IOException {
+        this.context = port.context();
         this.managed = managed;
         this.plan = plan;
         this.port = port;
-        this.gidIndex = gidIndex;
         this.mtu = mtu;
         outstanding = outstanding();
         long bytes = Math.max(cycleBytes, plan.longest() + headerLength());
         pieceBytes = (bytes + PAGE - 1) / PAGE * PAGE;
         domain = context.allocateProtectionDomain();
-        closings.push(domain::close);
+        open.add(domain::close);
         try {
             Arena arena = Arena.ofShared();
-            closings.push(arena::close);
+            open.add(arena::close);
             memory = arena.allocate(2L * plan.queuePairs() * pieceBytes, PAGE);
             Set<AccessFlag> access = EnumSet.of(AccessFlag.LOCAL_WRITE);
             access.addAll(plan.verb().peerAccess());
             region = domain.register(memory, access);
-            closings.push(region::close);
+            open.add(region::close);
             channel = plan.usesEvents() ? CompletionChannel.create() : null;
             completions = createCompletionQueue();
             if (managed != null) {
-                closings.push(managed::close);
+                open.add(managed::close);
             }
             for (int i = 0; i < plan.queuePairs(); i++) {
                 addQueuePair(i);
             }
         } catch (IOException | RuntimeException e) {
-            closeAfter(e);
+            open.closeAfter(e);
             throw e;
-        }
-    }
-
-    private void closeAfter(Exception e) {
-        try {
-            close();
-        } catch (RdmaException second) {
-            e.addSuppressed(second);
         }
     }
 
@@ -136,10 +111,10 @@ final class Side implements AutoCloseable {
         if (announcing == null) {
             queue = context.createCompletionQueue(capacity);
         } else {
-            closings.push(announcing::close);
+            open.add(announcing::close);
             queue = context.createCompletionQueue(capacity, announcing);
         }
-        closings.push(queue::close);
+        open.add(queue::close);
         return queue;
     }
 
@@ -155,18 +130,14 @@ final class Side implements AutoCloseable {
         if (managed != null && plan.isDatagrams()) {
             addressees.add(managed.addressee(index));
         }
-        endpoints.add(new Endpoint(context.queryPort(port).lid(), outstanding, queuePair.number(),
-                new SecureRandom().nextInt(PSNS), region.rkey(),
-                region.address() + receiveOffset(index), context.queryGid(port, gidIndex)));
+        endpoints.add(new Endpoint(port.addressOf(queuePair), outstanding, region.rkey(),
+                region.address() + receiveOffset(index)));
     }
 
     private QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
         QueuePair queuePair = domain.createQueuePair(attributes);
-        closings.push(queuePair::close);
-        QueuePairAttributes init = new QueuePairAttributes().state(QueuePairState.INIT)
-                .pkeyIndex(0).port(port);
-        queuePair.modify(plan.isDatagrams() ? init.qkey(QKEY)
-                : init.accessFlags(plan.verb().peerAccess()));
+        open.add(queuePair::close);
+        port.initialize(queuePair, plan.verb().peerAccess());
         return queuePair;
     }
 
@@ -194,7 +165,7 @@ final class Side implements AutoCloseable {
     }
 
     int gidIndex() {
-        return gidIndex;
+        return port.gidIndex();
     }
 
     QueuePair queuePair(int index) {
@@ -258,32 +229,15 @@ final class Side implements AutoCloseable {
     }
 
     private void connect(QueuePair queuePair, Endpoint own, Endpoint peer) throws IOException {
-        if (peer.gid().isIpv4() != own.gid().isIpv4()) {
-            throw new IOException("the GIDs " + own.gid().addressText() + " and "
-                    + peer.gid().addressText() + " are not of the same IP version; choose others"
-                    + " with -x");
-        }
-        AddressHandleAttributes path = AddressHandleAttributes.to(peer.gid(), gidIndex)
-                .withHopLimit(HOPS).withDestinationLid(peer.lid() & 0xffff)
-                .withServiceLevel(plan.serviceLevel()).withPort(port);
-        QueuePairAttributes receiving = new QueuePairAttributes().state(QueuePairState.RTR);
-        QueuePairAttributes sending = new QueuePairAttributes().state(QueuePairState.RTS)
-                .sendPsn(own.psn());
         if (plan.isDatagrams()) {
-            AddressHandle handle = domain.createAddressHandle(path);
-            closings.push(handle::close);
-            addressees.add(new Addressee(handle, peer.queuePair(), QKEY));
+            AddressHandle handle = port.connectDatagrams(queuePair, own.queuePair(),
+                    peer.queuePair());
+            open.add(handle::close);
+            addressees.add(new Addressee(handle, peer.queuePair().number(), LocalPort.QKEY));
         } else {
-            receiving.addressVector(path).pathMtu(mtu).destinationQueuePair(peer.queuePair())
-                    .receivePsn(peer.psn());
+            port.connect(queuePair, own.queuePair(), peer.queuePair(), mtu, new ReliableSettings(
+                    plan.timeout(), outstanding, Math.min(outstanding, peer.outstanding())));
         }
-        if (plan.type() == QueuePairType.RC) {
-            receiving.maxDestinationReadAtomic(outstanding).minRnrTimer(RNR_TIMER);
-            sending.timeout(plan.timeout()).retryCount(RETRIES).rnrRetry(RETRIES)
-                    .maxReadAtomic(Math.min(outstanding, peer.outstanding()));
-        }
-        queuePair.modify(receiving);
-        queuePair.modify(sending);
     }
 
     // ---------------------------------------------------------------- requests
@@ -320,8 +274,6 @@ final class Side implements AutoCloseable {
 
     @Override
     public void close() throws RdmaException {
-        while (!closings.isEmpty()) {
-            closings.pop().close();
-        }
+        open.close();
     }
 }

@@ -62,7 +62,7 @@ abstract class Talk implements AutoCloseable {
     }
 
     /** {@return what to tell of a peer that is gone} */
-    static IOException hungUp() {
+    static IOException goneAway() {
         return new IOException("the peer hung up; its own output says why");
     }
 

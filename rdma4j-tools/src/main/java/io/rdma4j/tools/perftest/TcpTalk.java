@@ -1,20 +1,17 @@
 package io.rdma4j.tools.perftest;
 
+import io.rdma4j.tools.tcp.OutOfBandChannel;
+
 import java.io.IOException;
-import java.io.InputStream;
-import java.net.Socket;
-import java.net.SocketTimeoutException;
-import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 
 /** The conversation over TCP. Endpoints are text in it. */
-final class TcpTalk extends Talk {
-    private static final byte[] DONE = "done\0".getBytes(StandardCharsets.US_ASCII);
+final class TcpTalk extends Talk implements OutOfBandChannel.Failures {
+    private final OutOfBandChannel channel;
 
-    private final Socket socket;
-
-    TcpTalk(Socket socket, boolean isClient) {
-        super(isClient);
-        this.socket = socket;
+    TcpTalk(OutOfBandChannel channel) {
+        super(channel.isClient());
+        this.channel = channel;
     }
 
     @Override
@@ -24,63 +21,49 @@ final class TcpTalk extends Talk {
 
     @Override
     void send(byte[] bytes) throws IOException {
-        try {
-            socket.getOutputStream().write(bytes);
-        } catch (IOException e) {
-            throw new IOException("Couldn't tell the peer: " + e.getMessage(), e);
-        }
+        channel.send(bytes, this);
     }
 
     @Override
     byte[] receive(int length) throws IOException {
-        byte[] bytes = new byte[length];
-        int have = 0;
         beginWaiting();
-        while (have < length) {
-            int count;
-            try {
-                count = socket.getInputStream().read(bytes, have, length - have);
-            } catch (SocketTimeoutException e) {
-                requireLife(socket.getSoTimeout() / 1000);
-                continue;
-            } catch (IOException e) {
-                throw new IOException("Couldn't hear the peer: " + e.getMessage(), e);
-            }
-            if (count < 0) {
-                throw hungUp();
-            }
-            have += count;
-        }
-        return bytes;
+        return channel.receive(length, this);
     }
 
     @Override
     void part() {
-        try {
-            socket.getOutputStream().write(DONE);
-        } catch (IOException e) {
-            // The peer was faster: it has all it needs and is gone.
-            return;
-        }
-        leave();
+        channel.part();
     }
 
     @Override
     void leave() {
-        try {
-            socket.shutdownOutput();
-            InputStream in = socket.getInputStream();
-            while (in.read() >= 0) {
-                // What a peer says in leaving means nothing.
-            }
-        } catch (IOException e) {
-            // Gone, or silent for too long. The test is over in any case.
-            return;
-        }
+        channel.leave();
+    }
+
+    // ---------------------------------------------------------------- failures
+
+    @Override
+    public IOException notSent(IOException cause) {
+        return new IOException("Couldn't tell the peer: " + cause.getMessage(), cause);
+    }
+
+    @Override
+    public IOException notReceived(IOException cause) {
+        return new IOException("Couldn't hear the peer: " + cause.getMessage(), cause);
+    }
+
+    @Override
+    public void onSilence(Duration patience) throws IOException {
+        requireLife(patience.toSeconds());
+    }
+
+    @Override
+    public IOException hungUp() {
+        return goneAway();
     }
 
     @Override
     public void close() throws IOException {
-        socket.close();
+        channel.close();
     }
 }

@@ -1,6 +1,6 @@
 package io.rdma4j.tools.pingpong;
 
-import io.rdma4j.tools.tcp.Meeting;
+import io.rdma4j.tools.tcp.OutOfBandChannel;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.Mtu;
@@ -64,33 +64,37 @@ public final class AtomicPingpong implements Callable<Integer> {
                 Set.of(Extra.ATOMICS));
         String host = options.host();
         if (host != null) {
-            try (DeviceContext context = options.open();
-                    Side side = new Side(context, options, traffic)) {
-                Turns turns = new Turns(side);
-                try (SideChannel channel = SideChannel.connect(host, options.port(),
-                        options.patience())) {
-                    channel.exchange(side.told(), side::connect);
-                    turns.play(true);
-                    Farewell.say(channel, context);
-                }
-            }
+            run(traffic, () -> OutOfBandChannel.connect(host, options.port(), options.patience()));
             return 0;
         }
-        try (ServerSocket listener = Meeting.listen(options.port());
-                DeviceContext context = options.open();
+        try (ServerSocket listener = OutOfBandChannel.listen(options.port())) {
+            run(traffic, () -> {
+                if (options.port() == 0) {
+                    out().println("  listening on port " + listener.getLocalPort());
+                    out().flush();
+                }
+                return OutOfBandChannel.accept(listener, options.patience());
+            });
+        }
+        return 0;
+    }
+
+    /** Gets in touch with the peer. */
+    @FunctionalInterface
+    private interface Greeting {
+        OutOfBandChannel meet() throws IOException;
+    }
+
+    private void run(Traffic traffic, Greeting greeting) throws IOException {
+        try (DeviceContext context = options.open();
                 Side side = new Side(context, options, traffic)) {
             Turns turns = new Turns(side);
-            if (options.port() == 0) {
-                out().println("  listening on port " + listener.getLocalPort());
-                out().flush();
-            }
-            try (SideChannel channel = SideChannel.accept(listener, options.patience())) {
+            try (SideChannel channel = new SideChannel(greeting.meet())) {
                 channel.exchange(side.told(), side::connect);
-                turns.play(false);
+                turns.play(options.host() != null);
                 Farewell.say(channel, context);
             }
         }
-        return 0;
     }
 
     private PrintWriter out() {

@@ -1,6 +1,7 @@
 package io.rdma4j.tools.pingpong;
 
-import io.rdma4j.tools.tcp.Meeting;
+import io.rdma4j.tools.endpoint.QueuePairAddress;
+import io.rdma4j.tools.tcp.OutOfBandChannel;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
@@ -34,21 +35,21 @@ final class PingPong {
         String host = options.host();
         if (host == null) {
             // Listens before it prints anything: who reads the first line may connect.
-            try (ServerSocket listener = Meeting.listen(options.port())) {
+            try (ServerSocket listener = OutOfBandChannel.listen(options.port())) {
                 if (options.port() == 0) {
                     print("  listening on port " + listener.getLocalPort());
                 }
-                return play(false, () -> SideChannel.accept(listener, options.patience()));
+                return play(false, () -> OutOfBandChannel.accept(listener, options.patience()));
             }
         }
         return play(true,
-                () -> SideChannel.connect(host, options.port(), options.patience()));
+                () -> OutOfBandChannel.connect(host, options.port(), options.patience()));
     }
 
     /** Gets in touch with the peer. */
     @FunctionalInterface
     private interface Greeting {
-        SideChannel meet() throws IOException;
+        OutOfBandChannel meet() throws IOException;
     }
 
     private int play(boolean isClient, Greeting greeting) throws IOException {
@@ -59,10 +60,10 @@ final class PingPong {
             Rally rally = new Rally(side, traffic, options, times);
             rally.prepare();
             sayOwn(side);
-            try (SideChannel channel = greeting.meet()) {
-                List<Endpoint> remote = channel.exchange(side.told(), side::connect);
+            try (SideChannel channel = new SideChannel(greeting.meet())) {
+                List<QueuePairAddress> remote = channel.exchange(side.told(), side::connect);
                 remote.stream().limit(traffic.queuePairs())
-                        .forEach(peer -> print("  remote address: " + peer.text(',')));
+                        .forEach(peer -> print("  remote address: " + AddressText.shown(peer, ',')));
                 if (isClient && options.isChecking()) {
                     side.buffer().mark();
                 }
@@ -84,7 +85,8 @@ final class PingPong {
 
     private void sayOwn(Side side) {
         char beforeGid = traffic.isDatagrams() ? ':' : ',';
-        side.endpoints().forEach(own -> print("  local address:  " + own.text(beforeGid)));
+        side.addresses().forEach(
+                own -> print("  local address:  " + AddressText.shown(own, beforeGid)));
     }
 
     private void print(String line) {

@@ -1,8 +1,11 @@
 package io.rdma4j.tools.pingpong;
 
+import io.rdma4j.tools.endpoint.LocalPort;
+import io.rdma4j.tools.endpoint.OpenObjects;
+import io.rdma4j.tools.endpoint.QueuePairAddress;
+import io.rdma4j.tools.endpoint.ReliableSettings;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
-import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionField;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
@@ -10,11 +13,8 @@ import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
-import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
-import io.rdma4j.verbs.QueuePairState;
-import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
@@ -25,10 +25,7 @@ import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
-import java.security.SecureRandom;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -41,35 +38,24 @@ import java.util.Set;
 final class Side implements AutoCloseable {
     static final int RECEIVE_ID = 1;
     static final int SEND_ID = 2;
-    private static final int QKEY = 0x11111111;
-    private static final int PSNS = 1 << 24;
-    private static final int HOPS = 64;
     /**
-     * 0.27 s, and eight times that before giving up. The C programs say 14, a quarter of it, which a peer
-     * that is not scheduled for half a second does not survive.
+     * A time-out of 0.27 s, and eight times that before giving up. The C programs say 14, a quarter of it, which a
+     * peer that is not scheduled for half a second does not survive.
      */
-    private static final int TIMEOUT = 16;
-    private static final int RETRIES = 7;
-    private static final int RNR_TIMER = 12;
-
-    /** What can be closed. */
-    @FunctionalInterface
-    private interface Closing {
-        void close() throws RdmaException;
-    }
+    private static final ReliableSettings RELIABLE = new ReliableSettings(16, 1, 1);
 
     private final Traffic traffic;
     private final PingPongOptions options;
     private final DeviceContext context;
-    private final int gidIndex;
-    private final Deque<Closing> closings = new ArrayDeque<>();
+    private final LocalPort port;
+    private final OpenObjects open = new OpenObjects();
     private final ProtectionDomain domain;
     private final MessageBuffer buffer;
     private final @Nullable CompletionChannel channel;
     private final ExtendedCompletionQueue completions;
     private final @Nullable SharedReceiveQueue sharedReceives;
     private final List<QueuePair> queuePairs = new ArrayList<>();
-    private final List<Endpoint> endpoints = new ArrayList<>();
+    private final List<QueuePairAddress> addresses = new ArrayList<>();
     private final SendWorkRequest send = new SendWorkRequest();
     private final ReceiveWorkRequest receive = new ReceiveWorkRequest();
 
@@ -77,13 +63,13 @@ final class Side implements AutoCloseable {
         this.context = context;
         this.options = options;
         this.traffic = traffic;
-        gidIndex = options.gidIndex(context);
+        port = options.localPort(context);
         domain = context.allocateProtectionDomain();
-        closings.push(domain::close);
+        open.add(domain::close);
         try {
             checkSize();
             buffer = new MessageBuffer(context, domain, traffic);
-            closings.push(buffer::close);
+            open.add(buffer::close);
             channel = options.usesEvents() ? CompletionChannel.create() : null;
             completions = createCompletionQueue();
             sharedReceives = traffic.isShared() ? createSharedReceives() : null;
@@ -95,16 +81,8 @@ final class Side implements AutoCloseable {
             receive.id(RECEIVE_ID).add(buffer.region(), 0,
                     traffic.headerLength() + traffic.size());
         } catch (IOException | RuntimeException e) {
-            closeAfter(e);
+            open.closeAfter(e);
             throw e;
-        }
-    }
-
-    private void closeAfter(Exception e) {
-        try {
-            close();
-        } catch (RdmaException second) {
-            e.addSuppressed(second);
         }
     }
 
@@ -120,7 +98,7 @@ final class Side implements AutoCloseable {
     private ExtendedCompletionQueue createCompletionQueue() throws RdmaException {
         CompletionChannel announcing = channel;
         if (announcing != null) {
-            closings.push(announcing::close);
+            open.add(announcing::close);
         }
         CompletionQueueInitAttributes wanted = new CompletionQueueInitAttributes()
                 .capacity(options.receiveDepth() + traffic.queuePairs()).channel(announcing);
@@ -128,14 +106,14 @@ final class Side implements AutoCloseable {
             wanted.fields(CompletionField.COMPLETION_TIMESTAMP);
         }
         ExtendedCompletionQueue queue = context.createCompletionQueue(wanted);
-        closings.push(queue::close);
+        open.add(queue::close);
         return queue;
     }
 
     private SharedReceiveQueue createSharedReceives() throws RdmaException {
         SharedReceiveQueue queue = domain.createSharedReceiveQueue(
                 new SharedReceiveQueueAttributes(options.receiveDepth(), 1, 0), null);
-        closings.push(queue::close);
+        open.add(queue::close);
         return queue;
     }
 
@@ -148,14 +126,10 @@ final class Side implements AutoCloseable {
             wanted.sendOperations(SendOpcode.SEND);
         }
         QueuePair queuePair = domain.createQueuePair(wanted);
-        closings.push(queuePair::close);
-        QueuePairAttributes init = new QueuePairAttributes().state(QueuePairState.INIT)
-                .pkeyIndex(0).port(options.devicePort());
-        queuePair.modify(traffic.isDatagrams() ? init.qkey(QKEY) : init.accessFlags(peerAccess()));
+        open.add(queuePair::close);
+        port.initialize(queuePair, peerAccess());
         queuePairs.add(queuePair);
-        int lid = context.queryPort(options.devicePort()).lid();
-        endpoints.add(new Endpoint(lid, queuePair.number(), new SecureRandom().nextInt(PSNS),
-                context.queryGid(options.devicePort(), gidIndex)));
+        addresses.add(port.addressOf(queuePair));
     }
 
     private Set<AccessFlag> peerAccess() {
@@ -169,16 +143,16 @@ final class Side implements AutoCloseable {
                 && !traffic.has(Extra.DEVICE_MEMORY);
     }
 
-    /** {@return the endpoints of this side, one for each queue pair} */
-    List<Endpoint> endpoints() {
-        return endpoints;
+    /** {@return the addresses of this side, one for each queue pair} */
+    List<QueuePairAddress> addresses() {
+        return addresses;
     }
 
-    /** {@return what the side channel tells: the endpoints, filled up with unused ones} */
-    List<Endpoint> told() {
-        List<Endpoint> told = new ArrayList<>(endpoints);
-        while (told.size() < traffic.endpoints()) {
-            told.add(Endpoint.NONE);
+    /** {@return what the side channel tells: the addresses, filled up with unused ones} */
+    List<QueuePairAddress> told() {
+        List<QueuePairAddress> told = new ArrayList<>(addresses);
+        while (told.size() < traffic.addresses()) {
+            told.add(QueuePairAddress.NONE);
         }
         return told;
     }
@@ -214,50 +188,33 @@ final class Side implements AutoCloseable {
     // ---------------------------------------------------------------- to the peer
 
     /** Makes the queue pairs ready to receive from those of the peer and to send to them. */
-    void connect(List<Endpoint> remote) throws IOException {
+    void connect(List<QueuePairAddress> remote) throws IOException {
         checkNumber(remote);
         for (int i = 0; i < queuePairs.size(); i++) {
-            connect(queuePairs.get(i), endpoints.get(i), remote.get(i));
+            connect(queuePairs.get(i), addresses.get(i), remote.get(i));
         }
     }
 
-    private void checkNumber(List<Endpoint> remote) throws IOException {
-        long number = remote.stream().filter(endpoint -> endpoint.queuePair() != 0).count();
+    private void checkNumber(List<QueuePairAddress> remote) throws IOException {
+        long number = remote.stream().filter(address -> address.number() != 0).count();
         if (number != queuePairs.size()) {
             throw new IOException("the peer has " + number + " queue pairs, this side "
                     + queuePairs.size() + "; both need the same -q");
         }
     }
 
-    private void connect(QueuePair queuePair, Endpoint own, Endpoint remote) throws IOException {
+    private void connect(QueuePair queuePair, QueuePairAddress own, QueuePairAddress remote)
+            throws IOException {
         if (remote.gid().isZero()) {
             throw new IOException("the peer told no GID, which RoCE needs; start it with -g");
         }
-        if (remote.gid().isIpv4() != own.gid().isIpv4()) {
-            throw new IOException("the GIDs " + own.gid().addressText() + " and "
-                    + remote.gid().addressText() + " are not of the same IP version; choose others"
-                    + " with -g");
-        }
-        AddressHandleAttributes path = AddressHandleAttributes.to(remote.gid(), gidIndex)
-                .withHopLimit(HOPS).withDestinationLid(remote.lid() & 0xffff)
-                .withServiceLevel(options.serviceLevel()).withPort(options.devicePort());
-        QueuePairAttributes receiving = new QueuePairAttributes().state(QueuePairState.RTR);
-        QueuePairAttributes sending = new QueuePairAttributes().state(QueuePairState.RTS)
-                .sendPsn(own.psn());
         if (traffic.isDatagrams()) {
-            AddressHandle handle = domain.createAddressHandle(path);
-            closings.push(handle::close);
-            send.to(handle, remote.queuePair(), QKEY);
+            AddressHandle handle = port.connectDatagrams(queuePair, own, remote);
+            open.add(handle::close);
+            send.to(handle, remote.number(), LocalPort.QKEY);
         } else {
-            receiving.addressVector(path).pathMtu(traffic.mtu())
-                    .destinationQueuePair(remote.queuePair()).receivePsn(remote.psn());
+            port.connect(queuePair, own, remote, traffic.mtu(), RELIABLE);
         }
-        if (traffic.type() == QueuePairType.RC) {
-            receiving.maxDestinationReadAtomic(1).minRnrTimer(RNR_TIMER);
-            sending.timeout(TIMEOUT).retryCount(RETRIES).rnrRetry(RETRIES).maxReadAtomic(1);
-        }
-        queuePair.modify(receiving);
-        queuePair.modify(sending);
     }
 
     // ---------------------------------------------------------------- posting
@@ -288,8 +245,6 @@ final class Side implements AutoCloseable {
 
     @Override
     public void close() throws RdmaException {
-        while (!closings.isEmpty()) {
-            closings.pop().close();
-        }
+        open.close();
     }
 }

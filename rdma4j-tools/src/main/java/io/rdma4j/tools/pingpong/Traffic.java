@@ -19,7 +19,7 @@ import java.util.Set;
  */
 record Traffic(QueuePairType type, int queuePairs, boolean isShared, long size, Mtu mtu,
         Set<Extra> extras) {
-    /** Endpoints on the side channel of tools with many queue pairs, used or not. */
+    /** Addresses on the side channel of tools with many queue pairs, used or not. */
     static final int MANY = 256;
 
     /** The longest message, in bytes. */
@@ -45,8 +45,8 @@ record Traffic(QueuePairType type, int queuePairs, boolean isShared, long size, 
         return isShared ? 0 : UNTOUCHED;
     }
 
-    /** {@return endpoints on the side channel} */
-    int endpoints() {
+    /** {@return addresses on the side channel} */
+    int addresses() {
         return isShared ? MANY : queuePairs;
     }
 

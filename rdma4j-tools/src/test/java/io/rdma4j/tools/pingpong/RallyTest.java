@@ -58,8 +58,8 @@ class RallyTest {
                 Side server = new Side(context, options, ONE_CONNECTION)) {
             CompletableFuture<String> said;
             try (Side client = new Side(context, options, ONE_CONNECTION)) {
-                client.connect(server.endpoints());
-                server.connect(client.endpoints());
+                client.connect(server.addresses());
+                server.connect(client.addresses());
                 said = play(server, false);
                 client.postSend(0);
                 awaitSent(client);
@@ -77,8 +77,8 @@ class RallyTest {
                 Side client = new Side(context, options, ONE_CONNECTION)) {
             CompletableFuture<String> said;
             try (Side server = new Side(context, options, ONE_CONNECTION)) {
-                client.connect(server.endpoints());
-                server.connect(client.endpoints());
+                client.connect(server.addresses());
+                server.connect(client.addresses());
                 // No receive is posted here: the client's message is not acknowledged.
                 server.postSend(0);
                 said = play(client, true);
@@ -94,8 +94,8 @@ class RallyTest {
                 Side client = new Side(context, three, ONE_CONNECTION)) {
             CompletableFuture<String> said;
             try (Side server = new Side(context, options, ONE_CONNECTION)) {
-                client.connect(server.endpoints());
-                server.connect(client.endpoints());
+                client.connect(server.addresses());
+                server.connect(client.addresses());
                 said = play(client, true, three);
                 for (int i = 0; i < 3; i++) {
                     server.postSend(0);

@@ -1,6 +1,7 @@
 package io.rdma4j.tools.pingpong;
 
-import io.rdma4j.tools.tcp.Meeting;
+import io.rdma4j.tools.endpoint.QueuePairAddress;
+import io.rdma4j.tools.tcp.OutOfBandChannel;
 import io.rdma4j.verbs.Gid;
 import org.junit.jupiter.api.Test;
 
@@ -20,8 +21,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** How the sides of a ping-pong part: with a peer that tells, one that hangs up as in C, one that is silent. */
 class SideChannelTest {
     private static final Duration LONG = Duration.ofSeconds(60);
-    private static final List<Endpoint> OWN = List
-            .of(new Endpoint(0, 17, 5, Gid.of(InetAddress.ofLiteral("127.0.0.1"))));
+    private static final List<QueuePairAddress> OWN = List
+            .of(new QueuePairAddress(0, 17, 5, Gid.of(InetAddress.ofLiteral("127.0.0.1"))));
 
     private interface Talk {
         boolean talk(SideChannel channel) throws IOException;
@@ -31,7 +32,8 @@ class SideChannelTest {
     private static CompletableFuture<Boolean> serve(ServerSocket listener, Duration patience,
             Talk talk) {
         return CompletableFuture.supplyAsync(() -> {
-            try (SideChannel channel = SideChannel.accept(listener, patience)) {
+            try (SideChannel channel = new SideChannel(
+                    OutOfBandChannel.accept(listener, patience))) {
                 return talk.talk(channel);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
@@ -46,11 +48,12 @@ class SideChannelTest {
 
     @Test
     void sidesThatTellEachOtherPartAtOnce() throws Exception {
-        try (ServerSocket listener = Meeting.listen(0)) {
+        try (ServerSocket listener = OutOfBandChannel.listen(0)) {
             int port = listener.getLocalPort();
             CompletableFuture<Boolean> server = serve(listener, LONG,
                     SideChannelTest::exchangeAndPart);
-            try (SideChannel client = SideChannel.connect("127.0.0.1", port, LONG)) {
+            try (SideChannel client = new SideChannel(
+                    OutOfBandChannel.connect("127.0.0.1", port, LONG))) {
                 assertThat(exchangeAndPart(client)).isTrue();
             }
             assertThat(server.get(60, TimeUnit.SECONDS)).isTrue();
@@ -60,8 +63,8 @@ class SideChannelTest {
     /** As a C client: it tells its endpoint, reads that of the server, says done, and after something hangs up. */
     private static void talkAsInC(int port, Runnable then) throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-            socket.getOutputStream().write(OWN.getFirst().bytes());
-            socket.getInputStream().readNBytes(Endpoint.LENGTH);
+            socket.getOutputStream().write(AddressText.bytes(OWN.getFirst()));
+            socket.getInputStream().readNBytes(AddressText.LENGTH);
             socket.getOutputStream().write("done\0".getBytes(StandardCharsets.US_ASCII));
             then.run();
         }
@@ -69,7 +72,7 @@ class SideChannelTest {
 
     @Test
     void sideOfAPeerThatHungUpIsToldSo() throws Exception {
-        try (ServerSocket listener = Meeting.listen(0)) {
+        try (ServerSocket listener = OutOfBandChannel.listen(0)) {
             int port = listener.getLocalPort();
             CompletableFuture<Boolean> server = serve(listener, LONG,
                     SideChannelTest::exchangeAndPart);
@@ -80,7 +83,7 @@ class SideChannelTest {
 
     @Test
     void sideOfAPeerThatSaysNothingWaitsNoLongerThanItsPatience() throws Exception {
-        try (ServerSocket listener = Meeting.listen(0)) {
+        try (ServerSocket listener = OutOfBandChannel.listen(0)) {
             int port = listener.getLocalPort();
             CompletableFuture<Boolean> server = serve(listener, Duration.ofMillis(300),
                     SideChannelTest::exchangeAndPart);

@@ -1,4 +1,4 @@
-package io.rdma4j.tools;
+package io.rdma4j.tools.rping;
 
 import java.io.PrintWriter;
 

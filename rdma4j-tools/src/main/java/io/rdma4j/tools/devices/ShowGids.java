@@ -1,4 +1,4 @@
-package io.rdma4j.tools;
+package io.rdma4j.tools.devices;
 
 import io.rdma4j.tools.options.DeviceName;
 import io.rdma4j.verbs.GidEntry;
@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** Lists the GID tables, as the script of that name that vendors ship. */
 @Command(name = "show_gids", description = "List the GIDs of the RDMA devices of this machine.")
-final class ShowGids implements Callable<Integer> {
+public final class ShowGids implements Callable<Integer> {
     @Parameters(arity = "0..1", paramLabel = "DEV",
             description = "Show this device only (default: all).")
     private @Nullable String deviceName;

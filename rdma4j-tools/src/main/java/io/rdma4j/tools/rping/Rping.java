@@ -1,11 +1,13 @@
-package io.rdma4j.tools;
+package io.rdma4j.tools.rping;
 
 import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.PortSpace;
 import io.rdma4j.tools.options.Hosts;
+import io.rdma4j.tools.options.Numbers;
 import io.rdma4j.tools.options.Patience;
 import io.rdma4j.tools.options.Refusal;
 import io.rdma4j.tools.options.WholeNumber;
+import io.rdma4j.tools.output.OneLine;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -27,7 +29,7 @@ import java.util.concurrent.Callable;
  * address, key and length, big endian.
  */
 @Command(name = "rping", description = "Ping-pong by RDMA READ and WRITE with a C or Java rping.")
-final class Rping implements Callable<Integer> {
+public final class Rping implements Callable<Integer> {
     private static final int SMALLEST = 23;
     private static final int LARGEST = 65535;
     private static final int BACKLOG = 3;
@@ -125,7 +127,7 @@ final class Rping implements Callable<Integer> {
         try {
             serve(request);
         } catch (RdmaException | RuntimeException e) {
-            output().error("rping: " + Main.firstLine(e));
+            output().error("rping: " + OneLine.of(e));
         }
     }
 

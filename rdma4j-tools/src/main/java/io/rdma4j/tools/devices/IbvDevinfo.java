@@ -1,6 +1,7 @@
-package io.rdma4j.tools;
+package io.rdma4j.tools.devices;
 
 import io.rdma4j.tools.options.DeviceName;
+import io.rdma4j.tools.options.Numbers;
 import io.rdma4j.verbs.AtomicCapability;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceCapability;
@@ -24,7 +25,7 @@ import java.util.concurrent.Callable;
 
 /** Describes devices, as the tool of that name in rdma-core. */
 @Command(name = "ibv_devinfo", description = "Describe the RDMA devices of this machine.")
-final class IbvDevinfo implements Callable<Integer> {
+public final class IbvDevinfo implements Callable<Integer> {
     @Option(names = {"-d",
         "--ib-dev"}, paramLabel = "DEV", description = "Describe this device only (default: all).")
     private @Nullable String deviceName;

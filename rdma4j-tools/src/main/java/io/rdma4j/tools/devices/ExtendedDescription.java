@@ -1,4 +1,4 @@
-package io.rdma4j.tools;
+package io.rdma4j.tools.devices;
 
 import io.rdma4j.verbs.ExtendedDeviceAttributes;
 import io.rdma4j.verbs.OnDemandCapability;

@@ -1,4 +1,4 @@
-package io.rdma4j.tools;
+package io.rdma4j.tools.devices;
 
 import io.rdma4j.tools.options.DeviceName;
 import io.rdma4j.verbs.AsyncEvent;
@@ -16,7 +16,7 @@ import java.util.concurrent.Callable;
 
 /** Prints the asynchronous events of a device until it is stopped, as the tool of that name in rdma-core. */
 @Command(name = "ibv_asyncwatch", description = "Print the asynchronous events of a device.")
-final class IbvAsyncwatch implements Callable<Integer> {
+public final class IbvAsyncwatch implements Callable<Integer> {
     @Mixin
     private DeviceName deviceName = new DeviceName();
 

@@ -1,16 +1,16 @@
-package io.rdma4j.tools;
+package io.rdma4j.tools.options;
 
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Numbers given as arguments, each kind with its range. */
-final class Numbers {
+public final class Numbers {
     private static final int LAST_PORT = 65535;
 
     private Numbers() {}
 
     /** A port; 0 for any. */
-    static final class Port implements ITypeConverter<Integer> {
+    public static final class Port implements ITypeConverter<Integer> {
         @Override
         public Integer convert(String value) {
             return wholeNumber(value, 0, LAST_PORT);
@@ -18,7 +18,7 @@ final class Numbers {
     }
 
     /** A port somebody listens on. */
-    static final class PeerPort implements ITypeConverter<Integer> {
+    public static final class PeerPort implements ITypeConverter<Integer> {
         @Override
         public Integer convert(String value) {
             return wholeNumber(value, 1, LAST_PORT);
@@ -26,7 +26,7 @@ final class Numbers {
     }
 
     /** How often something is to be done; 0 for no end. */
-    static final class Count implements ITypeConverter<Integer> {
+    public static final class Count implements ITypeConverter<Integer> {
         @Override
         public Integer convert(String value) {
             return wholeNumber(value, 0, Integer.MAX_VALUE);
@@ -34,7 +34,7 @@ final class Numbers {
     }
 
     /** A port of a device. */
-    static final class DevicePort implements ITypeConverter<Integer> {
+    public static final class DevicePort implements ITypeConverter<Integer> {
         @Override
         public Integer convert(String value) {
             return wholeNumber(value, 1, 255);

@@ -1,5 +1,6 @@
-package io.rdma4j.tools;
+package io.rdma4j.tools.devices;
 
+import io.rdma4j.tools.output.OneLine;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
@@ -26,7 +27,7 @@ final class EachDevice {
             try (DeviceContext context = device.open()) {
                 look.at(context);
             } catch (RdmaException e) {
-                err.printf("%s: %s: %s%n", spec.name(), device.name(), Main.firstLine(e));
+                err.printf("%s: %s: %s%n", spec.name(), device.name(), OneLine.of(e));
                 status = 1;
             }
             spec.commandLine().getOut().flush();

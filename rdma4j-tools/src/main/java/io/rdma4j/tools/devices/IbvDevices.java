@@ -1,4 +1,4 @@
-package io.rdma4j.tools;
+package io.rdma4j.tools.devices;
 
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaDevices;
@@ -10,7 +10,7 @@ import java.util.List;
 
 /** Lists the devices, as the tool of that name in rdma-core. */
 @Command(name = "ibv_devices", description = "List the RDMA devices of this machine.")
-final class IbvDevices implements Runnable {
+public final class IbvDevices implements Runnable {
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
