@@ -52,7 +52,7 @@ final class Arguments {
 
     /** {@return where the program prints; lines come out at once} */
     PrintWriter out() {
-        return new PrintWriter(System.out, true);
+        return new PrintWriter(System.out, true, System.out.charset());
     }
 
     /** {@return whether the first word is this one, and there are as many words} */

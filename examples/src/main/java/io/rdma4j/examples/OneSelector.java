@@ -88,7 +88,8 @@ public final class OneSelector implements AutoCloseable {
     public static void main(String[] words) {
         Arguments.run("OneSelector", "server [PORT] | client HOST PORT TEXT", words, arguments -> {
             if (arguments.are("server", 1, 2)) {
-                serve(new InetSocketAddress(arguments.port(1, 0)), Integer.MAX_VALUE, arguments.out(),
+                serve(new InetSocketAddress(arguments.port(1, 0)), Integer.MAX_VALUE,
+                        arguments.out(),
                         listener -> {});
             } else if (arguments.are("client", 4, 4)) {
                 ask(arguments.peer(1), arguments.text(3), arguments.out());

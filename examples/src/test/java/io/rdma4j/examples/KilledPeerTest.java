@@ -35,7 +35,7 @@ class KilledPeerTest {
 
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     private final PrintWriter out = new PrintWriter(bytes, true,
-                StandardCharsets.UTF_8);
+            StandardCharsets.UTF_8);
 
     /** A {@link SilentPeer}. */
     private static final class Peer implements AutoCloseable {

@@ -96,7 +96,8 @@ class SessionTest {
         assertThat(session.samples(Catalogue.UDP_CEILING, Quantity.BYTES_PER_SECOND).orElseThrow()
                 .values()).containsExactly(10e9);
         assertThat(Tables.goals(session)).containsPattern("at least 0.9 +\\| 0.80 +\\| \\*\\*no");
-        assertThat(SessionJson.of(session, Map.of())).contains("\"coreDistanceNs\": [[70, 350], [70, 70]]",
+        assertThat(SessionJson.of(session, Map.of())).contains(
+                "\"coreDistanceNs\": [[70, 350], [70, 70]]",
                 "\"BYTES_PER_SECOND\": [1.0E9, 1.0E10]");
         assertThat(session.distances()).hasValueSatisfying(words -> assertThat(words)
                 .contains("70 ns in 2 trials", "1 trials in which that changed"));

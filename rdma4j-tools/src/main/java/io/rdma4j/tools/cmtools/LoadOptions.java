@@ -33,7 +33,8 @@ final class LoadOptions {
         patience.check(spec);
         return new Load(WholeNumber.checked(spec, "-c", connections, 1, MOST_CONNECTIONS),
                 WholeNumber.checked(spec, "-C", messages, 0, Integer.MAX_VALUE),
-                WholeNumber.checked(spec, "-S", size, 0, Integer.MAX_VALUE - AddressHandle.GLOBAL_ROUTE_LENGTH));
+                WholeNumber.checked(spec, "-S", size, 0,
+                        Integer.MAX_VALUE - AddressHandle.GLOBAL_ROUTE_LENGTH));
     }
 
     Duration patience() {

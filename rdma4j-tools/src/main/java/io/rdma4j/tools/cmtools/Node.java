@@ -184,7 +184,8 @@ final class Node implements AutoCloseable {
     /** Sends go where the first datagram came from; its immediate value tells the queue pair. */
     private void answer(WorkCompletion completion) throws RdmaException {
         sendTo(Objects.requireNonNull(domain).createAddressHandle(DEVICE_PORT, completion,
-                Objects.requireNonNull(memory).asSlice(0, AddressHandle.GLOBAL_ROUTE_LENGTH)), completion.immediate(),
+                Objects.requireNonNull(memory).asSlice(0, AddressHandle.GLOBAL_ROUTE_LENGTH)),
+                completion.immediate(),
                 DatagramParameters.UDP_QKEY);
     }
 

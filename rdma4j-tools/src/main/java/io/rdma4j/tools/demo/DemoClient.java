@@ -130,7 +130,8 @@ final class DemoClient {
             }
         }
         double seconds = (System.nanoTime() - startNs) / 1e9;
-        reporter.step("WRITE of %,d bytes done in %.2f s, %.2f GB/s with SHA-256 on both sides", size,
+        reporter.step("WRITE of %,d bytes done in %.2f s, %.2f GB/s with SHA-256 on both sides",
+                size,
                 seconds, size / seconds / 1e9);
         writeEnd(link, peer);
         String sent = DemoSide.hex(digest);

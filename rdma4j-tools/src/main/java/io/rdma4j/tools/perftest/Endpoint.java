@@ -67,7 +67,8 @@ record Endpoint(QueuePairAddress queuePair, int outstanding, int rkey, long addr
     /** {@return it as messages over a queue pair carry it: a record in C's layout, big-endian} */
     byte[] toRecord() {
         return ByteBuffer.allocate(RECORD_LENGTH).putInt(queuePair.lid())
-                .putInt(outstanding).putInt(queuePair.number()).putInt(queuePair.psn()).putInt(rkey).position(ADDRESS_AT).putLong(address).put(queuePair.gid().bytes())
+                .putInt(outstanding).putInt(queuePair.number()).putInt(queuePair.psn()).putInt(rkey)
+                .position(ADDRESS_AT).putLong(address).put(queuePair.gid().bytes())
                 .array();
     }
 

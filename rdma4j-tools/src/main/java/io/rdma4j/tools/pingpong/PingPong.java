@@ -63,7 +63,8 @@ final class PingPong {
             try (SideChannel channel = new SideChannel(greeting.meet())) {
                 List<QueuePairAddress> remote = channel.exchange(side.told(), side::connect);
                 remote.stream().limit(traffic.queuePairs())
-                        .forEach(peer -> print("  remote address: " + AddressText.shown(peer, ',')));
+                        .forEach(
+                                peer -> print("  remote address: " + AddressText.shown(peer, ',')));
                 if (isClient && options.isChecking()) {
                     side.buffer().mark();
                 }
