@@ -108,9 +108,11 @@ class ConnectionToolsTest {
     /** At once, for a sender waits three seconds for switches to learn of the group. */
     @Test
     void mckeySendsToAllReceiversAsMemberOrNot() throws Exception {
-        try (Running first = receiver("239.7.7.7"); Running second = receiver("239.7.7.7");
+        try (Running first = receiver("239.7.7.7");
+                Running second = receiver("239.7.7.7");
                 Running other = receiver("239.7.7.9");
-                Running member = sender("239.7.7.7", "-s"); Running guest = sender("239.7.7.9",
+                Running member = sender("239.7.7.7", "-s");
+                Running guest = sender("239.7.7.9",
                         "-s -o")) {
             for (Running sender : List.of(member, guest)) {
                 assertThat(sender.awaitEnd()).as(sender.text()).isZero();

@@ -36,7 +36,7 @@ public record LocalPort(DeviceContext context, int number, int gidIndex, int ser
     private static final int RNR_TIMER = 12;
 
     /** {@return the same port and GID of the same device, opened once more} */
-    public LocalPort of(DeviceContext other) {
+    public LocalPort on(DeviceContext other) {
         return new LocalPort(other, number, gidIndex, serviceLevel, gidOption);
     }
 

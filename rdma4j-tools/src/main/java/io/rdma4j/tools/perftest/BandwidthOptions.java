@@ -10,7 +10,7 @@ import java.io.IOException;
 /** The options of the bandwidth tools. */
 final class BandwidthOptions implements Measurement.Options {
     @Mixin
-    private PeerOptions peer = new PeerOptions();
+    private ConnectOptions peer = new ConnectOptions();
 
     @Mixin
     private TestOptions test = new TestOptions();

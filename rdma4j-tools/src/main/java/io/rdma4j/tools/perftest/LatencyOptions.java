@@ -9,7 +9,7 @@ import java.io.IOException;
 /** The options of the latency tools. */
 final class LatencyOptions implements Measurement.Options {
     @Mixin
-    private PeerOptions peer = new PeerOptions();
+    private ConnectOptions peer = new ConnectOptions();
 
     @Mixin
     private TestOptions test = new TestOptions();

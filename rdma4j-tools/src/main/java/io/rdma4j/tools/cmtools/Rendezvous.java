@@ -12,16 +12,16 @@ import java.time.Duration;
 import java.util.Objects;
 
 /** How a client and a server come together: what ucmatose and udaddy have in common. */
-final class Meeting implements AutoCloseable {
+final class Rendezvous implements AutoCloseable {
     /** What a tool does with connections, on their way and when all are there. */
     interface Service {
         /** The client's route is known: prepares and connects. */
-        void connect(Node node) throws IOException;
+        void connect(Connection connection) throws IOException;
 
         /** The server was asked: prepares and accepts. */
-        void accept(Node node) throws IOException;
+        void accept(Connection connection) throws IOException;
 
-        void onEstablished(Node node, CmEvent event) throws IOException;
+        void onEstablished(Connection connection, CmEvent event) throws IOException;
 
         void playServer() throws IOException;
 
@@ -33,26 +33,27 @@ final class Meeting implements AutoCloseable {
 
     private final String name;
     private final PrintWriter out;
-    private final PeerOptions peer;
+    private final AddressOptions peer;
     private final PortSpace space;
-    private final Load load;
+    private final Workload workload;
     private final Service service;
-    private final Gathering gathering;
+    private final Connections connections;
 
     /** @param name what the C program calls itself in its output */
-    Meeting(String name, PrintWriter out, PeerOptions peer, PortSpace space, Load load,
+    Rendezvous(String name, PrintWriter out, AddressOptions peer, PortSpace space,
+            Workload workload,
             Duration patience, Service service) {
         this.name = name;
         this.out = out;
         this.peer = peer;
         this.space = space;
-        this.load = load;
+        this.workload = workload;
         this.service = service;
-        gathering = new Gathering(load, patience, this::onEvent);
+        connections = new Connections(workload, patience, this::onEvent);
     }
 
-    Gathering gathering() {
-        return gathering;
+    Connections connections() {
+        return connections;
     }
 
     /** Plays the server or the client, whichever was asked for, from beginning to end. */
@@ -71,24 +72,25 @@ final class Meeting implements AutoCloseable {
     /** Waits for all clients. */
     private void serve(String port) throws IOException {
         InetSocketAddress local = peer.toBind(space, port);
-        CmId listener = gathering.listener(space);
+        CmId listener = connections.listener(space);
         listener.bindAddress(local);
         listener.listen(BACKLOG);
         print(name + ": starting server");
-        gathering.awaitConnected();
+        connections.awaitConnected();
     }
 
     /** Makes all connections. */
     private void connect(String port) throws IOException {
         print(name + ": starting client");
         AddressInfo info = peer.toConnect(space, port);
-        gathering.addAll(space);
+        connections.addAll(space);
         print(name + ": connecting");
-        for (Node node : gathering.nodes()) {
-            node.id().resolveAddress(info.source(), Objects.requireNonNull(info.destination()),
+        for (Connection connection : connections.all()) {
+            connection.id().resolveAddress(info.source(),
+                    Objects.requireNonNull(info.destination()),
                     RESOLVE);
         }
-        gathering.awaitConnected();
+        connections.awaitConnected();
     }
 
     /** What is known of messages that were sent. */
@@ -101,31 +103,31 @@ final class Meeting implements AutoCloseable {
 
     /** Sends all messages, and receives as many. */
     void initiate(Sends sends) throws IOException {
-        if (load.messages() == 0) {
+        if (workload.messages() == 0) {
             return;
         }
         print("initiating data transfers");
-        gathering.postSends();
+        connections.postSends();
         if (sends == Sends.COMPLETED) {
             print("completing sends");
-            gathering.awaitSends();
+            connections.awaitSends();
         }
         print("receiving data transfers");
-        gathering.awaitReceives();
+        connections.awaitReceives();
         print("data transfers complete");
     }
 
     /** Receives all messages, and sends as many. */
     void reply(Sends sends) throws IOException {
-        if (load.messages() == 0) {
+        if (workload.messages() == 0) {
             return;
         }
         print("receiving data transfers");
-        gathering.awaitReceives();
+        connections.awaitReceives();
         print("sending replies");
-        gathering.postSends();
+        connections.postSends();
         if (sends == Sends.COMPLETED) {
-            gathering.awaitSends();
+            connections.awaitSends();
         }
         print("data transfers complete");
     }
@@ -140,16 +142,16 @@ final class Meeting implements AutoCloseable {
                 }
                 id.resolveRoute(RESOLVE);
             }
-            case ROUTE_RESOLVED -> service.connect(Gathering.nodeOf(event));
+            case ROUTE_RESOLVED -> service.connect(Connections.connectionOf(event));
             case CONNECT_REQUEST -> {
-                Node node = gathering.take(id);
-                if (node == null) {
+                Connection connection = connections.take(id);
+                if (connection == null) {
                     print(name + ": failing connection request");
                 } else {
-                    service.accept(node);
+                    service.accept(connection);
                 }
             }
-            case ESTABLISHED -> service.onEstablished(Gathering.nodeOf(event), event);
+            case ESTABLISHED -> service.onEstablished(Connections.connectionOf(event), event);
             default -> {
                 // Nothing to do for the others.
             }
@@ -163,6 +165,6 @@ final class Meeting implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        gathering.close();
+        connections.close();
     }
 }

@@ -18,7 +18,7 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 
 /** The conversation over a connection of the connection manager: what is passed at a time is a message. */
-final class ManagedTalk extends Talk {
+final class CmExchange extends Exchange {
     private static final int AREA_BYTES = 4096;
     private static final int RETRIES = 7;
 
@@ -30,7 +30,7 @@ final class ManagedTalk extends Talk {
     private final MemoryRegion region;
     private boolean isSending;
 
-    private ManagedTalk(CmId id, boolean isClient, Duration patience) throws RdmaException {
+    private CmExchange(CmId id, boolean isClient, Duration patience) throws RdmaException {
         super(isClient);
         this.id = id;
         this.patience = patience;
@@ -41,19 +41,19 @@ final class ManagedTalk extends Talk {
     }
 
     /** Connects to a server. The id has found its way there, and is closed with the conversation, or if this fails. */
-    static ManagedTalk connect(CmId id, Duration patience) throws RdmaException {
+    static CmExchange connect(CmId id, Duration patience) throws RdmaException {
         return start(id, true, patience);
     }
 
     /** Accepts a client. The id stands for its request, and is closed with the conversation, or if this fails. */
-    static ManagedTalk accept(CmId id, Duration patience) throws RdmaException {
+    static CmExchange accept(CmId id, Duration patience) throws RdmaException {
         return start(id, false, patience);
     }
 
-    private static ManagedTalk start(CmId id, boolean isClient, Duration patience)
+    private static CmExchange start(CmId id, boolean isClient, Duration patience)
             throws RdmaException {
         try {
-            ManagedTalk talk = new ManagedTalk(id, isClient, patience);
+            CmExchange exchange = new CmExchange(id, isClient, patience);
             ConnectionParameters parameters = new ConnectionParameters().retryCount(RETRIES)
                     .rnrRetryCount(RETRIES);
             if (isClient) {
@@ -61,7 +61,7 @@ final class ManagedTalk extends Talk {
             } else {
                 id.accept(parameters);
             }
-            return talk;
+            return exchange;
         } catch (RdmaException | RuntimeException e) {
             id.close();
             throw e;

@@ -5,23 +5,23 @@ import org.jspecify.annotations.Nullable;
 import java.io.IOException;
 
 /** Messages of one size in one direction or both, until all have arrived or the time is over. */
-final class Stream {
+final class MessageStream {
     private final Session session;
     private final long size;
-    private final Span span;
-    private final Arrivals arrivals;
+    private final TimeWindow window;
+    private final CompletionReader completions;
     private final @Nullable Receiver receiver;
     private final @Nullable Sender sender;
 
     /** Posts receives, so that the peer may send as soon as both sides have met after it. */
-    Stream(Session session, long size) throws IOException {
+    MessageStream(Session session, long size) throws IOException {
         this.session = session;
         this.size = size;
         Plan plan = session.plan();
-        span = new Span(plan);
-        arrivals = session.arrivals(span);
-        receiver = plan.isReceiving() ? new Receiver(session.side(), plan, size, span) : null;
-        sender = plan.isSending() ? new Sender(session.side(), plan, size, span) : null;
+        window = new TimeWindow(plan);
+        completions = session.completions(window);
+        receiver = plan.isReceiving() ? new Receiver(session.side(), plan, size, window) : null;
+        sender = plan.isSending() ? new Sender(session.side(), plan, size, window) : null;
     }
 
     /** {@return what was measured} */
@@ -32,16 +32,16 @@ final class Stream {
             if (sending != null && mayBegin()) {
                 sending.fill();
             }
-            int count = arrivals.take();
+            int count = completions.take();
             for (int i = 0; i < count; i++) {
-                if (receiving != null && Receiver.isReceive(arrivals.get(i))) {
-                    receiving.onCompletion(arrivals.get(i));
+                if (receiving != null && Receiver.isReceive(completions.get(i))) {
+                    receiving.onCompletion(completions.get(i));
                 } else if (sending != null) {
-                    sending.onCompletion(arrivals.get(i));
+                    sending.onCompletion(completions.get(i));
                 }
             }
-            if (span.isTimed()) {
-                span.tick();
+            if (window.isTimed()) {
+                window.tick();
             }
         }
         BandwidthUnit unit = session.report().unit();
@@ -57,8 +57,8 @@ final class Stream {
     }
 
     private boolean isMore() {
-        if (span.isTimed()) {
-            return !span.isOver();
+        if (window.isTimed()) {
+            return !window.isOver();
         }
         return (sender != null && !sender.isDone()) || (receiver != null && !receiver.isDone());
     }

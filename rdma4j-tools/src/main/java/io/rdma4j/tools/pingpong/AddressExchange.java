@@ -16,7 +16,7 @@ import java.util.List;
  * own, so that the client may send as soon as it knows them; the client says {@code done}. There the C programs
  * hang up. This one stays, to tell the peer when it has finished; who does not know that word does not hear it.
  */
-final class SideChannel implements AutoCloseable, OutOfBandChannel.Failures {
+final class AddressExchange implements AutoCloseable, OutOfBandChannel.Failures {
     private static final int FINISHED = '.';
 
     /** Makes a side's queue pairs ready for those of the peer. */
@@ -27,7 +27,7 @@ final class SideChannel implements AutoCloseable, OutOfBandChannel.Failures {
 
     private final OutOfBandChannel channel;
 
-    SideChannel(OutOfBandChannel channel) {
+    AddressExchange(OutOfBandChannel channel) {
         this.channel = channel;
     }
 

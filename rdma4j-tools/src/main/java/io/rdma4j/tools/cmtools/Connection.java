@@ -29,12 +29,12 @@ import java.util.Objects;
  *
  * <p>Closing it closes the id as well.
  */
-final class Node implements AutoCloseable {
+final class Connection implements AutoCloseable {
     /** Software devices have one. */
     static final int DEVICE_PORT = 1;
 
     private final CmId id;
-    private final Load load;
+    private final Workload workload;
     private final OpenObjects open = new OpenObjects();
     private final SendWorkRequest send = new SendWorkRequest();
     private @Nullable ProtectionDomain domain;
@@ -46,9 +46,9 @@ final class Node implements AutoCloseable {
     private boolean connected;
     private boolean ended;
 
-    Node(CmId id, Load load) {
+    Connection(CmId id, Workload workload) {
         this.id = id;
-        this.load = load;
+        this.workload = workload;
         id.userContext(this);
     }
 
@@ -75,7 +75,7 @@ final class Node implements AutoCloseable {
         ProtectionDomain created = context.allocateProtectionDomain();
         open.add(created::close);
         domain = created;
-        int depth = Math.max(1, load.messages());
+        int depth = Math.max(1, workload.messages());
         CompletionQueue sending = context.createCompletionQueue(depth);
         open.add(sending::close);
         sends = sending;
@@ -87,15 +87,15 @@ final class Node implements AutoCloseable {
                 .sendCompletionQueue(sending).receiveCompletionQueue(receiving)
                 .blockSelfMulticastLoopback(isDeafToItself));
         open.add(id::closeQueuePair);
-        if (load.messages() > 0) {
+        if (workload.messages() > 0) {
             createMessage(created);
         }
     }
 
     private void checkSize(DeviceContext context) throws IOException {
         int longest = context.queryPort(DEVICE_PORT).activeMtu().bytes();
-        if (load.messages() > 0 && load.size() > longest) {
-            throw new Failure(Failure.INVALID, "message_size " + load.size()
+        if (workload.messages() > 0 && workload.size() > longest) {
+            throw new Failure(Failure.INVALID, "message_size " + workload.size()
                     + " is larger than active mtu " + longest);
         }
     }
@@ -103,23 +103,23 @@ final class Node implements AutoCloseable {
     private void createMessage(ProtectionDomain of) throws RdmaException {
         Arena arena = Arena.ofShared();
         open.add(arena::close);
-        MemorySegment bytes = arena.allocate(headerLength() + load.size());
+        MemorySegment bytes = arena.allocate(headerLength() + workload.size());
         memory = bytes;
         MemoryRegion registered = of.register(bytes, AccessFlag.LOCAL_WRITE);
         open.add(registered::close);
         region = registered;
-        send.send().add(registered, headerLength(), load.size());
+        send.send().add(registered, headerLength(), workload.size());
     }
 
     // ---------------------------------------------------------------- messages
 
     void postReceives() throws RdmaException {
-        if (load.messages() == 0) {
+        if (workload.messages() == 0) {
             return;
         }
         ReceiveWorkRequest receive = new ReceiveWorkRequest().add(Objects.requireNonNull(region), 0,
-                headerLength() + load.size());
-        for (int i = 0; i < load.messages(); i++) {
+                headerLength() + workload.size());
+        for (int i = 0; i < workload.messages(); i++) {
             id.queuePair().postReceive(receive);
         }
     }
@@ -128,7 +128,7 @@ final class Node implements AutoCloseable {
         if (!connected) {
             return;
         }
-        for (int i = 0; i < load.messages(); i++) {
+        for (int i = 0; i < workload.messages(); i++) {
             id.queuePair().postSend(send);
         }
     }
@@ -152,9 +152,9 @@ final class Node implements AutoCloseable {
             return;
         }
         long length = completion.byteLength() - headerLength();
-        if (length != load.size()) {
+        if (length != workload.size()) {
             throw new Failure(Failure.INVALID, "the peer's messages have " + length + " bytes, not "
-                    + load.size() + "; both sides need the same -S");
+                    + workload.size() + "; both sides need the same -S");
         }
         if (isDatagram() && peer == null) {
             answer(completion);

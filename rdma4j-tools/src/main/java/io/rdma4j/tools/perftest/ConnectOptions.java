@@ -19,7 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /** The options of all the tools that say between whom is measured, and where reports go. */
-final class PeerOptions {
+final class ConnectOptions {
     @Parameters(arity = "0..1", paramLabel = "HOST",
             description = "The server to measure with (default: be the server and wait).")
     private @Nullable String host;

@@ -15,27 +15,27 @@ import java.util.concurrent.TimeUnit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The exchange of a ping-pong, with a peer that leaves. */
-class RallyTest {
+class PingPongLoopTest {
     private static final Traffic ONE_CONNECTION = new Traffic(QueuePairType.RC, 1, false, 64,
             Mtu.MTU_1024,
-            EnumSet.noneOf(Extra.class));
+            EnumSet.noneOf(Feature.class));
 
     private final PingPongOptions options = CommandLine.populateCommand(new PingPongOptions(),
             "-n", "1", "-d", "roce_lo");
     private final PingPongOptions three = CommandLine.populateCommand(new PingPongOptions(), "-n",
             "3", "-d", "roce_lo");
 
-    private CompletableFuture<String> play(Side side, boolean isClient) throws IOException {
+    private CompletableFuture<String> play(PingPongSide side, boolean isClient) throws IOException {
         return play(side, isClient, options);
     }
 
-    private static CompletableFuture<String> play(Side side, boolean isClient,
+    private static CompletableFuture<String> play(PingPongSide side, boolean isClient,
             PingPongOptions options) throws IOException {
-        Rally rally = new Rally(side, ONE_CONNECTION, options, new ReceiveTimes(0));
-        rally.prepare();
+        PingPongLoop loop = new PingPongLoop(side, ONE_CONNECTION, options, new ReceiveTimes(0));
+        loop.prepare();
         return CompletableFuture.supplyAsync(() -> {
             try {
-                rally.play(isClient);
+                loop.play(isClient);
                 return "played";
             } catch (IOException e) {
                 return String.valueOf(e.getMessage());
@@ -43,7 +43,7 @@ class RallyTest {
         });
     }
 
-    private static void awaitSent(Side side) throws IOException {
+    private static void awaitSent(PingPongSide side) throws IOException {
         WorkCompletion[] batch = WorkCompletion.array(1);
         while (side.completions().poll(batch) == 0) {
             Thread.onSpinWait();
@@ -55,9 +55,9 @@ class RallyTest {
     @Test
     void serverWhosePeerLeavesBeforeItsLastAcknowledgementSaysSo() throws Exception {
         try (DeviceContext context = options.open();
-                Side server = new Side(context, options, ONE_CONNECTION)) {
+                PingPongSide server = new PingPongSide(context, options, ONE_CONNECTION)) {
             CompletableFuture<String> said;
-            try (Side client = new Side(context, options, ONE_CONNECTION)) {
+            try (PingPongSide client = new PingPongSide(context, options, ONE_CONNECTION)) {
                 client.connect(server.addresses());
                 server.connect(client.addresses());
                 said = play(server, false);
@@ -74,9 +74,9 @@ class RallyTest {
     @Test
     void clientWhoseAnswersHaveAllComeHasFinished() throws Exception {
         try (DeviceContext context = options.open();
-                Side client = new Side(context, options, ONE_CONNECTION)) {
+                PingPongSide client = new PingPongSide(context, options, ONE_CONNECTION)) {
             CompletableFuture<String> said;
-            try (Side server = new Side(context, options, ONE_CONNECTION)) {
+            try (PingPongSide server = new PingPongSide(context, options, ONE_CONNECTION)) {
                 client.connect(server.addresses());
                 server.connect(client.addresses());
                 // No receive is posted here: the client's message is not acknowledged.
@@ -91,9 +91,9 @@ class RallyTest {
     @Test
     void clientOfAPeerThatTalksWithoutListeningHasNotFinished() throws Exception {
         try (DeviceContext context = options.open();
-                Side client = new Side(context, three, ONE_CONNECTION)) {
+                PingPongSide client = new PingPongSide(context, three, ONE_CONNECTION)) {
             CompletableFuture<String> said;
-            try (Side server = new Side(context, options, ONE_CONNECTION)) {
+            try (PingPongSide server = new PingPongSide(context, options, ONE_CONNECTION)) {
                 client.connect(server.addresses());
                 server.connect(client.addresses());
                 said = play(client, true, three);

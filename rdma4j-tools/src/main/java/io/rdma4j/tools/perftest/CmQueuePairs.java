@@ -25,28 +25,28 @@ import java.util.Objects;
  * <p>A C server listens only after it has told its peer to come, so a client that is told that nobody listens tries
  * again.
  */
-final class ManagedPairs implements AutoCloseable {
+final class CmQueuePairs implements AutoCloseable {
     private static final int TRIES = 10;
     private static final Duration BETWEEN_TRIES = Duration.ofMillis(100);
     private static final int RETRIES = 7;
     private static final int RNR_TIMER = 12;
 
     private final Plan plan;
-    private final ManagedMeeting meeting;
+    private final CmRendezvous rendezvous;
     /** In the order of the queue pairs. The first is there before its queue pair, for it tells the device. */
     private final List<CmId> ids = new ArrayList<>();
-    private final List<@Nullable Addressee> addressees = new ArrayList<>();
+    private final List<@Nullable DatagramDestination> destinations = new ArrayList<>();
     private int connected;
 
     /** The meeting stays open as long. */
-    ManagedPairs(Plan plan, ManagedMeeting meeting) {
+    CmQueuePairs(Plan plan, CmRendezvous rendezvous) {
         this.plan = plan;
-        this.meeting = meeting;
+        this.rendezvous = rendezvous;
     }
 
     /** Finds the device: the server waits for its client, the client for a route. */
     DeviceContext open() throws IOException {
-        ids.add(meeting.next(plan));
+        ids.add(rendezvous.next(plan));
         return ids.getFirst().context();
     }
 
@@ -58,9 +58,9 @@ final class ManagedPairs implements AutoCloseable {
     QueuePair connect(int index, ProtectionDomain domain, QueuePairInitAttributes attributes,
             int outstanding) throws IOException {
         if (index == ids.size()) {
-            ids.add(meeting.next(plan));
+            ids.add(rendezvous.next(plan));
         }
-        QueuePair queuePair = meeting.isServer()
+        QueuePair queuePair = rendezvous.isServer()
                 ? accept(ids.get(index), domain, attributes, outstanding)
                 : ask(index, domain, attributes, outstanding);
         connected++;
@@ -72,8 +72,8 @@ final class ManagedPairs implements AutoCloseable {
 
     /** {@return who the datagrams of a queue pair go to; null if it sends none} */
     @Nullable
-    Addressee addressee(int index) {
-        return addressees.get(index);
+    DatagramDestination destination(int index) {
+        return destinations.get(index);
     }
 
     private QueuePair accept(CmId id, ProtectionDomain domain, QueuePairInitAttributes attributes,
@@ -83,18 +83,18 @@ final class ManagedPairs implements AutoCloseable {
             id.acknowledgeTimeout(plan.timeout());
             id.accept(parameters(outstanding));
         } else if (plan.isServerSending()) {
-            addressees.add(greeted(id, domain, queuePair));
+            destinations.add(greeted(id, domain, queuePair));
         } else {
-            addressees.add(null);
+            destinations.add(null);
             id.accept(parameters(0));
         }
         return queuePair;
     }
 
-    private Addressee greeted(CmId id, ProtectionDomain domain, QueuePair queuePair)
+    private DatagramDestination greeted(CmId id, ProtectionDomain domain, QueuePair queuePair)
             throws IOException {
         try (DatagramGreeting greeting = new DatagramGreeting(domain, queuePair,
-                meeting.patience())) {
+                rendezvous.patience())) {
             greeting.expect();
             id.accept(parameters(0));
             return greeting.greeted(id.portNumber(), queuePair.query().qkey());
@@ -106,12 +106,13 @@ final class ManagedPairs implements AutoCloseable {
             throws IOException {
         CmEvent answer = Objects.requireNonNull(id.event(), "connecting has left an event");
         DatagramParameters service = Objects.requireNonNull(answer.datagram());
-        Addressee server = new Addressee(domain.createAddressHandle(service.path()),
+        DatagramDestination server = new DatagramDestination(
+                domain.createAddressHandle(service.path()),
                 service.queuePairNumber(), service.qkey());
-        addressees.add(server);
+        destinations.add(server);
         if (plan.isServerSending()) {
             try (DatagramGreeting greeting = new DatagramGreeting(domain, queuePair,
-                    meeting.patience())) {
+                    rendezvous.patience())) {
                 greeting.greet(server);
             }
         }
@@ -135,7 +136,7 @@ final class ManagedPairs implements AutoCloseable {
             }
             id.close();
             pause();
-            ids.set(index, meeting.next(plan));
+            ids.set(index, rendezvous.next(plan));
         }
     }
 
@@ -164,10 +165,10 @@ final class ManagedPairs implements AutoCloseable {
                 ids.get(connected).disconnect();
             }
         }
-        while (!addressees.isEmpty()) {
-            Addressee addressee = addressees.removeLast();
-            if (addressee != null) {
-                addressee.handle().close();
+        while (!destinations.isEmpty()) {
+            DatagramDestination destination = destinations.removeLast();
+            if (destination != null) {
+                destination.handle().close();
             }
         }
         while (!ids.isEmpty()) {

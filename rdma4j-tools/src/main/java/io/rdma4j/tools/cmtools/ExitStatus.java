@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 
 /** The last two lines of a tool and its exit status, as the C programs make them. */
-final class Verdict {
+final class ExitStatus {
     /** What a tool does. */
     @FunctionalInterface
     interface Work {
@@ -15,7 +15,7 @@ final class Verdict {
 
     private static final int EXIT_BITS = 0xff;
 
-    private Verdict() {}
+    private ExitStatus() {}
 
     /** {@return the exit status: 0, or the lowest 8 bits of the status of what failed} */
     static int of(CommandSpec spec, Work work) {

@@ -22,7 +22,7 @@ import java.util.function.Predicate;
  * <p>Whoever waits, for events or for completions, handles the events of all: a failure of one connection
  * ends every wait.
  */
-final class Gathering implements AutoCloseable {
+final class Connections implements AutoCloseable {
     /** What a tool does when something happened to a connection. */
     @FunctionalInterface
     interface Handler {
@@ -38,27 +38,27 @@ final class Gathering implements AutoCloseable {
     /** How long to leave the completion queue alone when it is empty. */
     private static final Duration PAUSE = Duration.ofMillis(1);
 
-    private final Load load;
+    private final Workload workload;
     private final Duration patience;
     private final Handler handler;
-    private final List<Node> nodes = new ArrayList<>();
+    private final List<Connection> all = new ArrayList<>();
     private final List<CmId> refused = new ArrayList<>();
     private final WorkCompletion[] batch = WorkCompletion.array(BATCH);
     private EventChannel channel = EventChannel.create();
     private @Nullable CmId listener;
 
-    Gathering(Load load, Duration patience, Handler handler) {
-        this.load = load;
+    Connections(Workload workload, Duration patience, Handler handler) {
+        this.workload = workload;
         this.patience = patience;
         this.handler = handler;
     }
 
-    List<Node> nodes() {
-        return nodes;
+    List<Connection> all() {
+        return all;
     }
 
-    private long count(Predicate<Node> which) {
-        return nodes.stream().filter(which).count();
+    private long count(Predicate<Connection> which) {
+        return all.stream().filter(which).count();
     }
 
     // ---------------------------------------------------------------- ids
@@ -72,21 +72,21 @@ final class Gathering implements AutoCloseable {
 
     /** Adds connections that this side starts, as many as are wanted. */
     void addAll(PortSpace space) throws RdmaException {
-        for (int i = 0; i < load.connections(); i++) {
+        for (int i = 0; i < workload.connections(); i++) {
             add(CmId.create(channel, space));
         }
     }
 
-    private Node add(CmId id) {
-        Node node = new Node(id, load);
-        nodes.add(node);
-        return node;
+    private Connection add(CmId id) {
+        Connection connection = new Connection(id, workload);
+        all.add(connection);
+        return connection;
     }
 
     /** {@return the connection a request is for, or null if there are enough, so that it is rejected} */
     @Nullable
-    Node take(CmId request) throws RdmaException {
-        if (nodes.size() < load.connections()) {
+    Connection take(CmId request) throws RdmaException {
+        if (all.size() < workload.connections()) {
             return add(request);
         }
         request.reject(new byte[0]);
@@ -95,9 +95,9 @@ final class Gathering implements AutoCloseable {
     }
 
     /** {@return the connection of an event} */
-    static Node nodeOf(CmEvent event) {
-        if (event.id().userContext() instanceof Node node) {
-            return node;
+    static Connection connectionOf(CmEvent event) {
+        if (event.id().userContext() instanceof Connection connection) {
+            return connection;
         }
         throw new IllegalStateException(event + " of no connection");
     }
@@ -109,8 +109,8 @@ final class Gathering implements AutoCloseable {
         if (listening != null) {
             listening.migrate(fresh);
         }
-        for (Node node : nodes) {
-            node.id().migrate(fresh);
+        for (Connection connection : all) {
+            connection.id().migrate(fresh);
         }
         channel.close();
         channel = fresh;
@@ -120,17 +120,17 @@ final class Gathering implements AutoCloseable {
 
     /** Waits for all connections; the first of a server may take for ever. */
     void awaitConnected() throws IOException {
-        awaitAll(Node::isConnected, "connected");
+        awaitAll(Connection::isConnected, "connected");
     }
 
     /** Waits until the ends of all connections have been told. */
     void awaitEnded() throws IOException {
-        awaitAll(Node::hasEnded, "disconnected");
+        awaitAll(Connection::hasEnded, "disconnected");
     }
 
-    private void awaitAll(Predicate<Node> which, String done) throws IOException {
-        await(() -> count(which) == load.connections(), () -> count(which) + " of "
-                + load.connections() + " connections are " + done);
+    private void awaitAll(Predicate<Connection> which, String done) throws IOException {
+        await(() -> count(which) == workload.connections(), () -> count(which) + " of "
+                + workload.connections() + " connections are " + done);
     }
 
     /** Says how far something has come. */
@@ -141,7 +141,7 @@ final class Gathering implements AutoCloseable {
 
     private void await(BooleanSupplier isDone, Progress progress) throws IOException {
         while (!isDone.getAsBoolean()) {
-            CmEvent event = nodes.isEmpty() ? channel.awaitEvent() : channel.pollEvent(patience);
+            CmEvent event = all.isEmpty() ? channel.awaitEvent() : channel.pollEvent(patience);
             if (event == null) {
                 throw new Failure(Failure.TIMED_OUT, "nothing came from the peer for "
                         + patience.toSeconds() + " s; " + progress.text());
@@ -179,7 +179,7 @@ final class Gathering implements AutoCloseable {
             case DEVICE_REMOVAL -> throw new Failure(Failure.RESET, "the device is gone");
             case DISCONNECTED -> {
                 event.id().disconnect();
-                nodeOf(event).onEnded();
+                connectionOf(event).onEnded();
             }
             case ADDR_RESOLVED, ROUTE_RESOLVED, CONNECT_REQUEST, CONNECT_RESPONSE, ESTABLISHED,
                     MULTICAST_JOIN, ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED,
@@ -192,41 +192,41 @@ final class Gathering implements AutoCloseable {
 
     /** Sends all messages of all connections, without waiting. */
     void postSends() throws RdmaException {
-        for (Node node : nodes) {
-            node.postSends();
+        for (Connection connection : all) {
+            connection.postSends();
         }
     }
 
     /** Waits until all messages have been sent. */
     void awaitSends() throws IOException {
-        for (Node node : nodes) {
-            awaitCompletions(node, true);
+        for (Connection connection : all) {
+            awaitCompletions(connection, true);
         }
     }
 
     /** Waits until all messages have been received. */
     void awaitReceives() throws IOException {
-        for (Node node : nodes) {
-            awaitCompletions(node, false);
+        for (Connection connection : all) {
+            awaitCompletions(connection, false);
         }
     }
 
-    private void awaitCompletions(Node node, boolean ofSends) throws IOException {
-        CompletionQueue queue = node.completions(ofSends);
+    private void awaitCompletions(Connection connection, boolean ofSends) throws IOException {
+        CompletionQueue queue = connection.completions(ofSends);
         long latestNs = System.nanoTime();
-        for (int done = 0; done < load.messages();) {
+        for (int done = 0; done < workload.messages();) {
             // Looked at before polling: what arrived before the end is in the queue by then.
-            boolean hadEnded = node.hasEnded();
+            boolean hadEnded = connection.hasEnded();
             int count = queue.poll(batch);
             for (int i = 0; i < count; i++) {
-                node.check(batch[i], ofSends);
+                connection.check(batch[i], ofSends);
             }
             done += count;
             if (count > 0) {
                 latestNs = System.nanoTime();
                 continue;
             }
-            String progress = done + " of " + load.messages() + " messages were "
+            String progress = done + " of " + workload.messages() + " messages were "
                     + (ofSends ? "sent" : "received");
             if (hadEnded) {
                 throw new Failure(Failure.RESET, "the peer disconnected too early; " + progress);
@@ -248,8 +248,8 @@ final class Gathering implements AutoCloseable {
         if (listening != null) {
             listening.close();
         }
-        for (Node node : nodes) {
-            node.close();
+        for (Connection connection : all) {
+            connection.close();
         }
         for (CmId id : refused) {
             id.close();

@@ -4,11 +4,11 @@ import java.io.IOException;
 
 /** The measuring, from where both sides are connected to where they part. */
 @FunctionalInterface
-interface Course {
+interface TestFlow {
     void run(Session session) throws IOException;
 
     /** {@return the course of a plan} */
-    static Course of(Plan plan) {
+    static TestFlow of(Plan plan) {
         return switch (plan.verb()) {
             case SEND -> plan.isLatency() ? new SendLatency() : new SendBandwidth();
             case WRITE -> plan.isLatency() ? new WriteLatency() : new Bandwidth();

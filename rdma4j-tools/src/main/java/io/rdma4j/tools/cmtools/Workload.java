@@ -7,8 +7,8 @@ package io.rdma4j.tools.cmtools;
  * @param messages over each in each direction
  * @param size bytes of a message
  */
-record Load(int connections, int messages, int size) {
-    Load {
+record Workload(int connections, int messages, int size) {
+    Workload {
         if (size == 0) {
             messages = 0; // As in the C programs: no bytes, no messages.
         }

@@ -14,7 +14,7 @@ import java.util.Locale;
 import java.util.Objects;
 
 /** The options about who talks to whom. */
-final class PeerOptions {
+final class AddressOptions {
     private static final int LARGEST_TOS = 255;
 
     @Option(names = "-s", paramLabel = "ADDR",

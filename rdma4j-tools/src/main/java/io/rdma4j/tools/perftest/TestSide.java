@@ -37,11 +37,11 @@ import java.util.Set;
  * <p>Each queue pair has a piece of memory that it sends from and reads into, and one that it receives into and that
  * the peer is told. Closing it closes them, the youngest first.
  */
-final class Side implements AutoCloseable {
+final class TestSide implements AutoCloseable {
     private static final int PAGE = 4096;
 
     private final DeviceContext context;
-    private final @Nullable ManagedPairs managed;
+    private final @Nullable CmQueuePairs managed;
     private final Plan plan;
     private final LocalPort port;
     private final Mtu mtu;
@@ -56,7 +56,7 @@ final class Side implements AutoCloseable {
     private final List<QueuePair> queuePairs = new ArrayList<>();
     private final List<Endpoint> endpoints = new ArrayList<>();
     private final List<Endpoint> remote = new ArrayList<>();
-    private final List<@Nullable Addressee> addressees = new ArrayList<>();
+    private final List<@Nullable DatagramDestination> destinations = new ArrayList<>();
 
     /**
      * Creates them.
@@ -65,7 +65,7 @@ final class Side implements AutoCloseable {
      * @param mtu the path MTU that both sides agreed on
      * @param cycleBytes how much the peer may use behind an address, however short messages are
      */
-    Side(LocalPort port, @Nullable ManagedPairs managed, Plan plan, Mtu mtu, int cycleBytes)
+    TestSide(LocalPort port, @Nullable CmQueuePairs managed, Plan plan, Mtu mtu, int cycleBytes)
             throws IOException {
         this.context = port.context();
         this.managed = managed;
@@ -128,7 +128,7 @@ final class Side implements AutoCloseable {
                 : managed.connect(index, domain, attributes, outstanding);
         queuePairs.add(queuePair);
         if (managed != null && plan.isDatagrams()) {
-            addressees.add(managed.addressee(index));
+            destinations.add(managed.destination(index));
         }
         endpoints.add(new Endpoint(port.addressOf(queuePair), outstanding, region.rkey(),
                 region.address() + receiveOffset(index)));
@@ -233,7 +233,8 @@ final class Side implements AutoCloseable {
             AddressHandle handle = port.connectDatagrams(queuePair, own.queuePair(),
                     peer.queuePair());
             open.add(handle::close);
-            addressees.add(new Addressee(handle, peer.queuePair().number(), LocalPort.QKEY));
+            destinations.add(
+                    new DatagramDestination(handle, peer.queuePair().number(), LocalPort.QKEY));
         } else {
             port.connect(queuePair, own.queuePair(), peer.queuePair(), mtu, new ReliableSettings(
                     plan.timeout(), outstanding, Math.min(outstanding, peer.outstanding())));
@@ -253,8 +254,8 @@ final class Side implements AutoCloseable {
             case ATOMIC -> atomic(request, peer);
         }
         if (plan.isDatagrams()) {
-            Addressee addressee = Objects.requireNonNull(addressees.get(index));
-            request.to(addressee.handle(), addressee.queuePair(), addressee.qkey());
+            DatagramDestination destination = Objects.requireNonNull(destinations.get(index));
+            request.to(destination.handle(), destination.queuePair(), destination.qkey());
         }
         return request.set(SendFlag.INLINE,
                 !plan.verb().isAnswered() && size <= plan.inlineBytes());

@@ -8,12 +8,12 @@ import java.util.function.LongSupplier;
  *
  * <p>Whoever waits gives up when the peer says nothing for as long as patience lasts and no packet of it arrives either.
  */
-abstract class Talk implements AutoCloseable {
+abstract class Exchange implements AutoCloseable {
     private final boolean isClient;
     private LongSupplier arrived = () -> 0;
     private long arrivedBefore;
 
-    Talk(boolean isClient) {
+    Exchange(boolean isClient) {
         this.isClient = isClient;
     }
 

@@ -15,11 +15,11 @@ import java.util.Arrays;
  *
  * <p>Completions of all queue pairs are counted together, as the C programs count.
  */
-final class Rally {
+final class PingPongLoop {
     private static final int BATCH = 16;
     private static final int POLLS_PER_LOOK_AT_THE_CLOCK = 1 << 10;
 
-    private final Side side;
+    private final PingPongSide side;
     private final Traffic traffic;
     private final PingPongOptions options;
     private final ReceiveTimes times;
@@ -32,7 +32,7 @@ final class Rally {
     private int received;
 
     /** @param times what timestamps are told to, if they are wanted */
-    Rally(Side side, Traffic traffic, PingPongOptions options, ReceiveTimes times) {
+    PingPongLoop(PingPongSide side, Traffic traffic, PingPongOptions options, ReceiveTimes times) {
         this.side = side;
         this.traffic = traffic;
         this.options = options;
@@ -52,7 +52,7 @@ final class Rally {
     /** Plays to the end; the client serves. */
     void play(boolean shallServe) throws IOException {
         isClient = shallServe;
-        Arrays.fill(pending, Side.RECEIVE_ID);
+        Arrays.fill(pending, PingPongSide.RECEIVE_ID);
         if (isClient) {
             for (int i = 0; i < pending.length; i++) {
                 serve(i);
@@ -65,7 +65,7 @@ final class Rally {
 
     private void serve(int index) throws IOException {
         side.postSend(index);
-        pending[index] = Side.RECEIVE_ID | Side.SEND_ID;
+        pending[index] = PingPongSide.RECEIVE_ID | PingPongSide.SEND_ID;
     }
 
     // ---------------------------------------------------------------- waiting
@@ -125,7 +125,7 @@ final class Rally {
 
     /** {@return whether there was any} */
     private boolean takeSome() throws IOException {
-        if (traffic.has(Extra.TIMESTAMPS)) {
+        if (traffic.has(Feature.TIMESTAMPS)) {
             return takeInPlace();
         }
         int count = side.completions().poll(batch);
@@ -167,7 +167,7 @@ final class Rally {
                     String.format("Couldn't find QPN %06x", completion.queuePairNumber()));
         }
         int id = (int) completion.id();
-        if (id == Side.SEND_ID) {
+        if (id == PingPongSide.SEND_ID) {
             sent++;
         } else {
             onReceive(completion);

@@ -35,7 +35,7 @@ import java.util.Set;
  *
  * <p>Closing it closes them, the youngest first.
  */
-final class Side implements AutoCloseable {
+final class PingPongSide implements AutoCloseable {
     static final int RECEIVE_ID = 1;
     static final int SEND_ID = 2;
     /**
@@ -59,7 +59,8 @@ final class Side implements AutoCloseable {
     private final SendWorkRequest send = new SendWorkRequest();
     private final ReceiveWorkRequest receive = new ReceiveWorkRequest();
 
-    Side(DeviceContext context, PingPongOptions options, Traffic traffic) throws IOException {
+    PingPongSide(DeviceContext context, PingPongOptions options, Traffic traffic)
+            throws IOException {
         this.context = context;
         this.options = options;
         this.traffic = traffic;
@@ -102,7 +103,7 @@ final class Side implements AutoCloseable {
         }
         CompletionQueueInitAttributes wanted = new CompletionQueueInitAttributes()
                 .capacity(options.receiveDepth() + traffic.queuePairs()).channel(announcing);
-        if (traffic.has(Extra.TIMESTAMPS)) {
+        if (traffic.has(Feature.TIMESTAMPS)) {
             wanted.fields(CompletionField.COMPLETION_TIMESTAMP);
         }
         ExtendedCompletionQueue queue = context.createCompletionQueue(wanted);
@@ -122,7 +123,7 @@ final class Side implements AutoCloseable {
                 .completionQueue(completions).sharedReceiveQueue(sharedReceives)
                 .capabilities(QueuePairCapabilities.ofDepth(1,
                         traffic.isShared() ? 0 : options.receiveDepth()));
-        if (traffic.has(Extra.NEW_SEND)) {
+        if (traffic.has(Feature.NEW_SEND)) {
             wanted.sendOperations(SendOpcode.SEND);
         }
         QueuePair queuePair = domain.createQueuePair(wanted);
@@ -133,14 +134,14 @@ final class Side implements AutoCloseable {
     }
 
     private Set<AccessFlag> peerAccess() {
-        return traffic.has(Extra.ATOMICS)
+        return traffic.has(Feature.ATOMICS)
                 ? EnumSet.of(AccessFlag.REMOTE_ATOMIC)
                 : EnumSet.noneOf(AccessFlag.class);
     }
 
     private boolean isInline() {
         return queuePairs.getFirst().capabilities().maxInlineData() >= traffic.size()
-                && !traffic.has(Extra.DEVICE_MEMORY);
+                && !traffic.has(Feature.DEVICE_MEMORY);
     }
 
     /** {@return the addresses of this side, one for each queue pair} */
@@ -232,7 +233,7 @@ final class Side implements AutoCloseable {
 
     void postSend(int index) throws RdmaException {
         QueuePair queuePair = queuePairs.get(index);
-        if (!traffic.has(Extra.NEW_SEND)) {
+        if (!traffic.has(Feature.NEW_SEND)) {
             queuePair.postSend(send);
             return;
         }

@@ -15,13 +15,13 @@ import java.time.Duration;
  * the peer would fail in the very end. So nobody goes before the other has finished. Java programs tell each other
  * over the side channel. The C programs tell nothing: for them this side stays as long as they may repeat a message.
  */
-final class Farewell {
+final class FinalBarrier {
     /** Their time-out is 14, that is 67 ms, and they repeat 7 times. */
     private static final Duration C_PROGRAMS_REPEAT = Duration.ofNanos(8 * (4_096L << 14));
 
-    private Farewell() {}
+    private FinalBarrier() {}
 
-    static void say(SideChannel channel, DeviceContext context) throws RdmaException {
+    static void await(AddressExchange channel, DeviceContext context) throws RdmaException {
         if (!channel.part()) {
             stay(context);
         }

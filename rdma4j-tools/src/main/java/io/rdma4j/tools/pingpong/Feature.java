@@ -1,7 +1,7 @@
 package io.rdma4j.tools.pingpong;
 
 /** What a side does beyond the plain exchange; the peer does not notice. */
-enum Extra {
+enum Feature {
     /** Registers its memory for on-demand paging. */
     ON_DEMAND,
     /** Asks for the pages of that memory beforehand. */

@@ -19,20 +19,20 @@ import java.util.concurrent.TimeUnit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** How the sides of a ping-pong part: with a peer that tells, one that hangs up as in C, one that is silent. */
-class SideChannelTest {
+class AddressExchangeTest {
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final List<QueuePairAddress> OWN = List
             .of(new QueuePairAddress(0, 17, 5, Gid.of(InetAddress.ofLiteral("127.0.0.1"))));
 
     private interface Talk {
-        boolean talk(SideChannel channel) throws IOException;
+        boolean talk(AddressExchange channel) throws IOException;
     }
 
     /** {@return what comes of a talk over a channel of a server, and of a client} */
     private static CompletableFuture<Boolean> serve(ServerSocket listener, Duration patience,
             Talk talk) {
         return CompletableFuture.supplyAsync(() -> {
-            try (SideChannel channel = new SideChannel(
+            try (AddressExchange channel = new AddressExchange(
                     OutOfBandChannel.accept(listener, patience))) {
                 return talk.talk(channel);
             } catch (IOException e) {
@@ -41,7 +41,7 @@ class SideChannelTest {
         });
     }
 
-    private static boolean exchangeAndPart(SideChannel channel) throws IOException {
+    private static boolean exchangeAndPart(AddressExchange channel) throws IOException {
         channel.exchange(OWN, _ -> {});
         return channel.part();
     }
@@ -51,8 +51,8 @@ class SideChannelTest {
         try (ServerSocket listener = OutOfBandChannel.listen(0)) {
             int port = listener.getLocalPort();
             CompletableFuture<Boolean> server = serve(listener, LONG,
-                    SideChannelTest::exchangeAndPart);
-            try (SideChannel client = new SideChannel(
+                    AddressExchangeTest::exchangeAndPart);
+            try (AddressExchange client = new AddressExchange(
                     OutOfBandChannel.connect("127.0.0.1", port, LONG))) {
                 assertThat(exchangeAndPart(client)).isTrue();
             }
@@ -75,7 +75,7 @@ class SideChannelTest {
         try (ServerSocket listener = OutOfBandChannel.listen(0)) {
             int port = listener.getLocalPort();
             CompletableFuture<Boolean> server = serve(listener, LONG,
-                    SideChannelTest::exchangeAndPart);
+                    AddressExchangeTest::exchangeAndPart);
             talkAsInC(port, () -> {});
             assertThat(server.get(60, TimeUnit.SECONDS)).isFalse();
         }
@@ -86,7 +86,7 @@ class SideChannelTest {
         try (ServerSocket listener = OutOfBandChannel.listen(0)) {
             int port = listener.getLocalPort();
             CompletableFuture<Boolean> server = serve(listener, Duration.ofMillis(300),
-                    SideChannelTest::exchangeAndPart);
+                    AddressExchangeTest::exchangeAndPart);
             talkAsInC(port, () -> assertThat(server.join()).isFalse());
         }
     }

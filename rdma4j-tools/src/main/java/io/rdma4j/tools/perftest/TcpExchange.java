@@ -6,10 +6,10 @@ import java.io.IOException;
 import java.time.Duration;
 
 /** The conversation over TCP. Endpoints are text in it. */
-final class TcpTalk extends Talk implements OutOfBandChannel.Failures {
+final class TcpExchange extends Exchange implements OutOfBandChannel.Failures {
     private final OutOfBandChannel channel;
 
-    TcpTalk(OutOfBandChannel channel) {
+    TcpExchange(OutOfBandChannel channel) {
         super(channel.isClient());
         this.channel = channel;
     }

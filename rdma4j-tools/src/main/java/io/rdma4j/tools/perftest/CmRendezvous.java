@@ -12,7 +12,7 @@ import java.net.UnknownHostException;
 import java.time.Duration;
 
 /** How a server and its one client get in touch by the connection manager. */
-final class ManagedMeeting implements AutoCloseable {
+final class CmRendezvous implements AutoCloseable {
     private static final Duration RESOLVE = Duration.ofSeconds(2);
 
     private final InetAddress own;
@@ -22,7 +22,7 @@ final class ManagedMeeting implements AutoCloseable {
     private final @Nullable CmId datagramListener;
     private final Duration patience;
 
-    private ManagedMeeting(InetAddress own, @Nullable InetSocketAddress server,
+    private CmRendezvous(InetAddress own, @Nullable InetSocketAddress server,
             @Nullable CmId listener, @Nullable CmId datagramListener, Duration patience) {
         this.own = own;
         this.server = server;
@@ -37,14 +37,14 @@ final class ManagedMeeting implements AutoCloseable {
      * @param port 0 for any
      * @param plan tells how many connections may be asked for at once, and of which service
      */
-    static ManagedMeeting listen(InetAddress own, int port, Plan plan, Duration patience)
+    static CmRendezvous listen(InetAddress own, int port, Plan plan, Duration patience)
             throws RdmaException {
         CmId listener = listen(PortSpace.TCP, new InetSocketAddress(own, port), plan);
         if (!plan.isDatagrams()) {
-            return new ManagedMeeting(own, null, listener, null, patience);
+            return new CmRendezvous(own, null, listener, null, patience);
         }
         try {
-            return new ManagedMeeting(own, null, listener,
+            return new CmRendezvous(own, null, listener,
                     listen(PortSpace.UDP, listener.localAddress(), plan), patience);
         } catch (RdmaException | RuntimeException e) {
             listener.close();
@@ -66,9 +66,9 @@ final class ManagedMeeting implements AutoCloseable {
     }
 
     /** {@return a client of a server} */
-    static ManagedMeeting with(String host, int port, InetAddress own, Duration patience)
+    static CmRendezvous with(String host, int port, InetAddress own, Duration patience)
             throws IOException {
-        return new ManagedMeeting(own, new InetSocketAddress(address(host, own), port), null, null,
+        return new CmRendezvous(own, new InetSocketAddress(address(host, own), port), null, null,
                 patience);
     }
 
@@ -92,12 +92,12 @@ final class ManagedMeeting implements AutoCloseable {
     }
 
     /** {@return the conversation with the peer; a server waits for its client for ever} */
-    Talk talk(Plan plan) throws IOException {
+    Exchange exchange(Plan plan) throws IOException {
         if (listener != null) {
-            return ManagedTalk.accept(listener.awaitRequest(), patience);
+            return CmExchange.accept(listener.awaitRequest(), patience);
         }
         try {
-            return ManagedTalk.connect(resolved(PortSpace.TCP, plan), patience);
+            return CmExchange.connect(resolved(PortSpace.TCP, plan), patience);
         } catch (RdmaException e) {
             InetSocketAddress towards = requireServer();
             throw new IOException("Couldn't connect to " + towards.getHostString() + ":"

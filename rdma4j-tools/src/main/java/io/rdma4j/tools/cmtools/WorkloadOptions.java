@@ -10,7 +10,7 @@ import picocli.CommandLine.Option;
 import java.time.Duration;
 
 /** The options about how much is sent and how long is waited. */
-final class LoadOptions {
+final class WorkloadOptions {
     private static final int MOST_CONNECTIONS = 100_000;
 
     @Option(names = "-c", paramLabel = "COUNT", defaultValue = "1", converter = WholeNumber.class,
@@ -29,9 +29,9 @@ final class LoadOptions {
     private Patience patience = new Patience();
 
     /** {@return the load} Refuses values that make no sense. */
-    Load load(CommandSpec spec) {
+    Workload workload(CommandSpec spec) {
         patience.check(spec);
-        return new Load(WholeNumber.checked(spec, "-c", connections, 1, MOST_CONNECTIONS),
+        return new Workload(WholeNumber.checked(spec, "-c", connections, 1, MOST_CONNECTIONS),
                 WholeNumber.checked(spec, "-C", messages, 0, Integer.MAX_VALUE),
                 WholeNumber.checked(spec, "-S", size, 0,
                         Integer.MAX_VALUE - AddressHandle.GLOBAL_ROUTE_LENGTH));

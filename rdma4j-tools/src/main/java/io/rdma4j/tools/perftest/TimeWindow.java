@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Time passes only by {@link #tick}, so that a loop looks at the clock once a round.
  */
-final class Span {
+final class TimeWindow {
     private final boolean isTimed;
     private final long marginNs;
     private final long lengthNs;
@@ -16,7 +16,7 @@ final class Span {
     private long nowNs;
     private long counted;
 
-    Span(Plan plan) {
+    TimeWindow(Plan plan) {
         isTimed = plan.isTimed();
         marginNs = TimeUnit.SECONDS.toNanos(plan.marginSeconds());
         lengthNs = TimeUnit.SECONDS.toNanos(plan.seconds());

@@ -9,4 +9,4 @@ import io.rdma4j.verbs.AddressHandle;
  * @param queuePair the peer's number
  * @param qkey what its queue pair expects
  */
-record Addressee(AddressHandle handle, int queuePair, int qkey) {}
+record DatagramDestination(AddressHandle handle, int queuePair, int qkey) {}

@@ -9,23 +9,24 @@ import java.io.IOException;
 import java.time.Duration;
 
 /** Takes completions, by polling or by sleeping until they are announced; waits no longer than patience lasts. */
-final class Arrivals {
+final class CompletionReader {
     private static final int BATCH = 16;
     /** Spinning is fastest; but two that spin on one processor would starve each other. */
     private static final int SPINS = 100;
     private static final int POLLS_PER_LOOK_AT_THE_CLOCK = 64;
 
     private final WorkCompletion[] batch = WorkCompletion.array(BATCH);
-    private final Side side;
+    private final TestSide side;
     private final Plan plan;
     private final Duration patience;
-    private final Span span;
+    private final TimeWindow window;
 
-    Arrivals(Side side, Plan plan, Duration patience, Span span) throws RdmaException {
+    CompletionReader(TestSide side, Plan plan, Duration patience, TimeWindow window)
+            throws RdmaException {
         this.side = side;
         this.plan = plan;
         this.patience = patience;
-        this.span = span;
+        this.window = window;
         if (side.channel() != null) {
             side.completions().requestNotification(false);
         }
@@ -73,7 +74,7 @@ final class Arrivals {
 
     private int spin() throws IOException {
         long startNs = System.nanoTime();
-        for (int polls = 1; !span.isOver(); polls++) {
+        for (int polls = 1; !window.isOver(); polls++) {
             pause(polls, startNs);
             int count = poll();
             if (count > 0) {
@@ -97,7 +98,7 @@ final class Arrivals {
             Thread.yield();
         }
         if (looks % POLLS_PER_LOOK_AT_THE_CLOCK == 0) {
-            span.tick();
+            window.tick();
             if (System.nanoTime() - startNs > patience.toNanos()) {
                 throw nothingComes();
             }

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.function.DoubleConsumer;
 
 /** What a tool prints: what is measured, and a line of columns for each size, as the C programs do. */
-final class Report {
+final class TestReport {
     private static final String LINE = "-".repeat(87);
     private static final double MEDIAN = 50;
     private static final double TYPICAL_GIGABITS = 0.1;
@@ -22,7 +22,7 @@ final class Report {
     private final ReportOptions options;
     private final JsonFile json;
 
-    Report(PrintWriter out, Plan plan, ReportOptions options) {
+    TestReport(PrintWriter out, Plan plan, ReportOptions options) {
         this.out = out;
         this.plan = plan;
         this.options = options;
@@ -34,8 +34,8 @@ final class Report {
     }
 
     /** {@return where times go that this can print} */
-    Latencies latencies(Span span) {
-        return new Latencies(span, plan.verb().isAnswered() ? 1 : 2,
+    Latencies latencies(TimeWindow window) {
+        return new Latencies(window, plan.verb().isAnswered() ? 1 : 2,
                 options.isUnsorted() ? plan.iterations() : 0);
     }
 
@@ -49,7 +49,7 @@ final class Report {
         out.flush();
     }
 
-    void printTest(Side side) {
+    void printTest(TestSide side) {
         Map<String, Object> facts = facts(side);
         json.test(plan.title().replace(' ', '_'), facts);
         line(LINE);
@@ -63,7 +63,7 @@ final class Report {
         return "Mtu".equals(fact) || "Max_inline_data".equals(fact) ? "[B]" : "";
     }
 
-    private Map<String, Object> facts(Side side) {
+    private Map<String, Object> facts(TestSide side) {
         Map<String, Object> facts = new LinkedHashMap<>();
         facts.put("Dual-port", "OFF");
         facts.put("Device", side.device());
