@@ -87,6 +87,13 @@ class ExamplesTest {
         served.get(30, TimeUnit.SECONDS);
     }
 
+    /** The build runs this class as a module, with what the module's descriptor says and no more. */
+    @Test
+    void examplesAreAModuleWhereTheBuildSaysSo() {
+        assertThat(BasicServer.class.getModule().isNamed())
+                .isEqualTo(Boolean.getBoolean("rdma4j.test.module"));
+    }
+
     @Test
     void basicClientAndServerGreetEachOther() throws Exception {
         run(ready -> BasicServer.run(ANY_PORT, 1, server.out, ready),
