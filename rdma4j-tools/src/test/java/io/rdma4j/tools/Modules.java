@@ -1,12 +1,13 @@
 package io.rdma4j.tools;
 
 import java.io.File;
-import java.lang.module.Configuration;
+import java.lang.module.ModuleDescriptor.Requires;
 import java.lang.module.ModuleFinder;
 import java.lang.module.ModuleReference;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -31,12 +32,19 @@ final class Modules {
                 .filter(module -> module.descriptor().name().startsWith(OWN)).toList();
     }
 
-    /** {@return a module path with a module and what it needs at run time beside the JDK, and nothing else} */
+    /** {@return a module path with a module and what it requires at run time beside the JDK, and nothing else} */
     static String pathOf(String root) {
-        Configuration resolved = ModuleLayer.boot().configuration()
-                .resolve(ModuleFinder.of(entries()), ModuleFinder.of(), Set.of(root));
-        return resolved.modules().stream()
-                .map(module -> Path.of(module.reference().location().orElseThrow()).toString())
+        Set<ModuleReference> required = new LinkedHashSet<>();
+        require(root, ModuleFinder.of(entries()), required);
+        return required.stream()
+                .map(module -> Path.of(module.location().orElseThrow()).toString())
                 .collect(Collectors.joining(File.pathSeparator));
+    }
+
+    /** The module system would add every automatic module on the path as soon as one is required. */
+    private static void require(String name, ModuleFinder finder, Set<ModuleReference> required) {
+        finder.find(name).filter(required::add).ifPresent(module -> module.descriptor().requires()
+                .stream().filter(each -> !each.modifiers().contains(Requires.Modifier.STATIC))
+                .forEach(each -> require(each.name(), finder, required)));
     }
 }
