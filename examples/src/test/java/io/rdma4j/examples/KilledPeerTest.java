@@ -43,6 +43,8 @@ class KilledPeerTest {
         private final BufferedReader reader;
 
         Peer(String... arguments) throws IOException {
+            assertThat(SilentPeer.class.getModule().isNamed())
+                    .as("these tests run on the class path, which their peers are given").isFalse();
             List<String> command = new ArrayList<>(
                     List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                             "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
