@@ -371,7 +371,7 @@ class ConnectionToolsTest {
         "udaddy -s no.such.host.invalid, 255, unknown host",
         "mckey -m no.such.host.invalid, 255, unknown host",
         "mckey -m 10.0.0.1, 234, no multicast address",
-        "mckey -m 239.7.7.7 -S 5000, 234, larger than active mtu"})
+        "mckey -m 239.7.7.7 -S 5000 -b 127.0.0.1, 234, larger than active mtu"})
     void whatCannotBeReachedIsNamed(String line, int status, String words) throws Exception {
         try (Running program = start(line)) {
             assertFails(program, status, words);
