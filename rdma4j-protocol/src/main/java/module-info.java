@@ -3,9 +3,10 @@ module io.rdma4j.protocol {
     requires static org.jspecify;
     requires transitive io.rdma4j.api;
 
-    exports io.rdma4j.protocol.cm;
-    exports io.rdma4j.protocol.queue;
-    exports io.rdma4j.protocol.rc;
-    exports io.rdma4j.protocol.unreliable;
-    exports io.rdma4j.protocol.wire;
+    exports io.rdma4j.protocol.ibcm;
+    exports io.rdma4j.protocol.work;
+    exports io.rdma4j.protocol.roce;
+    exports io.rdma4j.protocol.roce.rc;
+    exports io.rdma4j.protocol.roce.unreliable;
+    exports io.rdma4j.protocol.roce.wire;
 }

@@ -7,7 +7,7 @@ module io.rdma4j.softnic {
     requires jdk.jfr;
     requires jdk.net;
 
-    exports io.rdma4j.softnic.jmx;
+    exports io.rdma4j.softnic.observe.jmx;
 
     provides io.rdma4j.spi.RdmaProvider with io.rdma4j.softnic.SoftProvider;
 }

@@ -1,7 +1,7 @@
 package io.rdma4j.protocol;
 
-import io.rdma4j.protocol.cm.CmFuzz;
-import io.rdma4j.protocol.wire.PacketFuzz;
+import io.rdma4j.protocol.ibcm.CmFuzz;
+import io.rdma4j.protocol.roce.wire.PacketFuzz;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 

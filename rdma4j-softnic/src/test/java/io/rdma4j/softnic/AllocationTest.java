@@ -29,7 +29,7 @@ import java.lang.management.ManagementFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Posting, polling, the engine and the rim allocate nothing once they have started. */
+/** Posting, polling, the engine and the network allocate nothing once they have started. */
 class AllocationTest {
     private static final int LENGTH = 10_000;
     private static final int COUNT = 2_000;
@@ -39,10 +39,10 @@ class AllocationTest {
 
     @ParameterizedTest
     @CsvSource({"AUTO, NETWORK", "PORTABLE, NETWORK", "AUTO, DIRECT"})
-    void sendingReceivingWritingAndReadingAllocateNothing(RimKind rim, Loopback loopback)
+    void sendingReceivingWritingAndReadingAllocateNothing(RimKind network, Loopback loopback)
             throws Exception {
         try (DeviceContext context = RdmaDevices.find("roce_lo")
-                .open(DeviceOptions.DEFAULT.withRim(rim).withLoopback(loopback));
+                .open(DeviceOptions.DEFAULT.withRim(network).withLoopback(loopback));
                 ProtectionDomain domain = context.allocateProtectionDomain();
                 CompletionQueue queue = context.createCompletionQueue(64);
                 QueuePair a = domain

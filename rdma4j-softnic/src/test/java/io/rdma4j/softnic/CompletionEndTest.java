@@ -1,6 +1,7 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.cm.CmOperations;
+import io.rdma4j.softnic.device.PortView;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Errno;

@@ -1,11 +1,11 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.protocol.cm.ConnectionManager;
-import io.rdma4j.protocol.wire.Icrc;
-import io.rdma4j.protocol.wire.Layouts;
-import io.rdma4j.protocol.wire.Opcode;
-import io.rdma4j.protocol.wire.OutgoingPacket;
-import io.rdma4j.protocol.wire.PacketView;
+import io.rdma4j.protocol.ibcm.IbConnectionManager;
+import io.rdma4j.protocol.roce.wire.Icrc;
+import io.rdma4j.protocol.roce.wire.Layouts;
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Counter;
@@ -178,7 +178,7 @@ class CounterTest {
                 assertThat(pair.b.node.context.counter(Counter.DROPPED_UNKNOWN_QP)).isZero();
             }
             case DROPPED_BAD_MAD -> {
-                arrive(sealed(management(ConnectionManager.QKEY)));
+                arrive(sealed(management(IbConnectionManager.QKEY)));
                 assertCounted(counter);
                 arrive(sealed(messageOfNoConnection()));
                 assertThat(pair.b.node.context.counter(counter)).isEqualTo(2);
@@ -273,20 +273,20 @@ class CounterTest {
     private OutgoingPacket management(int qkey, MemorySegment message) {
         OutgoingPacket packet = new OutgoingPacket(
                 MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]))
-                .begin(Opcode.UD_SEND_ONLY, pair.a.pathToPeer(), ConnectionManager.QUEUE_PAIR, 0,
+                .begin(Opcode.UD_SEND_ONLY, pair.a.pathToPeer(), IbConnectionManager.QUEUE_PAIR, 0,
                         false, false)
-                .datagram(qkey, ConnectionManager.QUEUE_PAIR);
-        packet.addPayload(message, 0, ConnectionManager.MESSAGE_LENGTH);
+                .datagram(qkey, IbConnectionManager.QUEUE_PAIR);
+        packet.addPayload(message, 0, IbConnectionManager.MESSAGE_LENGTH);
         return packet;
     }
 
     /** A ready-to-use message with identifiers of nobody. */
     private OutgoingPacket messageOfNoConnection() {
-        MemorySegment mad = MemorySegment.ofArray(new byte[ConnectionManager.MESSAGE_LENGTH]);
+        MemorySegment mad = MemorySegment.ofArray(new byte[IbConnectionManager.MESSAGE_LENGTH]);
         // Base version, class, class version, method "send"; attribute RTU. IBTA 13.4.3, 16.7.1.
         mad.set(Layouts.U32, 0, 0x0107_0203);
         mad.set(Layouts.U16, 16, (short) 0x0014);
-        return management(ConnectionManager.QKEY, mad);
+        return management(IbConnectionManager.QKEY, mad);
     }
 
     private byte[] sealed(OutgoingPacket packet) {

@@ -1,6 +1,6 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.protocol.cm.ConnectionManager;
+import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Counter;
@@ -195,8 +195,8 @@ class DatagramTest {
     @Test
     void connectionManagerIsNotReachedThroughAGroup() throws Exception {
         pair.b.queuePair.attachMulticast(GROUP);
-        pair.a.queuePair.postSend(datagram(1, ConnectionManager.MESSAGE_LENGTH)
-                .to(toGroup(pair.a), ConnectionManager.QUEUE_PAIR, QKEY));
+        pair.a.queuePair.postSend(datagram(1, IbConnectionManager.MESSAGE_LENGTH)
+                .to(toGroup(pair.a), IbConnectionManager.QUEUE_PAIR, QKEY));
         pair.settle();
         assertThat(pair.b.node.context.counter(Counter.DROPPED_UNKNOWN_QP)).isOne();
         assertThat(pair.b.node.context.counter(Counter.RCVD_PKTS)).isZero();

@@ -1,7 +1,7 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.softnic.jmx.DeviceMXBean;
-import io.rdma4j.softnic.jmx.QueuePairData;
+import io.rdma4j.softnic.observe.jmx.DeviceMXBean;
+import io.rdma4j.softnic.observe.jmx.QueuePairData;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;

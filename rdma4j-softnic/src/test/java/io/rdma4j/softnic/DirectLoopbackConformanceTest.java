@@ -32,5 +32,5 @@ class DirectLoopbackConformanceTest {
     class SharedReceiveQueues extends SharedReceiveQueueConformance implements LoopbackUnderTest {}
 
     @Nested
-    class ConnectionManager extends ConnectionManagerConformance implements LoopbackUnderTest {}
+    class IbConnectionManager extends ConnectionManagerConformance implements LoopbackUnderTest {}
 }

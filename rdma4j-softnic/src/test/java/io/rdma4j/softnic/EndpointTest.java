@@ -1,8 +1,8 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.cm.AddressInfo;
 import io.rdma4j.cm.AddressInfo.Flag;
 import io.rdma4j.cm.AddressInfo.Hints;
+import io.rdma4j.cm.AddressInfo;
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;

@@ -4,11 +4,11 @@ import com.sun.management.ThreadMXBean;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.ConnectionParameters;
 import io.rdma4j.cm.PortSpace;
-import io.rdma4j.protocol.wire.Opcode;
-import io.rdma4j.protocol.wire.OutgoingPacket;
-import io.rdma4j.protocol.wire.PacketView;
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.softnic.engine.Engine;
-import io.rdma4j.softnic.rim.ReceivedDatagram;
+import io.rdma4j.softnic.network.ReceivedDatagram;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePairInitAttributes;
@@ -81,7 +81,7 @@ class FlightEventsTest {
         pair.a.write(2, 100);
         pair.settle();
         assertThat(events("Retransmission", "psn", "cause"))
-                .containsExactly(Pair.FIRST_PSN + " GAP");
+                .containsExactly(Pair.FIRST_PSN + " IMPLIED_NAK");
     }
 
     @Test
@@ -94,7 +94,7 @@ class FlightEventsTest {
         pair.settle();
         pair.a.assertCompleted("1 RETRY_EXCEEDED_ERROR");
         assertThat(events("Retransmission", "psn", "cause"))
-                .contains(Pair.FIRST_PSN + " EARLY", Pair.FIRST_PSN + " TIMEOUT")
+                .contains(Pair.FIRST_PSN + " RTT_ESTIMATE", Pair.FIRST_PSN + " TIMEOUT")
                 .containsOnlyOnce(Pair.FIRST_PSN + " TIMEOUT");
     }
 

@@ -1,10 +1,10 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.protocol.wire.Icrc;
-import io.rdma4j.protocol.wire.Layouts;
-import io.rdma4j.protocol.wire.Opcode;
-import io.rdma4j.protocol.wire.OutgoingPacket;
-import io.rdma4j.protocol.wire.Path;
+import io.rdma4j.protocol.roce.wire.Icrc;
+import io.rdma4j.protocol.roce.wire.Layouts;
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.work.Path;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.QueuePairAttribute;

@@ -1,7 +1,7 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.cm.AddressInfo;
 import io.rdma4j.cm.AddressInfo.Hints;
+import io.rdma4j.cm.AddressInfo;
 import io.rdma4j.cm.CmDevices;
 import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmEventType;

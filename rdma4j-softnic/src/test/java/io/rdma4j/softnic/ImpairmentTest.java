@@ -1,7 +1,13 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.protocol.cm.CmSettings;
-import io.rdma4j.softnic.rim.ImpairedRim;
+import io.rdma4j.protocol.ibcm.CmSettings;
+import io.rdma4j.softnic.device.BackendChoice;
+import io.rdma4j.softnic.device.SecureNumbers;
+import io.rdma4j.softnic.device.SoftDevice;
+import io.rdma4j.softnic.device.SoftNic;
+import io.rdma4j.softnic.device.SoftNicOptions;
+import io.rdma4j.softnic.network.ImpairedNetwork;
+import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
@@ -61,7 +67,7 @@ class ImpairmentTest {
             SoftDevice device = new SoftDevice(
                     NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()));
             nic = new SoftNic(device,
-                    new ImpairedRim(RimChoice.of(SoftNicOptions.ofSystem().device().rim())
+                    new ImpairedNetwork(BackendChoice.of(SoftNicOptions.ofSystem().device().rim())
                             .open(device.networkInterface()), impairment),
                     CmSettings.defaults(1), new SecureNumbers(), System::nanoTime, name);
             nic.start(null);

@@ -1,7 +1,10 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.protocol.cm.CmSettings;
-import io.rdma4j.softnic.rim.SimulatedNetwork;
+import io.rdma4j.protocol.ibcm.CmSettings;
+import io.rdma4j.softnic.device.SoftDevice;
+import io.rdma4j.softnic.device.SoftNic;
+import io.rdma4j.softnic.network.SimulatedNetwork;
+import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -57,7 +60,7 @@ class Ipv6Test {
         SoftDevice device = new SoftDevice(
                 NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()));
         assumeThat(device.addresses()).contains(LOOPBACK);
-        nic = new SoftNic(device, network.rim(), CmSettings.defaults(1), new Random(1)::nextInt,
+        nic = new SoftNic(device, network.newNode(), CmSettings.defaults(1), new Random(1)::nextInt,
                 network::nowNs, null);
         nic.start(LOOPBACK);
         context = new SoftDeviceContext(nic);

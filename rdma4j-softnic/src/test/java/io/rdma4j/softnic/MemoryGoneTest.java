@@ -1,5 +1,6 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.softnic.device.BackendChoice;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -121,13 +122,13 @@ class MemoryGoneTest {
 
     static Stream<Arguments> ways() {
         return Stream.of(RimKind.LINUX, RimKind.PORTABLE).filter(MemoryGoneTest::works)
-                .flatMap(rim -> Stream.of(Loopback.DIRECT, Loopback.NETWORK)
-                        .map(way -> Arguments.of(rim, way)));
+                .flatMap(network -> Stream.of(Loopback.DIRECT, Loopback.NETWORK)
+                        .map(way -> Arguments.of(network, way)));
     }
 
-    private static boolean works(RimKind rim) {
+    private static boolean works(RimKind network) {
         try {
-            return RimChoice.of(rim).kind() == rim;
+            return BackendChoice.of(network).kind() == network;
         } catch (RdmaException notHere) {
             return false;
         }
@@ -138,7 +139,7 @@ class MemoryGoneTest {
                 operation -> Stream.of(Fault.values()).map(f -> Arguments.of(operation, f)));
     }
 
-    private final RimKind rim;
+    private final RimKind network;
     private final Loopback loopback;
     private final ContainedDefects defects = ContainedDefects.listen();
     private final Arena arena = Arena.ofShared();
@@ -149,15 +150,15 @@ class MemoryGoneTest {
     private Side requester;
     private Side responder;
 
-    MemoryGoneTest(RimKind rim, Loopback loopback) {
-        this.rim = rim;
+    MemoryGoneTest(RimKind network, Loopback loopback) {
+        this.network = network;
         this.loopback = loopback;
     }
 
     @BeforeEach
     void open() throws Exception {
         context = RdmaDevices.find("roce_lo")
-                .open(DeviceOptions.DEFAULT.withRim(rim).withLoopback(loopback));
+                .open(DeviceOptions.DEFAULT.withRim(network).withLoopback(loopback));
         requester = new Side(QueuePairType.RC);
         responder = new Side(QueuePairType.RC);
         connect();

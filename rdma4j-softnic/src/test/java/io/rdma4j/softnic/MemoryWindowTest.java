@@ -1,6 +1,6 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.protocol.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;

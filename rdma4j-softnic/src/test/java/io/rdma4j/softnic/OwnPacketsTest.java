@@ -1,7 +1,10 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.protocol.cm.CmSettings;
-import io.rdma4j.softnic.rim.SimulatedNetwork;
+import io.rdma4j.protocol.ibcm.CmSettings;
+import io.rdma4j.softnic.device.SoftDevice;
+import io.rdma4j.softnic.device.SoftNic;
+import io.rdma4j.softnic.network.SimulatedNetwork;
+import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -62,7 +65,7 @@ class OwnPacketsTest {
 
     OwnPacketsTest() throws Exception {
         SoftDevice device = new SoftDevice(NetworkInterface.getByInetAddress(ADDRESS));
-        SoftNic nic = new SoftNic(device, network.rim(), CmSettings.defaults(1),
+        SoftNic nic = new SoftNic(device, network.newNode(), CmSettings.defaults(1),
                 new Random(1)::nextInt, network::nowNs, null);
         nic.engine().skipNetwork(true);
         nic.start(ADDRESS);

@@ -1,7 +1,11 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.protocol.cm.CmSettings;
-import io.rdma4j.softnic.rim.SimulatedNetwork;
+import io.rdma4j.protocol.ibcm.CmSettings;
+import io.rdma4j.softnic.device.PortView;
+import io.rdma4j.softnic.device.SoftDevice;
+import io.rdma4j.softnic.device.SoftNic;
+import io.rdma4j.softnic.network.SimulatedNetwork;
+import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
@@ -36,7 +40,7 @@ class PortEventTest {
             return device.isUp() && !device.isLoopback() && !device.addresses().isEmpty();
         }).toList();
         assumeThat(interfaces).as("an interface that is up, beside loopback").isNotEmpty();
-        nic = new SoftNic(new SoftDevice(interfaces.getFirst()), network.rim(),
+        nic = new SoftNic(new SoftDevice(interfaces.getFirst()), network.newNode(),
                 CmSettings.defaults(1), new Random(1)::nextInt, network::nowNs, null);
         nic.start(null);
         context = SoftNic.contextOf(nic);
@@ -121,6 +125,6 @@ class PortEventTest {
         assertThat(news).containsExactly("gone");
         assertThat(context.queryGidTable()).isEmpty();
         // Whoever opens the device anew finds its address free.
-        network.rim().open(FIRST);
+        network.newNode().open(FIRST);
     }
 }

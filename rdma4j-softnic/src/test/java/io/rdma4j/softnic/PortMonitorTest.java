@@ -1,5 +1,6 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.softnic.device.PortMonitor;
 import org.junit.jupiter.api.Test;
 
 import java.util.concurrent.CountDownLatch;

@@ -1,6 +1,6 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.protocol.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Counter;

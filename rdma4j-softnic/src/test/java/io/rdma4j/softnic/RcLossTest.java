@@ -1,11 +1,11 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.protocol.wire.Icrc;
-import io.rdma4j.protocol.wire.Layouts;
-import io.rdma4j.protocol.wire.Opcode;
-import io.rdma4j.protocol.wire.PacketView;
-import io.rdma4j.protocol.wire.Psn;
-import io.rdma4j.protocol.wire.Syndrome;
+import io.rdma4j.protocol.roce.wire.Icrc;
+import io.rdma4j.protocol.roce.wire.Layouts;
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.PacketView;
+import io.rdma4j.protocol.roce.wire.Psn;
+import io.rdma4j.protocol.roce.wire.Syndrome;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import org.junit.jupiter.api.Test;

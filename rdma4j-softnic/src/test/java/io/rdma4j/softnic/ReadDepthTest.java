@@ -1,6 +1,7 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.protocol.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.softnic.verbs.Limits;
 import io.rdma4j.verbs.FlushPlacement;
 import io.rdma4j.verbs.FlushSelectivity;
 import io.rdma4j.verbs.QueuePairAttributes;

@@ -22,7 +22,7 @@ class ResourcesTest {
     }
 
     @Test
-    void portableRimLeavesNothingEither() throws Exception {
+    void portableNetworkLeavesNothingEither() throws Exception {
         assertEndsWell("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch", "-Drdma4j.rim=portable",
                 Repetition.class.getName(), "contexts");
     }

@@ -65,7 +65,7 @@ class RoceConformanceTest {
     class RelaxedOrdering extends RelaxedOrderingConformance implements LoopbackUnderTest {}
 
     @Nested
-    class ConnectionManager extends ConnectionManagerConformance implements LoopbackUnderTest {}
+    class IbConnectionManager extends ConnectionManagerConformance implements LoopbackUnderTest {}
 
     @Nested
     class Fork extends ForkConformance implements LoopbackUnderTest {}

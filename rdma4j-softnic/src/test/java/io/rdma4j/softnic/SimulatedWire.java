@@ -1,10 +1,10 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.protocol.wire.Opcode;
-import io.rdma4j.protocol.wire.OutgoingPacket;
-import io.rdma4j.protocol.wire.PacketView;
-import io.rdma4j.protocol.wire.Path;
-import io.rdma4j.protocol.wire.Syndrome;
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.roce.wire.PacketView;
+import io.rdma4j.protocol.roce.wire.Syndrome;
+import io.rdma4j.protocol.work.Path;
 import io.rdma4j.testkit.FaultyWire;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Mtu;

@@ -1,8 +1,11 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.protocol.cm.CmSettings;
+import io.rdma4j.protocol.ibcm.CmSettings;
+import io.rdma4j.softnic.device.SoftDevice;
+import io.rdma4j.softnic.device.SoftNic;
 import io.rdma4j.softnic.memory.FileFlusher;
-import io.rdma4j.softnic.rim.SimulatedNetwork;
+import io.rdma4j.softnic.network.SimulatedNetwork;
+import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
@@ -49,7 +52,7 @@ final class Simulation {
             address = InetAddress.getByAddress(new byte[]{127, 0, 0, (byte) number});
             SoftDevice device = new SoftDevice(
                     NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()));
-            nic = new SoftNic(device, network.rim(), CmSettings.defaults(number), random::nextInt,
+            nic = new SoftNic(device, network.newNode(), CmSettings.defaults(number), random::nextInt,
                     network::nowNs, null, new FileFlusher(disk::add));
             nic.start(address);
             context = new SoftDeviceContext(nic);

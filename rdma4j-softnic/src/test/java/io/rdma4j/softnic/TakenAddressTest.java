@@ -1,8 +1,11 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.protocol.cm.CmSettings;
-import io.rdma4j.softnic.rim.Rim;
-import io.rdma4j.softnic.rim.SimulatedNetwork;
+import io.rdma4j.protocol.ibcm.CmSettings;
+import io.rdma4j.softnic.device.SoftDevice;
+import io.rdma4j.softnic.device.SoftNic;
+import io.rdma4j.softnic.network.DatagramNetwork;
+import io.rdma4j.softnic.network.SimulatedNetwork;
+import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.PortState;
@@ -25,7 +28,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 /** A device whose addresses another process holds, which is so for interfaces other than loopback. */
 class TakenAddressTest {
     private final SimulatedNetwork network = new SimulatedNetwork(1);
-    private final Rim other = network.rim();
+    private final DatagramNetwork other = network.newNode();
     private final SoftDevice device;
     private final InetAddress address;
     private final SoftDeviceContext context;
@@ -37,7 +40,7 @@ class TakenAddressTest {
         device = new SoftDevice(interfaces.getFirst());
         address = device.addresses().getLast();
         other.open(address);
-        SoftNic nic = new SoftNic(device, network.rim(), CmSettings.defaults(1),
+        SoftNic nic = new SoftNic(device, network.newNode(), CmSettings.defaults(1),
                 new Random(1)::nextInt,
                 network::nowNs, null);
         nic.start(null);

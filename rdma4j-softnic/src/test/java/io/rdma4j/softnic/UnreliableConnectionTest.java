@@ -1,7 +1,7 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.protocol.wire.Opcode;
-import io.rdma4j.protocol.wire.PacketView;
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Errno;

@@ -29,7 +29,6 @@ import io.rdma4j.tools.pingpong.IbvUcPingpong;
 import io.rdma4j.tools.pingpong.IbvUdPingpong;
 import io.rdma4j.tools.rping.Rping;
 import io.rdma4j.tools.stat.Stat;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
@@ -37,6 +36,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine;
 
 import java.util.Locale;
 

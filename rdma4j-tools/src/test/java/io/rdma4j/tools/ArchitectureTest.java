@@ -112,8 +112,8 @@ class ArchitectureTest {
 
     @Test
     void wireKnowsNothingButWire() {
-        classes().that().resideInAPackage("io.rdma4j.protocol.wire..").should()
-                .onlyDependOnClassesThat(resideInAnyPackage("java..", "io.rdma4j.protocol.wire..",
+        classes().that().resideInAPackage("io.rdma4j.protocol.roce.wire..").should()
+                .onlyDependOnClassesThat(resideInAnyPackage("java..", "io.rdma4j.protocol.roce.wire..",
                         "io.rdma4j.verbs..", "org.jspecify.."))
                 .check(ALL);
     }
@@ -121,24 +121,24 @@ class ArchitectureTest {
     @Test
     void onlyTheRimKnowsSockets() {
         noClasses().that(resideInAPackage("io.rdma4j.softnic..")
-                .and(not(resideInAPackage("io.rdma4j.softnic.rim..")))).should()
+                .and(not(resideInAPackage("io.rdma4j.softnic.network..")))).should()
                 .dependOnClassesThat(resideInAPackage("java.nio.channels..")).check(ALL);
     }
 
     @Test
     void rimKnowsNoQueuePairs() {
-        classes().that().resideInAnyPackage("io.rdma4j.softnic.rim..", "io.rdma4j.softnic.linux..")
+        classes().that().resideInAnyPackage("io.rdma4j.softnic.network..", "io.rdma4j.softnic.network.linux..")
                 .should()
                 .onlyDependOnClassesThat(resideInAnyPackage("java..", "jdk.net..",
-                        "io.rdma4j.softnic.rim..", "io.rdma4j.softnic.linux..",
-                        "io.rdma4j.protocol.wire..", "io.rdma4j.verbs..",
+                        "io.rdma4j.softnic.network..", "io.rdma4j.softnic.network.linux..",
+                        "io.rdma4j.protocol.roce.wire..", "io.rdma4j.verbs..",
                         "org.jspecify.."))
                 .check(ALL);
     }
 
     @Test
     void onlyTheLinuxRimCallsTheSystem() {
-        noClasses().that().resideOutsideOfPackage("io.rdma4j.softnic.linux..").should()
+        noClasses().that().resideOutsideOfPackage("io.rdma4j.softnic.network.linux..").should()
                 .dependOnClassesThat().areAssignableTo(Linker.class).check(ALL);
     }
 
@@ -147,7 +147,7 @@ class ArchitectureTest {
         noClasses().that().resideInAnyPackage("io.rdma4j.softnic.queue..",
                 "io.rdma4j.softnic.memory..").should()
                 .dependOnClassesThat(resideInAnyPackage("io.rdma4j.softnic.engine..",
-                        "io.rdma4j.softnic.rim.."))
+                        "io.rdma4j.softnic.network.."))
                 .check(ALL);
     }
 

@@ -1,7 +1,7 @@
 package io.rdma4j.tools;
 
-import io.rdma4j.protocol.wire.Opcode;
-import io.rdma4j.softnic.jmx.DeviceMXBean;
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.softnic.observe.jmx.DeviceMXBean;
 import io.rdma4j.verbs.RdmaDevice;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;

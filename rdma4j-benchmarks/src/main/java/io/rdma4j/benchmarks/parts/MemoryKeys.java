@@ -1,6 +1,6 @@
 package io.rdma4j.benchmarks.parts;
 
-import io.rdma4j.protocol.queue.MemoryReference;
+import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.memory.IdTable;
 import io.rdma4j.softnic.memory.KeyedMemory;

@@ -1,11 +1,11 @@
 package io.rdma4j.benchmarks.parts;
 
-import io.rdma4j.protocol.queue.QueuePairHost;
-import io.rdma4j.protocol.queue.ReceiveDetails;
-import io.rdma4j.protocol.queue.ReceiveRequest;
-import io.rdma4j.protocol.queue.RetransmissionCause;
-import io.rdma4j.protocol.queue.SendQueue;
-import io.rdma4j.protocol.queue.SendRequest;
+import io.rdma4j.protocol.roce.RetransmissionCause;
+import io.rdma4j.protocol.work.QueuePairHost;
+import io.rdma4j.protocol.work.ReceiveDetails;
+import io.rdma4j.protocol.work.ReceiveRequest;
+import io.rdma4j.protocol.work.SendQueue;
+import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.QueuePairState;

@@ -1,11 +1,11 @@
 package io.rdma4j.benchmarks.parts;
 
-import io.rdma4j.protocol.rc.RcQueuePair;
-import io.rdma4j.protocol.wire.Opcode;
-import io.rdma4j.protocol.wire.OutgoingPacket;
-import io.rdma4j.protocol.wire.PacketView;
-import io.rdma4j.protocol.wire.Path;
-import io.rdma4j.protocol.wire.Syndrome;
+import io.rdma4j.protocol.roce.rc.RcQueuePair;
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.roce.wire.PacketView;
+import io.rdma4j.protocol.roce.wire.Syndrome;
+import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.memory.IdTable;
 import io.rdma4j.softnic.memory.KeyedMemory;

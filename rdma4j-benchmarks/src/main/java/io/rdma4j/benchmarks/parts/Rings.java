@@ -1,7 +1,7 @@
 package io.rdma4j.benchmarks.parts;
 
-import io.rdma4j.protocol.queue.ReceiveRequest;
-import io.rdma4j.protocol.queue.SendRequest;
+import io.rdma4j.protocol.work.ReceiveRequest;
+import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.softnic.queue.ReceiveRing;
 import io.rdma4j.softnic.queue.SendRing;

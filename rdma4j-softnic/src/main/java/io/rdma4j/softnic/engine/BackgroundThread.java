@@ -9,18 +9,18 @@ final class BackgroundThread {
     private static final long MOST_PATIENCE_NS = 4_000_000;
 
     private final EngineDriver driver;
-    private final EngineRoom room;
+    private final EngineWaiters room;
     private final Thread thread;
-    private final Linger linger;
+    private final AdaptiveSpin linger;
     /** Sleeps until a guest leaves. */
-    private volatile boolean isDozing;
+    private volatile boolean isBackedOff;
     private long lastVisit;
     private long patienceNs = LEAST_PATIENCE_NS;
 
-    BackgroundThread(EngineDriver driver, EngineRoom room, String name, long nowNs) {
+    BackgroundThread(EngineDriver driver, EngineWaiters room, String name, long nowNs) {
         this.driver = driver;
         this.room = room;
-        linger = new Linger(nowNs);
+        linger = new AdaptiveSpin(nowNs);
         thread = Thread.ofPlatform().daemon().name(name).unstarted(this::run);
     }
 
@@ -28,7 +28,7 @@ final class BackgroundThread {
         thread.start();
     }
 
-    /** Wakes it where it stays away; who sleeps in the rim is woken there. */
+    /** Wakes it where it stays away; who sleeps in the network is woken there. */
     void unpark() {
         LockSupport.unpark(thread);
     }
@@ -50,7 +50,7 @@ final class BackgroundThread {
 
     /** A guest has left; nobody may do for a while what it leaves behind. */
     void onGuestLeft(boolean hasMoreToDo) {
-        if (isDozing || hasMoreToDo) {
+        if (isBackedOff || hasMoreToDo) {
             unpark();
         }
     }
@@ -77,7 +77,7 @@ final class BackgroundThread {
         if (visitedNs > 0) {
             LockSupport.parkNanos(driver, visitedNs);
         } else if (room.isOccupied()) {
-            doze();
+            backOff();
         } else {
             long dueNs = driver.serve(null, linger);
             if (dueNs != EngineDriver.AT_ONCE && !linger.goesOn(driver.nowNs())) {
@@ -87,18 +87,18 @@ final class BackgroundThread {
     }
 
     /** A guest drives the engine. Nobody has to wake this thread until guests have become rare. */
-    private void doze() {
+    private void backOff() {
         long visit = room.lastVisit();
         if (visit != lastVisit) {
             lastVisit = visit;
             LockSupport.parkNanos(driver, EngineDriver.POLLING_NS);
             return;
         }
-        isDozing = true;
+        isBackedOff = true;
         // Behind the announcement: who has left since has not seen it.
         if (room.isOccupied() && driver.isServed()) {
             LockSupport.park(driver);
         }
-        isDozing = false;
+        isBackedOff = false;
     }
 }

@@ -1,16 +1,16 @@
 package io.rdma4j.softnic.engine;
 
-import io.rdma4j.protocol.cm.ConnectionManager;
-import io.rdma4j.protocol.queue.RoundTripEstimate;
-import io.rdma4j.protocol.wire.Opcode;
-import io.rdma4j.protocol.wire.OutgoingPacket;
-import io.rdma4j.protocol.wire.Path;
+import io.rdma4j.protocol.ibcm.IbConnectionManager;
+import io.rdma4j.protocol.roce.RoundTripEstimate;
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.memory.IdTable;
 import io.rdma4j.softnic.memory.RegisteredMemory;
+import io.rdma4j.softnic.network.DatagramNetwork;
+import io.rdma4j.softnic.network.PacketHandler;
+import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.queue.CompletionRing;
-import io.rdma4j.softnic.rim.PacketHandler;
-import io.rdma4j.softnic.rim.PacketPort;
-import io.rdma4j.softnic.rim.Rim;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
@@ -42,11 +42,11 @@ public final class Engine {
     private static final long JUST_NOW_NS = 10_000;
     private static final int BURST = 16;
     /** 1 MiB at the longest path MTU: short enough for others to get their turn. */
-    private static final int OWN_AT_ONCE = RegisteredMemory.MOST_AT_ONCE / Mtu.MTU_4096.bytes();
+    private static final int MAX_OWN_SEGMENTS = RegisteredMemory.MAX_ACCESS / Mtu.MTU_4096.bytes();
     /** Those below are for management, as in Linux. */
     private static final int FIRST_NUMBER = 16;
 
-    private final Rim rim;
+    private final DatagramNetwork network;
     private final IdTable<EngineQueuePair> queuePairs;
     private final ManagementPort management;
     private final MulticastGroups groups = new MulticastGroups();
@@ -78,9 +78,9 @@ public final class Engine {
      * @param random numbers that others cannot guess, for queue pair numbers
      * @param onOverrun called after a completion queue has overrun, to fail its queue pairs
      */
-    public Engine(Rim rim, ConnectionManager connectionManager, IntSupplier random,
+    public Engine(DatagramNetwork network, IbConnectionManager connectionManager, IntSupplier random,
             Consumer<CompletionRing> onOverrun) {
-        this.rim = rim;
+        this.network = network;
         this.onOverrun = onOverrun;
         queuePairs = new IdTable<>(random);
         numbers = new QueuePairNumbers(random);
@@ -105,9 +105,9 @@ public final class Engine {
         counters.add(counter, 1);
     }
 
-    /** {@return the rim} */
-    public Rim rim() {
-        return rim;
+    /** {@return the network} */
+    public DatagramNetwork rim() {
+        return network;
     }
 
     /** {@return the multicast groups} */
@@ -216,17 +216,17 @@ public final class Engine {
     }
 
     /** Requests were posted to a queue pair. */
-    void onBells(EngineQueuePair queuePair, long newNowNs) {
+    void onDoorbells(EngineQueuePair queuePair, long newNowNs) {
         nowNs = newNowNs;
-        int bells = queuePair.takeBells();
+        int bells = queuePair.takeDoorbells();
         if (queuePair.isDetached) {
             return;
         }
         try {
-            if ((bells & EngineQueuePair.SEND_BELL) != 0) {
+            if ((bells & EngineQueuePair.SEND_DOORBELL) != 0) {
                 queuePair.protocol().onSendPosted(newNowNs);
             }
-            if ((bells & EngineQueuePair.RECEIVE_BELL) != 0) {
+            if ((bells & EngineQueuePair.RECEIVE_DOORBELL) != 0) {
                 queuePair.protocol().onReceivePosted(newNowNs);
             }
         } catch (RuntimeException | InternalError defect) {
@@ -293,14 +293,14 @@ public final class Engine {
     }
 
     private boolean mayLookBriefly() {
-        return busyPort < rim.ports().size() && vainLooks < VAIN_LOOKS
+        return busyPort < network.ports().size() && vainLooks < VAIN_LOOKS
                 && nowNs - lastLookNs < JUST_NOW_NS
                 && nowNs - lastLookAtAllNs < LOOK_AT_ALL_NS;
     }
 
     /** Takes what the port has at hand that had something last. */
     private boolean receiveBriefly() {
-        int received = rim.ports().get(busyPort).receiveBriefly(reception, RECEIVE_BUDGET);
+        int received = network.ports().get(busyPort).receiveBriefly(reception, RECEIVE_BUDGET);
         hasReceived = received > 0;
         vainLooks = hasReceived ? 0 : vainLooks + 1;
         return received >= RECEIVE_BUDGET;
@@ -310,7 +310,7 @@ public final class Engine {
         lastLookAtAllNs = nowNs;
         vainLooks = 0;
         boolean more = false;
-        List<PacketPort> ports = rim.ports();
+        List<PacketPort> ports = network.ports();
         for (int i = 0; i < ports.size(); i++) {
             int received = ports.get(i).receive(reception, RECEIVE_BUDGET);
             if (received > 0) {
@@ -347,7 +347,7 @@ public final class Engine {
         if (isPortFull && !flush()) {
             return false;
         }
-        isPortFull = !rim.pollDue(newNowNs);
+        isPortFull = !network.pollDue(newNowNs);
         if (isPortFull) {
             return false;
         }
@@ -430,7 +430,7 @@ public final class Engine {
 
     /** Sends the outgoing packet. {@return whether another may follow at once} */
     private boolean send(@Nullable EngineQueuePair queuePair) {
-        PacketPort port = rim.port(outgoing.path().source());
+        PacketPort port = network.port(outgoing.path().source());
         boolean staysHere = isOwn(outgoing.path());
         int packets = outgoing.span();
         int length = staysHere ? outgoing.totalLength() : packets * outgoing.packetLength();
@@ -471,7 +471,7 @@ public final class Engine {
             isUnflushed = true;
             // What this device itself holds is there; the others are asked for.
             boolean asks = queuePair == null && management.isAsking()
-                    && rim.port(outgoing.path().destination()) == null;
+                    && network.port(outgoing.path().destination()) == null;
             return asks ? port.sendAsking(outgoing) : port.send(outgoing);
         } catch (RuntimeException | InternalError defect) {
             if (queuePair == null) {
@@ -496,14 +496,14 @@ public final class Engine {
     }
 
     /** {@return how many packets of a message may go as one: on a path back to this device many} */
-    int packetsAtOnce(Path path) {
-        return isOwn(path) ? OWN_AT_ONCE : 1;
+    int maxSegments(Path path) {
+        return isOwn(path) ? MAX_OWN_SEGMENTS : 1;
     }
 
     /** {@return how many middle packets of a message may go as one on a path that leads to a network} */
-    int middlePacketsAtOnce(Path path) {
-        PacketPort port = rim.port(path.source());
-        return port == null ? 1 : port.middlePacketsAtOnce();
+    int maxMiddleSegments(Path path) {
+        PacketPort port = network.port(path.source());
+        return port == null ? 1 : port.maxMiddleSegments();
     }
 
     /** {@return what queue pairs have learnt of the round trips to the end of a path} */
@@ -514,12 +514,12 @@ public final class Engine {
     /** {@return whether a path leads back to this device, and the network need not be bothered} */
     private boolean isOwn(Path path) {
         Gid destination = path.destination();
-        return skipsNetwork && !destination.isMulticast() && rim.port(destination) != null;
+        return skipsNetwork && !destination.isMulticast() && network.port(destination) != null;
     }
 
     private boolean flush() {
         boolean isFlushed = true;
-        List<PacketPort> ports = rim.ports();
+        List<PacketPort> ports = network.ports();
         for (int i = 0; i < ports.size(); i++) {
             isFlushed &= ports.get(i).flush();
             counters.add(Counter.SEND_ERR, ports.get(i).takeRefused());
@@ -539,7 +539,7 @@ public final class Engine {
 
     /** {@return when a round is due although nothing arrives, {@link Long#MAX_VALUE} for never} */
     public long deadlineNs() {
-        long earliest = Math.min(rim.nextDueNs(),
+        long earliest = Math.min(network.nextDueNs(),
                 Math.min(deadlines.earliestNs(), management.deadlineNs()));
         for (int i = 0; i < moderated.size(); i++) {
             earliest = Math.min(earliest, moderated.get(i).notificationDueNs());

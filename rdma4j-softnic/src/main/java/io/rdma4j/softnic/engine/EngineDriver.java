@@ -16,7 +16,7 @@ import java.util.function.LongSupplier;
  * <li>A thread that posts or polls runs it inline if nobody else does; one that posts receives only if nobody
  * has for a while.
  * <li>A thread that changes something waits for its turn and runs it afterwards.
- * <li>A thread that waits for an event runs it meanwhile and sleeps in the rim ({@link EngineRoom}).
+ * <li>A thread that waits for an event runs it meanwhile and sleeps in the network ({@link EngineWaiters}).
  * <li>A background thread does so while nobody polls or waits. While somebody does it keeps out of the way.
  * </ul>
  *
@@ -60,7 +60,7 @@ public final class EngineDriver {
     private long lastRoundNs;
     /** For the owner: what is to be sent waits for the next look, or answer, of the application. */
     private boolean isHeldBack;
-    private final EngineRoom room;
+    private final EngineWaiters room;
     private volatile long lastPollNs;
     /** Written before the time. */
     private long lastPollerId;
@@ -86,7 +86,7 @@ public final class EngineDriver {
         lastPostNs = nowNs - POSTING_NS;
         lastTrafficNs = nowNs;
         lastRoundNs = nowNs;
-        room = new EngineRoom(this, nowNs);
+        room = new EngineWaiters(this, nowNs);
         background = name == null ? null : new BackgroundThread(this, room, name, nowNs);
     }
 
@@ -215,7 +215,7 @@ public final class EngineDriver {
         long nowNs = clock.getAsLong();
         lastTrafficNs = nowNs;
         letGo();
-        answerBells();
+        serveDoorbells();
         wakeIfDueEarlier(nowNs);
     }
 
@@ -228,7 +228,7 @@ public final class EngineDriver {
                 queuePair.nextRung = head;
             } while (!rung.compareAndSet(head, queuePair));
         }
-        answerBells();
+        serveDoorbells();
         wakeIfDueEarlier(lastTrafficNs);
     }
 
@@ -246,9 +246,9 @@ public final class EngineDriver {
         try {
             nowNs = clock.getAsLong();
             notePoll(nowNs);
-            boolean hasBells = takeBells(nowNs);
+            boolean hasDoorbells = takeDoorbells(nowNs);
             receive(nowNs, true);
-            if (hasBells || !holdsBack()) {
+            if (hasDoorbells || !holdsBack()) {
                 transmit(nowNs);
             }
             isVain = !engine.hasReceived();
@@ -258,7 +258,7 @@ public final class EngineDriver {
         } finally {
             letGo();
         }
-        answerBells();
+        serveDoorbells();
         if (leavesWork && asleepUntilNs > nowNs + POLLING_NS) {
             // The background thread is to look whether this thread comes back.
             wake();
@@ -314,7 +314,7 @@ public final class EngineDriver {
     }
 
     /** Looks at the bells until none rings, or somebody else has become the owner. */
-    private void answerBells() {
+    private void serveDoorbells() {
         for (int round = 0; rung.get() != null; round++) {
             if (round == MAX_INLINE_ROUNDS) {
                 // Others keep ringing: the background thread goes on, this one has its own work.
@@ -328,7 +328,7 @@ public final class EngineDriver {
             try {
                 long nowNs = clock.getAsLong();
                 lastTrafficNs = nowNs;
-                takeBells(nowNs);
+                takeDoorbells(nowNs);
                 work(nowNs);
                 lastPostNs = clock.getAsLong();
             } finally {
@@ -337,13 +337,13 @@ public final class EngineDriver {
         }
     }
 
-    private boolean takeBells(long nowNs) {
+    private boolean takeDoorbells(long nowNs) {
         EngineQueuePair first = rung.getAndSet(null);
         EngineQueuePair queuePair = first;
         while (queuePair != null) {
             EngineQueuePair next = queuePair.nextRung;
             queuePair.nextRung = null;
-            engine.onBells(queuePair, nowNs);
+            engine.onDoorbells(queuePair, nowNs);
             queuePair = next;
         }
         return first != null;
@@ -372,13 +372,13 @@ public final class EngineDriver {
      * @param linger is told whether anything has come
      * @return when the next is due, or {@link #AT_ONCE}
      */
-    long serve(WaitingRoom.@Nullable Guest guest, Linger linger) {
+    long serve(WaitingRoom.@Nullable Guest guest, AdaptiveSpin linger) {
         owner.lock();
         try {
             long nowNs = clock.getAsLong();
-            boolean hasBells = takeBells(nowNs);
+            boolean hasDoorbells = takeDoorbells(nowNs);
             boolean more = receive(nowNs, false);
-            if (hasBells || guest == null || !guest.isDone() || !holdsBack()) {
+            if (hasDoorbells || guest == null || !guest.isDone() || !holdsBack()) {
                 more |= transmit(nowNs);
             }
             linger.onRound(engine.hasReceived(), nowNs);
@@ -389,12 +389,12 @@ public final class EngineDriver {
     }
 
     /**
-     * Sleeps in the rim, for who has the place there, unless there is something to do.
+     * Sleeps in the network, for who has the place there, unless there is something to do.
      *
      * @param wantedNs when a round is due, as far as is known
      * @param linger is told if it has slept
      */
-    void sleep(long wantedNs, Linger linger) {
+    void sleep(long wantedNs, AdaptiveSpin linger) {
         // Announced first: whoever runs the engine from now on wakes us, and whoever did before
         // is seen by the time of its traffic.
         asleepUntilNs = wantedNs;
@@ -425,7 +425,7 @@ public final class EngineDriver {
         }
     }
 
-    /** Wakes who sleeps in the rim. */
+    /** Wakes who sleeps in the network. */
     void wake() {
         if (background != null) {
             engine.rim().wake();

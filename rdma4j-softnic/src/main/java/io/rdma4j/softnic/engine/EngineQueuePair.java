@@ -1,18 +1,18 @@
 package io.rdma4j.softnic.engine;
 
-import io.rdma4j.protocol.queue.FlushOutcome;
-import io.rdma4j.protocol.queue.QueuePairHost;
-import io.rdma4j.protocol.queue.QueuePairProtocol;
-import io.rdma4j.protocol.queue.ReceiveDetails;
-import io.rdma4j.protocol.queue.ReceiveQueue;
-import io.rdma4j.protocol.queue.ReceiveRequest;
-import io.rdma4j.protocol.queue.RetransmissionCause;
-import io.rdma4j.protocol.queue.RoundTripEstimate;
-import io.rdma4j.protocol.queue.SendQueue;
-import io.rdma4j.protocol.queue.SendRequest;
-import io.rdma4j.protocol.wire.Opcode;
-import io.rdma4j.protocol.wire.Path;
-import io.rdma4j.softnic.jfr.FlightEvents;
+import io.rdma4j.protocol.roce.RetransmissionCause;
+import io.rdma4j.protocol.roce.RoundTripEstimate;
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.work.FlushOutcome;
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.work.QueuePairHost;
+import io.rdma4j.protocol.work.QueuePairProtocol;
+import io.rdma4j.protocol.work.ReceiveDetails;
+import io.rdma4j.protocol.work.ReceiveQueue;
+import io.rdma4j.protocol.work.ReceiveRequest;
+import io.rdma4j.protocol.work.SendQueue;
+import io.rdma4j.protocol.work.SendRequest;
+import io.rdma4j.softnic.observe.jfr.FlightEvents;
 import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Counter;
@@ -59,9 +59,9 @@ public final class EngineQueuePair implements QueuePairHost {
     }
 
     /** Send requests were posted. */
-    public static final int SEND_BELL = 1;
+    public static final int SEND_DOORBELL = 1;
     /** Receive requests were posted. */
-    public static final int RECEIVE_BELL = 2;
+    public static final int RECEIVE_DOORBELL = 2;
 
     private final Engine engine;
     private final int number;
@@ -82,7 +82,7 @@ public final class EngineQueuePair implements QueuePairHost {
     private @Nullable QueuePairState unexplained;
 
     private final AtomicInteger bells = new AtomicInteger();
-    private volatile boolean wantsReceiveBell = true;
+    private volatile boolean wantsReceiveDoorbell = true;
     @Nullable
     EngineQueuePair nextRung;
 
@@ -131,8 +131,8 @@ public final class EngineQueuePair implements QueuePairHost {
     }
 
     /** {@return whether receive requests have to be announced now} Any thread may ask. */
-    public boolean wantsReceiveBell() {
-        return wantsReceiveBell;
+    public boolean wantsReceiveDoorbell() {
+        return wantsReceiveDoorbell;
     }
 
     /** Fails the queue pair for a reason outside its protocol. */
@@ -195,7 +195,7 @@ public final class EngineQueuePair implements QueuePairHost {
         return false;
     }
 
-    int takeBells() {
+    int takeDoorbells() {
         return bells.getAndSet(0);
     }
 
@@ -205,13 +205,13 @@ public final class EngineQueuePair implements QueuePairHost {
             noticeFailure(failure);
             failure = null;
         }
-        boolean wants = protocol.wantsReceiveBell();
-        if (wants && !wantsReceiveBell) {
+        boolean wants = protocol.wantsReceiveDoorbell();
+        if (wants && !wantsReceiveDoorbell) {
             // A request may have been posted just before it was wanted.
-            wantsReceiveBell = true;
+            wantsReceiveDoorbell = true;
             protocol.onReceivePosted(nowNs);
-        } else if (!wants && wantsReceiveBell) {
-            wantsReceiveBell = false;
+        } else if (!wants && wantsReceiveDoorbell) {
+            wantsReceiveDoorbell = false;
         }
     }
 
@@ -328,13 +328,13 @@ public final class EngineQueuePair implements QueuePairHost {
     }
 
     @Override
-    public int packetsAtOnce(Path path) {
-        return engine.packetsAtOnce(path);
+    public int maxSegments(Path path) {
+        return engine.maxSegments(path);
     }
 
     @Override
-    public int middlePacketsAtOnce(Path path) {
-        return engine.middlePacketsAtOnce(path);
+    public int maxMiddleSegments(Path path) {
+        return engine.maxMiddleSegments(path);
     }
 
     @Override

@@ -1,6 +1,5 @@
 package io.rdma4j.softnic.engine;
 
-import io.rdma4j.softnic.rim.InterruptBell;
 import org.jspecify.annotations.Nullable;
 
 import java.util.concurrent.atomic.AtomicInteger;
@@ -27,7 +26,7 @@ final class InterruptStatus {
     private static final long TELLING_NS = 1_000_000_000;
 
     private final Thread thread = Thread.currentThread();
-    private final InterruptBell bell = new InterruptBell(this::onInterrupt);
+    private final InterruptHook bell = new InterruptHook(this::onInterrupt);
     private final AtomicInteger state = new AtomicInteger(UNTOLD);
     private volatile @Nullable Runnable whenInterrupted;
     private volatile long takenBackNs;

@@ -1,11 +1,11 @@
 package io.rdma4j.softnic.engine;
 
-import io.rdma4j.protocol.cm.CmPeer;
-import io.rdma4j.protocol.cm.ConnectionManager;
-import io.rdma4j.protocol.wire.Opcode;
-import io.rdma4j.protocol.wire.OutgoingPacket;
-import io.rdma4j.protocol.wire.PacketView;
-import io.rdma4j.protocol.wire.Path;
+import io.rdma4j.protocol.ibcm.CmPeer;
+import io.rdma4j.protocol.ibcm.IbConnectionManager;
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.roce.wire.PacketView;
+import io.rdma4j.protocol.work.Path;
 import io.rdma4j.verbs.Counter;
 import org.jspecify.annotations.Nullable;
 
@@ -15,14 +15,14 @@ import java.nio.ByteBuffer;
 
 /** Queue pair 1: carries the connection manager's messages as datagrams. Source: IBTA 13.5.2. */
 final class ManagementPort {
-    private final ConnectionManager manager;
+    private final IbConnectionManager manager;
     private final MemorySegment message;
     private final ByteBuffer messageView;
     private long psn;
 
-    ManagementPort(ConnectionManager manager, Arena arena) {
+    ManagementPort(IbConnectionManager manager, Arena arena) {
         this.manager = manager;
-        message = arena.allocate(ConnectionManager.MESSAGE_LENGTH, 8);
+        message = arena.allocate(IbConnectionManager.MESSAGE_LENGTH, 8);
         messageView = message.asByteBuffer();
     }
 
@@ -30,14 +30,14 @@ final class ManagementPort {
     @Nullable
     Counter onPacket(PacketView packet, long nowNs) {
         if (packet.opcode() != Opcode.UD_SEND_ONLY
-                || packet.payloadLength() != ConnectionManager.MESSAGE_LENGTH) {
+                || packet.payloadLength() != IbConnectionManager.MESSAGE_LENGTH) {
             return Counter.DROPPED_BAD_MAD;
         }
-        if (packet.qkey() != ConnectionManager.QKEY) {
+        if (packet.qkey() != IbConnectionManager.QKEY) {
             return Counter.DROPPED_BAD_QKEY;
         }
         ByteBuffer mad = packet.payloadMemory()
-                .asSlice(packet.payloadStart(), ConnectionManager.MESSAGE_LENGTH).asByteBuffer();
+                .asSlice(packet.payloadStart(), IbConnectionManager.MESSAGE_LENGTH).asByteBuffer();
         return manager.onMad(mad, new CmPeer(packet.destination(), packet.source()), nowNs)
                 ? null
                 : Counter.DROPPED_BAD_MAD;
@@ -74,9 +74,9 @@ final class ManagementPort {
         }
         out.begin(Opcode.UD_SEND_ONLY, Path.between(peer.local(), peer.remote())
                 .withTrafficClass(manager.trafficClass()),
-                ConnectionManager.QUEUE_PAIR, psn++, false, false)
-                .datagram(ConnectionManager.QKEY, ConnectionManager.QUEUE_PAIR);
-        out.addPayload(message, 0, ConnectionManager.MESSAGE_LENGTH);
+                IbConnectionManager.QUEUE_PAIR, psn++, false, false)
+                .datagram(IbConnectionManager.QKEY, IbConnectionManager.QUEUE_PAIR);
+        out.addPayload(message, 0, IbConnectionManager.MESSAGE_LENGTH);
         return true;
     }
 }

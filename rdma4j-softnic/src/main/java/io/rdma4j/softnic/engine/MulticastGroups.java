@@ -15,9 +15,9 @@ public final class MulticastGroups {
     /**
      * A queue pair in a group.
      *
-     * @param isDeafToItself whether its own datagrams are kept from it
+     * @param blocksMulticastLoopback whether its own datagrams are kept from it
      */
-    record Member(EngineQueuePair queuePair, boolean isDeafToItself) {}
+    record Member(EngineQueuePair queuePair, boolean blocksMulticastLoopback) {}
 
     private final Map<Gid, List<Member>> groups = new HashMap<>();
 
@@ -26,11 +26,11 @@ public final class MulticastGroups {
     /**
      * Makes a queue pair a member of a group.
      *
-     * @param isDeafToItself whether its own datagrams are kept from it
+     * @param blocksMulticastLoopback whether its own datagrams are kept from it
      */
-    public void join(Gid group, EngineQueuePair queuePair, boolean isDeafToItself) {
+    public void join(Gid group, EngineQueuePair queuePair, boolean blocksMulticastLoopback) {
         groups.computeIfAbsent(group, g -> new ArrayList<>())
-                .add(new Member(queuePair, isDeafToItself));
+                .add(new Member(queuePair, blocksMulticastLoopback));
     }
 
     /** Ends a membership. {@return whether the group has lost its last member} */

@@ -1,6 +1,6 @@
 package io.rdma4j.softnic.engine;
 
-import io.rdma4j.protocol.queue.RoundTripEstimate;
+import io.rdma4j.protocol.roce.RoundTripEstimate;
 import io.rdma4j.verbs.Gid;
 
 import java.util.LinkedHashMap;

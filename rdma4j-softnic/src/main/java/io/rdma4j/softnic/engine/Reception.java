@@ -1,14 +1,14 @@
 package io.rdma4j.softnic.engine;
 
-import io.rdma4j.protocol.cm.ConnectionManager;
-import io.rdma4j.protocol.wire.DropReason;
-import io.rdma4j.protocol.wire.Opcode;
-import io.rdma4j.protocol.wire.OutgoingPacket;
-import io.rdma4j.protocol.wire.PacketView;
-import io.rdma4j.softnic.jfr.FlightEvents;
+import io.rdma4j.protocol.ibcm.IbConnectionManager;
+import io.rdma4j.protocol.roce.wire.DropReason;
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.softnic.memory.IdTable;
-import io.rdma4j.softnic.rim.PacketHandler;
-import io.rdma4j.softnic.rim.ReceivedDatagram;
+import io.rdma4j.softnic.network.PacketHandler;
+import io.rdma4j.softnic.network.ReceivedDatagram;
+import io.rdma4j.softnic.observe.jfr.FlightEvents;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
@@ -65,7 +65,7 @@ final class Reception implements PacketHandler {
         }
         if (local.isMulticast()) {
             onMulticast(length);
-        } else if (packet.destinationQueuePair() == ConnectionManager.QUEUE_PAIR) {
+        } else if (packet.destinationQueuePair() == IbConnectionManager.QUEUE_PAIR) {
             onManagement(length);
         } else {
             onUnicast(length);
@@ -82,7 +82,7 @@ final class Reception implements PacketHandler {
             return false;
         }
         packet.travelled(own.path().source(), own.path().destination());
-        if (packet.destinationQueuePair() == ConnectionManager.QUEUE_PAIR) {
+        if (packet.destinationQueuePair() == IbConnectionManager.QUEUE_PAIR) {
             onManagement(packet.length());
         } else {
             onUnicast(packet.length());
@@ -128,7 +128,7 @@ final class Reception implements PacketHandler {
         }
         for (int i = 0; i < members.size(); i++) {
             MulticastGroups.Member member = members.get(i);
-            if (!member.isDeafToItself() || !isFrom(member.queuePair())) {
+            if (!member.blocksMulticastLoopback() || !isFrom(member.queuePair())) {
                 deliver(member.queuePair(), length);
             }
         }

@@ -1,7 +1,7 @@
 package io.rdma4j.softnic.memory;
 
-import io.rdma4j.protocol.queue.Memory;
-import io.rdma4j.protocol.queue.MemoryReference;
+import io.rdma4j.protocol.work.Memory;
+import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.verbs.AccessFlag;
 
 /** A device's registered memory as one queue pair may see it. */

@@ -1,6 +1,6 @@
 package io.rdma4j.softnic.memory;
 
-import io.rdma4j.protocol.queue.MemoryReference;
+import io.rdma4j.protocol.work.MemoryReference;
 
 /**
  * What a key stands for. A key is the identifier in the upper 24 bits and a tag in the lower 8, so that a

@@ -1,6 +1,6 @@
 package io.rdma4j.softnic.memory;
 
-import io.rdma4j.protocol.queue.MemoryReference;
+import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.verbs.AccessFlag;
 
 import java.lang.foreign.Arena;
@@ -9,11 +9,11 @@ import java.lang.foreign.MemorySegment;
 /** A registered stretch of memory. Immutable: a changed registration takes its place under the same key. */
 public final class RegisteredMemory implements KeyedMemory {
     /** The longest access to a null region: what a packet carries at most, also one that stands for several. */
-    public static final int MOST_AT_ONCE = 1 << 20;
+    public static final int MAX_ACCESS = 1 << 20;
 
     private static final class Nowhere {
-        static final MemorySegment ZEROS = Arena.global().allocate(MOST_AT_ONCE);
-        static final MemorySegment WASTE = Arena.global().allocate(MOST_AT_ONCE);
+        static final MemorySegment ZEROS = Arena.global().allocate(MAX_ACCESS);
+        static final MemorySegment WASTE = Arena.global().allocate(MAX_ACCESS);
     }
 
     private final int key;
@@ -96,7 +96,7 @@ public final class RegisteredMemory implements KeyedMemory {
      */
     boolean allowsLocal(int wantedKey, Object wantedDomain, long wantedAddress, long length,
             boolean isWrite, MemoryReference target) {
-        if (isNull && wantedKey == key && domain.equals(wantedDomain) && length <= MOST_AT_ONCE) {
+        if (isNull && wantedKey == key && domain.equals(wantedDomain) && length <= MAX_ACCESS) {
             target.point(isWrite ? Nowhere.WASTE : Nowhere.ZEROS, 0);
             return true;
         }

@@ -1,6 +1,6 @@
 package io.rdma4j.softnic.memory;
 
-import io.rdma4j.protocol.queue.MemoryReference;
+import io.rdma4j.protocol.work.MemoryReference;
 import org.jspecify.annotations.Nullable;
 
 /**

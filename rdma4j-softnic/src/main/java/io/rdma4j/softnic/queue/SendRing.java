@@ -1,7 +1,7 @@
 package io.rdma4j.softnic.queue;
 
-import io.rdma4j.protocol.queue.SendQueue;
-import io.rdma4j.protocol.queue.SendRequest;
+import io.rdma4j.protocol.work.SendQueue;
+import io.rdma4j.protocol.work.SendRequest;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;

@@ -1,7 +1,7 @@
 package io.rdma4j.softnic.queue;
 
-import io.rdma4j.protocol.queue.ReceiveQueue;
-import io.rdma4j.protocol.queue.ReceiveRequest;
+import io.rdma4j.protocol.work.ReceiveQueue;
+import io.rdma4j.protocol.work.ReceiveRequest;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import org.jspecify.annotations.Nullable;
 

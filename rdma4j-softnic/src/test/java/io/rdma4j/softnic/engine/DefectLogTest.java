@@ -1,8 +1,8 @@
 package io.rdma4j.softnic.engine;
 
-import io.rdma4j.protocol.cm.CmSettings;
-import io.rdma4j.protocol.cm.ConnectionManager;
-import io.rdma4j.softnic.rim.SimulatedNetwork;
+import io.rdma4j.protocol.ibcm.CmSettings;
+import io.rdma4j.protocol.ibcm.IbConnectionManager;
+import io.rdma4j.softnic.network.SimulatedNetwork;
 import org.junit.jupiter.api.Test;
 
 import java.util.ArrayList;
@@ -17,8 +17,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class DefectLogTest {
     private static final Logger LOGGER = Logger.getLogger(Engine.class.getName());
 
-    private final Engine engine = new Engine(new SimulatedNetwork(1).rim(),
-            new ConnectionManager(CmSettings.defaults(1), () -> 1), () -> 7, ring -> {});
+    private final Engine engine = new Engine(new SimulatedNetwork(1).newNode(),
+            new IbConnectionManager(CmSettings.defaults(1), () -> 1), () -> 7, ring -> {});
     private final EngineDriver driver = new EngineDriver(engine, () -> 0, null, () -> {});
 
     private static final class Records extends Handler {
@@ -47,7 +47,7 @@ class DefectLogTest {
         LOGGER.addHandler(records);
         LOGGER.setUseParentHandlers(false);
         try {
-            queuePair.post(EngineQueuePair.SEND_BELL);
+            queuePair.post(EngineQueuePair.SEND_DOORBELL);
         } finally {
             LOGGER.removeHandler(records);
             LOGGER.setUseParentHandlers(true);

@@ -1,10 +1,10 @@
 package io.rdma4j.softnic.engine;
 
-import io.rdma4j.protocol.wire.OutgoingPacket;
-import io.rdma4j.protocol.wire.Path;
-import io.rdma4j.softnic.rim.PacketPort;
-import io.rdma4j.softnic.rim.Ports;
-import io.rdma4j.softnic.rim.Rim;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.softnic.network.DatagramNetwork;
+import io.rdma4j.softnic.network.PacketPort;
+import io.rdma4j.softnic.network.Ports;
 import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 
@@ -12,8 +12,8 @@ import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/** A rim whose ports a test has made, and that sends nothing. Nobody waits in it. */
-class FixedPorts implements Rim {
+/** A network whose ports a test has made, and that sends nothing. Nobody waits in it. */
+class FixedPorts implements DatagramNetwork {
     private final Ports ports = new Ports();
 
     FixedPorts(PacketPort... ports) {

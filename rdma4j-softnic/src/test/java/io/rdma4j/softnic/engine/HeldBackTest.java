@@ -1,10 +1,10 @@
 package io.rdma4j.softnic.engine;
 
-import io.rdma4j.protocol.cm.CmSettings;
-import io.rdma4j.protocol.cm.ConnectionManager;
+import io.rdma4j.protocol.ibcm.CmSettings;
+import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.softnic.Race;
-import io.rdma4j.softnic.rim.PacketHandler;
-import io.rdma4j.softnic.rim.PacketPort;
+import io.rdma4j.softnic.network.PacketHandler;
+import io.rdma4j.softnic.network.PacketPort;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** What waits for the application's next look does not wait for ever. */
 class HeldBackTest {
     private final AtomicBoolean hasMessage = new AtomicBoolean();
-    private final Messages rim = new Messages(new MessagePort());
+    private final Messages network = new Messages(new MessagePort());
     /** Stands still: nobody wakes because it is time. */
     private final AtomicLong clock = new AtomicLong(1);
     private Engine engine;
@@ -27,7 +27,7 @@ class HeldBackTest {
 
     @BeforeEach
     void open() {
-        engine = new Engine(rim, new ConnectionManager(CmSettings.defaults(1), () -> 1), () -> 1,
+        engine = new Engine(network, new IbConnectionManager(CmSettings.defaults(1), () -> 1), () -> 1,
                 ring -> {});
         driver = new EngineDriver(engine, clock::get, "background", () -> {});
     }
@@ -41,33 +41,33 @@ class HeldBackTest {
     void thePollerItselfSendsAtItsNextLook() {
         hasMessage.set(true);
         driver.poll();
-        assertThat(rim.transmissions).hasValue(0);
+        assertThat(network.transmissions).hasValue(0);
         driver.poll();
-        assertThat(rim.transmissions).hasValue(1);
+        assertThat(network.transmissions).hasValue(1);
     }
 
     @Test
     void nothingWaitsIfNothingWasDelivered() {
         driver.poll();
-        assertThat(rim.transmissions).hasValue(1);
+        assertThat(network.transmissions).hasValue(1);
     }
 
     @Test
     void whoeverChangesSomethingSendsItFirst() {
         hasMessage.set(true);
         driver.poll();
-        driver.run(nowNs -> assertThat(rim.transmissions).hasValue(1));
+        driver.run(nowNs -> assertThat(network.transmissions).hasValue(1));
     }
 
     @Test
     void theBackgroundThreadSendsIfThePollerDoesNotComeBack() throws Exception {
         driver.start();
-        Race.until("the background thread sleeps", rim.isAwaited::get, Thread::onSpinWait);
-        int before = rim.transmissions.get();
+        Race.until("the background thread sleeps", network.isAwaited::get, Thread::onSpinWait);
+        int before = network.transmissions.get();
         hasMessage.set(true);
         driver.poll();
         clock.addAndGet(EngineDriver.POLLING_NS);
-        Race.until("it is sent", () -> rim.transmissions.get() > before, Thread::onSpinWait);
+        Race.until("it is sent", () -> network.transmissions.get() > before, Thread::onSpinWait);
     }
 
     /** Has messages for the application, and does not wake who waits for them: the poller has seen them before. */

@@ -1,8 +1,8 @@
 package io.rdma4j.softnic.engine;
 
-import io.rdma4j.protocol.cm.CmSettings;
-import io.rdma4j.protocol.cm.ConnectionManager;
-import io.rdma4j.softnic.rim.PacketHandler;
+import io.rdma4j.protocol.ibcm.CmSettings;
+import io.rdma4j.protocol.ibcm.IbConnectionManager;
+import io.rdma4j.softnic.network.PacketHandler;
 import org.junit.jupiter.api.Test;
 
 import java.util.concurrent.CompletableFuture;
@@ -18,7 +18,7 @@ class LookTest {
     private final Stocked quiet = new Stocked();
     private final AtomicLong clock = new AtomicLong(LONG_AGO_NS);
     private final Engine engine = new Engine(new FixedPorts(busy, quiet),
-            new ConnectionManager(CmSettings.defaults(1), () -> 1), () -> 100, ring -> {});
+            new IbConnectionManager(CmSettings.defaults(1), () -> 1), () -> 100, ring -> {});
     private final EngineDriver driver = new EngineDriver(engine, clock::get, null, () -> {});
 
     /** Counts how often it is asked, and tells that it has handed up what it was given to have. */
@@ -105,7 +105,7 @@ class LookTest {
 
     @Test
     void aDeviceIsAttendedForAMomentAfterSomebodyPosted() {
-        new PostedQueuePair(engine, driver).post(EngineQueuePair.SEND_BELL);
+        new PostedQueuePair(engine, driver).post(EngineQueuePair.SEND_DOORBELL);
         long attendedNs = driver.attendedForNs();
         assertThat(attendedNs).isBetween(1L, EngineDriver.POLLING_NS - 1);
         clock.addAndGet(attendedNs);
@@ -114,7 +114,7 @@ class LookTest {
 
     @Test
     void aDeviceIsNotAttendedByAThreadThatHasGoneToWait() {
-        new PostedQueuePair(engine, driver).post(EngineQueuePair.SEND_BELL);
+        new PostedQueuePair(engine, driver).post(EngineQueuePair.SEND_DOORBELL);
         driver.stopAttending();
         assertThat(driver.attendedForNs()).isNotPositive();
         driver.poll();
@@ -127,8 +127,8 @@ class LookTest {
         PostedQueuePair queuePair = new PostedQueuePair(engine, driver);
         // Another thread that finds an owner each time and relies on it.
         queuePair.whenHeard(() -> CompletableFuture
-                .runAsync(() -> queuePair.post(EngineQueuePair.SEND_BELL)).join());
-        queuePair.post(EngineQueuePair.SEND_BELL);
+                .runAsync(() -> queuePair.post(EngineQueuePair.SEND_DOORBELL)).join());
+        queuePair.post(EngineQueuePair.SEND_DOORBELL);
         assertThat(driver.attendedForNs()).isZero();
         queuePair.whenHeard(() -> {});
         driver.poll();

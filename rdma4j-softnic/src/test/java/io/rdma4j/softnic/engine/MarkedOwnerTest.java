@@ -1,8 +1,8 @@
 package io.rdma4j.softnic.engine;
 
-import io.rdma4j.protocol.cm.CmSettings;
-import io.rdma4j.protocol.cm.ConnectionManager;
-import io.rdma4j.softnic.rim.SimulatedNetwork;
+import io.rdma4j.protocol.ibcm.CmSettings;
+import io.rdma4j.protocol.ibcm.IbConnectionManager;
+import io.rdma4j.softnic.network.SimulatedNetwork;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -13,8 +13,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * drive. The mark of the JVM is set as by the thread itself.
  */
 class MarkedOwnerTest {
-    private final Engine engine = new Engine(new SimulatedNetwork(1).rim(),
-            new ConnectionManager(CmSettings.defaults(1), () -> 1), new Numbers()::next,
+    private final Engine engine = new Engine(new SimulatedNetwork(1).newNode(),
+            new IbConnectionManager(CmSettings.defaults(1), () -> 1), new Numbers()::next,
             ring -> {});
     private final EngineDriver driver = new EngineDriver(engine, System::nanoTime, null, () -> {});
     private final PostedQueuePair queuePair = new PostedQueuePair(engine, driver);
@@ -44,7 +44,7 @@ class MarkedOwnerTest {
 
     @Test
     void whoPosts() {
-        queuePair.post(EngineQueuePair.SEND_BELL);
+        queuePair.post(EngineQueuePair.SEND_DOORBELL);
     }
 
     @Test
@@ -61,6 +61,6 @@ class MarkedOwnerTest {
     @Test
     void whoWaits() {
         queuePair.touch();
-        driver.serve(null, new Linger(driver.nowNs()));
+        driver.serve(null, new AdaptiveSpin(driver.nowNs()));
     }
 }

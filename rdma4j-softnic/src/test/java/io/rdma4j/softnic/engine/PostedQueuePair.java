@@ -1,11 +1,11 @@
 package io.rdma4j.softnic.engine;
 
-import io.rdma4j.protocol.queue.QueuePairProtocol;
-import io.rdma4j.protocol.queue.SendRequest;
-import io.rdma4j.protocol.wire.Opcode;
-import io.rdma4j.protocol.wire.OutgoingPacket;
-import io.rdma4j.protocol.wire.PacketView;
-import io.rdma4j.protocol.wire.Path;
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.roce.wire.PacketView;
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.work.QueuePairProtocol;
+import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.softnic.queue.ReceiveRing;
 import io.rdma4j.softnic.queue.SendRing;
@@ -110,7 +110,7 @@ final class PostedQueuePair implements QueuePairProtocol, EngineQueuePair.Listen
     public void onPacket(PacketView packet, long nowNs) {}
 
     @Override
-    public boolean wantsReceiveBell() {
+    public boolean wantsReceiveDoorbell() {
         return true;
     }
 

@@ -1,6 +1,6 @@
 package io.rdma4j.softnic.memory;
 
-import io.rdma4j.protocol.queue.FlushOutcome;
+import io.rdma4j.protocol.work.FlushOutcome;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 

@@ -1,8 +1,8 @@
 package io.rdma4j.softnic.queue;
 
-import io.rdma4j.protocol.queue.ReceiveQueue;
-import io.rdma4j.protocol.queue.ReceiveRequest;
-import io.rdma4j.protocol.queue.SendRequest;
+import io.rdma4j.protocol.work.ReceiveQueue;
+import io.rdma4j.protocol.work.ReceiveRequest;
+import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.softnic.Race;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendWorkRequest;

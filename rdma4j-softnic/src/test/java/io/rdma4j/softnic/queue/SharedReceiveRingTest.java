@@ -1,6 +1,6 @@
 package io.rdma4j.softnic.queue;
 
-import io.rdma4j.protocol.queue.ReceiveQueue;
+import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import org.junit.jupiter.api.Test;
 

@@ -67,7 +67,7 @@ final class Connection implements AutoCloseable {
     }
 
     /** Creates the queue pair and what it needs, once the id has a device. */
-    void prepare(boolean isDeafToItself) throws IOException {
+    void prepare(boolean blocksMulticastLoopback) throws IOException {
         DeviceContext context = id.context();
         if (isDatagram()) {
             checkSize(context);
@@ -85,7 +85,7 @@ final class Connection implements AutoCloseable {
         id.createQueuePair(created, new QueuePairInitAttributes().type(id.queuePairType())
                 .capabilities(QueuePairCapabilities.ofDepth(depth, depth)).signalAll(true)
                 .sendCompletionQueue(sending).receiveCompletionQueue(receiving)
-                .blockSelfMulticastLoopback(isDeafToItself));
+                .blockSelfMulticastLoopback(blocksMulticastLoopback));
         open.add(id::closeQueuePair);
         if (workload.messages() > 0) {
             createMessage(created);

@@ -58,7 +58,7 @@ public final class Mckey implements Callable<Integer> {
     private boolean isSendOnly;
 
     @Option(names = "-l", description = "Keep what is sent from receivers on this device.")
-    private boolean isDeafToItself;
+    private boolean blocksMulticastLoopback;
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -149,7 +149,7 @@ public final class Mckey implements Callable<Integer> {
         }
 
         private void join(Connection connection, CmEvent event) throws IOException {
-            connection.prepare(isDeafToItself);
+            connection.prepare(blocksMulticastLoopback);
             if (!isSender) {
                 connection.postReceives();
             }

@@ -1,8 +1,8 @@
 package io.rdma4j.tools.demo;
 
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine;
 
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,0 +1,54 @@
+package io.rdma4j.protocol.ibcm;
+
+import io.rdma4j.cm.ConnectionParameters;
+
+/** A service that connections can be asked of. */
+public final class CmService {
+    /** Receives requests. Calls come from within calls of the manager. */
+    public interface Handler {
+        /**
+         * A request arrived.
+         *
+         * @param sourcePort the requester's port
+         * @param parameters what it asks for, with its private data
+         * @return who hears what becomes of it
+         */
+        IbCmConnection.Events onRequest(IbCmConnection conversation, int sourcePort,
+                ConnectionParameters parameters);
+    }
+
+    private final IbConnectionManager manager;
+    private final ListenSpec offer;
+    private final Handler handler;
+    private int unanswered;
+
+    CmService(IbConnectionManager manager, ListenSpec offer, Handler handler) {
+        this.manager = manager;
+        this.offer = offer;
+        this.handler = handler;
+    }
+
+    /** Stops offering the service; requests not yet answered remain. */
+    public void close() {
+        manager.remove(this);
+    }
+
+    ListenSpec offer() {
+        return offer;
+    }
+
+    /** {@return whether one more request may wait} */
+    boolean hasRoom() {
+        return unanswered < offer.backlog();
+    }
+
+    IbCmConnection.Events onRequest(IbCmConnection conversation, int sourcePort,
+            ConnectionParameters parameters) {
+        unanswered++;
+        return handler.onRequest(conversation, sourcePort, parameters);
+    }
+
+    void onAnswered() {
+        unanswered--;
+    }
+}

@@ -1,0 +1,44 @@
+package io.rdma4j.protocol.ibcm;
+
+import io.rdma4j.verbs.Mtu;
+
+/**
+ * How patient the connection manager is, and what it offers. Times are exponents: 4.096 us times 2 to
+ * that power.
+ *
+ * @param nodeGuid the device's node
+ * @param responseTimeout the wait for an answer before a message is sent again
+ * @param maxRetries how often a request or a reply is sent again
+ * @param disconnectRetries how often a disconnect request is sent again
+ * @param serviceTimeout the patience asked of a peer whose request the application has not answered
+ * @param timeWait how long late packets of a connection may still arrive
+ * @param ackTimeout the acknowledgement time-out of its queue pairs
+ * @param minRnrTimer the wait asked of peers that find no receive posted, a code
+ * @param maxReadAtomic READs and atomics a queue pair can hold, each way
+ */
+public record CmSettings(long nodeGuid, int responseTimeout, int maxRetries, int disconnectRetries,
+        int serviceTimeout, int timeWait, int ackTimeout, int minRnrTimer, int maxReadAtomic) {
+
+    /** {@return what suits a local network: no answer within 17 s is an unreachable peer} */
+    public static CmSettings defaults(long nodeGuid) {
+        return new CmSettings(nodeGuid, 18, 15, 4, 24, 18, 16, 12, 128);
+    }
+
+    /** {@return these with another patience} */
+    public CmSettings withPatience(int newResponseTimeout, int newMaxRetries) {
+        return new CmSettings(nodeGuid, newResponseTimeout, newMaxRetries, disconnectRetries,
+                serviceTimeout, timeWait, ackTimeout, minRnrTimer, maxReadAtomic);
+    }
+
+    static long nanos(int exponent) {
+        return 4096L << exponent;
+    }
+
+    static Mtu mtu(int code) {
+        Mtu mtu = Mtu.ofCode(code);
+        if (mtu == null) {
+            throw new IllegalArgumentException("no MTU has the code " + code);
+        }
+        return mtu;
+    }
+}

@@ -1,0 +1,144 @@
+package io.rdma4j.protocol.ibcm;
+
+import io.rdma4j.protocol.ibcm.CmMessage.ServiceReply;
+import io.rdma4j.protocol.ibcm.CmMessage.ServiceRequest;
+import io.rdma4j.verbs.Errno;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One look-up of a datagram service, by who asks: SIDR_REQ until SIDR_REP. Source: IBTA 12.11.
+ */
+public final class DatagramLookup implements CmTimer, IbConnectionManager.Asker {
+    /** Hears what comes of a look-up, once. Calls come from within calls of the manager. */
+    public interface Events {
+        /** The service was found. */
+        void onService(int queuePair, int qkey, byte[] privateData);
+
+        /** The peer said no; status as in table 117. */
+        void onRefused(int status, byte[] privateData);
+
+        /** The peer did not answer. */
+        void onUnreachable(Errno reason);
+    }
+
+    private static final int PKEY = 0xffff;
+
+    private final IbConnectionManager manager;
+    private final DatagramServices services;
+    private final CmPeer peer;
+    private final int trafficClass;
+    private final long order;
+    private final long transaction;
+    private final ServiceRequest request;
+    private final EarlyEnd earlyEnd;
+    private int retriesLeft;
+    private long deadlineNs = Long.MAX_VALUE;
+    private @Nullable Events events;
+
+    DatagramLookup(IbConnectionManager manager, DatagramServices services, ConnectSpec call,
+            Events events) {
+        this.manager = manager;
+        this.services = services;
+        this.events = events;
+        peer = call.peer();
+        trafficClass = call.typeOfService();
+        order = manager.newOrder();
+        int requestId = manager.newIdentifier();
+        transaction = manager.newTransaction(requestId);
+        request = new ServiceRequest(requestId, PKEY, call.serviceId(), call.privateData());
+        retriesLeft = manager.settings().maxRetries();
+        earlyEnd = new EarlyEnd(peer, CmSettings.nanos(manager.settings().responseTimeout()));
+    }
+
+    void ask(long nowNs) {
+        manager.send(peer, trafficClass, transaction, request);
+        waitUntil(earlyEnd.onFirst(nowNs));
+    }
+
+    private void askAgain(long nowNs) {
+        manager.send(peer, trafficClass, transaction, request,
+                earlyEnd.isPossible() ? this : null);
+        waitUntil(nowNs + CmSettings.nanos(manager.settings().responseTimeout()));
+    }
+
+    private void waitUntil(long newDeadlineNs) {
+        manager.unschedule(this);
+        deadlineNs = newDeadlineNs;
+        manager.schedule(this);
+    }
+
+    /** {@return whether it answers this look-up} */
+    boolean onReply(ServiceReply reply, CmPeer from) {
+        if (!from.equals(peer) || reply.serviceId() != request.serviceId()) {
+            return false;
+        }
+        Events hears = events;
+        close();
+        if (hears != null) {
+            tell(hears, reply);
+        }
+        return true;
+    }
+
+    private static void tell(Events hears, ServiceReply reply) {
+        byte[] privateData = reply.privateData().bytes();
+        if (reply.status() == 0) {
+            hears.onService(reply.queuePair(), reply.qkey(), privateData);
+        } else {
+            hears.onRefused(reply.status(), privateData);
+        }
+    }
+
+    @Override
+    public void onDeadline(long nowNs) {
+        if (earlyEnd.onDeadline() || retriesLeft-- > 0) {
+            askAgain(nowNs);
+        } else {
+            giveUp();
+        }
+    }
+
+    /** Nobody is there to answer: as if an answer had been waited for in vain, but sooner. */
+    @Override
+    public void onUnreachable(long nowNs) {
+        if (events == null) {
+            return;
+        }
+        long againNs = earlyEnd.onRefused(nowNs);
+        if (againNs == Long.MAX_VALUE) {
+            giveUp();
+        } else {
+            waitUntil(againNs);
+        }
+    }
+
+    private void giveUp() {
+        Events hears = events;
+        close();
+        if (hears != null) {
+            hears.onUnreachable(Errno.ETIMEDOUT);
+        }
+    }
+
+    /** Stops asking; nothing is reported any more. Idempotent. */
+    public void close() {
+        events = null;
+        manager.unschedule(this);
+        deadlineNs = Long.MAX_VALUE;
+        services.forget(this);
+    }
+
+    int requestId() {
+        return request.requestId();
+    }
+
+    @Override
+    public long deadlineNs() {
+        return deadlineNs;
+    }
+
+    @Override
+    public long order() {
+        return order;
+    }
+}

@@ -1,0 +1,116 @@
+package io.rdma4j.protocol.ibcm;
+
+import io.rdma4j.cm.SidrStatus;
+import io.rdma4j.protocol.ibcm.CmMessage.ServiceReply;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One look-up of a datagram service, by who is asked. The answer is remembered for a while and given
+ * again to whoever lost it, so that an application hears of each look-up once.
+ */
+public final class DatagramRequest implements CmTimer {
+    /** How long an answer is remembered, 17 s: as long as Linux takes for three repetitions. */
+    private static final int MEMORY = 22;
+
+    /**
+     * What makes a look-up the same one again.
+     *
+     * @param peer the addresses
+     * @param requestId the requester's number of it
+     * @param transaction the transaction of its message
+     */
+    record Key(CmPeer peer, int requestId, long transaction) {}
+
+    private final IbConnectionManager manager;
+    private final DatagramServices services;
+    private final DatagramService service;
+    private final Key key;
+    private final long serviceId;
+    private final long order;
+    private @Nullable ServiceReply answer;
+    private long deadlineNs = Long.MAX_VALUE;
+
+    DatagramRequest(IbConnectionManager manager, DatagramServices services, DatagramService service,
+            Key key, long serviceId) {
+        this.manager = manager;
+        this.services = services;
+        this.service = service;
+        this.key = key;
+        this.serviceId = serviceId;
+        order = manager.newOrder();
+    }
+
+    /** Says which queue pair serves. */
+    public void accept(int queuePair, int qkey, byte[] privateData, long nowNs)
+            throws RdmaException {
+        answer(SidrStatus.VALID, queuePair, qkey, privateData, nowNs);
+    }
+
+    /** Says no. */
+    public void reject(byte[] privateData, long nowNs) throws RdmaException {
+        answer(SidrStatus.REJECTED, 0, 0, privateData, nowNs);
+    }
+
+    private void answer(SidrStatus status, int queuePair, int qkey, byte[] privateData, long nowNs)
+            throws RdmaException {
+        if (answer != null) {
+            throw new RdmaException(Errno.EINVAL, "answer datagram request",
+                    "it is answered already");
+        }
+        answer = new ServiceReply(key.requestId, status.code(), PrivateData.NONE, 0, queuePair,
+                serviceId, qkey, PrivateData.of(privateData));
+        service.onAnswered();
+        deadlineNs = nowNs + CmSettings.nanos(MEMORY);
+        manager.schedule(this);
+        services.onAnswered(this);
+        onRepeated();
+    }
+
+    /** The same look-up again: if there is an answer, it was lost. */
+    void onRepeated() {
+        ServiceReply given = answer;
+        if (given != null) {
+            manager.send(key.peer, key.transaction, given);
+        }
+    }
+
+    /** Says no if nothing has been said. {@return whether nothing had} */
+    public boolean close(long nowNs) {
+        if (answer != null) {
+            return false;
+        }
+        try {
+            reject(new byte[0], nowNs);
+        } catch (RdmaException e) {
+            throw new IllegalStateException(e);
+        }
+        return true;
+    }
+
+    /** The answer has been remembered for long enough. */
+    @Override
+    public void onDeadline(long nowNs) {
+        services.forget(this);
+    }
+
+    /** {@return the addresses of both sides} */
+    public CmPeer peer() {
+        return key.peer;
+    }
+
+    Key key() {
+        return key;
+    }
+
+    @Override
+    public long deadlineNs() {
+        return deadlineNs;
+    }
+
+    @Override
+    public long order() {
+        return order;
+    }
+}

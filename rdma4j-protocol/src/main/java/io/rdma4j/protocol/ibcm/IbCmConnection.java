@@ -1,0 +1,592 @@
+package io.rdma4j.protocol.ibcm;
+
+import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.RejectReason;
+import io.rdma4j.protocol.ibcm.CmMessage.DisconnectReply;
+import io.rdma4j.protocol.ibcm.CmMessage.DisconnectRequest;
+import io.rdma4j.protocol.ibcm.CmMessage.MessageReceipt;
+import io.rdma4j.protocol.ibcm.CmMessage.ReadyToUse;
+import io.rdma4j.protocol.ibcm.CmMessage.Reject;
+import io.rdma4j.protocol.ibcm.CmMessage.Reply;
+import io.rdma4j.protocol.ibcm.CmMessage.Request;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection from request to time-wait, on one side.
+ *
+ * <pre>
+ * active   REQUEST_SENT ──REP──▶ REPLY_RECEIVED ──establish()──▶ ESTABLISHED
+ * passive  REQUEST_RECEIVED ──accept()──▶ REPLY_SENT ──RTU──▶ ESTABLISHED
+ * both     ESTABLISHED ──disconnect()──▶ DISCONNECT_SENT ──DREP──▶ TIME_WAIT ──▶ CLOSED
+ *          ESTABLISHED ──DREQ──▶ TIME_WAIT
+ * </pre>
+ *
+ * Source: IBTA 12.9.5 to 12.9.8. A disconnect request is confirmed at once; when the application hears
+ * of it, the peer has already ended.
+ */
+public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker {
+    /** Hears what becomes of a conversation. Calls come from within calls of the manager. */
+    public interface Events {
+        /** The peer accepted; {@link #establish} or {@link #reject} follows. */
+        void onReply(ConnectionParameters parameters);
+
+        /** The connection is established (passive side). */
+        void onEstablished();
+
+        /** The peer said no. */
+        void onRejected(int reason, byte[] privateData);
+
+        /** The peer did not answer. */
+        void onUnreachable(Errno reason);
+
+        /** The connection has ended. */
+        void onDisconnected();
+
+        /** Late packets can no longer arrive. */
+        void onTimewaitExit();
+    }
+
+    enum State {
+        REQUEST_SENT, REPLY_RECEIVED, REQUEST_RECEIVED, REPLY_SENT, ESTABLISHED, DISCONNECT_SENT, TIME_WAIT, CLOSED
+    }
+
+    private static final PrivateData NO_DATA = PrivateData.NONE;
+
+    private final IbConnectionManager manager;
+    private final CmSettings settings;
+    private final CmPeer peer;
+    private final NegotiatedParameters terms;
+    private final int localId;
+    private final long order;
+    private final boolean isActive;
+    private final EarlyEnd earlyEnd;
+    private long transaction;
+    private int remoteId;
+    private int localQueuePair;
+    private State state;
+    private @Nullable Events events;
+    private @Nullable CmService service;
+    private @Nullable CmMessage awaiting;
+    private int retriesLeft;
+    /** The peer has asked for time for the message that is waited for. */
+    private boolean hasHeard;
+    private long deadlineNs = Long.MAX_VALUE;
+
+    private IbCmConnection(IbConnectionManager manager, CmPeer peer, NegotiatedParameters terms,
+            boolean isActive, State state) {
+        this.manager = manager;
+        this.terms = terms;
+        this.settings = manager.settings();
+        this.peer = peer;
+        this.isActive = isActive;
+        this.state = state;
+        localId = manager.newIdentifier();
+        order = manager.newOrder();
+        earlyEnd = new EarlyEnd(peer, CmSettings.nanos(settings.responseTimeout()));
+    }
+
+    static IbCmConnection active(IbConnectionManager manager, ConnectSpec call, Events events,
+            long nowNs) {
+        IbCmConnection conversation = new IbCmConnection(manager, call.peer(),
+                new NegotiatedParameters(manager.settings(), call, manager.newPsn()), true,
+                State.REQUEST_SENT);
+        conversation.events = events;
+        conversation.call(call, nowNs);
+        return conversation;
+    }
+
+    static IbCmConnection passive(IbConnectionManager manager, CmPeer peer, CmService service,
+            long transaction, Request request) {
+        IbCmConnection conversation = new IbCmConnection(manager, peer,
+                new NegotiatedParameters(manager.settings(), service.offer().type(), request,
+                        manager.newPsn()),
+                false, State.REQUEST_RECEIVED);
+        conversation.service = service;
+        conversation.transaction = transaction;
+        conversation.remoteId = request.senderId();
+        return conversation;
+    }
+
+    // ---------------------------------------------------------------- what the application does
+
+    private void call(ConnectSpec call, long nowNs) {
+        ConnectionParameters own = call.parameters();
+        transaction = manager.newTransaction(localId);
+        localQueuePair = call.queuePairNumber();
+        Integer chosen = call.acknowledgeTimeout();
+        int ackTimeout = chosen == null ? settings.ackTimeout() : chosen;
+        PathRecord path = new PathRecord(0xffff, 0xffff, peer.local(), peer.remote(), 0, 0,
+                terms.typeOfService(), 64, 0, ackTimeout << 3);
+        send(new Request(localId, call.serviceId(), settings.nodeGuid(), 0, localQueuePair,
+                terms.responderResources(), terms.initiatorDepth(), settings.responseTimeout(),
+                terms.transportType(), own.flowControl(), terms.receivePsn(),
+                settings.responseTimeout(), terms.retryCount(), 0xffff, terms.mtu().code(),
+                own.rnrRetryCount(), settings.maxRetries(), own.sharedReceiveQueue(), path,
+                PathRecord.NONE, call.privateData()), settings.maxRetries(), nowNs);
+        waitUntil(earlyEnd.onFirst(nowNs));
+    }
+
+    /** Accepts a request. */
+    public void accept(ConnectionParameters own, int queuePairNumber, long nowNs)
+            throws RdmaException {
+        require(State.REQUEST_RECEIVED, "accept");
+        terms.grant(own);
+        Reply reply = new Reply(localId, remoteId, 0, queuePairNumber, terms.receivePsn(),
+                terms.responderResources(), terms.initiatorDepth(), 15, 0, own.flowControl(),
+                own.rnrRetryCount(), own.sharedReceiveQueue(), settings.nodeGuid(),
+                PrivateData.of(own.privateData()));
+        answered();
+        localQueuePair = queuePairNumber;
+        manager.expectReady(this);
+        state = State.REPLY_SENT;
+        send(reply, settings.maxRetries(), nowNs);
+    }
+
+    /** Confirms a reply. */
+    public void establish() throws RdmaException {
+        require(State.REPLY_RECEIVED, "establish");
+        state = State.ESTABLISHED;
+        manager.send(peer, terms.typeOfService(), transaction,
+                new ReadyToUse(localId, remoteId, NO_DATA));
+    }
+
+    /** Says no to a request or to a reply. */
+    public void reject(RejectReason reason, byte[] privateData) throws RdmaException {
+        if (state != State.REQUEST_RECEIVED && state != State.REPLY_RECEIVED) {
+            throw wrongState("reject");
+        }
+        sendReject(reason, privateData);
+        closed();
+    }
+
+    /** Ends the connection. */
+    public void disconnect(long nowNs) throws RdmaException {
+        if (state == State.TIME_WAIT || state == State.CLOSED || state == State.DISCONNECT_SENT) {
+            return;
+        }
+        if (state != State.ESTABLISHED && state != State.REPLY_SENT) {
+            throw wrongState("disconnect");
+        }
+        transaction = manager.newTransaction(localId);
+        state = State.DISCONNECT_SENT;
+        send(new DisconnectRequest(localId, remoteId, terms.remoteQueuePair(), NO_DATA),
+                settings.disconnectRetries(), nowNs);
+    }
+
+    /** Forgets the conversation: nothing is reported any more, the peer is told the end. */
+    public void close(long nowNs) {
+        events = null;
+        answered();
+        switch (state) {
+            case REQUEST_SENT -> {
+                sendReject(RejectReason.TIMEOUT, new byte[0]);
+                closed();
+            }
+            case REQUEST_RECEIVED, REPLY_RECEIVED -> {
+                sendReject(RejectReason.CONSUMER_DEFINED, new byte[0]);
+                closed();
+            }
+            case ESTABLISHED, REPLY_SENT -> {
+                try {
+                    disconnect(nowNs);
+                } catch (RdmaException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+            case DISCONNECT_SENT, TIME_WAIT, CLOSED -> {
+                // The rest runs by itself.
+            }
+        }
+    }
+
+    /**
+     * {@return the attributes that bring the queue pair to INIT, RTR or RTS}
+     *
+     * @param own this side's parameters
+     * @param gidIndex the index of the local address in the port's GID table
+     */
+    public QueuePairAttributes queuePairAttributes(QueuePairState target, ConnectionParameters own,
+            int gidIndex) throws RdmaException {
+        if (state == State.REQUEST_RECEIVED) {
+            terms.grant(own);
+        } else if (state == State.REQUEST_SENT && target != QueuePairState.INIT) {
+            throw wrongState("initialize queue pair attributes");
+        }
+        return terms.attributes(target, peer.remote(), gidIndex);
+    }
+
+    // ---------------------------------------------------------------- what the peer does
+
+    /** The same request again: the answer is on its way, lost, or not yet given. */
+    void onRepeatedRequest() {
+        switch (state) {
+            case REQUEST_RECEIVED ->
+                manager.send(peer, terms.typeOfService(), transaction, new MessageReceipt(localId,
+                        remoteId, MessageReceipt.OF_REQUEST, settings.serviceTimeout(), NO_DATA));
+            case REPLY_SENT -> resend();
+            case TIME_WAIT -> sendReject(RejectReason.STALE_CONNECTION, new byte[0]);
+            case ESTABLISHED, DISCONNECT_SENT, CLOSED, REQUEST_SENT, REPLY_RECEIVED -> {
+                // A late copy.
+            }
+        }
+    }
+
+    void onReply(Reply reply) {
+        switch (state) {
+            case REQUEST_SENT -> {
+                stopWaiting();
+                state = State.REPLY_RECEIVED;
+                remoteId = reply.senderId();
+                terms.onReply(reply);
+                manager.remember(this);
+                Events hears = events;
+                if (hears != null) {
+                    hears.onReply(new ConnectionParameters()
+                            .privateData(reply.privateData().bytes())
+                            .responderResources(reply.initiatorDepth())
+                            .initiatorDepth(reply.responderResources())
+                            .flowControl(reply.flowControl()).rnrRetryCount(reply.rnrRetryCount())
+                            .sharedReceiveQueue(reply.sharedReceiveQueue())
+                            .queuePairNumber(reply.queuePair()));
+                }
+            }
+            case ESTABLISHED -> {
+                if (isActive && reply.senderId() == remoteId) {
+                    manager.send(peer, terms.typeOfService(), transaction,
+                            new ReadyToUse(localId, remoteId, NO_DATA));
+                }
+            }
+            case REPLY_RECEIVED -> {
+                if (reply.senderId() == remoteId) {
+                    manager.send(peer, terms.typeOfService(), transaction,
+                            new MessageReceipt(localId, remoteId, MessageReceipt.OF_REPLY,
+                                    settings.serviceTimeout(), NO_DATA));
+                }
+            }
+            case REQUEST_RECEIVED, REPLY_SENT, DISCONNECT_SENT, TIME_WAIT, CLOSED -> {
+                // A late copy.
+            }
+        }
+    }
+
+    /** The peer replied with a queue pair that another connection has. */
+    void refuseStale(Reply reply) {
+        remoteId = reply.senderId();
+        state = State.REPLY_RECEIVED;
+        sendReject(RejectReason.STALE_CONNECTION, new byte[0]);
+        Events hears = events;
+        closed();
+        if (hears != null) {
+            hears.onRejected(RejectReason.STALE_CONNECTION.code(), new byte[0]);
+        }
+    }
+
+    /**
+     * A packet of the connection shows that the peer is ready, though its word for it may be lost.
+     *
+     * @throws RdmaException EISCONN if the connection is established already
+     */
+    public void communicationEstablished() throws RdmaException {
+        if (state == State.ESTABLISHED) {
+            throw new RdmaException(Errno.EISCONN, "notify",
+                    "the connection is established already");
+        }
+        require(State.REPLY_SENT, "notify");
+        onReadyToUse();
+    }
+
+    void onReadyToUse() {
+        if (state == State.REPLY_SENT) {
+            stopWaiting();
+            state = State.ESTABLISHED;
+            Events hears = events;
+            if (hears != null) {
+                hears.onEstablished();
+            }
+        }
+    }
+
+    void onReject(Reject reject, long nowNs) {
+        switch (state) {
+            case REQUEST_SENT, REPLY_RECEIVED, REPLY_SENT -> {
+                Events hears = events;
+                closed();
+                if (hears != null) {
+                    hears.onRejected(reject.reason(), reject.privateData().bytes());
+                }
+            }
+            case ESTABLISHED, DISCONNECT_SENT -> ended(nowNs);
+            case REQUEST_RECEIVED -> {
+                // The requester gave up before the application answered. The application still has to
+                // hear of it and to let go; until then the request keeps its place in the backlog, or a
+                // peer that asks and withdraws could fill memory.
+                Events hears = events;
+                withdrawn();
+                if (hears != null) {
+                    hears.onRejected(reject.reason(), reject.privateData().bytes());
+                }
+            }
+            case TIME_WAIT, CLOSED -> {
+                // Nothing left to end.
+            }
+        }
+    }
+
+    /** The requester gave up before it knew our identifier: nothing to end once it knows. */
+    void onWithdrawn(Reject reject, long nowNs) {
+        if (state == State.REQUEST_RECEIVED || state == State.REPLY_SENT) {
+            onReject(reject, nowNs);
+        }
+    }
+
+    void onMessageReceipt(MessageReceipt receipt, long nowNs) {
+        boolean isExpected = switch (receipt.received()) {
+            case MessageReceipt.OF_REQUEST -> state == State.REQUEST_SENT;
+            case MessageReceipt.OF_REPLY -> state == State.REPLY_SENT;
+            default -> false;
+        };
+        if (isExpected) {
+            hasHeard = true;
+            waitUntil(nowNs + CmSettings.nanos(receipt.serviceTimeout())
+                    + CmSettings.nanos(settings.responseTimeout()));
+        }
+    }
+
+    /** {@return whether it names this connection's queue pair, too} */
+    boolean onDisconnectRequest(DisconnectRequest request, long requestTransaction, long nowNs) {
+        if (request.remoteQueuePair() != localQueuePair) {
+            return false;
+        }
+        switch (state) {
+            case ESTABLISHED, REPLY_SENT, DISCONNECT_SENT, TIME_WAIT -> {
+                manager.send(peer, terms.typeOfService(), requestTransaction,
+                        new DisconnectReply(localId, remoteId, NO_DATA));
+                ended(nowNs);
+            }
+            case REQUEST_SENT, REPLY_RECEIVED, REQUEST_RECEIVED, CLOSED -> {
+                // Not connected.
+            }
+        }
+        return true;
+    }
+
+    void onDisconnectReply(long nowNs) {
+        if (state == State.DISCONNECT_SENT) {
+            ended(nowNs);
+        }
+    }
+
+    /** The peer has forgotten this connection: it asks for a new one with the same queue pair. */
+    void onStale(long nowNs) {
+        if (isConnected()) {
+            ended(nowNs);
+        }
+    }
+
+    @Override
+    public void onDeadline(long nowNs) {
+        if (state == State.TIME_WAIT) {
+            Events hears = events;
+            closed();
+            if (hears != null) {
+                hears.onTimewaitExit();
+            }
+        } else if (awaiting != null) {
+            if ((mayEndEarly() && earlyEnd.onDeadline()) || retriesLeft-- > 0) {
+                resend();
+                waitUntil(nowNs + CmSettings.nanos(settings.responseTimeout()));
+            } else {
+                giveUp(nowNs);
+            }
+        }
+    }
+
+    /** Nobody is there to answer a request: as if it had been waited for in vain, but sooner. */
+    @Override
+    public void onUnreachable(long nowNs) {
+        if (!mayEndEarly()) {
+            return;
+        }
+        long againNs = earlyEnd.onRefused(nowNs);
+        if (againNs == Long.MAX_VALUE) {
+            giveUp(nowNs);
+        } else {
+            waitUntil(againNs);
+        }
+    }
+
+    /** Only a request nobody has said anything to: what the system says is no word of the peer. */
+    private boolean mayEndEarly() {
+        return state == State.REQUEST_SENT && !hasHeard && earlyEnd.isPossible();
+    }
+
+    private void giveUp(long nowNs) {
+        if (state == State.DISCONNECT_SENT) {
+            ended(nowNs);
+            return;
+        }
+        sendReject(RejectReason.TIMEOUT, new byte[0]);
+        Events hears = events;
+        closed();
+        if (hears != null) {
+            hears.onUnreachable(Errno.ETIMEDOUT);
+        }
+    }
+
+    private void ended(long nowNs) {
+        if (state == State.TIME_WAIT) {
+            return;
+        }
+        stopWaiting();
+        state = State.TIME_WAIT;
+        waitUntil(nowNs + CmSettings.nanos(settings.timeWait()));
+        Events hears = events;
+        if (hears != null) {
+            hears.onDisconnected();
+        }
+    }
+
+    private void closed() {
+        answered();
+        withdrawn();
+    }
+
+    private void withdrawn() {
+        stopWaiting();
+        state = State.CLOSED;
+        events = null;
+        manager.forget(this);
+    }
+
+    /** The request no longer waits for the application. */
+    private void answered() {
+        CmService waitsAt = service;
+        if (waitsAt != null) {
+            service = null;
+            waitsAt.onAnswered();
+        }
+    }
+
+    // ---------------------------------------------------------------- sending and waiting
+
+    private void send(CmMessage message, int retries, long nowNs) {
+        awaiting = message;
+        retriesLeft = retries;
+        manager.send(peer, terms.typeOfService(), transaction, message);
+        waitUntil(nowNs + CmSettings.nanos(settings.responseTimeout()));
+    }
+
+    private void resend() {
+        CmMessage message = awaiting;
+        if (message != null) {
+            manager.send(peer, terms.typeOfService(), transaction, message,
+                    mayEndEarly() ? this : null);
+        }
+    }
+
+    private void sendReject(RejectReason reason, byte[] privateData) {
+        int rejected = switch (state) {
+            // In time-wait it answers another request: its sender knows no identifier of ours.
+            case REQUEST_RECEIVED, TIME_WAIT -> Reject.OF_REQUEST;
+            case REPLY_RECEIVED -> Reject.OF_REPLY;
+            case REQUEST_SENT, REPLY_SENT, ESTABLISHED, DISCONNECT_SENT, CLOSED -> Reject.OF_NONE;
+        };
+        // Who gives up says of which node it is: that is how the peer finds the connection. IBTA 12.6.7.2.
+        PrivateData information = reason == RejectReason.TIMEOUT
+                ? PrivateData.of(settings.nodeGuid())
+                : NO_DATA;
+        manager.send(peer, terms.typeOfService(), transaction,
+                new Reject(localId, remoteId, rejected, reason.code(),
+                        information, information.length(), PrivateData.of(privateData)));
+    }
+
+    private void waitUntil(long newDeadlineNs) {
+        manager.unschedule(this);
+        deadlineNs = newDeadlineNs;
+        manager.schedule(this);
+    }
+
+    private void stopWaiting() {
+        manager.unschedule(this);
+        deadlineNs = Long.MAX_VALUE;
+        awaiting = null;
+    }
+
+    private void require(State wanted, String operation) throws RdmaException {
+        if (state != wanted) {
+            throw wrongState(operation);
+        }
+    }
+
+    private RdmaException wrongState(String operation) {
+        return new RdmaException(
+                state == State.CLOSED || state == State.TIME_WAIT ? Errno.ECONNRESET : Errno.EINVAL,
+                operation, "the connection is in state " + state);
+    }
+
+    // ---------------------------------------------------------------- for the manager
+
+    void listen(Events newEvents) {
+        events = newEvents;
+    }
+
+    int localId() {
+        return localId;
+    }
+
+    int remoteId() {
+        return remoteId;
+    }
+
+    int localQueuePair() {
+        return localQueuePair;
+    }
+
+    int remoteQueuePair() {
+        return terms.remoteQueuePair();
+    }
+
+    @Override
+    public long deadlineNs() {
+        return deadlineNs;
+    }
+
+    @Override
+    public long order() {
+        return order;
+    }
+
+    boolean isActive() {
+        return isActive;
+    }
+
+    /** {@return whether the peer's identifier is known} */
+    boolean knowsPeer() {
+        return state != State.REQUEST_SENT;
+    }
+
+    /** {@return whether its queue pairs may be in use} */
+    boolean isConnected() {
+        return state == State.ESTABLISHED || state == State.REPLY_SENT
+                || state == State.DISCONNECT_SENT;
+    }
+
+    State state() {
+        return state;
+    }
+
+    /** {@return the largest packet both sides agreed on} */
+    public Mtu mtu() {
+        return terms.mtu();
+    }
+
+    /** {@return the addresses of both sides} */
+    public CmPeer peer() {
+        return peer;
+    }
+}

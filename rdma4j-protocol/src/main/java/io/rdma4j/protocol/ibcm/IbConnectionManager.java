@@ -1,0 +1,514 @@
+package io.rdma4j.protocol.ibcm;
+
+import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.RejectReason;
+import io.rdma4j.protocol.ibcm.CmMessage.AlternatePathResponse;
+import io.rdma4j.protocol.ibcm.CmMessage.DisconnectReply;
+import io.rdma4j.protocol.ibcm.CmMessage.DisconnectRequest;
+import io.rdma4j.protocol.ibcm.CmMessage.LoadAlternatePath;
+import io.rdma4j.protocol.ibcm.CmMessage.MessageReceipt;
+import io.rdma4j.protocol.ibcm.CmMessage.ReadyToUse;
+import io.rdma4j.protocol.ibcm.CmMessage.Reject;
+import io.rdma4j.protocol.ibcm.CmMessage.Reply;
+import io.rdma4j.protocol.ibcm.CmMessage.Request;
+import io.rdma4j.protocol.ibcm.CmMessage.ServiceReply;
+import io.rdma4j.protocol.ibcm.CmMessage.ServiceRequest;
+import io.rdma4j.protocol.roce.wire.Psn;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.TreeSet;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
+
+/**
+ * The connection manager of one device. One caller at a time; time is an argument.
+ *
+ * <p>After every call the host polls for messages with {@link #pollTransmit} until there is none, and
+ * asks for {@link #deadlineNs}.
+ */
+public final class IbConnectionManager {
+    /** The queue pair that connection managers talk on. Source: IBTA 12.4. */
+    public static final int QUEUE_PAIR = 1;
+    /** Its Q_Key. Source: IBTA 3.5.3, 13.5.2. */
+    public static final int QKEY = 0x8001_0000;
+    /** Bytes of a message. */
+    public static final int MESSAGE_LENGTH = Mad.LENGTH;
+
+    /** Answers that wait to be sent; beyond this the peer has to ask again. */
+    private static final int MAX_OUTGOING = 4096;
+
+    private final CmSettings settings;
+    private final IntSupplier random;
+    private final Supplier<Mtu> largestMtu;
+    private final Map<Integer, IbCmConnection> byLocalId = new HashMap<>();
+    private final Map<RemoteKey, IbCmConnection> requestsByRemoteId = new HashMap<>();
+    private final Map<RemoteKey, IbCmConnection> byRemoteQueuePair = new HashMap<>();
+    /** Accepted requests whose peers have not said that they are ready. */
+    private final Map<Integer, IbCmConnection> awaitingReady = new HashMap<>();
+    private final TreeSet<CmTimer> timers = new TreeSet<>(
+            Comparator.comparingLong(CmTimer::deadlineNs).thenComparingLong(CmTimer::order));
+    private final List<CmService> services = new ArrayList<>();
+    private final Queue<Outgoing> outgoing = new ArrayDeque<>();
+    private final DatagramServices datagrams = new DatagramServices(this);
+    private int nextIdentifier;
+    private int trafficClass;
+    private @Nullable Asker asker;
+    private long nextOrder;
+
+    private record RemoteKey(Gid address, int number) {}
+
+    /** Wants to hear that nobody has the port that its message went to. */
+    interface Asker {
+        void onUnreachable(long nowNs);
+    }
+
+    /** @param asker null if nobody wants to hear what the system says of the destination */
+    private record Outgoing(CmPeer peer, int trafficClass, long transaction, CmMessage message,
+            @Nullable Asker asker) {}
+
+    /**
+     * @param settings how patient it is
+     * @param random numbers that others cannot guess, for identifiers and first PSNs
+     */
+    public IbConnectionManager(CmSettings settings, IntSupplier random) {
+        this(settings, random, () -> Mtu.MTU_4096);
+    }
+
+    /**
+     * As above for a network whose packets may be small.
+     *
+     * @param largestMtu the largest packets that can be sent and received now
+     */
+    public IbConnectionManager(CmSettings settings, IntSupplier random, Supplier<Mtu> largestMtu) {
+        this.settings = settings;
+        this.random = random;
+        this.largestMtu = largestMtu;
+        nextIdentifier = random.getAsInt();
+    }
+
+    // ---------------------------------------------------------------- what applications do
+
+    /**
+     * Offers connections.
+     *
+     * @throws RdmaException EADDRINUSE if they are offered already
+     */
+    public CmService listen(ListenSpec offer, CmService.Handler handler) throws RdmaException {
+        for (CmService service : services) {
+            service.offer().requireNoConflict(offer);
+        }
+        CmService service = new CmService(this, offer, handler);
+        services.add(service);
+        return service;
+    }
+
+    /**
+     * Offers a datagram service.
+     *
+     * @throws RdmaException EADDRINUSE if it is offered already
+     */
+    public DatagramService listenForLookups(ListenSpec offer, DatagramService.Handler handler)
+            throws RdmaException {
+        return datagrams.listen(offer, handler);
+    }
+
+    /** Looks a datagram service up. */
+    public DatagramLookup lookUp(ConnectSpec call, DatagramLookup.Events events, long nowNs) {
+        return datagrams.lookUp(call, events, nowNs);
+    }
+
+    /** Asks for a connection. */
+    public IbCmConnection connect(ConnectSpec call, IbCmConnection.Events events, long nowNs) {
+        IbCmConnection conversation = IbCmConnection.active(this, call, events, nowNs);
+        byLocalId.put(conversation.localId(), conversation);
+        return conversation;
+    }
+
+    /** Tells every peer the end, once; for when the device closes. */
+    public void closeAll(long nowNs) {
+        for (IbCmConnection conversation : List.copyOf(byLocalId.values())) {
+            conversation.close(nowNs);
+        }
+        datagrams.closeAll(nowNs);
+    }
+
+    // ---------------------------------------------------------------- what the wire does
+
+    /**
+     * A management datagram arrived.
+     *
+     * @param mad its 256 bytes, between position and limit
+     * @param peer the addresses it travelled between
+     * @return false if it is no message of a connection manager, or of no connection or look-up of this one; it may
+     *         have been answered, so that the peer forgets it too
+     */
+    public boolean onMad(ByteBuffer mad, CmPeer peer, long nowNs) {
+        CmMessage.Received received = CmMessage.decode(mad);
+        if (received == null) {
+            return false;
+        }
+        long transaction = received.transaction();
+        return switch (received.message()) {
+            case Request request -> {
+                onRequest(request, transaction, peer, nowNs);
+                yield true;
+            }
+            case Reply reply -> onReply(reply, transaction, peer, nowNs);
+            case ReadyToUse ready -> onReadyToUse(
+                    find(ready.receiverId(), ready.senderId(), peer));
+            case Reject reject -> onReject(reject, peer, nowNs);
+            case MessageReceipt receipt -> onMessageReceipt(receipt, peer, nowNs);
+            case DisconnectRequest request ->
+                onDisconnectRequest(request, transaction, peer, nowNs);
+            case DisconnectReply reply -> onDisconnectReply(
+                    find(reply.receiverId(), reply.senderId(), peer), nowNs);
+            case LoadAlternatePath offer -> onAlternatePath(offer, transaction, peer);
+            case AlternatePathResponse response -> throw new IllegalArgumentException(
+                    response + " is never decoded");
+            case ServiceRequest request -> {
+                datagrams.onRequest(request, transaction, peer);
+                yield true;
+            }
+            case ServiceReply reply -> datagrams.onReply(reply, peer);
+        };
+    }
+
+    private void onRequest(Request request, long transaction, CmPeer peer, long nowNs) {
+        IbCmConnection repeated = requestsByRemoteId
+                .get(new RemoteKey(peer.remote(), request.senderId()));
+        if (repeated != null) {
+            repeated.onRepeatedRequest();
+            return;
+        }
+        CmService service = service(request.serviceId(), peer.local());
+        IpHeader ip = IpHeader.decode(request.privateData().bytes());
+        RejectReason refusal = refusal(request, service, ip, peer, nowNs);
+        if (refusal != null || service == null || ip == null) {
+            refuse(request, refusal == null ? RejectReason.UNSUPPORTED : refusal, PrivateData.NONE,
+                    transaction, peer);
+            return;
+        }
+        int largest = largestMtu.get().code();
+        if (request.pathMtu() > largest) {
+            // With the one that would do in the upper four bits, as a request has it. IBTA 12.6.7.2.
+            refuse(request, RejectReason.INVALID_MTU,
+                    PrivateData.of(new byte[]{(byte) (largest << 4)}), transaction, peer);
+            return;
+        }
+        IbCmConnection conversation = IbCmConnection.passive(this, peer, service, transaction,
+                request);
+        byLocalId.put(conversation.localId(), conversation);
+        remember(conversation);
+        conversation.listen(service.onRequest(conversation, ip.sourcePort(),
+                new ConnectionParameters()
+                        .privateData(request.privateData().from(IpHeader.LENGTH))
+                        .responderResources(request.initiatorDepth())
+                        .initiatorDepth(request.responderResources())
+                        .flowControl(request.flowControl()).retryCount(request.retryCount())
+                        .rnrRetryCount(request.rnrRetryCount())
+                        .sharedReceiveQueue(request.sharedReceiveQueue())
+                        .queuePairNumber(request.queuePair())));
+    }
+
+    private void refuse(Request request, RejectReason reason, PrivateData information,
+            long transaction, CmPeer peer) {
+        send(peer, transaction, new Reject(0, request.senderId(), Reject.OF_REQUEST, reason.code(),
+                information, information.length(), PrivateData.NONE));
+    }
+
+    private @Nullable RejectReason refusal(Request request, @Nullable CmService service,
+            @Nullable IpHeader ip, CmPeer peer, long nowNs) {
+        IbCmConnection stale = byRemoteQueuePair
+                .get(new RemoteKey(peer.remote(), request.queuePair()));
+        if (stale != null) {
+            stale.onStale(nowNs);
+            return RejectReason.STALE_CONNECTION;
+        }
+        if (Mtu.ofCode(request.pathMtu()) == null) {
+            return RejectReason.INVALID_MTU;
+        }
+        if (service == null) {
+            return RejectReason.INVALID_SERVICE_ID;
+        }
+        if (request.transportType() != NegotiatedParameters.transportType(service.offer().type())) {
+            return RejectReason.INVALID_TRANSPORT_TYPE;
+        }
+        if (ip == null) {
+            return RejectReason.UNSUPPORTED;
+        }
+        return service.hasRoom() ? null : RejectReason.NO_RESOURCES;
+    }
+
+    private @Nullable CmService service(long id, Gid destination) {
+        for (CmService service : services) {
+            if (service.offer().serves(id, destination)) {
+                return service;
+            }
+        }
+        return null;
+    }
+
+    private boolean onReply(Reply reply, long transaction, CmPeer peer, long nowNs) {
+        IbCmConnection conversation = find(reply.receiverId(), peer);
+        if (conversation == null || !conversation.isActive()) {
+            send(peer, transaction,
+                    new Reject(reply.receiverId(), reply.senderId(), Reject.OF_REPLY,
+                            RejectReason.INVALID_COMMUNICATION_ID.code(), PrivateData.NONE, 0,
+                            PrivateData.NONE));
+            return false;
+        }
+        IbCmConnection stale = byRemoteQueuePair
+                .get(new RemoteKey(peer.remote(), reply.queuePair()));
+        if (stale != null && stale.isConnected() && !conversation.knowsPeer()) {
+            // The queue pair is connected already: the peer has forgotten with whom. IBTA 12.9.8.3.1.
+            stale.onStale(nowNs);
+            conversation.refuseStale(reply);
+        } else {
+            conversation.onReply(reply);
+        }
+        return true;
+    }
+
+    private static boolean onReadyToUse(@Nullable IbCmConnection conversation) {
+        if (conversation == null) {
+            return false;
+        }
+        conversation.onReadyToUse();
+        return true;
+    }
+
+    private boolean onReject(Reject reject, CmPeer peer, long nowNs) {
+        IbCmConnection conversation = findAlsoNew(reject.receiverId(), reject.senderId(), peer);
+        if (conversation == null) {
+            return onWithdrawn(reject, peer, nowNs);
+        }
+        conversation.onReject(reject, nowNs);
+        return true;
+    }
+
+    /** A requester that got no answer withdraws; it does not know our identifier. */
+    private boolean onWithdrawn(Reject reject, CmPeer peer, long nowNs) {
+        IbCmConnection waiting = requestsByRemoteId
+                .get(new RemoteKey(peer.remote(), reject.senderId()));
+        if (waiting == null || reject.receiverId() != 0) {
+            return false;
+        }
+        waiting.onWithdrawn(reject, nowNs);
+        return true;
+    }
+
+    private boolean onMessageReceipt(MessageReceipt receipt, CmPeer peer, long nowNs) {
+        IbCmConnection conversation = findAlsoNew(receipt.receiverId(), receipt.senderId(), peer);
+        if (conversation == null) {
+            return false;
+        }
+        conversation.onMessageReceipt(receipt, nowNs);
+        return true;
+    }
+
+    private boolean onDisconnectRequest(DisconnectRequest request, long transaction, CmPeer peer,
+            long nowNs) {
+        IbCmConnection conversation = find(request.receiverId(), request.senderId(), peer);
+        if (conversation != null) {
+            return conversation.onDisconnectRequest(request, transaction, nowNs);
+        }
+        if (!byLocalId.containsKey(request.receiverId())) {
+            // Forgotten here: the peer may forget it too.
+            send(peer, transaction, DisconnectReply.to(request));
+        }
+        return false;
+    }
+
+    private static boolean onDisconnectReply(@Nullable IbCmConnection conversation, long nowNs) {
+        if (conversation == null) {
+            return false;
+        }
+        conversation.onDisconnectReply(nowNs);
+        return true;
+    }
+
+    /** There is one path between two RoCE addresses, and no other to change over to. */
+    private boolean onAlternatePath(LoadAlternatePath offer, long transaction, CmPeer peer) {
+        boolean isKnown = find(offer.receiverId(), offer.senderId(), peer) != null;
+        send(peer, transaction, AlternatePathResponse.to(offer, isKnown
+                ? AlternatePathResponse.UNSUPPORTED
+                : AlternatePathResponse.INVALID_COMMUNICATION_ID));
+        return isKnown;
+    }
+
+    /**
+     * A packet of the peer arrived on a queue pair: if its word that it is ready is missing, this takes its
+     * place. Source: IBTA 12.9.7.2.
+     */
+    public void onPeerReady(int queuePair) {
+        IbCmConnection conversation = awaitingReady.remove(queuePair);
+        if (conversation != null) {
+            conversation.onReadyToUse();
+        }
+    }
+
+    /** {@return the conversation of an identifier of ours, if it is with that peer} */
+    private @Nullable IbCmConnection find(int localId, CmPeer peer) {
+        IbCmConnection conversation = byLocalId.get(localId);
+        return conversation != null && conversation.peer().equals(peer) ? conversation : null;
+    }
+
+    private @Nullable IbCmConnection find(int localId, int remoteId, CmPeer peer) {
+        IbCmConnection conversation = find(localId, peer);
+        return conversation != null && conversation.remoteId() == remoteId ? conversation : null;
+    }
+
+    /** As above; one whose peer's identifier is not known yet is of any. */
+    private @Nullable IbCmConnection findAlsoNew(int localId, int remoteId, CmPeer peer) {
+        IbCmConnection conversation = find(localId, peer);
+        return conversation != null && conversation.knowsPeer()
+                && conversation.remoteId() != remoteId ? null : conversation;
+    }
+
+    // ---------------------------------------------------------------- sending and time
+
+    /**
+     * Writes the next message to send.
+     *
+     * @param out room for {@link #MESSAGE_LENGTH} bytes
+     * @return the addresses it travels between, or null if there is none
+     */
+    public @Nullable CmPeer pollTransmit(ByteBuffer out) {
+        Outgoing next = outgoing.poll();
+        asker = next == null ? null : next.asker;
+        if (next == null) {
+            return null;
+        }
+        CmMessage.encode(next.transaction, next.message, out);
+        trafficClass = next.trafficClass;
+        return next.peer;
+    }
+
+    /**
+     * {@return whether the host should find out, when it sends the message that was polled last, whether anybody has
+     * the port it goes to} If nobody has, {@link #onUnreachable} follows.
+     */
+    public boolean isAsking() {
+        return asker != null;
+    }
+
+    /** The system says that nobody has the port that the message polled last was sent to. */
+    public void onUnreachable(long nowNs) {
+        Asker hears = asker;
+        if (hears != null) {
+            asker = null;
+            hears.onUnreachable(nowNs);
+        }
+    }
+
+    /** {@return the IP traffic class of the message that was polled last: that of its connection} */
+    public int trafficClass() {
+        return trafficClass;
+    }
+
+    /** {@return when {@link #onDeadline} wants to be called, {@link Long#MAX_VALUE} for never} */
+    public long deadlineNs() {
+        return timers.isEmpty() ? Long.MAX_VALUE : timers.first().deadlineNs();
+    }
+
+    /** The deadline has passed. */
+    public void onDeadline(long nowNs) {
+        while (!timers.isEmpty() && timers.first().deadlineNs() <= nowNs) {
+            timers.removeFirst().onDeadline(nowNs);
+        }
+    }
+
+    // ---------------------------------------------------------------- for conversations
+
+    CmSettings settings() {
+        return settings;
+    }
+
+    int newIdentifier() {
+        do {
+            nextIdentifier++;
+        } while (nextIdentifier == 0 || byLocalId.containsKey(nextIdentifier)
+                || datagrams.uses(nextIdentifier));
+        return nextIdentifier;
+    }
+
+    /** {@return a number that decides between timers of equal deadline} */
+    long newOrder() {
+        return nextOrder++;
+    }
+
+    int newPsn() {
+        return random.getAsInt() & Psn.MASK;
+    }
+
+    long newTransaction(int localId) {
+        return (long) random.getAsInt() << 32 | (localId & 0xffff_ffffL);
+    }
+
+    /** Sends what belongs to no connection. */
+    void send(CmPeer peer, long transaction, CmMessage message) {
+        send(peer, 0, transaction, message);
+    }
+
+    void send(CmPeer peer, int messageTrafficClass, long transaction, CmMessage message) {
+        send(peer, messageTrafficClass, transaction, message, null);
+    }
+
+    void send(CmPeer peer, int messageTrafficClass, long transaction, CmMessage message,
+            @Nullable Asker messageAsker) {
+        if (outgoing.size() < MAX_OUTGOING) {
+            outgoing.add(new Outgoing(peer, messageTrafficClass, transaction, message,
+                    messageAsker));
+        }
+    }
+
+    void schedule(CmTimer timer) {
+        timers.add(timer);
+    }
+
+    void unschedule(CmTimer timer) {
+        timers.remove(timer);
+    }
+
+    /** The peer's identifier and queue pair are known. */
+    void remember(IbCmConnection conversation) {
+        Gid remote = conversation.peer().remote();
+        if (!conversation.isActive()) {
+            requestsByRemoteId.put(new RemoteKey(remote, conversation.remoteId()), conversation);
+        }
+        byRemoteQueuePair.put(new RemoteKey(remote, conversation.remoteQueuePair()), conversation);
+    }
+
+    void expectReady(IbCmConnection conversation) {
+        awaitingReady.put(conversation.localQueuePair(), conversation);
+    }
+
+    void forget(IbCmConnection conversation) {
+        awaitingReady.remove(conversation.localQueuePair(), conversation);
+        Gid remote = conversation.peer().remote();
+        byLocalId.remove(conversation.localId(), conversation);
+        requestsByRemoteId.remove(new RemoteKey(remote, conversation.remoteId()), conversation);
+        byRemoteQueuePair.remove(new RemoteKey(remote, conversation.remoteQueuePair()),
+                conversation);
+    }
+
+    void remove(CmService service) {
+        services.remove(service);
+    }
+
+    /** {@return connections in any state, look-ups of others included} */
+    int conversationCount() {
+        return byLocalId.size() + datagrams.requestCount();
+    }
+}

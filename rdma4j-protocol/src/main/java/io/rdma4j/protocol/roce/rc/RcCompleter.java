@@ -1,0 +1,292 @@
+package io.rdma4j.protocol.roce.rc;
+
+import io.rdma4j.protocol.roce.RetransmissionCause;
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.PacketView;
+import io.rdma4j.protocol.roce.wire.Psn;
+import io.rdma4j.protocol.roce.wire.Syndrome;
+import io.rdma4j.protocol.work.CopyOutcome;
+import io.rdma4j.protocol.work.Memory;
+import io.rdma4j.protocol.work.QueuePairHost;
+import io.rdma4j.protocol.work.SendRequest;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.WorkCompletionStatus;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * Matches answers to requests: acknowledges, places READ and atomic results, completes requests in order,
+ * notices what is missing.
+ *
+ * <p>Source: IBTA 9.7.5.1.3 to 9.7.5.2.8, 9.9.2.
+ */
+final class RcCompleter {
+    private final RcQueuePair queuePair;
+    private final RcAttributes attributes;
+    private final SendWindow window;
+    private final CongestionWindow congestion;
+    private final RetryTimer timer;
+    private final RcRequester requester;
+    private final Memory memory;
+    private final QueuePairHost host;
+    private final MemorySegment atomicResult = MemorySegment.ofArray(new long[1]);
+
+    RcCompleter(RcQueuePair queuePair, RcAttributes attributes, SendWindow window,
+            CongestionWindow congestion, RetryTimer timer, RcRequester requester, Memory memory,
+            QueuePairHost host) {
+        this.queuePair = queuePair;
+        this.attributes = attributes;
+        this.window = window;
+        this.congestion = congestion;
+        this.timer = timer;
+        this.requester = requester;
+        this.memory = memory;
+        this.host = host;
+    }
+
+    void onResponse(PacketView packet, long nowNs) {
+        long psn = Psn.unwrap(packet.psn(), window.una);
+        switch (packet.opcode().kind()) {
+            case ACKNOWLEDGE -> onAcknowledge(packet, psn, nowNs);
+            case READ_RESPONSE, ATOMIC_ACKNOWLEDGE -> onData(packet, psn, nowNs);
+            case SEND, WRITE, READ_REQUEST, COMPARE_SWAP, FETCH_ADD, FLUSH, ATOMIC_WRITE,
+                    CONGESTION_NOTIFICATION ->
+                throw new IllegalArgumentException(
+                        packet.opcode() + " is no response");
+        }
+    }
+
+    private void onAcknowledge(PacketView packet, long psn, long nowNs) {
+        if (psn >= window.max || psn < window.una - 1) {
+            host.count(Counter.DROPPED_GHOST_ACK);
+            return;
+        }
+        switch (Syndrome.kind(packet.syndrome())) {
+            case ACK -> {
+                boolean isNothingNew = psn == window.una - 1;
+                acknowledgeThrough(psn + 1, nowNs);
+                onCredits(packet, isNothingNew, nowNs);
+            }
+            case RNR_NAK -> onReceiverNotReady(packet, psn, nowNs);
+            case NAK -> onNak(packet.syndrome(), psn, nowNs);
+            case RESERVED -> host.count(Counter.DROPPED_GHOST_ACK);
+        }
+    }
+
+    /**
+     * All packets below {@code end} arrived; requests that await data are not finished by that: if their
+     * response is missing it was lost (implied NAK, IBTA 9.7.5.1.2).
+     */
+    private void acknowledgeThrough(long end, long nowNs) {
+        long through = end;
+        boolean isResponseMissing = false;
+        for (long i = window.oldest; i < window.begun; i++) {
+            SendRequest request = window.queue.request(i);
+            if (request.firstPsn() >= end) {
+                break;
+            }
+            if (request.awaitsResponse()) {
+                long answered = Math.max(window.una, request.firstPsn());
+                isResponseMissing = end > answered;
+                through = Math.min(end, answered);
+                break;
+            }
+        }
+        advance(through, nowNs);
+        if (isResponseMissing && queuePair.isAlive()) {
+            queuePair.onResponseMissing(end, nowNs);
+        }
+    }
+
+    /** Moves {@code una} and finishes what lies below it. */
+    private void advance(long to, long nowNs) {
+        if (to <= window.una) {
+            return;
+        }
+        long count = to - window.una;
+        window.acknowledged(to);
+        requester.onProgress();
+        congestion.onAcknowledged(count, to);
+        timer.onProgress(to, window.isIdle(), nowNs);
+        finish();
+    }
+
+    /** Finishes the oldest requests as far as they are acknowledged, or carried out. */
+    void finish() {
+        while (window.oldest < window.begun) {
+            SendRequest request = window.queue.request(window.oldest);
+            if (request.endPsn() > window.una || (request.isLocal() && !request.isCarriedOut())) {
+                break;
+            }
+            window.finishOldest(request);
+            host.sendCompleted(request, WorkCompletionStatus.SUCCESS, request.bytesReturned());
+        }
+        queuePair.onSendProgress();
+    }
+
+    /**
+     * @param isNothingNew the acknowledgement acknowledges nothing: it is there to announce a receive
+     */
+    private void onCredits(PacketView packet, boolean isNothingNew, long nowNs) {
+        int credits = Syndrome.credits(packet.syndrome());
+        if (credits < 0) {
+            requester.onUnlimitedReceives();
+        } else {
+            long message = Psn.unwrap(packet.messageNumber(), window.finishedMessages());
+            requester.onReceiveLimit(window.receivesThrough(message) + credits);
+        }
+        // A peer with shared receives counts none, but announces one all the same.
+        boolean isAnnounced = credits > 0 ? requester.isReceiverReady()
+                : credits < 0 && isNothingNew;
+        if (timer.isWaitingForReceiver() && isAnnounced) {
+            // The peer has posted a receive and says so: no need to wait any longer.
+            timer.endReceiverWait(nowNs);
+        }
+    }
+
+    private void onReceiverNotReady(PacketView packet, long psn, long nowNs) {
+        if (psn < window.una) {
+            host.count(Counter.DROPPED_GHOST_ACK);
+            return;
+        }
+        host.count(Counter.RCVD_RNR_ERR);
+        acknowledgeThrough(psn, nowNs);
+        if (!queuePair.isAlive() || window.una != psn || timer.isWaitingForReceiver()) {
+            return;
+        }
+        if (!timer.takeRnrRetry()) {
+            host.count(Counter.RETRY_RNR_EXCEEDED_ERR);
+            queuePair.failOldest(WorkCompletionStatus.RNR_RETRY_EXCEEDED_ERROR);
+            return;
+        }
+        window.goBackTo(psn);
+        timer.waitForReceiver(nowNs + Syndrome.rnrNs(packet.syndrome()));
+    }
+
+    private void onNak(int syndrome, long psn, long nowNs) {
+        if (psn < window.una) {
+            host.count(Counter.DROPPED_GHOST_ACK);
+            return;
+        }
+        acknowledgeThrough(psn, nowNs);
+        if (!queuePair.isAlive() || window.una != psn) {
+            return;
+        }
+        switch (syndrome) {
+            case Syndrome.NAK_PSN_SEQUENCE_ERROR -> {
+                host.count(Counter.RCVD_SEQ_ERR);
+                queuePair.onLoss(RetransmissionCause.SEQUENCE_NAK, nowNs);
+            }
+            case Syndrome.NAK_INVALID_REQUEST ->
+                queuePair.failOldest(WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR);
+            case Syndrome.NAK_REMOTE_ACCESS_ERROR ->
+                queuePair.failOldest(WorkCompletionStatus.REMOTE_ACCESS_ERROR);
+            case Syndrome.NAK_REMOTE_OPERATIONAL_ERROR ->
+                queuePair.failOldest(WorkCompletionStatus.REMOTE_OPERATION_ERROR);
+            case Syndrome.NAK_INVALID_RD_REQUEST ->
+                queuePair.failOldest(WorkCompletionStatus.REMOTE_INVALID_RD_REQUEST_ERROR);
+            default -> queuePair.failOldest(WorkCompletionStatus.BAD_RESPONSE_ERROR);
+        }
+    }
+
+    private void onData(PacketView packet, long psn, long nowNs) {
+        if (psn >= window.max || psn < window.una) {
+            host.count(Counter.DROPPED_GHOST_ACK);
+            return;
+        }
+        for (long i = window.oldest; i < window.begun; i++) {
+            SendRequest request = window.queue.request(i);
+            long expected = Math.max(window.una, request.firstPsn());
+            if (psn >= request.endPsn()) {
+                if (request.awaitsResponse()) {
+                    acknowledgeThrough(psn, nowNs);
+                    return;
+                }
+                continue;
+            }
+            if (!request.awaitsResponse()) {
+                // A response to what asked for none acknowledges at least what was before it.
+                acknowledgeThrough(request.firstPsn(), nowNs);
+                failUnlessOver(WorkCompletionStatus.BAD_RESPONSE_ERROR);
+                return;
+            }
+            if (psn > expected) {
+                acknowledgeThrough(psn, nowNs);
+                return;
+            }
+            advance(expected, nowNs);
+            if (queuePair.isAlive()) {
+                place(packet, psn, request, nowNs);
+            }
+            return;
+        }
+    }
+
+    private void place(PacketView packet, long psn, SendRequest request, long nowNs) {
+        switch (request.opcode()) {
+            case RDMA_READ -> placeRead(packet, psn, request, nowNs);
+            case ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD ->
+                placeAtomic(packet, psn, request, nowNs);
+            case FLUSH, ATOMIC_WRITE -> placeNothing(packet, psn, nowNs);
+            case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, RDMA_WRITE,
+                    RDMA_WRITE_WITH_IMMEDIATE, LOCAL_INVALIDATE, BIND_MEMORY_WINDOW, TSO,
+                    DRIVER1 ->
+                throw new IllegalArgumentException(request.opcode() + " awaits no response");
+        }
+    }
+
+    private void placeRead(PacketView packet, long psn, SendRequest request, long nowNs) {
+        long offset = (psn - request.firstPsn()) * attributes.mtu;
+        long wanted = Math.min((long) packet.span() * attributes.mtu, request.length() - offset);
+        if (packet.opcode().kind() != Opcode.Kind.READ_RESPONSE
+                || packet.payloadLength() != wanted) {
+            failUnlessOver(WorkCompletionStatus.BAD_RESPONSE_ERROR);
+            return;
+        }
+        switch (request.scatter(offset, packet.payloadMemory(), packet.payloadStart(),
+                packet.payloadLength(), memory)) {
+            case DONE -> onReadPlaced(packet, psn, nowNs);
+            case SOURCE_GONE -> packet.onPayloadGone();
+            case TARGET_REFUSED -> failUnlessOver(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
+        }
+    }
+
+    private void onReadPlaced(PacketView packet, long psn, long nowNs) {
+        // Whatever the first request got was sent before what the peer was asked for again: the rest is lost.
+        boolean isAnswerToPart = packet.opcode().isEnd()
+                && psn + packet.span() < window.reads.endOf(psn);
+        advance(psn + packet.span(), nowNs);
+        if (isAnswerToPart && queuePair.isAlive()) {
+            queuePair.onMissing(nowNs);
+        }
+    }
+
+    private void placeAtomic(PacketView packet, long psn, SendRequest request, long nowNs) {
+        if (!packet.opcode().hasAtomicAcknowledgement()) {
+            failUnlessOver(WorkCompletionStatus.BAD_RESPONSE_ERROR);
+            return;
+        }
+        atomicResult.set(ValueLayout.JAVA_LONG, 0, packet.originalValue());
+        if (request.scatter(0, atomicResult, 0, Long.BYTES, memory) != CopyOutcome.DONE) {
+            failUnlessOver(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
+            return;
+        }
+        advance(psn + 1, nowNs);
+    }
+
+    /** A FLUSH or an atomic write is answered by a READ response without payload. IBTA annex A19. */
+    private void placeNothing(PacketView packet, long psn, long nowNs) {
+        if (packet.opcode() != Opcode.RC_READ_RESPONSE_ONLY || packet.payloadLength() != 0) {
+            failUnlessOver(WorkCompletionStatus.BAD_RESPONSE_ERROR);
+            return;
+        }
+        advance(psn + 1, nowNs);
+    }
+
+    private void failUnlessOver(WorkCompletionStatus status) {
+        if (queuePair.isAlive()) {
+            queuePair.failOldest(status);
+        }
+    }
+}

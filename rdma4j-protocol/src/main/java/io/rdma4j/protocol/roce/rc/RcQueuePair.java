@@ -1,0 +1,404 @@
+package io.rdma4j.protocol.roce.rc;
+
+import io.rdma4j.protocol.roce.RetransmissionCause;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.roce.wire.PacketView;
+import io.rdma4j.protocol.roce.wire.Psn;
+import io.rdma4j.protocol.work.FlushOutcome;
+import io.rdma4j.protocol.work.Memory;
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.work.QueuePairHost;
+import io.rdma4j.protocol.work.QueuePairProtocol;
+import io.rdma4j.protocol.work.ReceiveDetails;
+import io.rdma4j.protocol.work.ReceiveQueue;
+import io.rdma4j.protocol.work.ReceiveRequest;
+import io.rdma4j.protocol.work.SendQueue;
+import io.rdma4j.protocol.work.SendRequest;
+import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.WorkCompletionOpcode;
+import io.rdma4j.verbs.WorkCompletionStatus;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A queue pair of the reliable connection service: its state, and the three machines that share it.
+ *
+ * <p>A failure, wherever it is noticed, goes one way: the request it belongs to completes with its
+ * status, the state becomes ERR, everything else is flushed in order (IBTA 10.3.1.6).
+ */
+public final class RcQueuePair implements QueuePairProtocol {
+    private final RcAttributes attributes = new RcAttributes();
+    private final SendWindow window;
+    private final RetryTimer timer = new RetryTimer();
+    private final RcRequester requester;
+    private final RcCompleter completer;
+    private final RcResponder responder;
+    private final ReceiveQueue receiveQueue;
+    private final QueuePairHost host;
+    private final ReceiveDetails noDetails = new ReceiveDetails();
+    private QueuePairState state = QueuePairState.RESET;
+    private boolean isDrainPending;
+    private boolean isCommunicationReported;
+    private boolean isLastReceiveReported;
+    private boolean isResponderTurn = true;
+    private boolean isLastByResponder;
+    /** Behind the packet whose answer has shown last that an earlier response is missing, since it was asked for again. */
+    private long missingShownBy;
+
+    /** Creates one in state RESET over the host's queues and memory. */
+    public RcQueuePair(SendQueue sendQueue, ReceiveQueue receiveQueue, Memory memory,
+            QueuePairHost host) {
+        this.receiveQueue = receiveQueue;
+        this.host = host;
+        window = new SendWindow(sendQueue);
+        CongestionWindow congestion = new CongestionWindow();
+        requester = new RcRequester(this, attributes, window, congestion, timer, memory, host);
+        completer = new RcCompleter(this, attributes, window, congestion, timer, requester, memory,
+                host);
+        responder = new RcResponder(this, attributes, receiveQueue, memory, host);
+    }
+
+    @Override
+    public QueuePairState state() {
+        return state;
+    }
+
+    @Override
+    public void modify(QueuePairAttributes from, QueuePairState next, long nowNs) {
+        attributes.apply(from);
+        QueuePairState previous = state;
+        state = next;
+        timer.configure(attributes.timeoutNs(), attributes.retryCount, attributes.rnrRetry);
+        switch (next) {
+            case RESET -> {
+                window.reset(0, 0);
+                requester.reset();
+                discardReceives();
+                isDrainPending = false;
+                isCommunicationReported = false;
+                isLastReceiveReported = false;
+            }
+            case RTR -> responder.reset();
+            case RTS -> {
+                if (previous == QueuePairState.RTR) {
+                    window.reset(attributes.sendPsn, attributes.maxReadAtomic);
+                    requester.reset();
+                } else {
+                    isDrainPending = false;
+                }
+            }
+            case SQD -> {
+                if (previous == QueuePairState.RTS) {
+                    isDrainPending = attributes.notifyDrained;
+                }
+                window.reads.resize(attributes.maxReadAtomic);
+                responder.resize();
+                onSendProgress();
+            }
+            case ERR -> {
+                if (previous != QueuePairState.ERR) {
+                    flush();
+                }
+            }
+            case INIT, SQE -> {
+                // Nothing to prepare.
+            }
+        }
+    }
+
+    @Override
+    public void route(Path path) {
+        attributes.path = path;
+        timer.estimate(host.roundTrips(path));
+    }
+
+    @Override
+    public void query(QueuePairAttributes into) {
+        into.sendPsn(Psn.wrap(window.next));
+        if (state == QueuePairState.RTR || state == QueuePairState.RTS
+                || state == QueuePairState.SQD) {
+            into.receivePsn(Psn.wrap(responder.expected()));
+        }
+    }
+
+    @Override
+    public void onPacket(PacketView packet, long nowNs) {
+        switch (state) {
+            case RESET, INIT, ERR, SQE -> host.count(Counter.DROPPED_NOT_READY);
+            case RTR, RTS, SQD -> {
+                if (!packet.opcode().isResponse()) {
+                    reportCommunication();
+                    responder.onRequest(packet);
+                    responder.release();
+                } else if (state == QueuePairState.RTR) {
+                    host.count(Counter.DROPPED_NOT_READY);
+                } else {
+                    completer.onResponse(packet, nowNs);
+                    checkLocalFailure();
+                }
+            }
+        }
+    }
+
+    private void reportCommunication() {
+        if (!isCommunicationReported) {
+            isCommunicationReported = true;
+            host.peerIsReady();
+            if (state == QueuePairState.RTR) {
+                host.asyncEvent(AsyncEventType.COMMUNICATION_ESTABLISHED);
+            }
+        }
+    }
+
+    @Override
+    public void onSendPosted(long nowNs) {
+        if (state == QueuePairState.ERR) {
+            flush();
+        }
+    }
+
+    @Override
+    public void onReceivePosted(long nowNs) {
+        if (state == QueuePairState.ERR) {
+            flush();
+        } else if (state != QueuePairState.RESET && state != QueuePairState.INIT) {
+            responder.onReceivePosted();
+        }
+    }
+
+    @Override
+    public boolean wantsReceiveDoorbell() {
+        return state == QueuePairState.ERR
+                ? !receiveQueue.isShared()
+                : responder.isReceiverNotReady();
+    }
+
+    @Override
+    public boolean pollTransmit(OutgoingPacket out, long nowNs) {
+        if (state == QueuePairState.RESET || state == QueuePairState.INIT) {
+            return false;
+        }
+        // Answers and requests take turns, so that neither starves the other.
+        isResponderTurn = !isResponderTurn;
+        boolean hasPacket;
+        if (isResponderTurn) {
+            isLastByResponder = responder.pollTransmit(out);
+            hasPacket = isLastByResponder || requester.pollTransmit(out, nowNs);
+        } else {
+            hasPacket = requester.pollTransmit(out, nowNs);
+            isLastByResponder = !hasPacket && responder.pollTransmit(out);
+            hasPacket |= isLastByResponder;
+        }
+        responder.release();
+        // Requests begin, so that a short acknowledgement may end what leaves in one call.
+        isResponderTurn |= !hasPacket;
+        return hasPacket;
+    }
+
+    @Override
+    public void onFlushed(long ticket, FlushOutcome outcome) {
+        responder.onFlushed(ticket, outcome);
+    }
+
+    @Override
+    public void onPayloadGone() {
+        if (isLastByResponder) {
+            responder.onPayloadGone();
+        } else {
+            requester.onPayloadGone();
+        }
+    }
+
+    @Override
+    public long deadlineNs() {
+        return state == QueuePairState.RTS || state == QueuePairState.SQD
+                ? timer.deadlineNs()
+                : RetryTimer.NEVER;
+    }
+
+    @Override
+    public void onDeadline(long nowNs) {
+        if (timer.isReceiverWaitOver(nowNs)) {
+            timer.endReceiverWait(nowNs);
+        } else if (timer.isTimeoutDue(nowNs)) {
+            timer.onTimeout(nowNs);
+            if (timer.takeRetry()) {
+                ask(RetransmissionCause.TIMEOUT, nowNs);
+            } else {
+                giveUp();
+            }
+        } else if (timer.isAskDue(nowNs)) {
+            ask(timer.isSilenceLong() ? RetransmissionCause.RTT_ESTIMATE : RetransmissionCause.PROBE,
+                    nowNs);
+        }
+    }
+
+    /** The peer is silent: one packet is sent again. */
+    private void ask(RetransmissionCause cause, long nowNs) {
+        if (cause != RetransmissionCause.PROBE) {
+            host.count(Counter.COMPLETER_RETRY_ERR);
+        }
+        requester.ask(cause, nowNs);
+    }
+
+    // ---------------------------------------------------------------- for the three machines
+
+    boolean isAlive() {
+        return state == QueuePairState.RTS || state == QueuePairState.SQD;
+    }
+
+    /** The peer's answers show that a packet or an answer was lost. */
+    void onLoss(RetransmissionCause sign, long nowNs) {
+        if (window.next == window.una) {
+            return;
+        }
+        if (!timer.isNewLoss(window.una, nowNs)) {
+            timer.onOldSign();
+            return;
+        }
+        if (timer.takeRetryForLoss(nowNs)) {
+            sendAgain(sign, nowNs);
+        } else {
+            giveUp();
+        }
+    }
+
+    /**
+     * An answer came, and no response to what was asked before. What the peer had sent before it was asked again shows the
+     * same, one packet after the other, however long that takes; answers to what was sent again begin anew.
+     *
+     * @param end behind the packet that is answered
+     */
+    void onResponseMissing(long end, long nowNs) {
+        if (timer.isSameLoss(window.una) && end > missingShownBy) {
+            missingShownBy = end;
+            timer.onOldAnswer(nowNs);
+            return;
+        }
+        onLoss(RetransmissionCause.IMPLIED_NAK, nowNs);
+        missingShownBy = end;
+    }
+
+    /** What the peer was asked for shows that what lies behind was lost; asking has cost no retry, and this does not. */
+    void onMissing(long nowNs) {
+        if (window.next > window.una) {
+            sendAgain(RetransmissionCause.IMPLIED_NAK, nowNs);
+        }
+    }
+
+    /** No retry is left. */
+    private void giveUp() {
+        host.count(Counter.RETRY_EXCEEDED_ERR);
+        failOldest(WorkCompletionStatus.RETRY_EXCEEDED_ERROR);
+    }
+
+    private void sendAgain(RetransmissionCause cause, long nowNs) {
+        host.count(Counter.COMPLETER_RETRY_ERR);
+        host.retransmits(Psn.wrap(window.una), cause);
+        missingShownBy = Long.MAX_VALUE;
+        requester.goBack(nowNs);
+    }
+
+    /** The oldest unfinished request ends with an error, and the queue pair with it. */
+    void failOldest(WorkCompletionStatus status) {
+        boolean isFailing = state != QueuePairState.ERR;
+        if (isFailing) {
+            state = QueuePairState.ERR;
+            // Whoever sees the failed completion sees the state as well.
+            host.stateChanged(QueuePairState.ERR);
+        }
+        if (window.oldest < window.begun) {
+            SendRequest request = window.queue.request(window.oldest);
+            window.finishOldest(request);
+            host.sendCompleted(request, status, 0);
+        }
+        if (isFailing) {
+            flush();
+        }
+    }
+
+    /** A request that failed on this side ends once everything before it is acknowledged. */
+    void checkLocalFailure() {
+        if (isAlive() && requester.isLocalFailureDue()) {
+            failOldest(requester.localFailure());
+        }
+    }
+
+    /** The responder gave a negative answer that ends the connection; some have no completion. */
+    void failAsResponder(@Nullable AsyncEventType event) {
+        if (event != null) {
+            host.asyncEvent(event);
+        }
+        fail();
+    }
+
+    /** A request that takes no packet was carried out; it is done if everything before it is. */
+    void onLocalOperation() {
+        completer.finish();
+    }
+
+    /** The send queue came forward; in SQD it may be drained now. */
+    void onSendProgress() {
+        if (isDrainPending && window.oldest == window.begun) {
+            isDrainPending = false;
+            host.asyncEvent(AsyncEventType.SEND_QUEUE_DRAINED);
+        }
+    }
+
+    private void fail() {
+        if (state != QueuePairState.ERR) {
+            state = QueuePairState.ERR;
+            // Whoever sees the failed completion sees the state as well.
+            host.stateChanged(QueuePairState.ERR);
+            flush();
+        }
+    }
+
+    private void discardReceives() {
+        ReceiveRequest unfinished = responder.unfinishedReceive();
+        responder.reset();
+        if (unfinished != null) {
+            receiveQueue.release(unfinished);
+        }
+        if (receiveQueue.isShared()) {
+            return;
+        }
+        for (@Nullable
+        ReceiveRequest next = receiveQueue.take(); next != null; next = receiveQueue.take()) {
+            receiveQueue.release(next);
+        }
+    }
+
+    private void flush() {
+        timer.reset();
+        ReceiveRequest unfinished = responder.unfinishedReceive();
+        responder.stop();
+        if (unfinished != null) {
+            flush(unfinished);
+        }
+        while (window.oldest < window.queue.end()) {
+            SendRequest request = window.queue.request(window.oldest);
+            window.finishOldest(request);
+            host.sendCompleted(request, WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0);
+        }
+        if (receiveQueue.isShared()) {
+            // The others go on drawing from it. IBTA 10.2.9.4.
+            if (!isLastReceiveReported) {
+                isLastReceiveReported = true;
+                host.asyncEvent(AsyncEventType.QP_LAST_WQE_REACHED);
+            }
+            return;
+        }
+        for (@Nullable
+        ReceiveRequest next = receiveQueue.take(); next != null; next = receiveQueue.take()) {
+            flush(next);
+        }
+    }
+
+    private void flush(ReceiveRequest request) {
+        host.receiveCompleted(request, WorkCompletionStatus.WORK_REQUEST_FLUSHED,
+                WorkCompletionOpcode.RECEIVE, 0, noDetails);
+    }
+}

@@ -1,0 +1,443 @@
+package io.rdma4j.protocol.roce.rc;
+
+import io.rdma4j.protocol.roce.RetransmissionCause;
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.roce.wire.Psn;
+import io.rdma4j.protocol.work.Memory;
+import io.rdma4j.protocol.work.QueuePairHost;
+import io.rdma4j.protocol.work.SendRequest;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.WorkCompletionStatus;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns send requests into packets: cuts them by the path MTU, numbers them, keeps the window, sends
+ * again what was lost.
+ *
+ * <p>Source: IBTA 9.7.2 to 9.7.4, 9.7.6, 9.7.7.
+ */
+final class RcRequester {
+    private static final long UNLIMITED = Long.MAX_VALUE;
+    private static final long NOTHING_ASKED = -1;
+
+    private final RcQueuePair queuePair;
+    private final RcAttributes attributes;
+    private final SendWindow window;
+    private final CongestionWindow congestion;
+    private final RetryTimer timer;
+    private final Memory memory;
+    private final QueuePairHost host;
+
+    /** Messages that consume a receive may be sent up to this number of them. */
+    private long receiveLimit = UNLIMITED;
+    private long lastAcknowledgeRequest;
+
+    /** One packet is to be sent again, to learn from the answer what has arrived. */
+    private @Nullable RetransmissionCause askWanted;
+    private boolean isAsking;
+    /** Where the oldest packets that were sent again to ask end; what lies behind was sent once. */
+    private long askedEnd = NOTHING_ASKED;
+
+    /** A request that cannot go on, once all before it is acknowledged. */
+    private @Nullable WorkCompletionStatus localFailure;
+    private long localFailurePsn;
+
+    /** The packet that was given last, and the window before it. */
+    private long lastPsn;
+    private long maxBeforeLast;
+
+    RcRequester(RcQueuePair queuePair, RcAttributes attributes, SendWindow window,
+            CongestionWindow congestion, RetryTimer timer, Memory memory, QueuePairHost host) {
+        this.queuePair = queuePair;
+        this.attributes = attributes;
+        this.window = window;
+        this.congestion = congestion;
+        this.timer = timer;
+        this.memory = memory;
+        this.host = host;
+    }
+
+    void reset() {
+        receiveLimit = UNLIMITED;
+        lastAcknowledgeRequest = window.next;
+        localFailure = null;
+        forgetAsking();
+        congestion.reset();
+        timer.reset();
+    }
+
+    /** The peer said how many receive requests it has, behind a message of its choice. */
+    void onReceiveLimit(long receiveNumber) {
+        receiveLimit = receiveLimit == UNLIMITED
+                ? receiveNumber
+                : Math.max(receiveLimit, receiveNumber);
+    }
+
+    /** The peer does not count receive requests. */
+    void onUnlimitedReceives() {
+        receiveLimit = UNLIMITED;
+    }
+
+    /** {@return whether the peer has shown a receive request for the oldest unfinished message} */
+    boolean isReceiverReady() {
+        return window.oldest < window.begun
+                && window.queue.request(window.oldest).receiveNumber() <= receiveLimit;
+    }
+
+    /** Sends again from the oldest packet that is not acknowledged, which is known to be lost. */
+    void goBack(long nowNs) {
+        forgetAsking();
+        congestion.onLoss(window.una, window.max);
+        window.goBackTo(window.una);
+        lastAcknowledgeRequest = window.una;
+        timer.onLoss(window.una, nowNs);
+    }
+
+    /**
+     * No answer came. One packet is sent again to learn why, and not the whole window: the peer may only be slow.
+     *
+     * @param cause after a long silence next to nothing more is sent until an answer has come
+     */
+    void ask(RetransmissionCause cause, long nowNs) {
+        if (cause != RetransmissionCause.PROBE) {
+            congestion.onTimeout(window.max);
+        }
+        askWanted = cause;
+        timer.onAsk(nowNs);
+    }
+
+    /**
+     * Packets below {@code una} were acknowledged just now. A responder takes packets in order only: if it has taken one
+     * that was sent once, behind others that were sent again, the first copies of those had arrived, too.
+     */
+    void onProgress() {
+        if (askedEnd == NOTHING_ASKED || window.una > askedEnd) {
+            congestion.onLateAnswer();
+        }
+        if (window.una < askedEnd) {
+            return;
+        }
+        // The answer may be to either copy of the oldest packet: the newest tells whether the others have arrived.
+        askWanted = window.una == askedEnd && newestToAsk() >= window.una
+                ? RetransmissionCause.PROBE
+                : null;
+        askedEnd = NOTHING_ASKED;
+    }
+
+    private void forgetAsking() {
+        askWanted = null;
+        askedEnd = NOTHING_ASKED;
+    }
+
+    /** {@return whether a request failed locally and everything before it is acknowledged} */
+    boolean isLocalFailureDue() {
+        if (localFailure != null && window.una > localFailurePsn) {
+            // Sent before it failed, and arrived: there was nothing to send again.
+            localFailure = null;
+        }
+        return localFailure != null && window.una == localFailurePsn;
+    }
+
+    WorkCompletionStatus localFailure() {
+        return localFailure == null ? WorkCompletionStatus.GENERAL_ERROR : localFailure;
+    }
+
+    boolean pollTransmit(OutgoingPacket out, long nowNs) {
+        RetransmissionCause cause = askWanted;
+        if (cause != null) {
+            askWanted = null;
+            if (pollAsk(cause, out, nowNs)) {
+                return true;
+            }
+        }
+        while (queuePair.isAlive() && !timer.isWaitingForReceiver()
+                && window.inFlight() < congestion.packets()
+                && window.cursor < window.queue.end()) {
+            SendRequest request = window.queue.request(window.cursor);
+            if (window.cursor == window.begun && !begin(request)) {
+                return false;
+            }
+            if (localFailure != null && window.next == localFailurePsn) {
+                return false;
+            }
+            if (!request.isLocal()) {
+                return pollPacket(request, out, nowNs);
+            }
+            carryOut(request);
+        }
+        return false;
+    }
+
+    /**
+     * The newest packet is acknowledged if nothing or nothing else was lost, and otherwise missed by the peer, which
+     * says so. Not every time: a peer that has said so stays silent, if that answer was lost, until the oldest comes.
+     */
+    private boolean pollAsk(RetransmissionCause cause, OutgoingPacket out, long nowNs) {
+        if (!queuePair.isAlive() || timer.isWaitingForReceiver() || window.next == window.una) {
+            return false;
+        }
+        long next = window.next;
+        long cursor = window.cursor;
+        boolean isTurnOfOldest = timer.asks() > 0 && timer.asks() % 2 == 0;
+        long asked = isTurnOfOldest ? window.una : Math.max(window.una, newestToAsk());
+        window.goBackTo(asked);
+        isAsking = true;
+        boolean hasPacket = pollPacket(window.queue.request(window.cursor), out, nowNs);
+        isAsking = false;
+        if (hasPacket) {
+            host.retransmits(Psn.wrap(asked), cause);
+            askedEnd = asked == window.una ? window.next : askedEnd;
+        }
+        window.next = next;
+        window.cursor = cursor;
+        return hasPacket;
+    }
+
+    /**
+     * {@return the newest packet whose answer may come before all others, one below {@code una} if there is none} Answers
+     * that carry data have to come in order, or they would look like a gap.
+     */
+    private long newestToAsk() {
+        long end = window.next;
+        for (long i = window.oldest; i < window.begun; i++) {
+            SendRequest request = window.queue.request(i);
+            if (request.awaitsResponse() && request.endPsn() > window.una) {
+                end = Math.min(end, request.firstPsn());
+                break;
+            }
+        }
+        return Math.max(window.una, end) - 1;
+    }
+
+    private boolean pollPacket(SendRequest request, OutgoingPacket out, long nowNs) {
+        return switch (request.opcode()) {
+            case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, RDMA_WRITE,
+                    RDMA_WRITE_WITH_IMMEDIATE ->
+                pollMessage(request, out, nowNs);
+            case RDMA_READ -> pollRead(request, out, nowNs);
+            case ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD, FLUSH, ATOMIC_WRITE ->
+                pollOneResponse(request, out, nowNs);
+            case LOCAL_INVALIDATE, BIND_MEMORY_WINDOW, TSO, DRIVER1 ->
+                failLocally(WorkCompletionStatus.LOCAL_QP_OPERATION_ERROR);
+        };
+    }
+
+    /** Binds or invalidates, once, when everything before has been sent at least once. */
+    private void carryOut(SendRequest request) {
+        if (!request.isCarriedOut()) {
+            WorkCompletionStatus status = host.carryOut(request);
+            if (status != WorkCompletionStatus.SUCCESS) {
+                failLocally(status);
+                return;
+            }
+            request.carriedOut();
+        }
+        window.sent(0, request);
+        queuePair.onLocalOperation();
+    }
+
+    private boolean begin(SendRequest request) {
+        boolean isHeldByFence = request.isFenced() && !window.reads.isEmpty();
+        if (queuePair.state() == QueuePairState.SQD || localFailure != null || isHeldByFence) {
+            return false;
+        }
+        if (request.isLocal()) {
+            window.begin(request, 0);
+            return true;
+        }
+        window.begin(request, attributes.packets(request.length()));
+        return true;
+    }
+
+    private boolean pollMessage(SendRequest request, OutgoingPacket out, long nowNs) {
+        boolean isLimited = request.consumesReceive() && request.receiveNumber() > receiveLimit;
+        if (isLimited && window.una != window.next && !isAsking) {
+            // Without credit one packet may go at a time, to learn of new credit. IBTA 9.7.7.2.
+            return false;
+        }
+        long psn = window.next;
+        long offset = (psn - request.firstPsn()) * attributes.mtu;
+        int span = isLimited ? 1 : span(request, offset);
+        boolean isFirst = psn == request.firstPsn();
+        boolean isLast = psn + span == request.endPsn();
+        int payload = (int) Math.min((long) span * attributes.mtu, request.length() - offset);
+        boolean acknowledge = isLast || isLimited || isAsking
+                || window.inFlight() + span >= congestion.packets()
+                || psn + span - 1 - lastAcknowledgeRequest >= congestion.packets() / 4;
+        Opcode opcode = opcode(request.opcode(), isFirst, isLast);
+        begin(out, opcode, psn, acknowledge, isLast && request.isSolicited()).span(span);
+        if (opcode.hasRdma()) {
+            out.rdma(request.remoteAddress(), request.rkey(), request.length());
+        }
+        if (opcode.hasImmediate()) {
+            out.immediate(request.immediate());
+        }
+        if (opcode.hasInvalidate()) {
+            out.invalidate(request.invalidateRkey());
+        }
+        if (!request.gather(offset, payload, memory, out)) {
+            return failLocally(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
+        }
+        sent(request, span, acknowledge, nowNs);
+        return true;
+    }
+
+    /**
+     * {@return how many packets of a message, from an offset on, go as one} They lie in one piece of memory, and go all
+     * for the first time or all again.
+     */
+    private int span(SendRequest request, long offset) {
+        long left = request.endPsn() - window.next;
+        boolean isFirst = window.next == request.firstPsn();
+        int most = isAsking ? 1 : attributes.maxSegments(host, isFirst, left,
+                congestion.packets() / 4);
+        if (most == 1) {
+            return 1;
+        }
+        long inPiece = request.contiguous(offset);
+        long packetsInPiece = inPiece == request.length() - offset ? left
+                : inPiece / attributes.mtu;
+        long room = congestion.packets() - window.inFlight();
+        long alike = window.isRetransmission() ? window.max - window.next : room;
+        return (int) Math.max(1, Math.min(Math.min(most, packetsInPiece), Math.min(room, alike)));
+    }
+
+    private boolean pollRead(SendRequest request, OutgoingPacket out, long nowNs) {
+        long psn = window.next;
+        long end;
+        if (window.isRetransmission()) {
+            end = window.reads.endOf(psn);
+            if (isAsking && window.reads.isBegun(psn)) {
+                // The peer has the request; one packet of its response tells whether the others are lost.
+                end = psn + 1;
+            }
+        } else {
+            if (window.reads.isFull()) {
+                return window.reads.capacity() == 0
+                        && failLocally(WorkCompletionStatus.LOCAL_QP_OPERATION_ERROR);
+            }
+            long room = congestion.packets() - window.inFlight();
+            long chunk = window.reads.capacity() > 1
+                    ? Math.max(1, congestion.packets() / 2)
+                    : congestion.packets();
+            end = Math.min(request.endPsn(), psn + chunk);
+            if (end - psn > room) {
+                return false;
+            }
+            window.beginRead(request, end);
+        }
+        long offset = (psn - request.firstPsn()) * attributes.mtu;
+        long length = Math.min(request.length() - offset, (end - psn) * attributes.mtu);
+        begin(out, Opcode.RC_READ_REQUEST, psn, true, false);
+        out.rdma(request.remoteAddress() + offset, request.rkey(), length);
+        sent(request, end - psn, true, nowNs);
+        return true;
+    }
+
+    /** One packet that a response of one packet answers; it takes a place among the READs. */
+    private boolean pollOneResponse(SendRequest request, OutgoingPacket out, long nowNs) {
+        boolean isNew = !window.isRetransmission();
+        if (isNew && window.reads.isFull()) {
+            return window.reads.capacity() == 0
+                    && failLocally(WorkCompletionStatus.LOCAL_QP_OPERATION_ERROR);
+        }
+        long psn = window.next;
+        switch (request.opcode()) {
+            case ATOMIC_COMPARE_AND_SWAP -> {
+                begin(out, Opcode.RC_COMPARE_SWAP, psn, true, false);
+                out.atomic(request.remoteAddress(), request.rkey(), request.swap(),
+                        request.compareAdd());
+            }
+            case ATOMIC_FETCH_AND_ADD -> {
+                begin(out, Opcode.RC_FETCH_ADD, psn, true, false);
+                out.atomic(request.remoteAddress(), request.rkey(), request.compareAdd(), 0);
+            }
+            case FLUSH -> {
+                begin(out, Opcode.RC_FLUSH, psn, true, false);
+                out.flush(request.flushBits()).rdma(request.remoteAddress(), request.rkey(),
+                        request.flushLength());
+            }
+            case ATOMIC_WRITE -> {
+                begin(out, Opcode.RC_ATOMIC_WRITE, psn, true, false);
+                out.rdma(request.remoteAddress(), request.rkey(), request.length());
+                if (!request.gather(0, (int) request.length(), memory, out)) {
+                    return failLocally(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
+                }
+            }
+            case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, RDMA_WRITE,
+                    RDMA_WRITE_WITH_IMMEDIATE, RDMA_READ, LOCAL_INVALIDATE, BIND_MEMORY_WINDOW, TSO,
+                    DRIVER1 ->
+                throw new IllegalArgumentException(
+                        request.opcode() + " has no response of one packet");
+        }
+        if (isNew) {
+            window.reads.add(psn, psn + 1);
+        }
+        sent(request, 1, true, nowNs);
+        return true;
+    }
+
+    private OutgoingPacket begin(OutgoingPacket out, Opcode opcode, long psn, boolean acknowledge,
+            boolean solicited) {
+        return out.begin(opcode, attributes.path, attributes.destinationQueuePair, psn, acknowledge,
+                solicited);
+    }
+
+    /** The packet given last was not sent, for the memory of its payload is gone. */
+    void onPayloadGone() {
+        window.takeBack(lastPsn, maxBeforeLast);
+        failLocally(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
+    }
+
+    private void sent(SendRequest request, long packets, boolean acknowledge, long nowNs) {
+        lastPsn = window.next;
+        maxBeforeLast = window.max;
+        // A request that is answered is one packet; the others are those of the response.
+        long leaving = request.awaitsResponse() ? 1 : packets;
+        // Of several the last one asks.
+        long asking = window.next + leaving - 1;
+        if (window.isRetransmission()) {
+            host.count(Counter.RETRANSMITTED_PKTS, leaving);
+            timer.onSentAgain(nowNs);
+        } else {
+            timer.onSent(asking, acknowledge, nowNs);
+        }
+        if (acknowledge) {
+            lastAcknowledgeRequest = asking;
+        }
+        window.sent(packets, request);
+    }
+
+    private boolean failLocally(WorkCompletionStatus status) {
+        localFailure = status;
+        localFailurePsn = window.next;
+        queuePair.checkLocalFailure();
+        return false;
+    }
+
+    private static Opcode opcode(SendOpcode opcode, boolean isFirst, boolean isLast) {
+        boolean isWrite = opcode == SendOpcode.RDMA_WRITE
+                || opcode == SendOpcode.RDMA_WRITE_WITH_IMMEDIATE;
+        if (!isLast) {
+            if (isWrite) {
+                return isFirst ? Opcode.RC_WRITE_FIRST : Opcode.RC_WRITE_MIDDLE;
+            }
+            return isFirst ? Opcode.RC_SEND_FIRST : Opcode.RC_SEND_MIDDLE;
+        }
+        return switch (opcode) {
+            case RDMA_WRITE -> isFirst ? Opcode.RC_WRITE_ONLY : Opcode.RC_WRITE_LAST;
+            case RDMA_WRITE_WITH_IMMEDIATE ->
+                isFirst ? Opcode.RC_WRITE_ONLY_IMMEDIATE : Opcode.RC_WRITE_LAST_IMMEDIATE;
+            case SEND_WITH_IMMEDIATE ->
+                isFirst ? Opcode.RC_SEND_ONLY_IMMEDIATE : Opcode.RC_SEND_LAST_IMMEDIATE;
+            case SEND_WITH_INVALIDATE ->
+                isFirst ? Opcode.RC_SEND_ONLY_INVALIDATE : Opcode.RC_SEND_LAST_INVALIDATE;
+            case SEND, RDMA_READ, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD, LOCAL_INVALIDATE,
+                    BIND_MEMORY_WINDOW, TSO, DRIVER1, FLUSH, ATOMIC_WRITE ->
+                isFirst ? Opcode.RC_SEND_ONLY : Opcode.RC_SEND_LAST;
+        };
+    }
+}

@@ -1,0 +1,384 @@
+package io.rdma4j.protocol.roce.rc;
+
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.roce.wire.PacketView;
+import io.rdma4j.protocol.roce.wire.Psn;
+import io.rdma4j.protocol.roce.wire.Syndrome;
+import io.rdma4j.protocol.work.CopyOutcome;
+import io.rdma4j.protocol.work.FlushOutcome;
+import io.rdma4j.protocol.work.Memory;
+import io.rdma4j.protocol.work.QueuePairHost;
+import io.rdma4j.protocol.work.ReceiveDetails;
+import io.rdma4j.protocol.work.ReceiveQueue;
+import io.rdma4j.protocol.work.ReceiveRequest;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.WorkCompletionOpcode;
+import io.rdma4j.verbs.WorkCompletionStatus;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Carries out the peer's requests, each once and in order: checks the PSN, executes SEND and WRITE itself,
+ * leaves READ and what is answered like it to {@link RcReadResponder}, and what is to be sent back to
+ * {@link RcResponseSender}.
+ *
+ * <p>Source: IBTA 9.7.4 (order of the checks), 9.7.5.1.
+ */
+final class RcResponder {
+    /** The longest message. Source: IBTA 9.7.1 and 9.4.3. */
+    static final long MAX_MESSAGE = 1L << 31;
+
+    private enum Message {
+        NONE, SEND, WRITE
+    }
+
+    private final RcAttributes attributes;
+    private final ReceiveQueue receiveQueue;
+    private final Memory memory;
+    private final QueuePairHost host;
+    private final RequestProgress progress = new RequestProgress();
+    private final RemoteAccess access;
+    private final RcResponseSender answers;
+    private final RcReadResponder reads;
+    private final ReceiveDetails details = new ReceiveDetails();
+    private final PacketsAhead ahead = new PacketsAhead();
+
+    private Message message = Message.NONE;
+    private long received;
+    private long writeAddress;
+    private long writeLeft;
+    private long writeLength;
+    private int writeRkey;
+
+    /** The peer was told that the expected packet is missing, or that no receive is posted. */
+    private boolean isNakSent;
+    private boolean isReceiverNotReady;
+
+    RcResponder(RcQueuePair queuePair, RcAttributes attributes, ReceiveQueue receiveQueue,
+            Memory memory, QueuePairHost host) {
+        this.attributes = attributes;
+        this.receiveQueue = receiveQueue;
+        this.memory = memory;
+        this.host = host;
+        access = new RemoteAccess(attributes, memory);
+        answers = new RcResponseSender(queuePair, attributes, progress, receiveQueue, access, host);
+        reads = new RcReadResponder(attributes, progress, access, answers, host);
+    }
+
+    void reset() {
+        progress.reset(attributes.receivePsn);
+        answers.reset();
+        reads.stop();
+        message = Message.NONE;
+        isNakSent = false;
+        isReceiverNotReady = false;
+    }
+
+    /** How many READs and atomics the peer may have under way was changed. */
+    void resize() {
+        answers.resize();
+    }
+
+    /** The queue pair failed: a negative answer is still sent, behind the answers before it. */
+    void stop() {
+        answers.stop();
+        reads.stop();
+        message = Message.NONE;
+        progress.receive = null;
+    }
+
+    /** {@return the receive request of a message that is not complete, or null} */
+    @Nullable
+    ReceiveRequest unfinishedReceive() {
+        return progress.receive;
+    }
+
+    /** {@return the PSN that comes next} */
+    long expected() {
+        return progress.expected;
+    }
+
+    /** {@return whether the peer was told that no receive request is posted} */
+    boolean isReceiverNotReady() {
+        return isReceiverNotReady;
+    }
+
+    void onReceivePosted() {
+        if (isReceiverNotReady && receiveQueue.available() > 0) {
+            // The peer waits for its timer; an unsolicited acknowledgement with credit tells it
+            // earlier. IBTA 9.7.7.2.4.
+            isReceiverNotReady = false;
+            // From now on the message can be taken: should it be lost on its way, its peer is told.
+            isNakSent = false;
+            answers.acknowledge();
+        }
+    }
+
+    /** A packet was handled: no memory of the application is kept alive until the next. */
+    void release() {
+        access.target.clear();
+    }
+
+    boolean pollTransmit(OutgoingPacket out) {
+        return answers.pollTransmit(out);
+    }
+
+    /** The READ response given last was not sent, for the memory it was to carry is gone. */
+    void onPayloadGone() {
+        answers.onPayloadGone();
+    }
+
+    void onRequest(PacketView packet) {
+        long psn = Psn.unwrap(packet.psn(), progress.expected);
+        if (psn >= progress.expected && reads.isFlushing()) {
+            reads.holdBack(psn);
+        } else if (psn > progress.expected) {
+            onAhead(psn);
+        } else if (psn < progress.expected) {
+            onRepeated(packet, psn);
+        } else {
+            onExpected(packet);
+        }
+    }
+
+    /** A FLUSH is done, or has failed; what came behind it is asked for. */
+    void onFlushed(long ticket, FlushOutcome outcome) {
+        if (reads.onFlushed(ticket, outcome)) {
+            isNakSent = true;
+            ahead.clear();
+            answers.nak(Syndrome.NAK_PSN_SEQUENCE_ERROR, progress.expected);
+        }
+    }
+
+    /**
+     * A packet is missing. The peer is told once (IBTA 9.7.5.1.1), however the network has mixed up those behind it. It
+     * is told again when one of them comes once more: the peer has sent again, and lost it again, or asks because it
+     * has not heard.
+     */
+    private void onAhead(long psn) {
+        long distance = psn - progress.expected;
+        if (!isNakSent) {
+            tellMissing(distance);
+        } else if (!ahead.add(distance) && !isReceiverNotReady) {
+            tellMissing(distance);
+        }
+    }
+
+    private void tellMissing(long distance) {
+        host.count(Counter.OUT_OF_SEQ_REQUEST);
+        isNakSent = true;
+        ahead.clear();
+        ahead.add(distance);
+        answers.nak(Syndrome.NAK_PSN_SEQUENCE_ERROR, progress.expected);
+    }
+
+    private void onRepeated(PacketView packet, long psn) {
+        host.count(Counter.DUPLICATE_REQUEST);
+        switch (packet.opcode().kind()) {
+            case SEND, WRITE -> answers.acknowledge();
+            case READ_REQUEST -> reads.onRepeatedRead(packet, psn);
+            case COMPARE_SWAP, FETCH_ADD -> answers.repeatAtomic(psn);
+            case FLUSH, ATOMIC_WRITE -> answers.repeatDone(psn);
+            case READ_RESPONSE, ACKNOWLEDGE, ATOMIC_ACKNOWLEDGE, CONGESTION_NOTIFICATION ->
+                throw new IllegalArgumentException(packet.opcode() + " is no request");
+        }
+    }
+
+    private void onExpected(PacketView packet) {
+        isNakSent = false;
+        isReceiverNotReady = false;
+        answers.withdrawSequenceError();
+        Opcode opcode = packet.opcode();
+        if (!isInSequence(opcode) || !hasRightLength(packet)) {
+            answers.refuse(Syndrome.NAK_INVALID_REQUEST);
+            return;
+        }
+        switch (opcode.kind()) {
+            case SEND -> onSend(packet);
+            case WRITE -> onWrite(packet);
+            case READ_REQUEST -> reads.onRead(packet);
+            case COMPARE_SWAP, FETCH_ADD -> reads.onAtomic(packet);
+            case FLUSH -> reads.onFlush(packet);
+            case ATOMIC_WRITE -> reads.onAtomicWrite(packet);
+            case READ_RESPONSE, ACKNOWLEDGE, ATOMIC_ACKNOWLEDGE, CONGESTION_NOTIFICATION ->
+                throw new IllegalArgumentException(opcode + " is no request");
+        }
+    }
+
+    private boolean isInSequence(Opcode opcode) {
+        if (opcode.isStart()) {
+            return message == Message.NONE;
+        }
+        return opcode.kind() == Opcode.Kind.SEND
+                ? message == Message.SEND
+                : message == Message.WRITE;
+    }
+
+    private boolean hasRightLength(PacketView packet) {
+        int length = packet.payloadLength();
+        int full = packet.span() * attributes.mtu;
+        return switch (packet.opcode().position()) {
+            case FIRST, MIDDLE -> length == full;
+            case LAST -> length > full - attributes.mtu && length <= full;
+            case ONLY -> (length > full - attributes.mtu || length == 0) && length <= full;
+        };
+    }
+
+    // ---------------------------------------------------------------- SEND and WRITE
+
+    private void onSend(PacketView packet) {
+        Opcode opcode = packet.opcode();
+        if (opcode.isStart() && !takeReceive()) {
+            return;
+        }
+        ReceiveRequest into = progress.receive;
+        if (into == null) {
+            answers.refuse(Syndrome.NAK_INVALID_REQUEST);
+            return;
+        }
+        int length = packet.payloadLength();
+        if (received + length > into.capacity()) {
+            failReceive(into, WorkCompletionStatus.LOCAL_LENGTH_ERROR,
+                    Syndrome.NAK_INVALID_REQUEST);
+            return;
+        }
+        switch (into.scatter(received, packet.payloadMemory(), packet.payloadStart(), length,
+                memory)) {
+            case DONE -> {
+                // Goes on below.
+            }
+            case SOURCE_GONE -> {
+                packet.onPayloadGone();
+                return;
+            }
+            case TARGET_REFUSED -> {
+                failReceive(into, WorkCompletionStatus.LOCAL_PROTECTION_ERROR,
+                        Syndrome.NAK_REMOTE_OPERATIONAL_ERROR);
+                return;
+            }
+        }
+        if (opcode.hasInvalidate() && !host.invalidate(packet.invalidateRkey())) {
+            failReceive(into, WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR,
+                    Syndrome.NAK_REMOTE_ACCESS_ERROR);
+            return;
+        }
+        received += length;
+        message = Message.SEND;
+        executed(packet);
+        if (opcode.isEnd()) {
+            finishReceive(packet, into, WorkCompletionOpcode.RECEIVE, received);
+        }
+    }
+
+    private void onWrite(PacketView packet) {
+        Opcode opcode = packet.opcode();
+        if (opcode.isStart() && !beginWrite(packet)) {
+            return;
+        }
+        int length = packet.payloadLength();
+        if (opcode.isEnd() ? length != writeLeft : length >= writeLeft) {
+            answers.refuse(Syndrome.NAK_INVALID_REQUEST);
+            return;
+        }
+        if (opcode.hasImmediate() && !takeReceive()) {
+            return;
+        }
+        switch (length == 0 ? CopyOutcome.DONE : write(packet, length)) {
+            case DONE -> {
+                writeAddress += length;
+                writeLeft -= length;
+            }
+            case SOURCE_GONE -> {
+                packet.onPayloadGone();
+                return;
+            }
+            case TARGET_REFUSED -> {
+                answers.refuse(Syndrome.NAK_REMOTE_ACCESS_ERROR);
+                return;
+            }
+        }
+        message = Message.WRITE;
+        executed(packet);
+        if (opcode.isEnd()) {
+            ReceiveRequest consumed = progress.receive;
+            if (opcode.hasImmediate() && consumed != null) {
+                finishReceive(packet, consumed, WorkCompletionOpcode.RECEIVE_RDMA_WITH_IMMEDIATE,
+                        writeLength);
+            } else {
+                message = Message.NONE;
+                progress.messages++;
+            }
+        }
+    }
+
+    private CopyOutcome write(PacketView packet, int length) {
+        return access.stillAllows(AccessFlag.REMOTE_WRITE, writeRkey, writeAddress, length)
+                ? access.target.write(packet.payloadMemory(), packet.payloadStart(), length)
+                : CopyOutcome.TARGET_REFUSED;
+    }
+
+    private boolean beginWrite(PacketView packet) {
+        long length = packet.dmaLength();
+        if (length > MAX_MESSAGE) {
+            answers.refuse(Syndrome.NAK_INVALID_REQUEST);
+            return false;
+        }
+        if (!access.allows(AccessFlag.REMOTE_WRITE, packet.rkey(), packet.remoteAddress(),
+                length)) {
+            answers.refuse(Syndrome.NAK_REMOTE_ACCESS_ERROR);
+            return false;
+        }
+        writeAddress = packet.remoteAddress();
+        writeRkey = packet.rkey();
+        writeLeft = length;
+        writeLength = length;
+        return true;
+    }
+
+    /** {@return whether there is a receive request for the message; if not the peer is told} */
+    private boolean takeReceive() {
+        // It is taken already if the packet comes again whose payload was gone before.
+        ReceiveRequest taken = progress.receive == null ? receiveQueue.take() : progress.receive;
+        if (taken == null) {
+            host.count(Counter.SEND_RNR_ERR);
+            isNakSent = true;
+            isReceiverNotReady = true;
+            ahead.clear();
+            answers.nak(Syndrome.rnr(attributes.minRnrTimer), progress.expected);
+            return false;
+        }
+        progress.receive = taken;
+        received = 0;
+        return true;
+    }
+
+    private void finishReceive(PacketView packet, ReceiveRequest finished,
+            WorkCompletionOpcode opcode, long length) {
+        message = Message.NONE;
+        progress.messages++;
+        progress.receive = null;
+        details.clear().solicited(packet.isSolicited());
+        if (packet.opcode().hasImmediate()) {
+            details.immediate(packet.immediate());
+        } else if (packet.opcode().hasInvalidate()) {
+            details.invalidated(packet.invalidateRkey());
+        }
+        host.receiveCompleted(finished, WorkCompletionStatus.SUCCESS, opcode, length, details);
+    }
+
+    /** The receive request is at fault: its completion says so, and the peer is refused. */
+    private void failReceive(ReceiveRequest failed, WorkCompletionStatus status, int syndrome) {
+        progress.receive = null;
+        host.receiveCompleted(failed, status, WorkCompletionOpcode.RECEIVE, 0, details.clear());
+        answers.refuseReported(syndrome);
+    }
+
+    /** A packet of a message was carried out. */
+    private void executed(PacketView packet) {
+        progress.advance(packet.span());
+        if (packet.isAcknowledgeRequested()) {
+            answers.acknowledge();
+        }
+    }
+}

@@ -1,0 +1,330 @@
+package io.rdma4j.protocol.roce.rc;
+
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.roce.wire.PacketView;
+import io.rdma4j.protocol.roce.wire.Syndrome;
+import io.rdma4j.protocol.work.QueuePairHost;
+import io.rdma4j.protocol.work.ReceiveQueue;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.Counter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is owed to the peer, in the order it is sent: responses to READs and atomics, one negative answer, one
+ * acknowledgement of all before it.
+ *
+ * <p>Source: IBTA 9.7.5.1, 9.9.3 (what an error does).
+ */
+final class RcResponseSender {
+    private final RcQueuePair queuePair;
+    private final RcAttributes attributes;
+    private final RequestProgress progress;
+    private final ReceiveQueue receiveQueue;
+    private final RemoteAccess access;
+    private final QueuePairHost host;
+    private final ResponseQueue responses = new ResponseQueue();
+
+    private boolean isAcknowledgePending;
+    private boolean isDeferralCounted;
+    /** The syndrome of a negative answer that is still to be sent, 0 for none. */
+    private int pendingNak;
+    private long nakPsn;
+    /** The peer was told that everything before this PSN was carried out. */
+    private long lastAcknowledgedPsn;
+
+    /** The READ response packet that was given last; it waits no longer if it was the last of its response. */
+    private long lastReadPsn;
+    private boolean isLastReadReplay;
+    private boolean isLastReadQueued;
+
+    RcResponseSender(RcQueuePair queuePair, RcAttributes attributes, RequestProgress progress,
+            ReceiveQueue receiveQueue, RemoteAccess access, QueuePairHost host) {
+        this.queuePair = queuePair;
+        this.attributes = attributes;
+        this.progress = progress;
+        this.receiveQueue = receiveQueue;
+        this.access = access;
+        this.host = host;
+    }
+
+    void reset() {
+        isAcknowledgePending = false;
+        pendingNak = 0;
+        lastAcknowledgedPsn = progress.expected;
+        responses.reset(attributes.readsServed());
+    }
+
+    /** How many READs and atomics the peer may have under way was changed. */
+    void resize() {
+        responses.grow(attributes.readsServed());
+    }
+
+    /** The queue pair failed: a negative answer is still sent, behind the answers before it. */
+    void stop() {
+        if (pendingNak == 0) {
+            responses.clear();
+        }
+        isAcknowledgePending = false;
+    }
+
+    // ---------------------------------------------------------------- acknowledging and refusing
+
+    /** What was carried out so far is to be acknowledged. */
+    void acknowledge() {
+        isAcknowledgePending = true;
+    }
+
+    /** Tells the peer what keeps a packet from being carried out now; the connection stays. */
+    void nak(int syndrome, long psn) {
+        pendingNak = syndrome;
+        nakPsn = psn;
+    }
+
+    /** What was missing has come: the peer need not be told, if it was not yet. */
+    void withdrawSequenceError() {
+        if (pendingNak == Syndrome.NAK_PSN_SEQUENCE_ERROR) {
+            pendingNak = 0;
+        }
+    }
+
+    /** Refuses the packet that is expected, which no completion of this side reports. */
+    void refuse(int syndrome) {
+        refuse(syndrome, progress.expected, syndrome == Syndrome.NAK_REMOTE_ACCESS_ERROR
+                ? AsyncEventType.QP_ACCESS_ERROR
+                : AsyncEventType.QP_REQUEST_ERROR);
+    }
+
+    /** Refuses the packet that is expected, which a completion of this side has reported. */
+    void refuseReported(int syndrome) {
+        refuse(syndrome, progress.expected, null);
+    }
+
+    /** Answers negatively and fails the queue pair; the answer is still sent. IBTA 9.9.3, class C. */
+    private void refuse(int syndrome, long psn, @Nullable AsyncEventType event) {
+        nak(syndrome, psn);
+        queuePair.failAsResponder(event);
+    }
+
+    /**
+     * The peer asks again for what it was allowed to read, and no longer is. Perhaps it has long had the
+     * answer and this is an old copy of its request, so only the peer can tell whether it matters: it is
+     * refused, but the connection stays.
+     */
+    void refuseRepeated(long psn) {
+        if (pendingNak == 0) {
+            nak(Syndrome.NAK_REMOTE_ACCESS_ERROR, psn);
+        }
+    }
+
+    // ---------------------------------------------------------------- responses
+
+    /** {@return whether the peer has fewer READs and atomics under way than it may} */
+    boolean hasRoomForOriginal() {
+        return responses.originals() < attributes.readsServed();
+    }
+
+    /** {@return whether no response can be added} Repeated requests may fill the queue as well. */
+    boolean isFull() {
+        return responses.isFull();
+    }
+
+    /** A READ was allowed. */
+    void addRead(PacketView request, long psn, long packets) {
+        fillRead(responses.add(false), request, psn, packets);
+        acknowledgeByResponse();
+    }
+
+    /** An atomic was carried out; its result is kept. */
+    void addAtomic(long psn, long original) {
+        responses.keepAtomic(psn, original);
+        fillOne(responses.add(false), ResponseQueue.Kind.ATOMIC, psn, original);
+        acknowledgeByResponse();
+    }
+
+    /** A FLUSH or an atomic write was carried out. */
+    void addDone(long psn) {
+        fillOne(responses.add(false), ResponseQueue.Kind.DONE, psn, 0);
+        acknowledgeByResponse();
+    }
+
+    /** The response acknowledges everything before it. IBTA 9.7.5.1.2. */
+    private void acknowledgeByResponse() {
+        isAcknowledgePending = false;
+        lastAcknowledgedPsn = progress.expected;
+    }
+
+    /** {@return whether a repeated request is to be answered again} If its answer still waits, it is not lost. */
+    boolean canRepeat(long psn) {
+        return !responses.isFull() && !responses.isPending(psn);
+    }
+
+    /** A READ is carried out anew. */
+    void repeatRead(PacketView request, long psn, long packets) {
+        fillRead(responses.add(true), request, psn, packets);
+    }
+
+    /** An atomic is not carried out again: the peer gets the result that is kept, if it is. */
+    void repeatAtomic(long psn) {
+        int kept = responses.findAtomic(psn);
+        if (kept >= 0 && canRepeat(psn)) {
+            fillOne(responses.add(true), ResponseQueue.Kind.ATOMIC, psn,
+                    responses.atomicValue(kept));
+        }
+    }
+
+    /** What was done once is not done again, only answered again. */
+    void repeatDone(long psn) {
+        if (canRepeat(psn)) {
+            fillOne(responses.add(true), ResponseQueue.Kind.DONE, psn, 0);
+        }
+    }
+
+    private void fillRead(ResponseQueue.Response response, PacketView request, long psn,
+            long packets) {
+        response.kind = ResponseQueue.Kind.READ;
+        response.firstPsn = psn;
+        response.nextPsn = psn;
+        response.endPsn = psn + packets;
+        response.messageNumber = progress.messages;
+        response.address = request.remoteAddress();
+        response.rkey = request.rkey();
+        response.length = request.dmaLength();
+    }
+
+    private void fillOne(ResponseQueue.Response response, ResponseQueue.Kind kind, long psn,
+            long original) {
+        response.kind = kind;
+        response.firstPsn = psn;
+        response.nextPsn = psn;
+        response.endPsn = psn + 1;
+        response.messageNumber = progress.messages;
+        response.value = original;
+    }
+
+    // ---------------------------------------------------------------- sending
+
+    boolean pollTransmit(OutgoingPacket out) {
+        if (!responses.isEmpty()) {
+            if (isAcknowledgePending && !isDeferralCounted) {
+                host.count(Counter.ACK_DEFERRED);
+            }
+            isDeferralCounted = isAcknowledgePending;
+            return pollResponse(out);
+        }
+        if (pendingNak != 0 && !mustAcknowledgeFirst()) {
+            begin(out, Opcode.RC_ACKNOWLEDGE, nakPsn).acknowledgement(pendingNak,
+                    progress.messages);
+            pendingNak = 0;
+            return true;
+        }
+        if (isAcknowledgePending || pendingNak != 0) {
+            isAcknowledgePending = false;
+            isDeferralCounted = false;
+            lastAcknowledgedPsn = progress.expected;
+            begin(out, Opcode.RC_ACKNOWLEDGE, progress.acknowledgeable)
+                    .acknowledgement(syndrome(), progress.messages);
+            return true;
+        }
+        return false;
+    }
+
+    /**
+     * {@return whether the peer does not know yet how far it came since it was told that a packet is missing}
+     *
+     * <p>A negative answer says that, too. But Linux rxe, while it sends again, takes a second one for a copy
+     * of the first until an acknowledgement has come, and then stands still until its time-out.
+     */
+    private boolean mustAcknowledgeFirst() {
+        return pendingNak == Syndrome.NAK_PSN_SEQUENCE_ERROR && nakPsn == progress.expected
+                && nakPsn > lastAcknowledgedPsn;
+    }
+
+    private boolean pollResponse(OutgoingPacket out) {
+        ResponseQueue.Response response = responses.head();
+        return switch (response.kind) {
+            case READ -> pollRead(response, out);
+            case ATOMIC -> {
+                responses.removeHead();
+                begin(out, Opcode.RC_ATOMIC_ACKNOWLEDGE, response.firstPsn)
+                        .acknowledgement(syndrome(), response.messageNumber)
+                        .atomicAcknowledgement(response.value);
+                yield true;
+            }
+            case DONE -> {
+                responses.removeHead();
+                begin(out, Opcode.RC_READ_RESPONSE_ONLY, response.firstPsn)
+                        .acknowledgement(syndrome(), response.messageNumber);
+                yield true;
+            }
+        };
+    }
+
+    private boolean pollRead(ResponseQueue.Response response, OutgoingPacket out) {
+        long psn = response.nextPsn;
+        long left = response.endPsn - psn;
+        boolean isFirst = psn == response.firstPsn;
+        int span = attributes.maxSegments(host, isFirst, left, Integer.MAX_VALUE);
+        long offset = (psn - response.firstPsn) * attributes.mtu;
+        int length = (int) Math.min((long) span * attributes.mtu, response.length - offset);
+        if (length > 0 && !access.stillAllows(AccessFlag.REMOTE_READ, response.rkey,
+                response.address + offset, length)) {
+            refuseRead(psn, response.isReplay, true);
+            return pollTransmit(out);
+        }
+        boolean isLast = psn + span == response.endPsn;
+        Opcode opcode;
+        if (isFirst) {
+            opcode = isLast ? Opcode.RC_READ_RESPONSE_ONLY : Opcode.RC_READ_RESPONSE_FIRST;
+        } else {
+            opcode = isLast ? Opcode.RC_READ_RESPONSE_LAST : Opcode.RC_READ_RESPONSE_MIDDLE;
+        }
+        begin(out, opcode, psn).span(span);
+        if (opcode.hasAcknowledgement()) {
+            out.acknowledgement(syndrome(), response.messageNumber);
+        }
+        if (length > 0) {
+            out.addPayload(access.target.segment(), access.target.offset(), length);
+        }
+        response.nextPsn += span;
+        lastReadPsn = psn;
+        isLastReadReplay = response.isReplay;
+        isLastReadQueued = !isLast;
+        if (isLast) {
+            responses.removeHead();
+        }
+        return true;
+    }
+
+    /** The READ response given last was not sent, for the memory it was to carry is gone. */
+    void onPayloadGone() {
+        refuseRead(lastReadPsn, isLastReadReplay, isLastReadQueued);
+    }
+
+    /** A READ that was allowed finds its memory no longer. */
+    private void refuseRead(long psn, boolean isReplay, boolean isQueued) {
+        if (!isReplay) {
+            responses.clear();
+            refuse(Syndrome.NAK_REMOTE_ACCESS_ERROR, psn, AsyncEventType.QP_ACCESS_ERROR);
+            return;
+        }
+        if (isQueued) {
+            responses.removeHead();
+        }
+        refuseRepeated(psn);
+    }
+
+    private OutgoingPacket begin(OutgoingPacket out, Opcode opcode, long psn) {
+        return out.begin(opcode, attributes.path, attributes.destinationQueuePair, psn, false,
+                false);
+    }
+
+    /** {@return a positive syndrome with the receive requests that are left} IBTA 9.7.7.2.5. */
+    private int syndrome() {
+        if (receiveQueue.isShared()) {
+            return Syndrome.ackUnlimited();
+        }
+        return Syndrome.ack(receiveQueue.available() + (progress.receive == null ? 0 : 1));
+    }
+}

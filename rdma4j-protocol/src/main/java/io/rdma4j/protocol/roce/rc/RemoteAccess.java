@@ -1,0 +1,34 @@
+package io.rdma4j.protocol.roce.rc;
+
+import io.rdma4j.protocol.work.Memory;
+import io.rdma4j.protocol.work.MemoryReference;
+import io.rdma4j.verbs.AccessFlag;
+
+/** What the peer may reach: the queue pair has to allow it, and the memory. IBTA 9.7.4.1.5. */
+final class RemoteAccess {
+    private final RcAttributes attributes;
+    private final Memory memory;
+    /** Where the memory is that was last allowed. */
+    final MemoryReference target = new MemoryReference();
+
+    RemoteAccess(RcAttributes attributes, Memory memory) {
+        this.attributes = attributes;
+        this.memory = memory;
+    }
+
+    /** {@return whether a request may have it} Without bytes no key is looked at, and there is no target. */
+    boolean allows(AccessFlag needed, int rkey, long address, long length) {
+        return attributes.allows(needed)
+                && (length == 0 || memory.remote(rkey, address, length, needed, target));
+    }
+
+    /** {@return whether a packet of a request that was allowed still finds its memory} */
+    boolean stillAllows(AccessFlag needed, int rkey, long address, int length) {
+        return memory.remote(rkey, address, length, needed, target);
+    }
+
+    /** {@return the bytes of all that a key stands for, -1 if that is not allowed} */
+    long allowedWhole(AccessFlag needed, int rkey) {
+        return attributes.allows(needed) ? memory.remoteWhole(rkey, needed, target) : -1;
+    }
+}

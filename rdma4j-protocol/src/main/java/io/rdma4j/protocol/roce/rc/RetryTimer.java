@@ -1,0 +1,307 @@
+package io.rdma4j.protocol.roce.rc;
+
+import io.rdma4j.protocol.roce.RoundTripEstimate;
+
+/**
+ * When a requester sends again, and when it gives up.
+ *
+ * <p>Two clocks run while packets are unacknowledged. The time-out is the standard's (IBTA 9.7.6.1.3): each costs one
+ * of {@code retry_cnt} retries. It is long, for it must never fire wrongly. So a clock that follows the round trips
+ * (RFC 6298) asks earlier, and costs no retry. Either has one packet sent again; more only when
+ * the answer shows what was lost. A third clock waits while the peer has no receive posted.
+ *
+ * <p>The clock that asks waits longer each time, and goes on waiting that long, also after progress, until a packet
+ * that was sent only once has been answered (RFC 6298 §5.5 and §5.7): a peer that became slow is not asked more often
+ * than it can answer.
+ */
+final class RetryTimer {
+    static final long NEVER = Long.MAX_VALUE;
+
+    private static final long MIN_ASK_NS = 500_000;
+    private static final long INITIAL_ASK_NS = 1_000_000_000;
+    private static final long MAX_ASK_NS = 1_000_000_000;
+    /** Where there is no time-out, losses cost a retry that often. */
+    private static final long ENDLESS_CHARGE_NS = 1_000_000_000;
+    /**
+     * So many times it asks soon, each time after twice as long, for each repairs a loss within a few round trips. Then
+     * each time after four times as long, so that a peer which stands still for a second is asked ten times at most.
+     */
+    private static final int SOON = 3;
+
+    private long timeoutNs = NEVER;
+    private int retryCount;
+    private int rnrRetry;
+    private RoundTripEstimate estimate = new RoundTripEstimate();
+
+    private long timeoutAtNs = NEVER;
+    private long askAtNs = NEVER;
+    private long rnrUntilNs = NEVER;
+    private int retriesLeft;
+    private int rnrRetriesLeft;
+
+    /** Since when an answer is awaited: the peer was asked then, or has answered something else, or there was nothing before. */
+    private long askedNs;
+    private int backoff;
+    private int asks;
+    private long samplePsn = -1;
+    private long sampleSentNs;
+    private long lossUna = -1;
+    private long lossNs;
+    private long lossRoundTripNs;
+    private boolean hasCharged;
+    private long chargedNs;
+
+    void configure(long newTimeoutNs, int newRetryCount, int newRnrRetry) {
+        timeoutNs = newTimeoutNs;
+        retryCount = newRetryCount;
+        rnrRetry = newRnrRetry;
+        retriesLeft = retryCount;
+        rnrRetriesLeft = rnrRetry;
+    }
+
+    /** Says what is known of the round trips to the peer. */
+    void estimate(RoundTripEstimate newEstimate) {
+        estimate = newEstimate;
+    }
+
+    void reset() {
+        stop();
+        rnrUntilNs = NEVER;
+        backoff = 0;
+        asks = 0;
+        samplePsn = -1;
+        lossUna = -1;
+        hasCharged = false;
+        retriesLeft = retryCount;
+        rnrRetriesLeft = rnrRetry;
+    }
+
+    long deadlineNs() {
+        return Math.min(rnrUntilNs, Math.min(timeoutAtNs, askAtNs));
+    }
+
+    /**
+     * Packets were sent for the first time.
+     *
+     * @param psn the last of them
+     * @param acknowledgeRequested makes it a candidate for a round trip sample
+     */
+    void onSent(long psn, boolean acknowledgeRequested, long nowNs) {
+        startUnlessRunning(nowNs);
+        if (acknowledgeRequested && samplePsn < 0) {
+            samplePsn = psn;
+            sampleSentNs = nowNs;
+        }
+    }
+
+    /**
+     * Packets were sent again: what is answered next is not known (Karn), also of those that were sent once, for the answer
+     * to a copy acknowledges them, too.
+     */
+    void onSentAgain(long nowNs) {
+        startUnlessRunning(nowNs);
+        samplePsn = -1;
+    }
+
+    private void startUnlessRunning(long nowNs) {
+        if (askAtNs == NEVER) {
+            start(nowNs);
+        }
+    }
+
+    /** Packets below {@code una} are acknowledged; some are new. */
+    void onProgress(long una, boolean isIdle, long nowNs) {
+        boolean isSampled = samplePsn >= 0 && una > samplePsn;
+        if (isAnswerToAsking(nowNs)) {
+            backoff = 0;
+        } else if (isSampled) {
+            estimate.add(nowNs - sampleSentNs);
+            backoff = 0;
+        }
+        if (isSampled) {
+            samplePsn = -1;
+        }
+        learnAtFirst(nowNs);
+        asks = 0;
+        retriesLeft = retryCount;
+        rnrRetriesLeft = rnrRetry;
+        rnrUntilNs = NEVER;
+        if (isIdle) {
+            stop();
+        } else {
+            start(nowNs);
+        }
+    }
+
+    /**
+     * {@return whether an answer that comes now is to what was asked last} It may be a late one to what was sent before,
+     * but then it comes at any time, and seldom at this one. So a packet or an answer was lost, and the peer is not slow.
+     */
+    private boolean isAnswerToAsking(long nowNs) {
+        long promptNs = estimate.isKnown() ? Math.max(MIN_ASK_NS, 2 * estimate.shortestNs())
+                : MIN_ASK_NS;
+        return asks > 0 && nowNs - askedNs < promptNs;
+    }
+
+    /**
+     * The first answer of all, whatever it is to, gives a first idea. It may be to what was sent before the last asking, and
+     * the peer slower than it seems: how rarely it is asked is not forgotten by that.
+     */
+    private void learnAtFirst(long nowNs) {
+        estimate.guess(nowNs - askedNs);
+    }
+
+    /** {@return whether it is time to ask what has arrived, before the time-out} */
+    boolean isAskDue(long nowNs) {
+        if (askAtNs > nowNs) {
+            return false;
+        }
+        // Other queue pairs may have learnt meanwhile that the peer is slow.
+        askAtNs = askedNs + intervalNs();
+        return askAtNs <= nowNs;
+    }
+
+    /** {@return whether the peer has been silent for so long that more than a packet may be lost} */
+    boolean isSilenceLong() {
+        return backoff > SOON || !estimate.isKnown();
+    }
+
+    /** The peer is asked; the next time it is after longer. */
+    void onAsk(long nowNs) {
+        asks++;
+        backoff = Math.min(backoff + 1, 16);
+        askedNs = nowNs;
+        askAtNs = nowNs + intervalNs();
+    }
+
+    /** {@return how many times the peer was asked since the last progress} */
+    int asks() {
+        return asks;
+    }
+
+    /** {@return whether a time-out has passed} */
+    boolean isTimeoutDue(long nowNs) {
+        return timeoutAtNs <= nowNs;
+    }
+
+    /** The next time-out begins. */
+    void onTimeout(long nowNs) {
+        timeoutAtNs = later(nowNs, timeoutNs);
+    }
+
+    /**
+     * {@return whether a sign of loss is news} What was under way when the requester went back keeps
+     * telling of the same loss for a round trip.
+     *
+     * @param una the oldest packet that is not acknowledged
+     */
+    boolean isNewLoss(long una, long nowNs) {
+        return !isSameLoss(una) || nowNs - lossNs >= lossRoundTripNs;
+    }
+
+    /** {@return whether the oldest packet that is not acknowledged is known to be lost, and was sent again} */
+    boolean isSameLoss(long una) {
+        return una == lossUna;
+    }
+
+    /** The peer is still sending what it was asked for before: it is not silent. */
+    void onOldAnswer(long nowNs) {
+        askedNs = nowNs;
+        askAtNs = nowNs + intervalNs();
+    }
+
+    /** A sign of loss came that may be an old one: the peer is asked as soon as it would be new. */
+    void onOldSign() {
+        askAtNs = Math.min(askAtNs, lossNs + lossRoundTripNs);
+        askedNs = Math.min(askedNs, askAtNs - intervalNs());
+    }
+
+    /** The requester sends again from {@code una}, for that is lost. The time-out begins anew, for the peer lives. */
+    void onLoss(long una, long nowNs) {
+        timeoutAtNs = later(nowNs, timeoutNs);
+        lossUna = una;
+        lossNs = nowNs;
+        learnAtFirst(nowNs);
+        // No answer to what is sent now comes sooner.
+        lossRoundTripNs = estimate.shortestNs();
+        // Whoever says what is missing has looked at what came behind it, and is not slow.
+        backoff = 0;
+        asks = 0;
+        askedNs = nowNs;
+        askAtNs = nowNs + intervalNs();
+    }
+
+    /**
+     * {@return whether to go on after the peer's answers have shown a loss} The peer is alive, or it would
+     * not answer; on a bad network several tries in a row are lost again within a few round trips. So a
+     * series of losses costs no more retries than the time-out would have cost meanwhile, but the first.
+     */
+    boolean takeRetryForLoss(long nowNs) {
+        if (hasCharged
+                && nowNs - chargedNs < (timeoutNs == NEVER ? ENDLESS_CHARGE_NS : timeoutNs)) {
+            return true;
+        }
+        hasCharged = true;
+        chargedNs = nowNs;
+        return takeRetry();
+    }
+
+    /** {@return whether a retry was left, which is used up} */
+    boolean takeRetry() {
+        return retriesLeft-- > 0;
+    }
+
+    /** {@return whether the peer may be asked again after its not being ready} Seven is for ever. */
+    boolean takeRnrRetry() {
+        return rnrRetry == 7 || rnrRetriesLeft-- > 0;
+    }
+
+    /** Nothing is sent until then; the other clocks stand still. */
+    void waitForReceiver(long untilNs) {
+        stop();
+        samplePsn = -1;
+        rnrUntilNs = untilNs;
+    }
+
+    boolean isWaitingForReceiver() {
+        return rnrUntilNs != NEVER;
+    }
+
+    boolean isReceiverWaitOver(long nowNs) {
+        return rnrUntilNs <= nowNs;
+    }
+
+    /** Sending goes on; the clocks run again, also if nothing can be sent at once. */
+    void endReceiverWait(long nowNs) {
+        rnrUntilNs = NEVER;
+        startUnlessRunning(nowNs);
+    }
+
+    private void start(long nowNs) {
+        askedNs = nowNs;
+        timeoutAtNs = later(nowNs, timeoutNs);
+        askAtNs = nowNs + intervalNs();
+    }
+
+    private void stop() {
+        timeoutAtNs = NEVER;
+        askAtNs = NEVER;
+    }
+
+    private static long later(long nowNs, long delayNs) {
+        return delayNs == NEVER ? NEVER : nowNs + delayNs;
+    }
+
+    /** {@return how long to wait for an answer before the peer is asked} */
+    private long intervalNs() {
+        long firstNs = estimate.isKnown() ? Math.max(MIN_ASK_NS, estimate.overdueNs())
+                : Math.min(INITIAL_ASK_NS, timeoutNs / 2);
+        int doublings = backoff < SOON ? backoff : SOON - 1 + 2 * (backoff - SOON + 1);
+        long longestNs = Math.max(MAX_ASK_NS, 4 * firstNs);
+        if (retriesLeft == 0 && timeoutNs != NEVER) {
+            // The last retry is not the last try.
+            longestNs = timeoutNs - timeoutNs / 4;
+        }
+        return Math.min(longestNs, firstNs << Math.min(doublings, 20));
+    }
+}

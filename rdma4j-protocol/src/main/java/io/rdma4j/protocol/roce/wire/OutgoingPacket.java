@@ -1,0 +1,289 @@
+package io.rdma4j.protocol.roce.wire;
+
+import io.rdma4j.protocol.roce.wire.Opcode.Header;
+import io.rdma4j.protocol.work.ApplicationMemory;
+import io.rdma4j.protocol.work.Path;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * A packet to be sent: its headers, written here, and its payload as pieces of memory that stay where
+ * they are. The network gathers both and adds the ICRC.
+ *
+ * <p>Reusable. {@link #begin} first, then the headers the opcode has, then the payload.
+ */
+public final class OutgoingPacket {
+    /** The P_Key of the default partition, with full membership. */
+    public static final int DEFAULT_PKEY = 0xffff;
+
+    /** What copying returns if the memory of a piece of payload is gone. */
+    public static final int PAYLOAD_GONE = -1;
+
+    /** Where the PSN stands, in one word with the request for an acknowledgement. */
+    private static final int PSN = 8;
+    private static final int ACKNOWLEDGE_REQUEST = 1 << 31;
+
+    private final MemorySegment header;
+    private Opcode opcode = Opcode.RC_ACKNOWLEDGE;
+    private Path path = Path.NONE;
+    private MemorySegment[] pieces = new MemorySegment[4];
+    private long[] offsets = new long[4];
+    private int[] lengths = new int[4];
+    private int pieceCount;
+    /** Whether this or an earlier packet has left a piece. */
+    private boolean isHolding;
+    private int payloadLength;
+    private int span = 1;
+
+    /** @param header at least {@link Opcode#MAX_HEADER_LENGTH} bytes to write headers into */
+    public OutgoingPacket(MemorySegment header) {
+        this.header = header;
+    }
+
+    /**
+     * Starts a packet without payload.
+     *
+     * @param psn a count, of which 24 bits are sent
+     */
+    public OutgoingPacket begin(Opcode newOpcode, Path newPath, int destinationQueuePair, long psn,
+            boolean acknowledgeRequest, boolean solicited) {
+        opcode = newOpcode;
+        path = newPath;
+        pieceCount = 0;
+        payloadLength = 0;
+        span = 1;
+        header.set(Layouts.U8, 0, (byte) newOpcode.code());
+        header.set(Layouts.U8, 1, (byte) (solicited ? 0x80 : 0));
+        header.set(Layouts.U16, 2, (short) DEFAULT_PKEY);
+        header.set(Layouts.U32, 4, destinationQueuePair & Psn.MASK);
+        header.set(Layouts.U32, PSN,
+                Psn.wrap(psn) | (acknowledgeRequest ? ACKNOWLEDGE_REQUEST : 0));
+        return this;
+    }
+
+    /** Writes the datagram header. */
+    public OutgoingPacket datagram(int qkey, int sourceQueuePair) {
+        header.set(Layouts.U32, Opcode.BTH_LENGTH, qkey);
+        header.set(Layouts.U32, Opcode.BTH_LENGTH + 4, sourceQueuePair & Psn.MASK);
+        return this;
+    }
+
+    /** Writes the RDMA header. */
+    public OutgoingPacket rdma(long address, int rkey, long dmaLength) {
+        int at = opcode.offset(Header.RETH);
+        header.set(Layouts.U64, at, address);
+        header.set(Layouts.U32, at + 8, rkey);
+        header.set(Layouts.U32, at + 12, (int) dmaLength);
+        return this;
+    }
+
+    /** Writes the acknowledgement header. */
+    public OutgoingPacket acknowledgement(int syndrome, long messageNumber) {
+        header.set(Layouts.U32, opcode.offset(Header.AETH),
+                syndrome << 24 | Psn.wrap(messageNumber));
+        return this;
+    }
+
+    /** Writes the immediate data. */
+    public OutgoingPacket immediate(int value) {
+        header.set(Layouts.U32, opcode.offset(Header.IMMEDIATE), value);
+        return this;
+    }
+
+    /** Writes the key to invalidate. */
+    public OutgoingPacket invalidate(int rkey) {
+        header.set(Layouts.U32, opcode.offset(Header.INVALIDATE), rkey);
+        return this;
+    }
+
+    /** Writes the atomic header. */
+    public OutgoingPacket atomic(long address, int rkey, long swapAdd, long compare) {
+        header.set(Layouts.U64, Opcode.BTH_LENGTH, address);
+        header.set(Layouts.U32, Opcode.BTH_LENGTH + 8, rkey);
+        header.set(Layouts.U64, Opcode.BTH_LENGTH + 12, swapAdd);
+        header.set(Layouts.U64, Opcode.BTH_LENGTH + 20, compare);
+        return this;
+    }
+
+    /** Writes the atomic acknowledgement header. */
+    public OutgoingPacket atomicAcknowledgement(long originalValue) {
+        header.set(Layouts.U64, opcode.offset(Header.ATOMIC_ACK), originalValue);
+        return this;
+    }
+
+    /** Writes the flush header. */
+    public OutgoingPacket flush(int bits) {
+        header.set(Layouts.U32, Opcode.BTH_LENGTH, bits);
+        return this;
+    }
+
+    /**
+     * Says that it stands for several packets of one message. On a path back to the same device it stays whole, and
+     * may be longer than any path allows. Elsewhere those are middle packets whose payload, all of it in one piece, is
+     * cut evenly; {@link #copyTo(int, MemorySegment, long)} makes each of them.
+     *
+     * @param packets whose PSNs it takes
+     */
+    public OutgoingPacket span(int packets) {
+        span = packets;
+        return this;
+    }
+
+    /** Appends payload, which must not change before the packet is sent. */
+    public void addPayload(MemorySegment memory, long offset, int length) {
+        if (pieceCount == pieces.length) {
+            pieces = Arrays.copyOf(pieces, 2 * pieceCount);
+            offsets = Arrays.copyOf(offsets, 2 * pieceCount);
+            lengths = Arrays.copyOf(lengths, 2 * pieceCount);
+        }
+        isHolding = true;
+        pieces[pieceCount] = memory;
+        offsets[pieceCount] = offset;
+        lengths[pieceCount] = length;
+        pieceCount++;
+        payloadLength += length;
+        // The pad count makes the payload a multiple of four bytes. IBTA 9.2.2.
+        int flags = header.get(Layouts.U8, 1) & 0xcf;
+        header.set(Layouts.U8, 1, (byte) (flags | padding() << 4));
+    }
+
+    /** Forgets the payload, so that no memory is kept alive by a packet that has left. */
+    public void release() {
+        pieceCount = 0;
+        payloadLength = 0;
+        if (isHolding) {
+            isHolding = false;
+            Arrays.fill(pieces, MemorySegment.NULL);
+        }
+    }
+
+    /** {@return the opcode} */
+    public Opcode opcode() {
+        return opcode;
+    }
+
+    /** {@return where it goes} */
+    public Path path() {
+        return path;
+    }
+
+    /** {@return how many packets it stands for, 1 but for {@link #span(int)}} */
+    public int span() {
+        return span;
+    }
+
+    /** {@return the memory the headers start in, at 0} */
+    public MemorySegment header() {
+        return header;
+    }
+
+    /** {@return bytes of the headers} */
+    public int headerLength() {
+        return opcode.headerLength();
+    }
+
+    /** {@return the number of pieces of payload} */
+    public int pieceCount() {
+        return pieceCount;
+    }
+
+    /** {@return the memory of a piece} */
+    public MemorySegment piece(int index) {
+        return pieces[index];
+    }
+
+    /** {@return where a piece starts in its memory} */
+    public long pieceOffset(int index) {
+        return offsets[index];
+    }
+
+    /** {@return the bytes of a piece} */
+    public int pieceLength(int index) {
+        return lengths[index];
+    }
+
+    /** {@return the bytes of payload, without padding} */
+    public int payloadLength() {
+        return payloadLength;
+    }
+
+    /** {@return the zero bytes between payload and ICRC} */
+    public int padding() {
+        return -payloadLength & 3;
+    }
+
+    /** {@return the bytes of the whole UDP payload, ICRC included} */
+    public int totalLength() {
+        return headerLength() + payloadLength + padding() + PacketView.ICRC_LENGTH;
+    }
+
+    /** {@return the bytes of the UDP payload of each packet it stands for, ICRC included} */
+    public int packetLength() {
+        return headerLength() + payloadLength / span + padding() + PacketView.ICRC_LENGTH;
+    }
+
+    /**
+     * Copies headers, payload and padding, everything but the ICRC.
+     *
+     * @param target room for {@link #totalLength} bytes
+     * @return the bytes copied, or {@link #PAYLOAD_GONE}
+     */
+    public int copyTo(MemorySegment target, long offset) {
+        int headerBytes = headerLength();
+        MemorySegment.copy(header, 0, target, offset, headerBytes);
+        if (!copyPayloadTo(target, offset + headerBytes)) {
+            return PAYLOAD_GONE;
+        }
+        long at = offset + headerBytes + payloadLength;
+        for (int i = padding(); i > 0; i--) {
+            target.set(Layouts.U8, at++, (byte) 0);
+        }
+        return (int) (at - offset);
+    }
+
+    /**
+     * Copies one of the packets it stands for, everything but the ICRC. The last one asks for an acknowledgement, if
+     * any does.
+     *
+     * @param index 0 for the first
+     * @param target room for {@link #packetLength} bytes
+     * @return the bytes copied, or {@link #PAYLOAD_GONE}
+     */
+    public int copyTo(int index, MemorySegment target, long offset) {
+        if (span == 1) {
+            return copyTo(target, offset);
+        }
+        int headerBytes = headerLength();
+        int payloadBytes = payloadLength / span;
+        MemorySegment.copy(header, 0, target, offset, headerBytes);
+        int first = header.get(Layouts.U32, PSN);
+        int request = index == span - 1 ? first & ACKNOWLEDGE_REQUEST : 0;
+        target.set(Layouts.U32, offset + PSN, Psn.wrap((long) first + index) | request);
+        return copy(0, (long) index * payloadBytes, target, offset + headerBytes, payloadBytes)
+                ? headerBytes + payloadBytes
+                : PAYLOAD_GONE;
+    }
+
+    /** Copies the payload. {@return false if the memory of a piece is gone} */
+    boolean copyPayloadTo(MemorySegment target, long offset) {
+        long at = offset;
+        for (int i = 0; i < pieceCount; i++) {
+            if (!copy(i, 0, target, at, lengths[i])) {
+                return false;
+            }
+            at += lengths[i];
+        }
+        return true;
+    }
+
+    /** Copies of a piece. {@return false if its memory is gone} */
+    private boolean copy(int piece, long from, MemorySegment target, long offset, int length) {
+        try {
+            ApplicationMemory.copy(pieces[piece], offsets[piece] + from, target, offset, length);
+            return true;
+        } catch (IllegalStateException | InternalError memoryGone) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,272 @@
+package io.rdma4j.protocol.roce.wire;
+
+import io.rdma4j.protocol.roce.wire.Opcode.Header;
+import io.rdma4j.verbs.Gid;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A received packet, checked once: after {@link #wrap} returned null no accessor fails, as long as it
+ * asks for a header the opcode has.
+ *
+ * <p>Reusable; a view of memory it does not own, valid until that memory is used for something else.
+ * Source: IBTA chapter 9, figure 96 ff.
+ */
+public final class PacketView {
+    /** Bytes of the invariant CRC at the end. */
+    public static final int ICRC_LENGTH = 4;
+
+    private MemorySegment memory = MemorySegment.NULL;
+    private long start;
+    private int length;
+    private Opcode opcode = Opcode.RC_ACKNOWLEDGE;
+    private MemorySegment payloadMemory = MemorySegment.NULL;
+    private long payloadStart;
+    private int payloadLength;
+    private int span = 1;
+    private boolean isPayloadGone;
+    private Gid source = Gid.ZERO;
+    private Gid destination = Gid.ZERO;
+
+    /** Creates a view of nothing. */
+    public PacketView() {}
+
+    /**
+     * Looks at a datagram.
+     *
+     * @param newMemory where it is
+     * @param offset where it starts
+     * @param newLength its bytes, ICRC included
+     * @return null if it is a packet, otherwise why not; then the view must not be used
+     */
+    public @Nullable DropReason wrap(MemorySegment newMemory, long offset, int newLength) {
+        if (newLength < Opcode.BTH_LENGTH + ICRC_LENGTH) {
+            return DropReason.TOO_SHORT;
+        }
+        Opcode found = Opcode.of(newMemory.get(Layouts.U8, offset));
+        if (found == null) {
+            return DropReason.UNKNOWN_OPCODE;
+        }
+        int second = newMemory.get(Layouts.U8, offset + 1);
+        if ((second & 0x0f) != 0) {
+            return DropReason.BAD_VERSION;
+        }
+        int payload = newLength - found.headerLength() - ICRC_LENGTH - (second >>> 4 & 3);
+        if (payload < 0) {
+            return DropReason.TOO_SHORT;
+        }
+        if (payload > 0 && !found.hasPayload()) {
+            return DropReason.UNEXPECTED_PAYLOAD;
+        }
+        memory = newMemory;
+        start = offset;
+        length = newLength;
+        opcode = found;
+        payloadMemory = newMemory;
+        payloadStart = offset + found.headerLength();
+        payloadLength = payload;
+        span = 1;
+        isPayloadGone = false;
+        return null;
+    }
+
+    /**
+     * Looks at a packet that does not leave this machine. Its payload, if it is in one piece, stays where it is;
+     * it has no ICRC.
+     *
+     * @param room for a payload in several pieces
+     * @return false if the memory of the payload is gone; then the view must not be used
+     */
+    public boolean wrap(OutgoingPacket packet, MemorySegment room) {
+        memory = packet.header();
+        start = 0;
+        length = packet.totalLength();
+        opcode = packet.opcode();
+        payloadLength = packet.payloadLength();
+        span = packet.span();
+        isPayloadGone = false;
+        if (packet.pieceCount() == 1) {
+            payloadMemory = packet.piece(0);
+            payloadStart = packet.pieceOffset(0);
+            return payloadMemory.scope().isAlive();
+        }
+        payloadMemory = room;
+        payloadStart = 0;
+        return packet.copyPayloadTo(room, 0);
+    }
+
+    /** Whoever was to copy the payload has found its memory gone, and has taken the packet for one that never came. */
+    public void onPayloadGone() {
+        isPayloadGone = true;
+    }
+
+    /** {@return whether the memory of the payload was found gone} Never so for a packet that came from a network. */
+    public boolean isPayloadGone() {
+        return isPayloadGone;
+    }
+
+    /** Forgets the payload, so that no memory is kept alive by a packet that was handled. */
+    public void release() {
+        payloadMemory = MemorySegment.NULL;
+        payloadLength = 0;
+    }
+
+    /** Says where the packet came from and went to; for the one who received it. */
+    public void travelled(Gid from, Gid to) {
+        source = from;
+        destination = to;
+    }
+
+    /** {@return where it came from} */
+    public Gid source() {
+        return source;
+    }
+
+    /** {@return where it went to: a local address or a multicast group} */
+    public Gid destination() {
+        return destination;
+    }
+
+    /** {@return its bytes, ICRC included} */
+    public int length() {
+        return length;
+    }
+
+    /** {@return its opcode} */
+    public Opcode opcode() {
+        return opcode;
+    }
+
+    /** {@return how many packets of one message it stands for: 1 for all that came from a network} */
+    public int span() {
+        return span;
+    }
+
+    /** {@return the memory the payload is in} */
+    public MemorySegment payloadMemory() {
+        return payloadMemory;
+    }
+
+    /** {@return where the payload starts in {@link #payloadMemory}} */
+    public long payloadStart() {
+        return payloadStart;
+    }
+
+    /** {@return the bytes of payload, without padding} */
+    public int payloadLength() {
+        return payloadLength;
+    }
+
+    /** {@return whether the sender asks for a solicited event} */
+    public boolean isSolicited() {
+        return memory.get(Layouts.U8, start + 1) < 0;
+    }
+
+    /** {@return the partition key} */
+    public int pkey() {
+        return memory.get(Layouts.U16, start + 2) & 0xffff;
+    }
+
+    /** {@return the queue pair it goes to} */
+    public int destinationQueuePair() {
+        return memory.get(Layouts.U32, start + 4) & Psn.MASK;
+    }
+
+    /** {@return whether an acknowledgement is asked for} */
+    public boolean isAcknowledgeRequested() {
+        return memory.get(Layouts.U8, start + 8) < 0;
+    }
+
+    /** {@return the packet sequence number, 24 bits} */
+    public int psn() {
+        return memory.get(Layouts.U32, start + 8) & Psn.MASK;
+    }
+
+    /** {@return DETH: the Q_Key} */
+    public int qkey() {
+        return memory.get(Layouts.U32, start + Opcode.BTH_LENGTH);
+    }
+
+    /** {@return DETH: the queue pair it comes from} */
+    public int sourceQueuePair() {
+        return memory.get(Layouts.U32, start + Opcode.BTH_LENGTH + 4) & Psn.MASK;
+    }
+
+    /** {@return RETH: the address} */
+    public long remoteAddress() {
+        return memory.get(Layouts.U64, start + opcode.offset(Header.RETH));
+    }
+
+    /** {@return RETH: the key} */
+    public int rkey() {
+        return memory.get(Layouts.U32, start + opcode.offset(Header.RETH) + 8);
+    }
+
+    /** {@return RETH: the bytes of the whole message, unsigned 32 bits} */
+    public long dmaLength() {
+        return memory.get(Layouts.U32, start + opcode.offset(Header.RETH) + 12) & 0xffff_ffffL;
+    }
+
+    /** {@return AETH: the syndrome} */
+    public int syndrome() {
+        return memory.get(Layouts.U8, start + opcode.offset(Header.AETH)) & 0xff;
+    }
+
+    /** {@return AETH: the message sequence number, 24 bits} */
+    public int messageNumber() {
+        return memory.get(Layouts.U32, start + opcode.offset(Header.AETH)) & Psn.MASK;
+    }
+
+    /** {@return the immediate data} */
+    public int immediate() {
+        return memory.get(Layouts.U32, start + opcode.offset(Header.IMMEDIATE));
+    }
+
+    /** {@return the key to invalidate} */
+    public int invalidateRkey() {
+        return memory.get(Layouts.U32, start + opcode.offset(Header.INVALIDATE));
+    }
+
+    /** {@return AtomicETH: the address} */
+    public long atomicAddress() {
+        return memory.get(Layouts.U64, start + Opcode.BTH_LENGTH);
+    }
+
+    /** {@return AtomicETH: the key} */
+    public int atomicRkey() {
+        return memory.get(Layouts.U32, start + Opcode.BTH_LENGTH + 8);
+    }
+
+    /** {@return AtomicETH: what to swap in or to add} */
+    public long swapAdd() {
+        return memory.get(Layouts.U64, start + Opcode.BTH_LENGTH + 12);
+    }
+
+    /** {@return AtomicETH: what to compare with} */
+    public long compare() {
+        return memory.get(Layouts.U64, start + Opcode.BTH_LENGTH + 20);
+    }
+
+    /** {@return AtomicAckETH: the value before the operation} */
+    public long originalValue() {
+        return memory.get(Layouts.U64, start + opcode.offset(Header.ATOMIC_ACK));
+    }
+
+    /** {@return FETH: the placement type and selectivity level bits} */
+    public int flush() {
+        return memory.get(Layouts.U32, start + Opcode.BTH_LENGTH);
+    }
+
+    /** {@return the invariant CRC the packet carries} */
+    public int icrc() {
+        return memory.get(Layouts.U32_LITTLE, start + length - ICRC_LENGTH);
+    }
+
+    @Override
+    public String toString() {
+        return String.format("%s qp=0x%06x psn=%d payload=%d", opcode, destinationQueuePair(),
+                psn(),
+                payloadLength);
+    }
+}

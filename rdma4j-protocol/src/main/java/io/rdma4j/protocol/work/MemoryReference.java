@@ -1,0 +1,106 @@
+package io.rdma4j.protocol.work;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+/** A place in registered memory that an access check allowed. Reusable. */
+public final class MemoryReference {
+    private static final VarHandle ATOMIC = ValueLayout.JAVA_LONG.varHandle();
+
+    private MemorySegment segment = MemorySegment.NULL;
+    private long offset;
+
+    /** Creates a reference to nothing. */
+    public MemoryReference() {}
+
+    /** Points somewhere. */
+    public void point(MemorySegment newSegment, long newOffset) {
+        segment = newSegment;
+        offset = newOffset;
+    }
+
+    /** Points nowhere, so that no memory is kept alive. */
+    public void clear() {
+        segment = MemorySegment.NULL;
+        offset = 0;
+    }
+
+    /** {@return whether an eight-byte access is aligned} */
+    public boolean isAligned() {
+        return ((segment.address() + offset) & 7) == 0;
+    }
+
+    /** {@return the memory} */
+    public MemorySegment segment() {
+        return segment;
+    }
+
+    /** {@return the place in it} */
+    public long offset() {
+        return offset;
+    }
+
+    /** Copies bytes here. */
+    public CopyOutcome write(MemorySegment source, long sourceOffset, long length) {
+        try {
+            ApplicationMemory.copy(source, sourceOffset, segment, offset, length);
+            return CopyOutcome.DONE;
+        } catch (IllegalStateException | InternalError memoryGone) {
+            return ApplicationMemory.isGone(source, sourceOffset, length)
+                    ? CopyOutcome.SOURCE_GONE
+                    : CopyOutcome.TARGET_REFUSED;
+        }
+    }
+
+    /** Copies eight bytes here, which is aligned, so that no reader sees them in part. */
+    public CopyOutcome writeAtomically(MemorySegment source, long sourceOffset) {
+        long value;
+        try {
+            value = source.get(ValueLayout.JAVA_LONG_UNALIGNED, sourceOffset);
+            ApplicationMemory.settle(source);
+        } catch (IllegalStateException | InternalError memoryGone) {
+            return CopyOutcome.SOURCE_GONE;
+        }
+        try {
+            ATOMIC.setVolatile(segment, offset, value);
+            ApplicationMemory.settle(segment);
+            return CopyOutcome.DONE;
+        } catch (IllegalStateException | InternalError memoryGone) {
+            return CopyOutcome.TARGET_REFUSED;
+        }
+    }
+
+    /**
+     * Exchanges eight aligned bytes if they hold an expected value, in the byte order of this machine.
+     *
+     * @return what they held
+     * @throws IllegalStateException if the memory's arena was closed
+     * @throws InternalError if the file it maps was cut short
+     */
+    public long compareAndSwap(long expected, long value) {
+        requirePresent();
+        long original = (long) ATOMIC.compareAndExchange(segment, offset, expected, value);
+        ApplicationMemory.settle(segment);
+        return original;
+    }
+
+    /** Adds to eight aligned bytes, otherwise as {@link #compareAndSwap}. {@return what they held} */
+    public long fetchAndAdd(long value) {
+        requirePresent();
+        long original = (long) ATOMIC.getAndAdd(segment, offset, value);
+        ApplicationMemory.settle(segment);
+        return original;
+    }
+
+    /**
+     * Where code is not compiled yet, an exchange beyond the end of a mapped file ends the JVM, which takes care of reads and
+     * writes alone. So it is read first.
+     */
+    private void requirePresent() {
+        if (segment.isMapped()) {
+            long _ = (long) ATOMIC.getVolatile(segment, offset);
+            ApplicationMemory.settle(segment);
+        }
+    }
+}

@@ -1,0 +1,18 @@
+package io.rdma4j.protocol.work;
+
+/**
+ * Send requests in the order they were posted, each at an index that never repeats.
+ */
+public interface SendQueue {
+    /** {@return the index behind the last posted request} */
+    long end();
+
+    /** {@return a request that was posted and is not retired} */
+    SendRequest request(long index);
+
+    /** Frees the slot of the oldest request. */
+    void retire();
+
+    /** Frees the slots of all requests posted so far. {@return the index behind the last of them} */
+    long clear();
+}

@@ -1,0 +1,359 @@
+package io.rdma4j.protocol.work;
+
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.verbs.MemoryWindow;
+import io.rdma4j.verbs.MemoryWindowBind;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.SendWorkRequest;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A slot of a send queue: what was posted, and how far the protocol has come with it.
+ */
+public final class SendRequest {
+    /** Where the selectivity of a FLUSH stands in its header. Source: IBTA annex A19. */
+    private static final int SELECTIVITY_SHIFT = 4;
+
+    private final ElementList elements;
+    private final @Nullable MemorySegment inlineBuffer;
+    private final MemoryReference piece = new MemoryReference();
+    private long id;
+    private SendOpcode opcode = SendOpcode.SEND;
+    private int flags;
+    private boolean isSignaled;
+    private boolean isInline;
+    private long length;
+    private int immediate;
+    private int invalidateRkey;
+    private long remoteAddress;
+    private int rkey;
+    private long compareAdd;
+    private long swap;
+    private long flushLength;
+    private int flushBits;
+    private Path path = Path.NONE;
+    private int remoteQueuePair;
+    private int remoteQkey;
+    private @Nullable MemoryWindow window;
+    private @Nullable MemoryWindowBind windowBind;
+    private int windowRkey;
+
+    private boolean isCarriedOut;
+    private long firstPsn;
+    private long endPsn;
+    private long messageNumber;
+    private long receiveNumber;
+
+    /**
+     * @param maxElements scatter/gather elements it can hold
+     * @param inlineBuffer where inline data is kept, null for none
+     */
+    public SendRequest(int maxElements, @Nullable MemorySegment inlineBuffer) {
+        elements = new ElementList(maxElements);
+        this.inlineBuffer = inlineBuffer;
+    }
+
+    /** Copies a request; its elements fit. Inline data follows by {@link #beginInline}. */
+    public void assign(SendWorkRequest from, boolean signalAll) {
+        elements.assign(from.elements());
+        id = from.id();
+        opcode = from.opcode();
+        flags = from.flags();
+        isSignaled = signalAll || from.has(SendFlag.SIGNALED);
+        isInline = false;
+        length = elements.totalLength;
+        immediate = from.immediate();
+        invalidateRkey = from.invalidateRkey();
+        remoteAddress = from.remoteAddress();
+        rkey = from.rkey();
+        compareAdd = from.compareAdd();
+        swap = from.swap();
+        flushLength = from.flushLength();
+        flushBits = from.flushPlacement() | from.flushSelectivity().code() << SELECTIVITY_SHIFT;
+        remoteQueuePair = from.remoteQueuePair();
+        remoteQkey = from.remoteQkey();
+        window = from.window();
+        windowBind = from.windowBind();
+        windowRkey = from.windowRkey();
+        isCarriedOut = false;
+    }
+
+    /** Says which path a datagram takes. */
+    public void route(Path newPath) {
+        path = newPath;
+    }
+
+    /** Forgets what it points to, so that nothing is kept alive by a request that is over. */
+    public void release() {
+        piece.clear();
+        window = null;
+        windowBind = null;
+    }
+
+    /** Makes inline data the payload instead of the elements; {@link #appendInline} gives it. */
+    public void beginInline() {
+        length = 0;
+        isInline = true;
+    }
+
+    /** The payload is inline data that was gathered before {@link #assign}. */
+    public void inlined(long byteCount) {
+        length = byteCount;
+        isInline = true;
+    }
+
+    /**
+     * Copies bytes to the end of the inline data, where they fit.
+     *
+     * @throws IllegalStateException if the data's arena was closed
+     * @throws InternalError if the file that the data maps was cut short
+     */
+    public void appendInline(MemorySegment data, long offset, long byteCount) {
+        if (inlineBuffer != null) {
+            ApplicationMemory.copy(data, offset, inlineBuffer, length, byteCount);
+        }
+        length += byteCount;
+    }
+
+    /**
+     * Adds a stretch of the message to a packet as payload.
+     *
+     * @param offset where it starts in the message
+     * @return false if an element names memory that may not be read
+     */
+    public boolean gather(long offset, int byteCount, Memory memory, OutgoingPacket out) {
+        if (isInline && inlineBuffer != null) {
+            if (byteCount > 0) {
+                out.addPayload(inlineBuffer, offset, byteCount);
+            }
+            return true;
+        }
+        long skip = offset;
+        int left = byteCount;
+        for (int i = 0; i < elements.count && left > 0; i++) {
+            long inElement = elements.lengths[i] - skip;
+            if (inElement <= 0) {
+                skip = -inElement;
+                continue;
+            }
+            int take = (int) Math.min(inElement, left);
+            if (!memory.local(elements.lkeys[i], elements.addresses[i] + skip, take, false,
+                    piece)) {
+                return false;
+            }
+            out.addPayload(piece.segment(), piece.offset(), take);
+            left -= take;
+            skip = 0;
+        }
+        return true;
+    }
+
+    /** {@return the bytes from an offset on that lie in one piece} */
+    public long contiguous(long offset) {
+        if (isInline) {
+            return length - offset;
+        }
+        long skip = offset;
+        for (int i = 0; i < elements.count; i++) {
+            long inElement = elements.lengths[i] - skip;
+            if (inElement > 0) {
+                return inElement;
+            }
+            skip = -inElement;
+        }
+        return 0;
+    }
+
+    /**
+     * Copies response data into the elements.
+     *
+     * @param offset where it belongs in the message
+     */
+    public CopyOutcome scatter(long offset, MemorySegment source, long sourceOffset, int byteCount,
+            Memory memory) {
+        return Scatter.into(elements, offset, source, sourceOffset, byteCount, memory, piece);
+    }
+
+    /** Says which packets the request consists of, when its first is sent. */
+    public void begin(long newFirstPsn, long newEndPsn, long newMessageNumber,
+            long newReceiveNumber) {
+        firstPsn = newFirstPsn;
+        endPsn = newEndPsn;
+        messageNumber = newMessageNumber;
+        receiveNumber = newReceiveNumber;
+    }
+
+    /** Says which message it is for the peer, where that is known only as its packets are sent. */
+    public void renumber(long newMessageNumber) {
+        messageNumber = newMessageNumber;
+    }
+
+    /** {@return the caller's number} */
+    public long id() {
+        return id;
+    }
+
+    /** {@return what to do} */
+    public SendOpcode opcode() {
+        return opcode;
+    }
+
+    /** {@return whether success is reported} */
+    public boolean isSignaled() {
+        return isSignaled;
+    }
+
+    /** {@return whether the peer's armed completion queue is woken} */
+    public boolean isSolicited() {
+        return (flags & SendFlag.SOLICITED.bit()) != 0;
+    }
+
+    /** {@return whether earlier READs and atomics must be complete first} */
+    public boolean isFenced() {
+        return (flags & SendFlag.FENCE.bit()) != 0;
+    }
+
+    /** {@return the bytes of the message} */
+    public long length() {
+        return length;
+    }
+
+    /** {@return the 32 bits beside the message} */
+    public int immediate() {
+        return immediate;
+    }
+
+    /** {@return the key to invalidate} */
+    public int invalidateRkey() {
+        return invalidateRkey;
+    }
+
+    /** {@return the peer's address} */
+    public long remoteAddress() {
+        return remoteAddress;
+    }
+
+    /** {@return the peer's key} */
+    public int rkey() {
+        return rkey;
+    }
+
+    /** {@return what an atomic compares with or adds} */
+    public long compareAdd() {
+        return compareAdd;
+    }
+
+    /** {@return what a compare and swap stores} */
+    public long swap() {
+        return swap;
+    }
+
+    /** {@return the bytes a FLUSH covers} */
+    public long flushLength() {
+        return flushLength;
+    }
+
+    /** {@return placement and selectivity of a FLUSH, as its header has them} */
+    public int flushBits() {
+        return flushBits;
+    }
+
+    /** {@return the path of a datagram} */
+    public Path path() {
+        return path;
+    }
+
+    /** {@return the queue pair a datagram goes to} */
+    public int remoteQueuePair() {
+        return remoteQueuePair;
+    }
+
+    /** {@return the Q_Key of a datagram} */
+    public int remoteQkey() {
+        return remoteQkey;
+    }
+
+    /** {@return the memory window to bind, or null} */
+    public @Nullable MemoryWindow window() {
+        return window;
+    }
+
+    /** {@return what the window shall cover, or null} */
+    public @Nullable MemoryWindowBind windowBind() {
+        return windowBind;
+    }
+
+    /** {@return the key the window shall have} */
+    public int windowRkey() {
+        return windowRkey;
+    }
+
+    /** {@return whether it concerns this side alone and takes no packet} */
+    public boolean isLocal() {
+        return opcode == SendOpcode.LOCAL_INVALIDATE || opcode == SendOpcode.BIND_MEMORY_WINDOW;
+    }
+
+    /** {@return whether a local operation has been carried out} */
+    public boolean isCarriedOut() {
+        return isCarriedOut;
+    }
+
+    /** A local operation has been carried out. */
+    public void carriedOut() {
+        isCarriedOut = true;
+    }
+
+    /** {@return the first packet, once begun} */
+    public long firstPsn() {
+        return firstPsn;
+    }
+
+    /** {@return the packet behind the last, once begun} */
+    public long endPsn() {
+        return endPsn;
+    }
+
+    /** {@return the message's number on its queue pair, from 1, once begun} */
+    public long messageNumber() {
+        return messageNumber;
+    }
+
+    /** {@return how many receive requests of the peer messages up to this one consume, once begun} */
+    public long receiveNumber() {
+        return receiveNumber;
+    }
+
+    /** {@return whether it consumes a receive request of the peer} */
+    public boolean consumesReceive() {
+        return switch (opcode) {
+            case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, RDMA_WRITE_WITH_IMMEDIATE -> true;
+            case RDMA_WRITE, RDMA_READ, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD,
+                    LOCAL_INVALIDATE, BIND_MEMORY_WINDOW, TSO, DRIVER1, FLUSH, ATOMIC_WRITE ->
+                false;
+        };
+    }
+
+    /** {@return whether it completes only with a response of its own, not by an acknowledgement} */
+    public boolean awaitsResponse() {
+        return switch (opcode) {
+            case RDMA_READ, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD, FLUSH, ATOMIC_WRITE ->
+                true;
+            case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE, SEND, SEND_WITH_IMMEDIATE, LOCAL_INVALIDATE,
+                    BIND_MEMORY_WINDOW, SEND_WITH_INVALIDATE, TSO, DRIVER1 ->
+                false;
+        };
+    }
+
+    /** {@return the bytes its completion reports: what came back} */
+    public long bytesReturned() {
+        return switch (opcode) {
+            case RDMA_READ, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD -> length;
+            case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE, SEND, SEND_WITH_IMMEDIATE, LOCAL_INVALIDATE,
+                    BIND_MEMORY_WINDOW, SEND_WITH_INVALIDATE, TSO, DRIVER1, FLUSH, ATOMIC_WRITE ->
+                0;
+        };
+    }
+}

@@ -1,0 +1,355 @@
+package io.rdma4j.protocol.ibcm;
+
+import io.rdma4j.cm.ConnectionParameters;
+import io.rdma4j.cm.PortSpace;
+import io.rdma4j.cm.RejectReason;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.nio.ByteBuffer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** Connections between two managers: set up, refused and ended, over a wire that loses and repeats. */
+class ConnectionManagerTest extends CmPair {
+    // ---------------------------------------------------------------- setting up
+
+    @Test
+    void requestReplyAndReadyMakeAConnection() throws Exception {
+        listen(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        assertThat(client.events).containsExactly("reply");
+        assertThat(server.events).containsExactly("request from port 40000", "established");
+        assertThat(carried).hasSize(3);
+    }
+
+    @Test
+    void messagesOfAConnectionHaveItsTrafficClass() throws Exception {
+        listen(1);
+        client.conversation = client.manager.connect(
+                new ConnectSpec(new CmPeer(CLIENT, SERVER), PortSpace.TCP, QueuePairType.RC, 40000,
+                        PORT, new ConnectionParameters(), 0x111111, Mtu.MTU_4096, 0x60, null),
+                client, nowNs);
+        run(1);
+        client.conversation().disconnect(nowNs);
+        settle();
+        assertThat(carried).hasSizeGreaterThan(3);
+        assertThat(trafficClasses).containsOnly(0x60);
+    }
+
+    @Test
+    void messagesOfNoConnectionHaveNone() throws Exception {
+        client.connect(new ConnectionParameters());
+        run(1);
+        assertThat(client.events).containsExactly("rejected 8");
+        assertThat(trafficClasses).containsOnly(0);
+    }
+
+    @Test
+    void bothSidesGetAttributesThatFitEachOther() throws Exception {
+        listen(1);
+        server.own = new ConnectionParameters().responderResources(3).initiatorDepth(200)
+                .rnrRetryCount(5);
+        client.connect(new ConnectionParameters().responderResources(7).initiatorDepth(5)
+                .retryCount(2).rnrRetryCount(4));
+        server.acceptsAtOnce = false;
+        run(1);
+        QueuePairAttributes serverRtr = server.conversation()
+                .queuePairAttributes(QueuePairState.RTR, server.own, 1);
+        QueuePairAttributes serverRts = server.conversation()
+                .queuePairAttributes(QueuePairState.RTS, server.own, 1);
+        server.acceptsAtOnce = true;
+        run(1);
+        QueuePairAttributes clientRtr = client.conversation()
+                .queuePairAttributes(QueuePairState.RTR, client.own, 1);
+        QueuePairAttributes clientRts = client.conversation()
+                .queuePairAttributes(QueuePairState.RTS, client.own, 1);
+
+        assertThat(serverRtr.destinationQueuePair()).isEqualTo(0x111111);
+        assertThat(clientRtr.destinationQueuePair()).isEqualTo(0x222222);
+        assertThat(serverRtr.receivePsn()).isEqualTo(clientRts.sendPsn());
+        assertThat(clientRtr.receivePsn()).isEqualTo(serverRts.sendPsn());
+        assertThat(serverRtr.maxDestinationReadAtomic()).isEqualTo(3);
+        assertThat(clientRts.maxReadAtomic()).isEqualTo(3);
+        assertThat(serverRts.maxReadAtomic()).isEqualTo(7);
+        assertThat(clientRtr.maxDestinationReadAtomic()).isEqualTo(7);
+        assertThat(serverRts.rnrRetry()).isEqualTo(4);
+        assertThat(clientRts.rnrRetry()).isEqualTo(5);
+        assertThat(serverRts.retryCount()).isEqualTo(2);
+        assertThat(serverRtr.pathMtu()).isEqualTo(Mtu.MTU_4096);
+        assertThat(serverRtr.addressVector().destination()).isEqualTo(CLIENT);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Request", "Reply", "ReadyToUse"})
+    void everyLostMessageIsSentAgainUntilTheConnectionStands(String type) throws Exception {
+        isLost = first(type, 3);
+        listen(1);
+        client.connect(new ConnectionParameters());
+        run(60_000_000_000L);
+        assertThat(client.events).containsExactly("reply");
+        assertThat(server.events).containsExactly("request from port 40000", "established");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Request", "Reply", "ReadyToUse", "DisconnectRequest",
+        "DisconnectReply"})
+    void repeatedMessagesChangeNothing(String type) throws Exception {
+        isRepeated = message -> message.getClass().getSimpleName().equals(type);
+        listen(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        client.conversation().disconnect(nowNs);
+        settle();
+        assertThat(client.events).containsExactly("reply", "disconnected", "time-wait over");
+        assertThat(server.events).containsExactly("request from port 40000", "established",
+                "disconnected", "time-wait over");
+    }
+
+    @Test
+    void dataBeforeTheLostReadyToUseEstablishesAsWell() throws Exception {
+        isLost = message -> message instanceof CmMessage.ReadyToUse;
+        listen(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        server.conversation().onReadyToUse();
+        assertThat(server.events).containsExactly("request from port 40000", "established");
+    }
+
+    @Test
+    void silentListenerIsUnreachableAfterAllRetries() throws Exception {
+        isLost = message -> true;
+        client.connect(new ConnectionParameters());
+        settle();
+        assertThat(client.events).containsExactly("unreachable ETIMEDOUT");
+        assertThat(count(CmMessage.Request.class)).isEqualTo(16);
+        assertThat(nowNs).isLessThan(LIMIT_NS + 20_000_000_000L);
+    }
+
+    @Test
+    void silentClientIsUnreachableForTheServer() throws Exception {
+        isLost = message -> message instanceof CmMessage.ReadyToUse
+                || message instanceof CmMessage.Reply;
+        listen(1);
+        client.connect(new ConnectionParameters());
+        settle();
+        // The client gives up at about the same time and says so; either news is right.
+        assertThat(client.events).containsExactly("unreachable ETIMEDOUT");
+        assertThat(server.events).hasSize(2);
+        assertThat(server.events.getLast()).isIn("unreachable ETIMEDOUT", "rejected 4");
+    }
+
+    @Test
+    void applicationThatTakesItsTimeKeepsTheClientWaiting() throws Exception {
+        server.acceptsAtOnce = false;
+        listen(1);
+        client.connect(new ConnectionParameters());
+        run(50_000_000_000L);
+        assertThat(client.events).isEmpty();
+        assertThat(count(CmMessage.MessageReceipt.class)).isPositive();
+        server.acceptsAtOnce = true;
+        settle();
+        assertThat(client.events).startsWith("reply");
+    }
+
+    // ---------------------------------------------------------------- refusals
+
+    @Test
+    void requestWhereNobodyListensIsRejectedAtOnce() throws Exception {
+        client.connect(new ConnectionParameters());
+        run(1);
+        assertThat(client.events).containsExactly("rejected 8");
+        assertThat(client.manager.deadlineNs()).isEqualTo(Long.MAX_VALUE);
+    }
+
+    @Test
+    void requestToAnotherAddressOfTheMachineIsRejected() throws Exception {
+        server.manager.listen(offer(CLIENT, 1), server);
+        client.connect(new ConnectionParameters());
+        run(1);
+        assertThat(client.events).containsExactly("rejected 8");
+    }
+
+    @Test
+    void requestsBeyondTheBacklogAreRejected() throws Exception {
+        server.acceptsAtOnce = false;
+        listen(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        assertThat(client.events).containsExactly("rejected 3");
+        server.conversation().reject(RejectReason.CONSUMER_DEFINED, new byte[0]);
+        run(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        assertThat(client.events).containsExactly("rejected 3", "rejected 28");
+        assertThat(server.events).hasSize(2);
+    }
+
+    @Test
+    void applicationsRejectionCarriesItsBytes() throws Exception {
+        server.acceptsAtOnce = false;
+        listen(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        server.conversation().reject(RejectReason.CONSUMER_DEFINED, new byte[]{1, 2, 3});
+        run(1);
+        assertThat(client.events).containsExactly("rejected 28");
+        CmMessage.Reject reject = (CmMessage.Reject) carried.getLast();
+        assertThat(reject.privateData().bytes()).startsWith(1, 2, 3).hasSize(148);
+    }
+
+    @Test
+    void secondListenerOnAPortIsRefused() throws Exception {
+        CmService service = listen(1);
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> listen(1))
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EADDRINUSE))
+                .withMessageContaining("7471");
+        service.close();
+        listen(1);
+    }
+
+    @Test
+    void requestOfAQueuePairThatIsStillConnectedEndsTheOldConnection() throws Exception {
+        listen(5);
+        client.connect(new ConnectionParameters());
+        run(1);
+        // The client died without a word and its successor has the same queue pair number.
+        IbConnectionManager successor = new IbConnectionManager(CmSettings.defaults(1),
+                random::nextInt);
+        successor.connect(call(new ConnectionParameters(), 0x111111), client, nowNs);
+        ByteBuffer mad = ByteBuffer.allocate(IbConnectionManager.MESSAGE_LENGTH);
+        successor.pollTransmit(mad);
+        server.manager.onMad(mad.flip(), new CmPeer(SERVER, CLIENT), nowNs);
+        assertThat(server.events).endsWith("disconnected");
+        ByteBuffer answer = ByteBuffer.allocate(IbConnectionManager.MESSAGE_LENGTH);
+        server.manager.pollTransmit(answer);
+        CmMessage.Received received = CmMessage.decode(answer.flip());
+        assertThat(received).isNotNull();
+        assertThat(((CmMessage.Reject) received.message()).reason())
+                .isEqualTo(RejectReason.STALE_CONNECTION.code());
+    }
+
+    @Test
+    void replyOfAConnectionThatIsForgottenIsRejected() throws Exception {
+        listen(1);
+        client.connect(new ConnectionParameters());
+        isLost = message -> message instanceof CmMessage.Reply
+                || message instanceof CmMessage.Reject;
+        run(1);
+        client.conversation().close(nowNs);
+        run(1);
+        isLost = message -> false;
+        settle();
+        assertThat(client.events).isEmpty();
+        assertThat(server.events).last().isEqualTo("rejected 6");
+    }
+
+    // ---------------------------------------------------------------- the end
+
+    @Test
+    void eitherSideCanDisconnect() throws Exception {
+        listen(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        server.conversation().disconnect(nowNs);
+        run(1);
+        assertThat(client.events).containsExactly("reply", "disconnected");
+        assertThat(server.events).last().isEqualTo("disconnected");
+        // The other side may still say so too.
+        client.conversation().disconnect(nowNs);
+        settle();
+        assertThat(client.events).containsExactly("reply", "disconnected", "time-wait over");
+    }
+
+    @Test
+    void bothMayDisconnectAtTheSameTime() throws Exception {
+        listen(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        client.conversation().disconnect(nowNs);
+        server.conversation().disconnect(nowNs);
+        settle();
+        assertThat(client.events).containsExactly("reply", "disconnected", "time-wait over");
+        assertThat(server.events).endsWith("disconnected", "time-wait over");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"DisconnectRequest", "DisconnectReply"})
+    void lostMessagesOfTheEndAreSentAgain(String type) throws Exception {
+        listen(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        isLost = first(type, 2);
+        client.conversation().disconnect(nowNs);
+        settle();
+        assertThat(client.events).containsExactly("reply", "disconnected", "time-wait over");
+        assertThat(server.events).endsWith("disconnected", "time-wait over");
+    }
+
+    @Test
+    void disconnectFromAPeerThatIsGoneEndsAfterItsRetries() throws Exception {
+        listen(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        isLost = message -> true;
+        client.conversation().disconnect(nowNs);
+        settle();
+        assertThat(client.events).containsExactly("reply", "disconnected", "time-wait over");
+        assertThat(count(CmMessage.DisconnectRequest.class)).isEqualTo(5);
+    }
+
+    @Test
+    void disconnectRequestOfAStrangerIsIgnored() throws Exception {
+        listen(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        ByteBuffer mad = ByteBuffer.allocate(IbConnectionManager.MESSAGE_LENGTH);
+        CmMessage.encode(1,
+                new CmMessage.DisconnectRequest(client.conversation().localId(),
+                        server.conversation().localId(), 0x222222, PrivateData.NONE),
+                mad);
+        Gid stranger = new Gid(0, 0xffff_0a00_0009L);
+        server.manager.onMad(mad.flip(), new CmPeer(SERVER, stranger), nowNs);
+        assertThat(server.events).doesNotContain("disconnected");
+    }
+
+    @Test
+    void closingTellsThePeerAndReportsNothing() throws Exception {
+        listen(1);
+        client.connect(new ConnectionParameters());
+        run(1);
+        client.conversation().close(nowNs);
+        settle();
+        assertThat(client.events).containsExactly("reply");
+        assertThat(server.events).contains("disconnected");
+        assertThat(client.manager.deadlineNs()).isEqualTo(Long.MAX_VALUE);
+    }
+
+    @Test
+    void nonsenseIsRecognized() {
+        byte[] bytes = new byte[IbConnectionManager.MESSAGE_LENGTH];
+        for (int i = 0; i < 1000; i++) {
+            random.nextBytes(bytes);
+            if (i % 2 == 0) {
+                ByteBuffer.wrap(bytes).putInt(0, Mad.COMMUNICATION_MANAGEMENT_SEND).putShort(16,
+                        (short) (0x10 + i % 16));
+            }
+            server.manager.onMad(ByteBuffer.wrap(bytes), new CmPeer(SERVER, CLIENT), nowNs);
+        }
+        assertThat(server.events).isEmpty();
+        assertThat(server.manager.onMad(ByteBuffer.allocate(255), new CmPeer(SERVER, CLIENT), 0))
+                .isFalse();
+    }
+}

@@ -1,0 +1,185 @@
+package io.rdma4j.protocol.roce.rc;
+
+import io.rdma4j.protocol.roce.RoundTripEstimate;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class RetryTimerTest {
+    private static final long US = 1_000;
+    private static final long MS = 1_000_000;
+    private static final long TIMEOUT_NS = 4_000 * MS;
+    private static final int RETRIES = 3;
+
+    private final RoundTripEstimate estimate = new RoundTripEstimate();
+    private final RetryTimer timer = new RetryTimer();
+    private long nowNs = 10_000 * MS;
+
+    @BeforeEach
+    void configure() {
+        timer.configure(TIMEOUT_NS, RETRIES, 7);
+        timer.estimate(estimate);
+    }
+
+    private void knowRoundTrips() {
+        estimate.add(20 * US);
+        estimate.add(20 * US);
+    }
+
+    private void send(long psn) {
+        timer.onSent(psn, true, nowNs);
+    }
+
+    /** {@return when the peer is asked, from now on, in milliseconds} */
+    private List<Double> asks(long forNs) {
+        List<Double> asks = new ArrayList<>();
+        long beginNs = nowNs;
+        while (timer.deadlineNs() <= beginNs + forNs) {
+            nowNs = Math.max(nowNs, timer.deadlineNs());
+            if (timer.isTimeoutDue(nowNs)) {
+                return asks;
+            }
+            assertThat(timer.isAskDue(nowNs)).isTrue();
+            asks.add((nowNs - beginNs) / 1e6);
+            timer.onAsk(nowNs);
+        }
+        return asks;
+    }
+
+    private void askSilentPeerFiveTimes() {
+        knowRoundTrips();
+        send(1);
+        assertThat(asks(50 * MS)).hasSize(5);
+    }
+
+    @Test
+    void nothingIsDueBeforeAnythingIsSent() {
+        assertThat(timer.deadlineNs()).isEqualTo(RetryTimer.NEVER);
+    }
+
+    @Test
+    void silentPeerIsAskedSoonThreeTimesAndThenEverMoreRarely() {
+        knowRoundTrips();
+        send(1);
+        assertThat(asks(1000 * MS)).containsExactly(0.5, 1.5, 3.5, 11.5, 43.5, 171.5, 683.5);
+    }
+
+    @Test
+    void whereNoRoundTripIsKnownASecondPassesFirst() {
+        send(1);
+        assertThat(asks(3500 * MS)).first().isEqualTo(1000.0);
+    }
+
+    @Test
+    void peerThatIsSlowIsAskedLaterFromTheBeginning() {
+        estimate.add(10 * MS);
+        send(1);
+        assertThat(asks(100 * MS)).first().isEqualTo(30.0);
+    }
+
+    @Test
+    void whatOtherQueuePairsLearnMeanwhileCounts() {
+        knowRoundTrips();
+        send(1);
+        estimate.add(100 * MS);
+        nowNs += MS;
+        assertThat(timer.isAskDue(nowNs)).isFalse();
+        assertThat(timer.deadlineNs()).isGreaterThan(nowNs + 50 * MS);
+    }
+
+    @Test
+    void progressByPacketsThatWereSentAgainDoesNotShortenTheWait() {
+        askSilentPeerFiveTimes();
+        timer.onSentAgain(nowNs);
+        nowNs += 20 * MS;
+        timer.onProgress(2, false, nowNs);
+        assertThat(asks(100 * MS)).isEmpty();
+    }
+
+    /** The answer to a copy acknowledges what lies around it: that is no round trip. */
+    @Test
+    void answerThatMayBeToACopyIsNoRoundTrip() {
+        knowRoundTrips();
+        send(4);
+        nowNs += 200 * MS;
+        timer.onSentAgain(nowNs);
+        timer.onProgress(5, true, nowNs + MS);
+        assertThat(estimate.overdueNs()).isLessThan(MS);
+    }
+
+    @Test
+    void firstAnswerAfterALossIsForgottenWithTheFirstRoundTrip() {
+        send(1);
+        nowNs += 1000 * MS;
+        timer.onAsk(nowNs);
+        timer.onSentAgain(nowNs);
+        nowNs += 5 * MS;
+        timer.onProgress(2, true, nowNs);
+        assertThat(estimate.overdueNs()).isEqualTo(15 * MS);
+        send(2);
+        nowNs += 100 * US;
+        timer.onProgress(3, true, nowNs);
+        assertThat(estimate.overdueNs()).isEqualTo(300 * US);
+    }
+
+    @Test
+    void answerToAPacketThatWasSentOnceShortensIt() {
+        askSilentPeerFiveTimes();
+        nowNs += 20 * MS;
+        timer.onProgress(2, false, nowNs);
+        assertThat(asks(1000 * MS)).isNotEmpty();
+    }
+
+    @Test
+    void timeoutsCostRetriesAndAskingDoesNot() {
+        knowRoundTrips();
+        send(1);
+        for (int i = 0; i < RETRIES; i++) {
+            nowNs += TIMEOUT_NS;
+            assertThat(timer.isTimeoutDue(nowNs)).isTrue();
+            timer.onTimeout(nowNs);
+            assertThat(timer.takeRetry()).isTrue();
+        }
+        assertThat(timer.takeRetry()).isFalse();
+    }
+
+    @Test
+    void lossesWithinOneTimeoutCostOneRetry() {
+        for (int i = 0; i < 100; i++) {
+            assertThat(timer.takeRetryForLoss(nowNs)).isTrue();
+            nowNs += TIMEOUT_NS / 100;
+        }
+        for (int i = 1; i < RETRIES; i++) {
+            assertThat(timer.takeRetryForLoss(nowNs)).isTrue();
+            nowNs += TIMEOUT_NS;
+        }
+        assertThat(timer.takeRetryForLoss(nowNs)).isFalse();
+    }
+
+    @Test
+    void signsOfOneLossAreNewsOnceARoundTrip() {
+        knowRoundTrips();
+        send(9);
+        assertThat(timer.isNewLoss(5, nowNs)).isTrue();
+        timer.onLoss(5, nowNs);
+        assertThat(timer.isNewLoss(5, nowNs + 10 * US)).isFalse();
+        assertThat(timer.isNewLoss(6, nowNs + 10 * US)).isTrue();
+        assertThat(timer.isNewLoss(5, nowNs + 20 * US)).isTrue();
+    }
+
+    @Test
+    void nothingIsAskedWhileTheReceiverIsNotReady() {
+        knowRoundTrips();
+        send(1);
+        timer.waitForReceiver(nowNs + 5 * MS);
+        assertThat(timer.deadlineNs()).isEqualTo(nowNs + 5 * MS);
+        nowNs += 5 * MS;
+        assertThat(timer.isReceiverWaitOver(nowNs)).isTrue();
+        timer.endReceiverWait(nowNs);
+        assertThat(timer.deadlineNs()).isEqualTo(nowNs + 500 * US);
+    }
+}

@@ -1,0 +1,315 @@
+package io.rdma4j.softnic.device;
+
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.softnic.engine.EngineDriver;
+import io.rdma4j.softnic.network.DatagramNetwork;
+import io.rdma4j.softnic.network.PacketPort;
+import io.rdma4j.softnic.network.PortHolder;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * The addresses of an open device: its GID table, in which an entry keeps its place as long as it is there,
+ * and the sockets behind it. Thread safe.
+ */
+final class NicAddresses {
+    private static final int LAST_LOOPBACK = 254;
+
+    private final SoftDevice device;
+    private final DatagramNetwork network;
+    private final EngineDriver driver;
+    private final List<Gid> gids = new CopyOnWriteArrayList<>();
+    /** Addresses that another process held when this was opened. */
+    private final List<InetAddress> wanting = new ArrayList<>();
+
+    NicAddresses(SoftDevice device, DatagramNetwork network, EngineDriver driver) {
+        this.device = device;
+        this.network = network;
+        this.driver = driver;
+    }
+
+    /** {@return the GID table; an empty entry is {@link Gid#ZERO}} */
+    List<Gid> gids() {
+        return gids;
+    }
+
+    /** {@return the addresses in the table} */
+    List<InetAddress> all() {
+        List<InetAddress> addresses = new ArrayList<>();
+        for (Gid gid : gids) {
+            if (!gid.isZero()) {
+                addresses.add(gid.address());
+            }
+        }
+        return addresses;
+    }
+
+    // ---------------------------------------------------------------- opening
+
+    /** Opens what the device shall have; on failure nothing stays open. */
+    synchronized void open(@Nullable InetAddress address) throws RdmaException {
+        try {
+            if (device.isLoopback()) {
+                openLoopback(address);
+            } else {
+                openAll();
+                if (wanting.isEmpty()) {
+                    requireHeld(address);
+                }
+            }
+        } catch (RdmaException e) {
+            network.close();
+            throw e;
+        }
+    }
+
+    private void openAll() throws RdmaException {
+        for (InetAddress address : device.addresses()) {
+            if (gids.isEmpty() && !address.isLinkLocalAddress()) {
+                gids.add(Gid.ZERO);
+            }
+            try {
+                gids.add(network.open(address).local());
+            } catch (RdmaException e) {
+                if (e.errno() == Errno.EADDRINUSE) {
+                    gids.add(Gid.of(address));
+                    wanting.add(address);
+                } else if (e.errno() != Errno.EADDRNOTAVAIL) {
+                    throw e;
+                }
+                // An IPv6 address that the system is still trying out cannot be used yet.
+            }
+        }
+        if (network.ports().isEmpty() && wanting.isEmpty()) {
+            throw new RdmaException(Errno.EADDRNOTAVAIL, "open device",
+                    device.name() + " has no address that can be used");
+        }
+    }
+
+    /**
+     * Holds all addresses, for real use of the device.
+     *
+     * @param asked the address that the application wants, null if it wants the device
+     * @throws RdmaException EADDRINUSE while another process has one of them
+     */
+    synchronized void hold(@Nullable InetAddress asked) throws RdmaException {
+        if (asked != null && wanting.remove(asked)) {
+            // Its own refusal says more than that of another one.
+            wanting.addFirst(asked);
+        }
+        while (!wanting.isEmpty()) {
+            InetAddress next = wanting.getFirst();
+            try {
+                network.open(next);
+            } catch (RdmaException e) {
+                throw e.errno() == Errno.EADDRINUSE ? inUse(asked, next, e) : e;
+            }
+            wanting.removeFirst();
+            lookAgain();
+        }
+    }
+
+    /** {@return the refusal of what was asked for, because of an address that somebody else has} */
+    private RdmaException inUse(@Nullable InetAddress asked, InetAddress taken,
+            RdmaException cause) {
+        String port = cause.detail() + " by " + PortHolder.of(taken, Path.UDP_PORT);
+        if (device.isLoopback()) {
+            return new RdmaException(Errno.EADDRINUSE, cause.operation(),
+                    port + "; one process at a time can have it: end that one, or use another"
+                            + " address",
+                    cause);
+        }
+        String wanted = taken.equals(asked) ? ""
+                : (asked == null ? device.name() : asked.getHostAddress()) + " cannot be used: ";
+        return new RdmaException(Errno.EADDRINUSE, cause.operation(), wanted + port
+                + "; one process at a time can have " + device.name()
+                + ": end that one, or use another device; on loopback each process has an address"
+                + " of its own", cause);
+    }
+
+    /** Lets the engine look at its ports anew. */
+    private void lookAgain() {
+        driver.run(nowNs -> {
+            // Whoever becomes the owner does so.
+        });
+    }
+
+    private void requireHeld(@Nullable InetAddress address) throws RdmaException {
+        if (address != null && !isOpen(address)) {
+            throw notOurs(address);
+        }
+    }
+
+    private RdmaException notOurs(InetAddress address) {
+        return new RdmaException(Errno.EADDRNOTAVAIL, "open device",
+                address.getHostAddress() + " is no address of " + device.name());
+    }
+
+    /** {@return whether there is a port of an address} The engine's owner looks, who also closes ports. */
+    private boolean isOpen(InetAddress address) {
+        Gid gid = Gid.of(address);
+        boolean[] isOpen = {false};
+        driver.run(nowNs -> isOpen[0] = network.port(gid) != null);
+        return isOpen[0];
+    }
+
+    /** Loopback has one IPv6 address, for the first process that comes, and IPv4 addresses for all. */
+    private void openLoopback(@Nullable InetAddress wanted) throws RdmaException {
+        gids.add(Gid.ZERO);
+        if (wanted instanceof Inet6Address) {
+            claim(wanted);
+            openFreeLoopback();
+        } else if (wanted != null) {
+            claim(wanted);
+        } else {
+            openFreeLoopback();
+            for (InetAddress address : device.addresses()) {
+                if (address instanceof Inet6Address) {
+                    tryOpen(address);
+                }
+            }
+        }
+    }
+
+    private void openFreeLoopback() throws RdmaException {
+        RdmaException last = null;
+        for (int n = 1; n <= LAST_LOOPBACK; n++) {
+            try {
+                take(InetAddress.ofLiteral("127.0.0." + n));
+                return;
+            } catch (RdmaException e) {
+                if (e.errno() != Errno.EADDRINUSE) {
+                    throw e;
+                }
+                last = e;
+            }
+        }
+        throw new RdmaException(Errno.EADDRINUSE, "open device", "UDP port 4791 is taken on all of"
+                + " 127.0.0.1 to 127.0.0." + LAST_LOOPBACK
+                + "; end some of the processes that hold it",
+                last);
+    }
+
+    private void tryOpen(InetAddress address) {
+        try {
+            take(address);
+        } catch (RdmaException takenByAnother) {
+            // IPv4 serves as well.
+        }
+    }
+
+    /**
+     * Holds an address, if it does not yet.
+     *
+     * @throws RdmaException EADDRINUSE naming who has it, EADDRNOTAVAIL if it is none of the device's
+     */
+    synchronized void claim(InetAddress address) throws RdmaException {
+        if (isOpen(address)) {
+            return;
+        }
+        hold(address);
+        if (isOpen(address)) {
+            return;
+        }
+        if (!device.isLoopback() || !device.hosts(address)) {
+            throw notOurs(address);
+        }
+        try {
+            take(address);
+        } catch (RdmaException e) {
+            throw e.errno() == Errno.EADDRINUSE ? inUse(address, address, e) : e;
+        }
+    }
+
+    private void take(InetAddress address) throws RdmaException {
+        PacketPort port = network.open(address);
+        if (address instanceof Inet6Address) {
+            gids.set(0, port.local());
+        } else {
+            gids.add(port.local());
+        }
+        lookAgain();
+    }
+
+    // ---------------------------------------------------------------- following the interface
+
+    /**
+     * What has become of the table.
+     *
+     * @param isAny whether it has changed
+     * @param lost the addresses that are gone
+     */
+    record Change(boolean isAny, List<InetAddress> lost) {}
+
+    /** Follows the addresses of the interface, but for loopback, where each process has its own. */
+    synchronized Change follow(List<InetAddress> now) {
+        List<InetAddress> lost = new ArrayList<>();
+        if (device.isLoopback()) {
+            return new Change(false, lost);
+        }
+        List<Gid> present = now.stream().map(Gid::of).toList();
+        boolean hasGained = false;
+        for (int i = 0; i < gids.size(); i++) {
+            Gid gid = gids.get(i);
+            if (!gid.isZero() && !present.contains(gid)) {
+                gids.set(i, Gid.ZERO);
+                wanting.removeIf(address -> Gid.of(address).equals(gid));
+                driver.run(nowNs -> network.leave(gid));
+                lost.add(gid.address());
+            }
+        }
+        for (InetAddress address : now) {
+            hasGained |= !gids.contains(Gid.of(address)) && add(address);
+        }
+        return new Change(hasGained || !lost.isEmpty(), lost);
+    }
+
+    /** The interface is gone: nothing is held any more. */
+    synchronized void closeAll() {
+        wanting.clear();
+        driver.run(nowNs -> {
+            for (PacketPort port : List.copyOf(network.ports())) {
+                network.leave(port.local());
+            }
+        });
+        gids.replaceAll(gid -> Gid.ZERO);
+    }
+
+    private boolean add(InetAddress address) {
+        try {
+            Gid gid = network.open(address).local();
+            int place = place(address);
+            if (place < gids.size()) {
+                gids.set(place, gid);
+            } else {
+                gids.add(gid);
+            }
+            lookAgain();
+            return true;
+        } catch (RdmaException notYet) {
+            // Being tried out by the system, or held by another process: the next look tries again.
+            return false;
+        }
+    }
+
+    /** {@return where a new address goes: the first entry is for the link's} */
+    private int place(InetAddress address) {
+        if (address.isLinkLocalAddress() && gids.getFirst().isZero()) {
+            return 0;
+        }
+        for (int i = 1; i < gids.size(); i++) {
+            if (gids.get(i).isZero()) {
+                return i;
+            }
+        }
+        return gids.size();
+    }
+}

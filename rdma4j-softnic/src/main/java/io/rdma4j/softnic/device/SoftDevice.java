@@ -1,0 +1,198 @@
+package io.rdma4j.softnic.device;
+
+import io.rdma4j.softnic.verbs.SoftDeviceContext;
+import io.rdma4j.spi.CmDevice;
+import io.rdma4j.verbs.DeviceOptions;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.NodeType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.TransportType;
+import org.jspecify.annotations.Nullable;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * A software RoCE device on a network interface, named {@code roce_} and the interface's name.
+ */
+final class SoftDevice implements CmDevice {
+    /** The longest headers around payload, as Linux counts them. */
+    private static final int HEADERS = 80;
+    private static final long LOCAL_GUID = 0x7264_6d61_346a_0000L; // "rdma4j"
+
+    private final NetworkInterface networkInterface;
+
+    SoftDevice(NetworkInterface networkInterface) {
+        this.networkInterface = networkInterface;
+    }
+
+    @Override
+    public String name() {
+        return "roce_" + networkInterface.getName();
+    }
+
+    @Override
+    public int index() {
+        return networkInterface.getIndex();
+    }
+
+    /** {@return EUI-64 of the interface's MAC address; without one a number of its own} */
+    @Override
+    public long nodeGuid() {
+        byte[] mac = hardwareAddress();
+        if (mac == null || mac.length != 6) {
+            return LOCAL_GUID | (networkInterface.getIndex() & 0xffff);
+        }
+        long high = ((mac[0] & 0xffL) ^ 2) << 40 | (mac[1] & 0xffL) << 32 | (mac[2] & 0xffL) << 24;
+        long low = (mac[3] & 0xffL) << 16 | (mac[4] & 0xffL) << 8 | (mac[5] & 0xffL);
+        return high << 16 | 0xff_fe00_0000L | low;
+    }
+
+    private byte @Nullable [] hardwareAddress() {
+        try {
+            return networkInterface.getHardwareAddress();
+        } catch (SocketException gone) {
+            return null;
+        }
+    }
+
+    @Override
+    public NodeType nodeType() {
+        return NodeType.CHANNEL_ADAPTER;
+    }
+
+    @Override
+    public TransportType transport() {
+        return TransportType.INFINIBAND;
+    }
+
+    @Override
+    public boolean hosts(InetAddress address) {
+        if (isLoopback() && address.isLoopbackAddress()) {
+            return !(address instanceof Inet6Address) || addresses().contains(address);
+        }
+        return addresses().stream().anyMatch(own -> isSame(own, address));
+    }
+
+    /** An address of the link is the same with and without its scope. */
+    private static boolean isSame(InetAddress own, InetAddress other) {
+        return own.equals(other) || (own.isLinkLocalAddress()
+                && Arrays.equals(own.getAddress(), other.getAddress()));
+    }
+
+    @Override
+    public SoftDeviceContext open() throws RdmaException {
+        return SoftNic.open(this, null, DeviceOptions.DEFAULT);
+    }
+
+    @Override
+    public SoftDeviceContext open(DeviceOptions options) throws RdmaException {
+        return SoftNic.open(this, null, options);
+    }
+
+    @Override
+    public SoftDeviceContext open(@Nullable InetAddress address) throws RdmaException {
+        return SoftNic.openAndHold(this, address);
+    }
+
+    boolean isLoopback() {
+        try {
+            return networkInterface.isLoopback();
+        } catch (SocketException gone) {
+            return false;
+        }
+    }
+
+    NetworkInterface networkInterface() {
+        return networkInterface;
+    }
+
+    int interfaceIndex() {
+        return networkInterface.getIndex();
+    }
+
+    /** {@return how the interface looks at this moment} It is looked up once. */
+    PortView view() {
+        NetworkInterface now = current();
+        return new PortView(now != null, isUp(now), addresses(now));
+    }
+
+    /** @throws RdmaException ENODEV if there is no such interface any more */
+    void requirePresent() throws RdmaException {
+        if (current() == null) {
+            throw new RdmaException(Errno.ENODEV, "open device",
+                    "the network interface " + networkInterface.getName() + " is gone");
+        }
+    }
+
+    /** {@return the interface as it is now; what was listed keeps its addresses of then} */
+    private @Nullable NetworkInterface current() {
+        try {
+            return NetworkInterface.getByName(networkInterface.getName());
+        } catch (SocketException gone) {
+            return null;
+        }
+    }
+
+    boolean isUp() {
+        return isUp(current());
+    }
+
+    private static boolean isUp(@Nullable NetworkInterface now) {
+        try {
+            return now != null && now.isUp();
+        } catch (SocketException gone) {
+            return false;
+        }
+    }
+
+    /** {@return the largest path MTU whose packets fit the interface} */
+    Mtu activeMtu() {
+        int bytes;
+        try {
+            bytes = networkInterface.getMTU();
+        } catch (SocketException gone) {
+            bytes = 1500;
+        }
+        Mtu largest = Mtu.MTU_256;
+        for (Mtu mtu : Mtu.values()) {
+            if (mtu.bytes() + HEADERS <= bytes) {
+                largest = mtu;
+            }
+        }
+        return largest;
+    }
+
+    /** {@return the interface's addresses in the order of the GID table: the link's, IPv4, other IPv6} */
+    List<InetAddress> addresses() {
+        return addresses(current());
+    }
+
+    private static List<InetAddress> addresses(@Nullable NetworkInterface now) {
+        List<InetAddress> addresses = now == null
+                ? new ArrayList<>()
+                : Collections.list(now.getInetAddresses());
+        addresses.sort(Comparator.comparingInt(SoftDevice::rank));
+        return addresses;
+    }
+
+    private static int rank(InetAddress address) {
+        if (!(address instanceof Inet6Address)) {
+            return 1;
+        }
+        return address.isLinkLocalAddress() || address.isLoopbackAddress() ? 0 : 2;
+    }
+
+    @Override
+    public String toString() {
+        return name();
+    }
+}

@@ -1,0 +1,424 @@
+package io.rdma4j.softnic.device;
+
+import io.rdma4j.protocol.ibcm.CmSettings;
+import io.rdma4j.protocol.ibcm.IbConnectionManager;
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.softnic.engine.Engine;
+import io.rdma4j.softnic.engine.EngineDriver;
+import io.rdma4j.softnic.engine.EngineQueuePair;
+import io.rdma4j.softnic.memory.FileFlusher;
+import io.rdma4j.softnic.memory.IdTable;
+import io.rdma4j.softnic.memory.KeyedMemory;
+import io.rdma4j.softnic.network.DatagramNetwork;
+import io.rdma4j.softnic.observe.jfr.FlightEvents;
+import io.rdma4j.softnic.queue.CompletionRing;
+import io.rdma4j.softnic.verbs.ChildCounts;
+import io.rdma4j.softnic.verbs.Limits;
+import io.rdma4j.softnic.verbs.SoftCompletionQueue;
+import io.rdma4j.softnic.verbs.SoftDeviceContext;
+import io.rdma4j.softnic.verbs.SoftMemoryWindow;
+import io.rdma4j.softnic.verbs.SoftQueuePair;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.DeviceOptions;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Loopback;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.InetAddress;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
+
+/**
+ * An open device of this process, shared by all its contexts: the network with its sockets, the engine, the
+ * tables.
+ */
+final class SoftNic implements CompletionRing.Clock, PortMonitor.Watched {
+    private static final Map<String, SoftNic> OPEN = new HashMap<>();
+
+    static {
+        // As the kernel does for a dying process: peers learn that the connection is over.
+        Runtime.getRuntime().addShutdownHook(new Thread(SoftNic::closeAll, "rdma4j-shutdown"));
+    }
+
+    private final SoftDevice device;
+    private final DatagramNetwork network;
+    private final EngineDriver driver;
+    private final IbConnectionManager connectionManager;
+    private final IdTable<KeyedMemory> memory;
+    private final Map<Integer, SoftMemoryWindow> windows = new HashMap<>();
+    private final ChildCounts totals = new ChildCounts();
+    private final List<SoftDeviceContext> openContexts = new CopyOnWriteArrayList<>();
+    private long deviceMemoryLeft = Limits.DEVICE_MEMORY;
+    private final IntSupplier random;
+    private final NicAddresses addresses;
+    private final FileFlusher flusher;
+    private volatile @Nullable PortView port;
+    private final Map<CompletionRing, SoftCompletionQueue> completionQueues = new HashMap<>();
+    private final long wallclockOffsetNs = System.currentTimeMillis() * 1_000_000
+            - System.nanoTime();
+    private final Set<SoftQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
+    private DeviceOptions options = DeviceOptions.DEFAULT;
+    private String networkText = "";
+    private @Nullable DeviceBean bean;
+    private final DeviceListeners watchers = new DeviceListeners();
+    private int contexts;
+
+    /**
+     * @param random numbers that others cannot guess
+     * @param clock nanoseconds that never go back
+     * @param threadName of the background thread; null for none, then somebody has to poll
+     */
+    SoftNic(SoftDevice device, DatagramNetwork network, CmSettings settings, IntSupplier random, LongSupplier clock,
+            @Nullable String threadName) {
+        this(device, network, settings, random, clock, threadName,
+                FileFlusher.inThread("rdma4j-flush-" + device.name()));
+    }
+
+    /** As above, with mapped memory written to its files by somebody else. */
+    SoftNic(SoftDevice device, DatagramNetwork network, CmSettings settings, IntSupplier random, LongSupplier clock,
+            @Nullable String threadName, FileFlusher flusher) {
+        this.device = device;
+        this.flusher = flusher;
+        this.network = network;
+        this.random = random;
+        connectionManager = new IbConnectionManager(settings, random, device::activeMtu);
+        memory = new IdTable<>(random);
+        driver = new EngineDriver(new Engine(network, connectionManager, random, this::onOverrun),
+                clock, threadName, this::onFatal);
+        addresses = new NicAddresses(device, network, driver);
+    }
+
+    private static SoftNic create(SoftDevice device, DeviceOptions wanted) throws RdmaException {
+        SoftNicOptions options = SoftNicOptions.ofSystem().with(wanted);
+        BackendChoice choice = BackendChoice.of(options.device().rim());
+        SoftNic nic = new SoftNic(device, options.newNetwork(device, choice),
+                options.patience(CmSettings.defaults(device.nodeGuid())), new SecureNumbers(),
+                System::nanoTime, "rdma4j-" + device.name());
+        boolean skipsNetwork = options.skipsNetwork(nic.network);
+        nic.engine().skipNetwork(skipsNetwork);
+        nic.options = options.device().withRim(choice.kind())
+                .withLoopback(skipsNetwork ? Loopback.DIRECT : Loopback.NETWORK);
+        nic.networkText = choice.toString();
+        return nic;
+    }
+
+    /** {@return a new context of a device, to use it: all its addresses are held} */
+    static SoftDeviceContext openAndHold(SoftDevice device, @Nullable InetAddress address)
+            throws RdmaException {
+        SoftDeviceContext context = open(device, address, DeviceOptions.DEFAULT);
+        try {
+            context.nic().addresses().hold(address);
+            return context;
+        } catch (RdmaException e) {
+            context.close();
+            throw e;
+        }
+    }
+
+    /**
+     * {@return a new context of a device, which is opened if no other context has done so} To describe a
+     * device its addresses need not be held: what another process has is claimed by {@link NicAddresses#hold}.
+     */
+    static SoftDeviceContext open(SoftDevice device, @Nullable InetAddress address,
+            DeviceOptions wanted) throws RdmaException {
+        synchronized (OPEN) {
+            SoftNic nic = OPEN.get(device.name());
+            if (nic == null) {
+                device.requirePresent();
+                nic = create(device, wanted);
+                nic.start(address);
+                if (OPEN.isEmpty()) {
+                    FlightEvents.prepare();
+                }
+                OPEN.put(device.name(), nic);
+                PortMonitor.OF_PROCESS.watch(nic);
+                nic.bean = DeviceBean.show(nic);
+            } else {
+                SoftNicOptions.requireSame(device.name(), nic.options, wanted);
+                if (address != null) {
+                    nic.addresses.claim(address);
+                }
+            }
+            nic.contexts++;
+            return contextOf(nic);
+        }
+    }
+
+    /** {@return a new context of an open device} */
+    static SoftDeviceContext contextOf(SoftNic nic) {
+        SoftDeviceContext context = new SoftDeviceContext(nic);
+        nic.openContexts.add(context);
+        return context;
+    }
+
+    /** A context was closed; the last one closes the device. */
+    void release(SoftDeviceContext context) {
+        openContexts.remove(context);
+        synchronized (OPEN) {
+            if (--contexts == 0) {
+                OPEN.remove(device.name(), this);
+                if (OPEN.isEmpty()) {
+                    FlightEvents.forget();
+                }
+                if (bean != null) {
+                    bean.hide();
+                }
+                shutDown();
+            }
+        }
+    }
+
+    private static void closeAll() {
+        synchronized (OPEN) {
+            OPEN.values().forEach(SoftNic::shutDown);
+            OPEN.clear();
+        }
+    }
+
+    void shutDown() {
+        PortMonitor.OF_PROCESS.forget(this);
+        driver.run(connectionManager::closeAll);
+        driver.close();
+        // As the owner: who still polls finds no socket any more.
+        driver.run(nowNs -> network.close());
+    }
+
+    /** Opens the sockets and begins to work. */
+    void start(@Nullable InetAddress address) throws RdmaException {
+        addresses.open(address);
+        driver.start();
+    }
+
+    /** {@return the addresses it sends from and answers to} */
+    NicAddresses addresses() {
+        return addresses;
+    }
+
+    /** {@return the GID table; an empty entry is {@link Gid#ZERO}} */
+    List<Gid> gids() {
+        return addresses.gids();
+    }
+
+    // ---------------------------------------------------------------- what objects need
+
+    SoftDevice device() {
+        return device;
+    }
+
+    EngineDriver driver() {
+        return driver;
+    }
+
+    Engine engine() {
+        return driver.engine();
+    }
+
+    IbConnectionManager connectionManager() {
+        return connectionManager;
+    }
+
+    /** {@return how it was opened} */
+    DeviceOptions options() {
+        return options;
+    }
+
+    /** {@return which network serves it, and why, for people} */
+    String networkText() {
+        return networkText;
+    }
+
+    /** {@return how many contexts share it} */
+    int contexts() {
+        synchronized (OPEN) {
+            return contexts;
+        }
+    }
+
+    /** {@return the queue pairs there are, for any thread} */
+    Set<SoftQueuePair> queuePairs() {
+        return queuePairs;
+    }
+
+    IdTable<KeyedMemory> memory() {
+        return memory;
+    }
+
+    /** {@return who writes mapped memory to its files} */
+    FileFlusher flusher() {
+        return flusher;
+    }
+
+    /** {@return all objects of the device in this process, by kind} For the engine's owner. */
+    ChildCounts totals() {
+        return totals;
+    }
+
+    /** {@return a path as packets take it} */
+    Path path(AddressHandleAttributes attributes) {
+        return new Path(gids().get(attributes.sourceGidIndex()), attributes.destination(),
+                attributes.trafficClass(), attributes.flowLabel(), attributes.hopLimit());
+    }
+
+    @Override
+    public long rawNs() {
+        return driver.nowNs();
+    }
+
+    @Override
+    public long wallclockNs() {
+        return wallclockOffsetNs + System.nanoTime();
+    }
+
+    /** Takes device memory. For the engine's owner. */
+    void takeDeviceMemory(long byteSize) throws RdmaException {
+        if (byteSize > deviceMemoryLeft) {
+            throw new RdmaException(Errno.ENOMEM, "allocate device memory",
+                    byteSize + " bytes are more than the " + deviceMemoryLeft + " that are left");
+        }
+        deviceMemoryLeft -= byteSize;
+    }
+
+    void releaseDeviceMemory(long byteSize) {
+        deviceMemoryLeft += byteSize;
+    }
+
+    void add(SoftMemoryWindow window) {
+        windows.put(window.id(), window);
+    }
+
+    void remove(SoftMemoryWindow window) {
+        windows.remove(window.id());
+    }
+
+    @Nullable
+    SoftMemoryWindow window(int rkey) {
+        return windows.get(KeyedMemory.id(rkey));
+    }
+
+    /** A queue pair starts anew or ends: the windows it has bound are bound no longer. */
+    void forgetBinds(SoftQueuePair queuePair) {
+        windows.values().forEach(window -> window.forget(queuePair));
+    }
+
+    /** Makes a queue pair a member of a multicast group. For the engine's owner. */
+    void join(Gid group, EngineQueuePair queuePair, boolean blocksMulticastLoopback) throws RdmaException {
+        if (network.port(group) == null) {
+            totals.requireRoom("multicast group", Limits.GROUPS, "max_mcast_grp");
+            network.join(group);
+            totals.add("multicast group");
+        }
+        engine().groups().join(group, queuePair, blocksMulticastLoopback);
+    }
+
+    void leave(Gid group, EngineQueuePair queuePair) {
+        if (engine().groups().leave(group, queuePair)) {
+            network.leave(group);
+            totals.remove("multicast group");
+        }
+    }
+
+    /** The background thread has failed: nothing is carried any more. */
+    private void onFatal() {
+        failAll();
+        tell(AsyncEventType.DEVICE_FATAL);
+    }
+
+    private void failAll() {
+        driver.run(nowNs -> {
+            for (EngineQueuePair queuePair : engine().queuePairs()) {
+                queuePair.fail(nowNs);
+                engine().touched(queuePair);
+            }
+        });
+    }
+
+    private void tell(AsyncEventType type) {
+        openContexts.forEach(context -> context.onPortEvent(type));
+    }
+
+    @Override
+    public String name() {
+        return device.name();
+    }
+
+    @Override
+    public void lookAtPort() {
+        onPort(device.view());
+    }
+
+    /**
+     * The network interface was looked at: says what has changed since the last time. For one thread, which
+     * holds no lock: who hears of it may call the device.
+     */
+    void onPort(PortView now) {
+        PortView before = port;
+        port = now;
+        boolean wasUp = before == null || before.isUp();
+        if (wasUp && !now.isUp()) {
+            driver.run(nowNs -> engine().count(Counter.LINK_DOWNED));
+            tell(AsyncEventType.PORT_ERROR);
+        } else if (!wasUp && now.isUp()) {
+            tell(AsyncEventType.PORT_ACTIVE);
+        }
+        boolean wasPresent = before == null || before.isPresent();
+        if (wasPresent && !now.isPresent()) {
+            synchronized (OPEN) {
+                // Who opens a device of that name from now on gets another one.
+                OPEN.remove(device.name(), this);
+            }
+            PortMonitor.OF_PROCESS.forget(this);
+            failAll();
+            addresses.closeAll();
+            tell(AsyncEventType.DEVICE_FATAL);
+            watchers.onDeviceGone();
+        }
+        if (now.isPresent()) {
+            NicAddresses.Change change = addresses.follow(now.addresses());
+            if (change.isAny()) {
+                tell(AsyncEventType.GID_CHANGE);
+            }
+            change.lost().forEach(watchers::onAddressChanged);
+        }
+    }
+
+    /** {@return whether the network interface has vanished, and the device with it} */
+    boolean isGone() {
+        PortView now = port;
+        return now != null && !now.isPresent();
+    }
+
+    /** {@return who wants to hear of lost addresses and of the end of the device} */
+    DeviceListeners watchers() {
+        return watchers;
+    }
+
+    /** {@return a key for new memory, with a tag of its own} For the engine's owner. */
+    int newKey() {
+        return memory.newId(1) << 8 | (random.getAsInt() & 0xff);
+    }
+
+    void add(CompletionRing ring, SoftCompletionQueue queue) {
+        completionQueues.put(ring, queue);
+    }
+
+    void remove(CompletionRing ring) {
+        completionQueues.remove(ring);
+    }
+
+    private void onOverrun(CompletionRing ring) {
+        SoftCompletionQueue queue = completionQueues.get(ring);
+        if (queue != null) {
+            queue.onOverrun();
+        }
+    }
+}

@@ -1,0 +1,146 @@
+package io.rdma4j.softnic.device;
+
+import io.rdma4j.protocol.ibcm.CmSettings;
+import io.rdma4j.softnic.network.CapturingNetwork;
+import io.rdma4j.softnic.network.DatagramNetwork;
+import io.rdma4j.softnic.network.ImpairedNetwork;
+import io.rdma4j.softnic.verbs.Limits;
+import io.rdma4j.verbs.DeviceOptions;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Impairment;
+import io.rdma4j.verbs.Loopback;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.RimKind;
+import org.jspecify.annotations.Nullable;
+
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.function.Function;
+
+/**
+ * How a device is opened, from system properties and from what the application wants.
+ *
+ * @param device {@code rdma4j.pcap}, the file that all packets are recorded in; {@code rdma4j.impair}, what
+ *        happens to packets that are sent; {@code rdma4j.rim}, how the network is reached;
+ *        {@code rdma4j.loopback}, how packets to the device itself travel
+ * @param responseTimeout {@code rdma4j.cm.responseTimeout}: the connection manager's wait for an answer,
+ *        4.096 us times 2 to this power; null for the default
+ * @param maxRetries {@code rdma4j.cm.maxRetries}: how often it asks again; null for the default
+ */
+record SoftNicOptions(DeviceOptions device, @Nullable Integer responseTimeout,
+        @Nullable Integer maxRetries) {
+    private static final String OPERATION = "open device";
+
+    static SoftNicOptions ofSystem() throws RdmaException {
+        return new SoftNicOptions(new DeviceOptions(capture("rdma4j.pcap"),
+                property("rdma4j.impair", Impairment.NONE, Impairment::parse),
+                property("rdma4j.rim", RimKind.AUTO, RimKind::parse),
+                property("rdma4j.loopback", Loopback.AUTO, Loopback::parse)),
+                number("rdma4j.cm.responseTimeout", 31), number("rdma4j.cm.maxRetries", 15));
+    }
+
+    private static @Nullable Path capture(String property) throws RdmaException {
+        String text = System.getProperty(property);
+        try {
+            return text == null ? null : Path.of(text);
+        } catch (InvalidPathException e) {
+            throw new RdmaException(Errno.EINVAL, OPERATION, property + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static <T> T property(String name, T otherwise, Function<String, T> parser)
+            throws RdmaException {
+        String text = System.getProperty(name);
+        try {
+            return text == null ? otherwise : parser.apply(text);
+        } catch (IllegalArgumentException e) {
+            throw new RdmaException(Errno.EINVAL, OPERATION, name + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static @Nullable Integer number(String property, int highest) throws RdmaException {
+        String text = System.getProperty(property);
+        if (text == null) {
+            return null;
+        }
+        try {
+            int value = Integer.parseInt(text);
+            Limits.checkRange(OPERATION, property, value, 0, highest);
+            return value;
+        } catch (NumberFormatException e) {
+            throw new RdmaException(Errno.EINVAL, OPERATION,
+                    property + " must be a number, not '" + text + "'");
+        }
+    }
+
+    /** {@return these options with what an application wants in their place} */
+    SoftNicOptions with(DeviceOptions wanted) {
+        return new SoftNicOptions(new DeviceOptions(
+                wanted.capture() == null ? device.capture() : wanted.capture(),
+                wanted.impairment().isNone() ? device.impairment() : wanted.impairment(),
+                wanted.rim() == RimKind.AUTO ? device.rim() : wanted.rim(),
+                wanted.loopback() == Loopback.AUTO ? device.loopback() : wanted.loopback()),
+                responseTimeout, maxRetries);
+    }
+
+    /**
+     * Checks what is wanted of a device that is open already.
+     *
+     * @throws RdmaException EBUSY naming what differs
+     */
+    static void requireSame(String name, DeviceOptions present, DeviceOptions wanted)
+            throws RdmaException {
+        Path file = wanted.capture();
+        Path presentFile = present.capture();
+        if (file != null && (presentFile == null
+                || !file.toAbsolutePath().normalize()
+                        .equals(presentFile.toAbsolutePath().normalize()))) {
+            throw busy(name, "packets recorded in " + file, presentFile == null
+                    ? "none recorded"
+                    : "packets recorded in " + presentFile);
+        }
+        if (!wanted.impairment().isNone() && !wanted.impairment().equals(present.impairment())) {
+            throw busy(name, wanted.impairment().toString(),
+                    present.impairment().isNone() ? "no impairment"
+                            : present.impairment().toString());
+        }
+        if (wanted.rim() != RimKind.AUTO && wanted.rim() != present.rim()) {
+            throw busy(name, "the network " + wanted.rim().text(),
+                    "the network " + present.rim().text());
+        }
+        if (wanted.loopback() != Loopback.AUTO && wanted.loopback() != present.loopback()) {
+            throw busy(name, "the loopback " + wanted.loopback().text(),
+                    "the loopback " + present.loopback().text());
+        }
+    }
+
+    /** {@return whether packets to the device itself stay in memory} */
+    boolean skipsNetwork(DatagramNetwork network) {
+        return switch (device.loopback()) {
+            case AUTO -> network.maySkipOwn();
+            case DIRECT -> true;
+            case NETWORK -> false;
+        };
+    }
+
+    private static RdmaException busy(String name, String wanted, String present) {
+        return new RdmaException(Errno.EBUSY, OPERATION, name + " is open in this process with "
+                + present + ", so it cannot be opened with " + wanted
+                + "; close its other contexts first, or ask for the same");
+    }
+
+    DatagramNetwork newNetwork(SoftDevice on, BackendChoice choice) throws RdmaException {
+        DatagramNetwork network = choice.open(on.networkInterface());
+        Path file = device.capture();
+        if (file != null) {
+            network = CapturingNetwork.open(network, file);
+        }
+        return device.impairment().isNone() ? network : new ImpairedNetwork(network, device.impairment());
+    }
+
+    CmSettings patience(CmSettings defaults) {
+        return defaults.withPatience(
+                responseTimeout == null ? defaults.responseTimeout() : responseTimeout,
+                maxRetries == null ? defaults.maxRetries() : maxRetries);
+    }
+}

@@ -1,0 +1,211 @@
+package io.rdma4j.softnic.network;
+
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.util.List;
+
+/**
+ * A network that records what passes through another one, in a file that Wireshark opens.
+ *
+ * <p>It lies right above the sockets, so it records what really leaves: beneath an {@link ImpairedNetwork} lost
+ * packets are missing, doubled ones stand twice and damaged ones are damaged.
+ */
+public final class CapturingNetwork implements DatagramNetwork {
+    private final DatagramNetwork network;
+    private final PcapWriter writer;
+    private final Ports ports = new Ports();
+
+    private CapturingNetwork(DatagramNetwork network, PcapWriter writer) {
+        this.network = network;
+        this.writer = writer;
+    }
+
+    /**
+     * {@return a network that records another one}
+     *
+     * @param file is overwritten
+     * @throws RdmaException ENOENT if its folder is missing, EACCES if the file may not be written, EIO if it
+     *         cannot be for another reason
+     */
+    public static CapturingNetwork open(DatagramNetwork network, java.nio.file.Path file) throws RdmaException {
+        try {
+            return new CapturingNetwork(network, PcapWriter.open(file));
+        } catch (IOException e) {
+            network.close();
+            throw new RdmaException(errno(e), "open device",
+                    "packets cannot be recorded in " + file + ": " + reason(file, e), e);
+        }
+    }
+
+    private static Errno errno(IOException e) {
+        return switch (e) {
+            case NoSuchFileException missing -> Errno.ENOENT;
+            case AccessDeniedException denied -> Errno.EACCES;
+            default -> Errno.EIO;
+        };
+    }
+
+    /** What went wrong, without the name of the file, which exceptions of files repeat. */
+    private static String reason(java.nio.file.Path file, IOException e) {
+        return switch (e) {
+            case NoSuchFileException missing ->
+                "there is no folder " + file.toAbsolutePath().normalize().getParent();
+            case AccessDeniedException denied -> "permission denied";
+            case FileSystemException other when other.getReason() != null -> other.getReason();
+            default -> String.valueOf(e.getMessage());
+        };
+    }
+
+    @Override
+    public List<PacketPort> ports() {
+        return ports.inOrder();
+    }
+
+    @Override
+    public @Nullable PacketPort port(Gid local) {
+        return ports.find(local);
+    }
+
+    @Override
+    public PacketPort open(InetAddress local) throws RdmaException {
+        return ports.add(new CapturingPort(network.open(local), writer));
+    }
+
+    @Override
+    public PacketPort join(Gid group) throws RdmaException {
+        return ports.add(new CapturingPort(network.join(group), writer));
+    }
+
+    @Override
+    public void leave(Gid group) {
+        ports.remove(group);
+        network.leave(group);
+    }
+
+    @Override
+    public boolean maySkipOwn() {
+        return false;
+    }
+
+    @Override
+    public boolean pollDue(long nowNs) {
+        return network.pollDue(nowNs);
+    }
+
+    @Override
+    public long nextDueNs() {
+        return network.nextDueNs();
+    }
+
+    @Override
+    public void await(long timeoutNs) {
+        writer.flushIfOld();
+        network.await(timeoutNs);
+    }
+
+    @Override
+    public void wake() {
+        network.wake();
+    }
+
+    @Override
+    public void close() {
+        network.close();
+        try {
+            writer.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static final class CapturingPort implements PacketPort {
+        private final PacketPort port;
+        private final PcapWriter writer;
+        private final PacketSealer sealer = new PacketSealer(Arena.ofAuto());
+
+        CapturingPort(PacketPort port, PcapWriter writer) {
+            this.port = port;
+            this.writer = writer;
+        }
+
+        @Override
+        public Gid local() {
+            return port.local();
+        }
+
+        @Override
+        public Sent send(OutgoingPacket packet) {
+            ByteBuffer datagram = sealer.seal(packet);
+            return datagram == null ? Sent.PAYLOAD_GONE : send(datagram, packet.path());
+        }
+
+        @Override
+        public Sent send(ByteBuffer datagram, Path path) {
+            Sent sent = port.send(datagram, path);
+            if (sent != Sent.REFUSED) {
+                record(datagram, path);
+            }
+            return sent;
+        }
+
+        private void record(ByteBuffer datagram, Path path) {
+            writer.write(local(), path.destination(), path.trafficClass(), path.hops(),
+                    Path.UDP_PORT, 0, datagram.duplicate().rewind());
+        }
+
+        @Override
+        public Sent sendAsking(OutgoingPacket packet) {
+            ByteBuffer datagram = sealer.seal(packet);
+            if (datagram == null) {
+                return Sent.PAYLOAD_GONE;
+            }
+            Sent sent = port.sendAsking(packet);
+            if (sent != Sent.REFUSED) {
+                record(datagram, packet.path());
+            }
+            return sent;
+        }
+
+        @Override
+        public boolean flush() {
+            return port.flush();
+        }
+
+        @Override
+        public int takeRefused() {
+            return port.takeRefused();
+        }
+
+        @Override
+        public int receive(PacketHandler handler, int budget) {
+            return port.receive(new PacketHandler() {
+                @Override
+                public void onDatagram(ReceivedDatagram datagram) {
+                    writer.write(datagram.source(), datagram.local(), 0, Path.DEFAULT_HOPS,
+                            datagram.sourcePort(),
+                            datagram.identification(), datagram.memory()
+                                    .asSlice(datagram.offset(), datagram.length()).asByteBuffer());
+                    handler.onDatagram(datagram);
+                }
+
+                @Override
+                public void onDamaged(Gid source, int length) {
+                    handler.onDamaged(source, length);
+                }
+            }, budget);
+        }
+    }
+}

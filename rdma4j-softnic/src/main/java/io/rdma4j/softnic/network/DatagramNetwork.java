@@ -1,0 +1,71 @@
+package io.rdma4j.softnic.network;
+
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.InetAddress;
+import java.util.List;
+
+/** The ports of one device. */
+public interface DatagramNetwork {
+    /** {@return the ports, in the order they were opened} */
+    List<PacketPort> ports();
+
+    /** {@return the port of a local address, or null} For the one who also closes ports. Allocates nothing. */
+    @Nullable
+    PacketPort port(Gid local);
+
+    /**
+     * Opens a port.
+     *
+     * @throws RdmaException EADDRINUSE if another process holds it, EADDRNOTAVAIL if the address is not
+     *         one of this machine's
+     */
+    PacketPort open(InetAddress local) throws RdmaException;
+
+    /**
+     * Opens a port that receives what is sent to a multicast group. Other processes may do so too.
+     *
+     * @throws RdmaException EADDRNOTAVAIL if the interface cannot join it
+     */
+    PacketPort join(Gid group) throws RdmaException;
+
+    /** Closes the port of a group, or of a local address. */
+    void leave(Gid group);
+
+    /**
+     * Says what time it is, and sends what was held back until now. Packets sent from now on are sent at
+     * this time.
+     *
+     * @return whether all that was due is sent; if not, {@link PacketPort#flush} first
+     */
+    default boolean pollDue(long nowNs) {
+        return true;
+    }
+
+    /** {@return when {@link #pollDue} has something to send, {@link Long#MAX_VALUE} for never} */
+    default long nextDueNs() {
+        return Long.MAX_VALUE;
+    }
+
+    /**
+     * {@return whether packets from one address of this device to another need not pass through here} It makes no
+     * difference to anybody but those who look at packets, or harm them.
+     */
+    default boolean maySkipOwn() {
+        return true;
+    }
+
+    /**
+     * Waits until a datagram has arrived or can be sent, {@link #wake} is called, or time is up. May be
+     * called while another thread uses the ports.
+     */
+    void await(long timeoutNs);
+
+    /** Ends a wait under way, or the next one. */
+    void wake();
+
+    /** Closes all ports. */
+    void close();
+}

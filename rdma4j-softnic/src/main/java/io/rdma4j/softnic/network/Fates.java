@@ -1,0 +1,108 @@
+package io.rdma4j.softnic.network;
+
+import io.rdma4j.protocol.roce.wire.PacketView;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Impairment;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.Random;
+
+import static io.rdma4j.protocol.work.Path.UDP_PORT;
+
+/**
+ * What happens to one packet after the other.
+ *
+ * <p>Each draws the same number of random numbers, so that a share changed in one respect leaves the others
+ * as they were: with more loss the same packets are doubled, as far as they are not lost.
+ */
+final class Fates {
+    /** How long a packet is held back at least and at most, so that later ones overtake it. */
+    static final long MIN_HOLD_NS = 50_000;
+    static final long MAX_HOLD_NS = 1_000_000;
+
+    private final Impairment impairment;
+    private final long delayNs;
+    private final long jitterNs;
+    private final Random random;
+    private final Random bits;
+    private boolean isLost;
+    private boolean isDoubled;
+    private boolean isDamaged;
+    private long travelNs;
+    private long holdNs;
+
+    Fates(Impairment impairment) {
+        this.impairment = impairment;
+        delayNs = impairment.delay().toNanos();
+        jitterNs = impairment.jitter().toNanos();
+        random = new Random(impairment.seed());
+        bits = new Random(~impairment.seed());
+    }
+
+    /** Draws the fate of the next packet. */
+    void next() {
+        isLost = random.nextDouble() < impairment.loss();
+        isDoubled = random.nextDouble() < impairment.duplication();
+        isDamaged = random.nextDouble() < impairment.corruption();
+        boolean isHeldBack = random.nextDouble() < impairment.reordering();
+        long jitter = (long) (random.nextDouble() * jitterNs);
+        long hold = MIN_HOLD_NS + (long) (random.nextDouble() * (MAX_HOLD_NS - MIN_HOLD_NS));
+        travelNs = delayNs + jitter;
+        holdNs = isHeldBack ? hold : 0;
+    }
+
+    /** {@return whether it vanishes} */
+    boolean isLost() {
+        return isLost;
+    }
+
+    /** {@return whether it is sent twice} */
+    boolean isDoubled() {
+        return isDoubled;
+    }
+
+    /** {@return whether it is to be {@link #damage}d} */
+    boolean isDamaged() {
+        return isDamaged;
+    }
+
+    /** {@return by how much it is late, in its order} */
+    long travelNs() {
+        return travelNs;
+    }
+
+    /** {@return how long it is held back beyond that, out of its order} */
+    long holdNs() {
+        return holdNs;
+    }
+
+    /** {@return whether it is sent as it is, once and now} */
+    boolean isHarmless() {
+        return !isLost && !isDoubled && !isDamaged && holdNs == 0 && delayNs == 0 && jitterNs == 0;
+    }
+
+    /**
+     * Flips one bit that the receiver's check of the ICRC notices: a few header bits are not covered, and
+     * over IPv4 one flip in 65,536 looks like another Identification.
+     */
+    void damage(ByteBuffer datagram, PacketSealer sealer, Gid source, Gid destination) {
+        int length = datagram.limit();
+        if (length <= PacketView.ICRC_LENGTH) {
+            return;
+        }
+        MemorySegment bytes = MemorySegment.ofBuffer(datagram);
+        boolean isNoticed = false;
+        while (!isNoticed) {
+            int at = bits.nextInt(length);
+            byte mask = (byte) (1 << bits.nextInt(Byte.SIZE));
+            datagram.put(at, (byte) (datagram.get(at) ^ mask));
+            isNoticed = sealer.identify(datagram, bytes, 0, length, source, destination,
+                    UDP_PORT, 0) < 0;
+            datagram.limit(length).position(0);
+            if (!isNoticed) {
+                datagram.put(at, (byte) (datagram.get(at) ^ mask));
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+package io.rdma4j.softnic.network;
+
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Impairment;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/**
+ * A network that makes another one's network worse: what is sent through it is lost, doubled, damaged, delayed
+ * and overtaken as a seed says.
+ *
+ * <p>Nothing waits. A packet that is not sent at once lies in {@link HeldPackets} until {@link #pollDue}
+ * finds it due; when they are full, packets are lost, as in a router.
+ */
+public final class ImpairedNetwork implements DatagramNetwork {
+    private final DatagramNetwork network;
+    private final Fates fates;
+    private final Arena arena = Arena.ofAuto();
+    private final HeldPackets held = new HeldPackets(arena);
+    private final Ports ports = new Ports();
+    private volatile long nowNs;
+    private volatile long nextDueNs = Long.MAX_VALUE;
+    private volatile long asleepUntilNs = Long.MIN_VALUE;
+
+    /**
+     * @param network what carries the packets that are left
+     */
+    public ImpairedNetwork(DatagramNetwork network, Impairment impairment) {
+        this.network = network;
+        fates = new Fates(impairment);
+    }
+
+    @Override
+    public List<PacketPort> ports() {
+        return ports.inOrder();
+    }
+
+    @Override
+    public @Nullable PacketPort port(Gid local) {
+        return ports.find(local);
+    }
+
+    @Override
+    public PacketPort open(InetAddress local) throws RdmaException {
+        return ports.add(new ImpairedPort(network.open(local)));
+    }
+
+    @Override
+    public PacketPort join(Gid group) throws RdmaException {
+        // A port of a group only receives; what is sent to the group is sent from an address.
+        return ports.add(network.join(group));
+    }
+
+    @Override
+    public void leave(Gid group) {
+        ports.remove(group);
+        network.leave(group);
+    }
+
+    @Override
+    public boolean maySkipOwn() {
+        return false;
+    }
+
+    @Override
+    public boolean pollDue(long newNowNs) {
+        nowNs = newNowNs;
+        boolean isAllSent = network.pollDue(newNowNs) && sendDue() && flush();
+        nextDueNs = held.earliestNs();
+        return isAllSent;
+    }
+
+    @Override
+    public long nextDueNs() {
+        return Math.min(nextDueNs, network.nextDueNs());
+    }
+
+    /** A packet held back while this waits ends the wait in time. */
+    @Override
+    public void await(long timeoutNs) {
+        long untilNs = timeoutNs == Long.MAX_VALUE ? timeoutNs : nowNs + timeoutNs;
+        // Announced before looking: whoever holds a packet after that sees it and wakes us.
+        asleepUntilNs = untilNs;
+        long dueNs = nextDueNs;
+        network.await(dueNs < untilNs ? Math.max(0, dueNs - nowNs) : timeoutNs);
+        asleepUntilNs = Long.MIN_VALUE;
+    }
+
+    @Override
+    public void wake() {
+        network.wake();
+    }
+
+    /** What is under way arrives although its sender has gone. */
+    @Override
+    public void close() {
+        nowNs = Long.MAX_VALUE - 1;
+        sendDue();
+        network.close();
+    }
+
+    /** {@return whether nothing is left that is due} */
+    private boolean sendDue() {
+        long timeNs = nowNs;
+        while (held.earliestNs() <= timeNs) {
+            HeldPackets.Packet packet = held.removeEarliest();
+            if (packet.port().send(packet.bytes(), packet.path()) == PacketPort.Sent.KEPT) {
+                held.keep(packet);
+                return false;
+            }
+            held.free(packet);
+        }
+        return true;
+    }
+
+    private boolean flush() {
+        boolean isFlushed = true;
+        List<PacketPort> all = ports.inOrder();
+        for (int i = 0; i < all.size(); i++) {
+            isFlushed &= all.get(i).flush();
+        }
+        return isFlushed;
+    }
+
+    private void tellWhenDue() {
+        nextDueNs = held.earliestNs();
+        if (nextDueNs < asleepUntilNs) {
+            network.wake();
+        }
+    }
+
+    private final class ImpairedPort implements PacketPort {
+        private final PacketPort port;
+        private final PacketSealer sealer = new PacketSealer(arena);
+        private long queuedUntilNs = Long.MIN_VALUE;
+
+        ImpairedPort(PacketPort port) {
+            this.port = port;
+        }
+
+        @Override
+        public Gid local() {
+            return port.local();
+        }
+
+        @Override
+        public Sent send(OutgoingPacket packet) {
+            fates.next();
+            if (fates.isLost()) {
+                return Sent.SENT;
+            }
+            if (fates.isHarmless()) {
+                return port.send(packet);
+            }
+            ByteBuffer datagram = sealer.seal(packet);
+            return datagram == null ? Sent.PAYLOAD_GONE : hold(datagram, packet.path());
+        }
+
+        @Override
+        public Sent send(ByteBuffer datagram, Path path) {
+            fates.next();
+            if (fates.isLost()) {
+                return Sent.SENT;
+            }
+            return fates.isHarmless()
+                    ? port.send(datagram, path)
+                    : hold(datagram.rewind(), path);
+        }
+
+        private Sent hold(ByteBuffer datagram, Path path) {
+            // Late packets queue behind each other; only those that are held back are overtaken.
+            queuedUntilNs = Math.max(queuedUntilNs, nowNs + fates.travelNs());
+            long dueNs = queuedUntilNs + fates.holdNs();
+            ByteBuffer copy = held.add(port, path, datagram, dueNs);
+            if (copy != null && fates.isDamaged()) {
+                fates.damage(copy, sealer, port.local(), path.destination());
+            }
+            if (fates.isDoubled()) {
+                held.add(port, path, datagram.rewind(), dueNs);
+            }
+            boolean isAllSent = sendDue();
+            tellWhenDue();
+            return isAllSent ? Sent.SENT : Sent.KEPT;
+        }
+
+        @Override
+        public boolean flush() {
+            if (!port.flush()) {
+                return false;
+            }
+            held.freeKept(port);
+            return true;
+        }
+
+        @Override
+        public int takeRefused() {
+            return port.takeRefused();
+        }
+
+        @Override
+        public int receive(PacketHandler handler, int budget) {
+            return port.receive(handler, budget);
+        }
+
+        @Override
+        public int receiveBriefly(PacketHandler handler, int budget) {
+            return port.receiveBriefly(handler, budget);
+        }
+    }
+}

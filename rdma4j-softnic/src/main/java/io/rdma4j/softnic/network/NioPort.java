@@ -1,0 +1,220 @@
+package io.rdma4j.softnic.network;
+
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.verbs.Gid;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.DatagramChannel;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * A port on a {@link DatagramChannel}: works wherever Java does.
+ *
+ * <p>The channel of an unconnected socket takes one buffer a datagram, so here, and only here, the pieces
+ * of a packet are brought together in one; that buffer is the datagram itself.
+ */
+final class NioPort implements PacketPort {
+    /** Peers whose addresses are kept ready; more than that are looked up anew. */
+    private static final int KEPT_PEERS = 4096;
+
+    private final Arena memory = Arena.ofShared();
+    private final DatagramChannel channel;
+    private final Gid local;
+    private final int interfaceIndex;
+    private final PacketSealer sealer;
+    private final MemorySegment received;
+    private final ByteBuffer receivedView;
+    private final ByteBuffer receivedForCheck;
+    private final Map<Gid, InetSocketAddress> targets = new HashMap<>();
+    private final Map<InetAddress, Gid> sources = new HashMap<>();
+    private final ReceivedDatagram datagram = new ReceivedDatagram();
+    private @Nullable InetSocketAddress lastSource;
+    private Gid lastSourceGid = Gid.ZERO;
+    private int trafficClass;
+    private int multicastHops = 1;
+    private boolean isReceiving;
+    private @Nullable ByteBuffer kept;
+    private @Nullable InetSocketAddress keptTarget;
+
+    /** @param interfaceIndex of the interface that addresses of the link belong to */
+    NioPort(DatagramChannel channel, Gid local, int interfaceIndex) {
+        this.channel = channel;
+        this.local = local;
+        this.interfaceIndex = interfaceIndex;
+        sealer = new PacketSealer(memory);
+        received = memory.allocate(PacketSealer.CAPACITY, 64);
+        receivedView = received.asByteBuffer();
+        receivedForCheck = received.asByteBuffer();
+    }
+
+    @Override
+    public Gid local() {
+        return local;
+    }
+
+    @Override
+    public Sent send(OutgoingPacket packet) {
+        if (!channel.isOpen()) {
+            return Sent.REFUSED;
+        }
+        ByteBuffer datagram = sealer.seal(packet);
+        return datagram == null ? Sent.PAYLOAD_GONE : send(datagram, packet.path());
+    }
+
+    @Override
+    public Sent sendAsking(OutgoingPacket packet) {
+        return PortProbe.isPossible(packet.path())
+                ? PortProbe.send(packet, sealer)
+                : send(packet);
+    }
+
+    @Override
+    public Sent send(ByteBuffer datagram, Path path) {
+        try {
+            follow(path);
+        } catch (IOException refused) {
+            return Sent.REFUSED;
+        }
+        return send(datagram, target(path.destination()));
+    }
+
+    /** The options of the channel are those of the last path; the JDK has none for the hops of unicasts. */
+    private void follow(Path path) throws IOException {
+        int wanted = path.trafficClass() & 0xff;
+        if (wanted != trafficClass) {
+            channel.setOption(StandardSocketOptions.IP_TOS, wanted);
+            trafficClass = wanted;
+        }
+        if (path.destination().isMulticast() && path.hops() != multicastHops) {
+            channel.setOption(StandardSocketOptions.IP_MULTICAST_TTL, path.hops());
+            multicastHops = path.hops();
+        }
+    }
+
+    private Sent send(ByteBuffer datagram, @Nullable InetSocketAddress target) {
+        if (target == null) {
+            return Sent.REFUSED;
+        }
+        try {
+            if (channel.send(datagram, target) == 0) {
+                kept = datagram;
+                keptTarget = target;
+                return Sent.KEPT;
+            }
+            return Sent.SENT;
+        } catch (IOException | SecurityException refused) {
+            // No route, packet too long for the interface, a firewall: as if lost on the wire.
+            return Sent.REFUSED;
+        }
+    }
+
+    @Override
+    public boolean flush() {
+        ByteBuffer datagram = kept;
+        if (datagram == null) {
+            return true;
+        }
+        kept = null;
+        return send(datagram.position(0), keptTarget) != Sent.KEPT;
+    }
+
+    @Override
+    public int receive(PacketHandler handler, int budget) {
+        isReceiving = true;
+        try {
+            return receiveOpen(handler, budget);
+        } finally {
+            isReceiving = false;
+            if (!channel.isOpen()) {
+                free();
+            }
+        }
+    }
+
+    private int receiveOpen(PacketHandler handler, int budget) {
+        int count = 0;
+        while (count < budget && channel.isOpen()) {
+            receivedView.clear();
+            InetSocketAddress source;
+            try {
+                source = (InetSocketAddress) channel.receive(receivedView);
+            } catch (IOException unreachable) {
+                // An error that an earlier datagram met; nothing was received.
+                return count;
+            }
+            if (source == null) {
+                return count;
+            }
+            count++;
+            int length = receivedView.position();
+            Gid peer = gid(source);
+            int identification = sealer.identify(receivedForCheck, received, 0, length, peer,
+                    local, source.getPort(), 0);
+            if (identification < 0) {
+                handler.onDamaged(peer, length);
+            } else {
+                handler.onDatagram(datagram.fill(local, peer, source.getPort(), identification,
+                        received, 0, length));
+            }
+        }
+        return count;
+    }
+
+    void close() {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        kept = null;
+        // What has arrived may be about to close it.
+        if (!isReceiving) {
+            free();
+        }
+    }
+
+    private void free() {
+        if (memory.scope().isAlive()) {
+            memory.close();
+        }
+    }
+
+    /** The channel hands out the same object while the sender stays the same. */
+    @SuppressWarnings("ReferenceEquality")
+    private Gid gid(InetSocketAddress source) {
+        if (source != lastSource) {
+            if (sources.size() >= KEPT_PEERS) {
+                sources.clear();
+            }
+            lastSourceGid = sources.computeIfAbsent(source.getAddress(), Gid::of);
+            lastSource = source;
+        }
+        return lastSourceGid;
+    }
+
+    private @Nullable InetSocketAddress target(Gid destination) {
+        InetSocketAddress target = targets.get(destination);
+        if (target == null) {
+            if (destination.isIpv4() != local.isIpv4()) {
+                return null;
+            }
+            if (targets.size() >= KEPT_PEERS) {
+                targets.clear();
+            }
+            target = new InetSocketAddress(LinkScope.address(destination, interfaceIndex),
+                    Path.UDP_PORT);
+            targets.put(destination, target);
+        }
+        return target;
+    }
+}

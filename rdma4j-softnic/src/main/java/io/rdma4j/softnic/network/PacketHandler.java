@@ -1,0 +1,12 @@
+package io.rdma4j.softnic.network;
+
+import io.rdma4j.verbs.Gid;
+
+/** Receives what arrives at a port. */
+public interface PacketHandler {
+    /** A datagram with the right ICRC arrived. */
+    void onDatagram(ReceivedDatagram datagram);
+
+    /** A datagram with a wrong ICRC, or too short for one, arrived. */
+    void onDamaged(Gid source, int length);
+}

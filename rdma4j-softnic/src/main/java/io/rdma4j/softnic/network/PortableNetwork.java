@@ -1,0 +1,177 @@
+package io.rdma4j.softnic.network;
+
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.RdmaException;
+import jdk.net.ExtendedSocketOptions;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.BindException;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
+import java.nio.channels.DatagramChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.List;
+
+/** The portable network: a {@link DatagramChannel} for each address, a {@link Selector} to wait. */
+public final class PortableNetwork implements DatagramNetwork {
+    private static final int WANTED_SOCKET_BUFFER = 4 << 20;
+
+    private final NetworkInterface networkInterface;
+    private final Selector selector;
+    private final Ports ports = new Ports();
+
+    /**
+     * @param networkInterface the interface that the device is on
+     * @throws RdmaException ENOMEM if the system gives no more file descriptors
+     */
+    public PortableNetwork(NetworkInterface networkInterface) throws RdmaException {
+        this.networkInterface = networkInterface;
+        try {
+            selector = Selector.open();
+        } catch (IOException e) {
+            throw new RdmaException(Errno.ENOMEM, "open device",
+                    "the system gives no selector: " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public List<PacketPort> ports() {
+        return ports.inOrder();
+    }
+
+    @Override
+    public @Nullable PacketPort port(Gid local) {
+        return ports.find(local);
+    }
+
+    @Override
+    public PacketPort open(InetAddress local) throws RdmaException {
+        DatagramChannel channel = null;
+        try {
+            channel = DatagramChannel.open(local instanceof Inet4Address
+                    ? StandardProtocolFamily.INET
+                    : StandardProtocolFamily.INET6);
+            channel.configureBlocking(false);
+            channel.setOption(StandardSocketOptions.SO_RCVBUF, WANTED_SOCKET_BUFFER);
+            channel.setOption(StandardSocketOptions.SO_SNDBUF, WANTED_SOCKET_BUFFER);
+            if (channel.supportedOptions().contains(ExtendedSocketOptions.IP_DONTFRAGMENT)) {
+                // Without fragments Linux sends Identification 0, which the ICRC counts on.
+                channel.setOption(ExtendedSocketOptions.IP_DONTFRAGMENT, true);
+            }
+            channel.setOption(StandardSocketOptions.IP_MULTICAST_IF, networkInterface);
+            channel.bind(new InetSocketAddress(local, Path.UDP_PORT));
+            return add(channel, local);
+        } catch (IOException e) {
+            close(channel);
+            throw refusal(local, e);
+        } catch (RuntimeException closing) {
+            close(channel);
+            throw closing;
+        }
+    }
+
+    private PacketPort add(DatagramChannel channel, InetAddress local) throws IOException {
+        channel.register(selector, SelectionKey.OP_READ);
+        selector.wakeup();
+        return ports.add(new NioPort(channel, Gid.of(local), networkInterface.getIndex()));
+    }
+
+    @Override
+    public PacketPort join(Gid group) throws RdmaException {
+        InetAddress address = LinkScope.address(group, networkInterface.getIndex());
+        DatagramChannel channel = null;
+        try {
+            channel = DatagramChannel.open(address instanceof Inet4Address
+                    ? StandardProtocolFamily.INET
+                    : StandardProtocolFamily.INET6);
+            channel.configureBlocking(false);
+            channel.setOption(StandardSocketOptions.SO_RCVBUF, WANTED_SOCKET_BUFFER);
+            channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+            // Bound to the group itself, or it would hear every group that anybody here has joined.
+            channel.bind(new InetSocketAddress(address, Path.UDP_PORT));
+            channel.join(address, networkInterface);
+            return add(channel, address);
+        } catch (IOException | UnsupportedOperationException e) {
+            close(channel);
+            throw AddressRefusal.notJoined(address, networkInterface, e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public void leave(Gid group) {
+        PacketPort port = ports.remove(group);
+        if (port != null) {
+            ((NioPort) port).close();
+        }
+    }
+
+    private static RdmaException refusal(InetAddress local, IOException e) {
+        if (e instanceof BindException) {
+            return isNotOurs(e)
+                    ? AddressRefusal.notOurs(local, e)
+                    : AddressRefusal.taken(local, e);
+        }
+        return AddressRefusal.of(local, e.getMessage(), e);
+    }
+
+    private static boolean isNotOurs(IOException e) {
+        String message = e.getMessage();
+        return message != null && message.contains("assign");
+    }
+
+    @Override
+    public void await(long timeoutNs) {
+        try {
+            if (timeoutNs <= 0) {
+                selector.selectNow(PortableNetwork::ready);
+            } else {
+                // Zero would mean for ever, and a millisecond is the shortest wait there is.
+                selector.select(PortableNetwork::ready,
+                        timeoutNs == Long.MAX_VALUE ? 0 : Math.max(1, timeoutNs / 1_000_000));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void ready(SelectionKey key) {
+        // Whoever drives the ports reads them all.
+    }
+
+    @Override
+    public void wake() {
+        selector.wakeup();
+    }
+
+    @Override
+    public void close() {
+        for (PacketPort port : ports.inOrder()) {
+            ((NioPort) port).close();
+        }
+        ports.clear();
+        try {
+            selector.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void close(@Nullable DatagramChannel channel) {
+        if (channel != null) {
+            try {
+                channel.close();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package io.rdma4j.softnic.network;
+
+import io.rdma4j.verbs.Gid;
+import org.jspecify.annotations.Nullable;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * The ports of a network: in the order they were opened, and by address, for there is one a multicast group and a packet
+ * looks for its port more than once. Looking allocates nothing. Thread safe.
+ */
+public final class Ports {
+    private final List<PacketPort> inOrder = new CopyOnWriteArrayList<>();
+    private volatile Map<Gid, PacketPort> byAddress = Map.of();
+
+    /** Creates none. */
+    public Ports() {}
+
+    /** {@return the ports, in the order they were added} */
+    public List<PacketPort> inOrder() {
+        return inOrder;
+    }
+
+    /** {@return the port of a local address, or null} */
+    public @Nullable PacketPort find(Gid local) {
+        return byAddress.get(local);
+    }
+
+    /** Adds a port. {@return the port} */
+    public synchronized PacketPort add(PacketPort port) {
+        Map<Gid, PacketPort> more = new HashMap<>(byAddress);
+        more.put(port.local(), port);
+        byAddress = more;
+        inOrder.add(port);
+        return port;
+    }
+
+    /** Removes the port of an address. {@return the port, null if there was none} */
+    public synchronized @Nullable PacketPort remove(Gid local) {
+        PacketPort port = byAddress.get(local);
+        if (port != null) {
+            Map<Gid, PacketPort> fewer = new HashMap<>(byAddress);
+            fewer.remove(local);
+            byAddress = fewer;
+            inOrder.remove(port);
+        }
+        return port;
+    }
+
+    /** Removes all. */
+    public synchronized void clear() {
+        byAddress = Map.of();
+        inOrder.clear();
+    }
+}

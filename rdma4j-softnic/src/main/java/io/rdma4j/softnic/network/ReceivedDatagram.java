@@ -1,0 +1,67 @@
+package io.rdma4j.softnic.network;
+
+import io.rdma4j.verbs.Gid;
+
+import java.lang.foreign.MemorySegment;
+
+/** A datagram that arrived with the right ICRC. Reusable; valid while its receiver is called. */
+public final class ReceivedDatagram {
+    private Gid local = Gid.ZERO;
+    private Gid source = Gid.ZERO;
+    private int sourcePort;
+    private int identification;
+    private MemorySegment memory = MemorySegment.NULL;
+    private long offset;
+    private int length;
+
+    /** Creates one to be filled. */
+    public ReceivedDatagram() {}
+
+    /** Fills it. */
+    public ReceivedDatagram fill(Gid newLocal, Gid newSource, int newSourcePort,
+            int newIdentification, MemorySegment newMemory, long newOffset, int newLength) {
+        local = newLocal;
+        source = newSource;
+        sourcePort = newSourcePort;
+        identification = newIdentification;
+        memory = newMemory;
+        offset = newOffset;
+        length = newLength;
+        return this;
+    }
+
+    /** {@return the address it came to} */
+    public Gid local() {
+        return local;
+    }
+
+    /** {@return the address it came from} */
+    public Gid source() {
+        return source;
+    }
+
+    /** {@return the UDP port it came from} */
+    public int sourcePort() {
+        return sourcePort;
+    }
+
+    /** {@return the IPv4 Identification it must have had, as its ICRC tells} */
+    public int identification() {
+        return identification;
+    }
+
+    /** {@return the memory it is in} */
+    public MemorySegment memory() {
+        return memory;
+    }
+
+    /** {@return where it starts} */
+    public long offset() {
+        return offset;
+    }
+
+    /** {@return its bytes, ICRC included} */
+    public int length() {
+        return length;
+    }
+}

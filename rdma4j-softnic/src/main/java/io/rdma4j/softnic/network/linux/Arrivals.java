@@ -1,0 +1,90 @@
+package io.rdma4j.softnic.network.linux;
+
+import io.rdma4j.verbs.Gid;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+
+import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_UDP;
+import static io.rdma4j.softnic.network.linux.SocketOption.UDP_GRO;
+
+/**
+ * Room for what one call receives: a datagram, or several of one sender that the kernel has put together,
+ * which all have the same length but the last. Source: udp(7), {@code UDP_GRO}.
+ */
+final class Arrivals {
+    /** More than any datagram, or burst of them, has. */
+    private static final int CAPACITY = 1 << 16;
+    private static final int CONTROL = 64;
+    private static final int MANY = 32;
+
+    private final MemorySegment bytes;
+    private final ByteBuffer bytesForCheck;
+    private final MemorySegment header;
+    private final MemorySegment name;
+    private final MemorySegment control;
+    private final KnownPeers peers = new KnownPeers();
+    private int length;
+    private int segmentLength;
+
+    Arrivals(Arena arena) {
+        bytes = arena.allocate(CAPACITY, 64);
+        bytesForCheck = bytes.asByteBuffer();
+        name = arena.allocate(SocketAddress.MAX_LENGTH, 8);
+        control = arena.allocate(CONTROL, 8);
+        MemorySegment iovec = arena.allocate(MessageHeader.IOVEC_LENGTH, 8);
+        MessageHeader.iovec(iovec, 0, bytes.address(), CAPACITY);
+        header = arena.allocate(MessageHeader.LENGTH, 8);
+        MessageHeader.name(header, name);
+        MessageHeader.iovecs(header, iovec, 1);
+    }
+
+    /** {@return whether something has arrived, which is in here now} */
+    boolean receive(LinuxSocket socket) {
+        MessageHeader.nameLength(header, SocketAddress.MAX_LENGTH);
+        MessageHeader.control(header, control, CONTROL);
+        long received = socket.receive(header);
+        if (received < 0) {
+            // Nothing there; or an error that an earlier datagram met, and nothing was received.
+            return false;
+        }
+        length = (int) received;
+        int told = ControlMessage.find(control, MessageHeader.controlLength(header), IPPROTO_UDP,
+                UDP_GRO);
+        segmentLength = told > 0 ? told : length;
+        return true;
+    }
+
+    /** {@return the bytes of all datagrams} */
+    int length() {
+        return length;
+    }
+
+    /** {@return the bytes of each but the last; 0 if there is one without bytes} */
+    int segmentLength() {
+        return segmentLength;
+    }
+
+    /** {@return whether it is about as much as comes together, so that the sender has probably sent more} */
+    boolean isLong() {
+        return length >= CAPACITY / 2 || length >= MANY * segmentLength;
+    }
+
+    MemorySegment bytes() {
+        return bytes;
+    }
+
+    /** {@return the bytes once more, to compute with} */
+    ByteBuffer bytesForCheck() {
+        return bytesForCheck;
+    }
+
+    Gid source() {
+        return peers.find(SocketAddress.high(name), SocketAddress.low(name));
+    }
+
+    int sourcePort() {
+        return SocketAddress.port(name);
+    }
+}

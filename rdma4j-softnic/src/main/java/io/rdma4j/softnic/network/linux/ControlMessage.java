@@ -1,0 +1,50 @@
+package io.rdma4j.softnic.network.linux;
+
+import java.lang.foreign.MemorySegment;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+/** {@code struct cmsghdr}, with 64-bit lengths: cmsg(3). */
+final class ControlMessage {
+    /** What one with a value of up to eight bytes takes. */
+    static final long SPACE = 24;
+
+    private static final long HEADER = 16;
+    private static final long LEVEL = 8;
+    private static final long TYPE = 12;
+
+    private ControlMessage() {}
+
+    /** Writes one with an {@code int}. {@return where the next one starts} */
+    static long write(MemorySegment control, long at, int level, int type, int value) {
+        control.set(JAVA_LONG, at, HEADER + 4);
+        control.set(JAVA_INT, at + LEVEL, level);
+        control.set(JAVA_INT, at + TYPE, type);
+        control.set(JAVA_INT, at + HEADER, value);
+        return at + SPACE;
+    }
+
+    /** Writes one with an {@code unsigned short}. {@return where the next one starts} */
+    static long writeShort(MemorySegment control, long at, int level, int type, int value) {
+        control.set(JAVA_LONG, at, HEADER + 2);
+        control.set(JAVA_INT, at + LEVEL, level);
+        control.set(JAVA_INT, at + TYPE, type);
+        control.set(JAVA_SHORT, at + HEADER, (short) value);
+        return at + SPACE;
+    }
+
+    /** {@return the {@code int} of the first one of a kind, or -1} */
+    static int find(MemorySegment control, long controlLength, int level, int type) {
+        long at = 0;
+        while (at + HEADER + 4 <= controlLength) {
+            if (control.get(JAVA_INT, at + LEVEL) == level
+                    && control.get(JAVA_INT, at + TYPE) == type) {
+                return control.get(JAVA_INT, at + HEADER);
+            }
+            at += (Math.max(HEADER, control.get(JAVA_LONG, at)) + 7) & -8;
+        }
+        return -1;
+    }
+}

@@ -1,0 +1,244 @@
+package io.rdma4j.softnic.network.linux;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.invoke.MethodHandle;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * The C library's calls about sockets, a method for each function. What fails returns the error number,
+ * negated, but for {@code recvmsg}, {@code ppoll}, {@code read} and {@code write}, which return -1.
+ *
+ * <p>The calls of the hot path do not have the error number captured: the JVM slices the memory that it is
+ * captured in, at each call, which is garbage whenever the compiler does not see through. Sends that fail are
+ * repeated with it.
+ *
+ * <p>The class can be initialized only where native access is enabled. An instance belongs to one thread at a
+ * time, for it holds the error number of the last call.
+ */
+final class LinuxCalls {
+    /** Nothing there, or no room. Numbers of errors: errno(3), as on all processors that Java runs on. */
+    static final int EAGAIN = 11;
+    /** The kernel or the device cannot do it. */
+    static final int EIO = 5;
+    /** The values do not fit together. */
+    static final int EINVAL = 22;
+    /** Too long for the interface. */
+    static final int EMSGSIZE = 90;
+    /** An option that is not known. */
+    static final int ENOPROTOOPT = 92;
+    /** Not for this kind of socket. */
+    static final int EOPNOTSUPP = 95;
+    /** An address of another process. */
+    static final int EADDRINUSE = 98;
+    /** No address of this machine. */
+    static final int EADDRNOTAVAIL = 99;
+
+    private static final Linker LINKER = Linker.nativeLinker();
+    private static final Linker.Option CAPTURE = Linker.Option.captureCallState("errno");
+    private static final StructLayout STATE = Linker.Option.captureStateLayout();
+    private static final long ERRNO = STATE.byteOffset(PathElement.groupElement("errno"));
+
+    private static final MethodHandle SOCKET = handle("socket", JAVA_INT, JAVA_INT, JAVA_INT,
+            JAVA_INT);
+    private static final MethodHandle BIND = handle("bind", JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
+    private static final MethodHandle SETSOCKOPT = handle("setsockopt", JAVA_INT, JAVA_INT,
+            JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
+    private static final MethodHandle SENDMSG = plain("sendmsg", JAVA_LONG, JAVA_INT, ADDRESS,
+            JAVA_INT);
+    private static final MethodHandle SENDMSG_AGAIN = handle("sendmsg", JAVA_LONG, JAVA_INT,
+            ADDRESS, JAVA_INT);
+    private static final MethodHandle SENDMMSG = plain("sendmmsg", JAVA_INT, JAVA_INT, ADDRESS,
+            JAVA_INT, JAVA_INT);
+    private static final MethodHandle SENDMMSG_AGAIN = handle("sendmmsg", JAVA_INT, JAVA_INT,
+            ADDRESS, JAVA_INT, JAVA_INT);
+    private static final MethodHandle RECVMSG = plain("recvmsg", JAVA_LONG, JAVA_INT, ADDRESS,
+            JAVA_INT);
+    private static final MethodHandle PPOLL = plain("ppoll", JAVA_INT, ADDRESS, JAVA_LONG,
+            ADDRESS, ADDRESS);
+    private static final MethodHandle EPOLL_CREATE1 = handle("epoll_create1", JAVA_INT, JAVA_INT);
+    private static final MethodHandle EPOLL_CTL = handle("epoll_ctl", JAVA_INT, JAVA_INT, JAVA_INT,
+            JAVA_INT, ADDRESS);
+    private static final MethodHandle EVENTFD = handle("eventfd", JAVA_INT, JAVA_INT, JAVA_INT);
+    private static final MethodHandle READ = plain("read", JAVA_LONG, JAVA_INT, ADDRESS,
+            JAVA_LONG);
+    private static final MethodHandle WRITE = plain("write", JAVA_LONG, JAVA_INT, ADDRESS,
+            JAVA_LONG);
+    private static final MethodHandle CLOSE = handle("close", JAVA_INT, JAVA_INT);
+
+    private final MemorySegment state;
+
+    /** @param arena where the error number is kept */
+    LinuxCalls(Arena arena) {
+        state = arena.allocate(STATE);
+    }
+
+    /** {@return a function whose error number is captured} */
+    private static MethodHandle handle(String function, MemoryLayout result,
+            MemoryLayout... parameters) {
+        return LINKER.downcallHandle(find(function), FunctionDescriptor.of(result, parameters),
+                CAPTURE);
+    }
+
+    /** {@return a function whose error number is lost} */
+    static MethodHandle plain(String function, MemoryLayout result,
+            MemoryLayout... parameters) {
+        return LINKER.downcallHandle(find(function), FunctionDescriptor.of(result, parameters));
+    }
+
+    private static MemorySegment find(String function) {
+        return LINKER.defaultLookup().find(function).orElseThrow(
+                () -> new UnsatisfiedLinkError("the C library has no " + function));
+    }
+
+    /** socket(2). */
+    int socket(int family, int type) {
+        try {
+            return outcome((int) SOCKET.invokeExact(state, family, type, 0));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** bind(2). */
+    int bind(int socket, MemorySegment address, int length) {
+        try {
+            return outcome((int) BIND.invokeExact(state, socket, address, length));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** setsockopt(2). */
+    int setsockopt(int socket, int level, int option, MemorySegment value) {
+        try {
+            return outcome((int) SETSOCKOPT.invokeExact(state, socket, level, option, value,
+                    (int) value.byteSize()));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** sendmsg(2). {@return the bytes sent} */
+    long sendmsg(int socket, MemorySegment message) {
+        try {
+            long sent = (long) SENDMSG.invokeExact(socket, message, 0);
+            return sent >= 0
+                    ? sent
+                    : outcome((long) SENDMSG_AGAIN.invokeExact(state, socket, message, 0));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** sendmmsg(2). {@return how many of the messages were sent} */
+    int sendmmsg(int socket, MemorySegment messages, int count) {
+        try {
+            int sent = (int) SENDMMSG.invokeExact(socket, messages, count, 0);
+            return sent >= 0
+                    ? sent
+                    : outcome((int) SENDMMSG_AGAIN.invokeExact(state, socket, messages, count, 0));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** recvmsg(2). {@return the bytes received; -1 if there are none} */
+    long recvmsg(int socket, MemorySegment message) {
+        try {
+            return (long) RECVMSG.invokeExact(socket, message, 0);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** ppoll(2) with the signal mask as it is. {@return how many descriptors are ready} */
+    int ppoll(MemorySegment descriptors, long count, MemorySegment timeout) {
+        try {
+            return (int) PPOLL.invokeExact(descriptors, count, timeout, MemorySegment.NULL);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** epoll_create1(2). */
+    int epollCreate1(int flags) {
+        try {
+            return outcome((int) EPOLL_CREATE1.invokeExact(state, flags));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** epoll_ctl(2). */
+    int epollCtl(int epoll, int operation, int descriptor, MemorySegment event) {
+        try {
+            return outcome((int) EPOLL_CTL.invokeExact(state, epoll, operation, descriptor, event));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** eventfd(2). */
+    int eventfd(int value, int flags) {
+        try {
+            return outcome((int) EVENTFD.invokeExact(state, value, flags));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** read(2). */
+    long read(int descriptor, MemorySegment into) {
+        try {
+            return (long) READ.invokeExact(descriptor, into, into.byteSize());
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** write(2). */
+    long write(int descriptor, MemorySegment from) {
+        try {
+            return (long) WRITE.invokeExact(descriptor, from, from.byteSize());
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** close(2). */
+    int close(int descriptor) {
+        try {
+            return outcome((int) CLOSE.invokeExact(state, descriptor));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    private int outcome(int result) {
+        return result < 0 ? -state.get(JAVA_INT, ERRNO) : result;
+    }
+
+    private long outcome(long result) {
+        return result < 0 ? -state.get(JAVA_INT, ERRNO) : result;
+    }
+
+    /** Memory whose arena was closed is a {@link RuntimeException}; a call itself throws nothing. */
+    private static RuntimeException unexpected(Throwable thrown) {
+        if (thrown instanceof RuntimeException exception) {
+            return exception;
+        }
+        if (thrown instanceof Error error) {
+            throw error;
+        }
+        return new IllegalStateException(thrown);
+    }
+}

@@ -1,0 +1,253 @@
+package io.rdma4j.softnic.network.linux;
+
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.softnic.network.AddressRefusal;
+import io.rdma4j.softnic.network.DatagramNetwork;
+import io.rdma4j.softnic.network.PacketPort;
+import io.rdma4j.softnic.network.Ports;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.util.List;
+
+import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_IP;
+import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_IPV6;
+import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_UDP;
+import static io.rdma4j.softnic.network.linux.SocketOption.IPV6_ADD_MEMBERSHIP;
+import static io.rdma4j.softnic.network.linux.SocketOption.IPV6_MTU_DISCOVER;
+import static io.rdma4j.softnic.network.linux.SocketOption.IPV6_MULTICAST_ALL;
+import static io.rdma4j.softnic.network.linux.SocketOption.IPV6_MULTICAST_HOPS;
+import static io.rdma4j.softnic.network.linux.SocketOption.IPV6_MULTICAST_IF;
+import static io.rdma4j.softnic.network.linux.SocketOption.IPV6_UNICAST_HOPS;
+import static io.rdma4j.softnic.network.linux.SocketOption.IP_ADD_MEMBERSHIP;
+import static io.rdma4j.softnic.network.linux.SocketOption.IP_MTU_DISCOVER;
+import static io.rdma4j.softnic.network.linux.SocketOption.IP_MULTICAST_ALL;
+import static io.rdma4j.softnic.network.linux.SocketOption.IP_MULTICAST_IF;
+import static io.rdma4j.softnic.network.linux.SocketOption.IP_MULTICAST_TTL;
+import static io.rdma4j.softnic.network.linux.SocketOption.IP_PMTUDISC_DO;
+import static io.rdma4j.softnic.network.linux.SocketOption.IP_TTL;
+import static io.rdma4j.softnic.network.linux.SocketOption.SOL_SOCKET;
+import static io.rdma4j.softnic.network.linux.SocketOption.SO_RCVBUF;
+import static io.rdma4j.softnic.network.linux.SocketOption.SO_REUSEADDR;
+import static io.rdma4j.softnic.network.linux.SocketOption.SO_SNDBUF;
+import static io.rdma4j.softnic.network.linux.SocketOption.UDP_NO_CHECK6_RX;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+/**
+ * The network on Linux: a {@link LinuxSocket} for each address, and {@link SocketPoller} to wait.
+ *
+ * <p>Ports belong to who drives the network; {@link #await} and {@link #wake} are for any thread.
+ */
+public final class LinuxNetwork implements DatagramNetwork {
+    private static final int WANTED_SOCKET_BUFFER = 4 << 20;
+
+    private final NetworkInterface networkInterface;
+    private final SocketPoller doorbell;
+    private final Ports ports = new Ports();
+
+    /**
+     * @param networkInterface the interface that the device is on
+     * @throws RdmaException ENOMEM if the system gives no more file descriptors
+     */
+    public LinuxNetwork(NetworkInterface networkInterface) throws RdmaException {
+        this.networkInterface = networkInterface;
+        try {
+            // Small, and a thread that wakes may still look at it.
+            doorbell = new SocketPoller(Arena.ofAuto());
+        } catch (LinuxSocket.Refused e) {
+            throw new RdmaException(Errno.ENOMEM, "open device",
+                    "the system gives nothing to wait with: " + e.getMessage(), e);
+        }
+    }
+
+    /** {@return why this network does not work here, or null if it does} */
+    public static @Nullable String obstacle() {
+        if (!System.getProperty("os.name", "").equals("Linux")) {
+            return "this is not Linux";
+        }
+        if (ValueLayout.ADDRESS.byteSize() != Long.BYTES) {
+            return "this is not a 64-bit machine";
+        }
+        Module module = LinuxNetwork.class.getModule();
+        if (!module.isNativeAccessEnabled()) {
+            return "native access is not enabled; start Java with --enable-native-access="
+                    + (module.isNamed() ? module.getName() : "ALL-UNNAMED");
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            LinuxSocket socket = LinuxSocket.open(SocketAddress.AF_INET, arena);
+            try {
+                socket.requireOffload();
+            } finally {
+                socket.close();
+            }
+            return null;
+        } catch (LinuxSocket.Refused e) {
+            return "the kernel has no UDP segmentation and receive offload: " + e.getMessage();
+        } catch (LinkageError e) {
+            return "the C library lacks what is needed: " + e.getMessage();
+        }
+    }
+
+    @Override
+    public List<PacketPort> ports() {
+        return ports.inOrder();
+    }
+
+    @Override
+    public @Nullable PacketPort port(Gid local) {
+        return ports.find(local);
+    }
+
+    @Override
+    public PacketPort open(InetAddress address) throws RdmaException {
+        Gid local = Gid.of(address);
+        // A port's own, for ports come and go while the network stays.
+        Arena memory = Arena.ofShared();
+        LinuxSocket socket = null;
+        try {
+            socket = newSocket(local, memory);
+            setForSending(socket, local);
+            bind(socket, local);
+            return add(socket, local, memory);
+        } catch (LinuxSocket.Refused e) {
+            close(socket, memory);
+            throw switch (e.errno()) {
+                case LinuxCalls.EADDRINUSE -> AddressRefusal.taken(address, e);
+                case LinuxCalls.EADDRNOTAVAIL -> AddressRefusal.notOurs(address, e);
+                default -> AddressRefusal.of(address, e.getMessage(), e);
+            };
+        }
+    }
+
+    private static LinuxSocket newSocket(Gid local, Arena memory) throws LinuxSocket.Refused {
+        LinuxSocket socket = LinuxSocket.open(SocketAddress.family(local), memory);
+        try {
+            socket.set(SOL_SOCKET, SO_RCVBUF, WANTED_SOCKET_BUFFER);
+            socket.requireOffload();
+            if (!local.isIpv4()) {
+                socket.trySet(IPPROTO_UDP, UDP_NO_CHECK6_RX, 1);
+            }
+            return socket;
+        } catch (LinuxSocket.Refused e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    private void setForSending(LinuxSocket socket, Gid local) throws LinuxSocket.Refused {
+        socket.set(SOL_SOCKET, SO_SNDBUF, WANTED_SOCKET_BUFFER);
+        int index = networkInterface.getIndex();
+        if (local.isIpv4()) {
+            // Without fragments Linux sends Identification 0, which the ICRC counts on.
+            socket.set(IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
+            socket.set(IPPROTO_IP, IP_TTL, Path.DEFAULT_HOPS);
+            socket.set(IPPROTO_IP, IP_MULTICAST_TTL, Path.DEFAULT_HOPS);
+            try (Arena call = Arena.ofConfined()) {
+                // struct ip_mreqn: group, local address, interface.
+                MemorySegment request = call.allocate(12, 4);
+                request.set(JAVA_INT, 8, index);
+                socket.set(IPPROTO_IP, IP_MULTICAST_IF, request);
+            }
+        } else {
+            socket.set(IPPROTO_IPV6, IPV6_MTU_DISCOVER, IP_PMTUDISC_DO);
+            socket.set(IPPROTO_IPV6, IPV6_UNICAST_HOPS, Path.DEFAULT_HOPS);
+            socket.set(IPPROTO_IPV6, IPV6_MULTICAST_HOPS, Path.DEFAULT_HOPS);
+            socket.set(IPPROTO_IPV6, IPV6_MULTICAST_IF, index);
+        }
+    }
+
+    private void bind(LinuxSocket socket, Gid local) throws LinuxSocket.Refused {
+        try (Arena call = Arena.ofConfined()) {
+            MemorySegment name = call.allocate(SocketAddress.MAX_LENGTH, 8);
+            socket.bind(name, SocketAddress.write(name, local, Path.UDP_PORT,
+                    networkInterface.getIndex()));
+        }
+    }
+
+    private PacketPort add(LinuxSocket socket, Gid local, Arena memory)
+            throws LinuxSocket.Refused {
+        LinuxPort port = new LinuxPort(socket, local, networkInterface.getIndex(), memory);
+        doorbell.watch(socket.descriptor());
+        return ports.add(port);
+    }
+
+    @Override
+    public PacketPort join(Gid group) throws RdmaException {
+        Arena memory = Arena.ofShared();
+        LinuxSocket socket = null;
+        try {
+            socket = newSocket(group, memory);
+            socket.set(SOL_SOCKET, SO_REUSEADDR, 1);
+            // Bound to the group itself, or it would hear the other groups of this interface; and not to all
+            // who have joined it, or it would hear the same group on other interfaces.
+            bind(socket, group);
+            if (group.isIpv4()) {
+                socket.set(IPPROTO_IP, IP_MULTICAST_ALL, 0);
+            } else {
+                socket.trySet(IPPROTO_IPV6, IPV6_MULTICAST_ALL, 0);
+            }
+            join(socket, group);
+            return add(socket, group, memory);
+        } catch (LinuxSocket.Refused e) {
+            close(socket, memory);
+            throw AddressRefusal.notJoined(group.address(), networkInterface, e.getMessage(), e);
+        }
+    }
+
+    private void join(LinuxSocket socket, Gid group) throws LinuxSocket.Refused {
+        int index = networkInterface.getIndex();
+        try (Arena call = Arena.ofConfined()) {
+            // struct ip_mreqn and ipv6_mreq.
+            MemorySegment request = call.allocate(group.isIpv4() ? 12 : 20, 4);
+            byte[] address = group.address().getAddress();
+            MemorySegment.copy(MemorySegment.ofArray(address), 0, request, 0, address.length);
+            request.set(JAVA_INT, request.byteSize() - 4, index);
+            if (group.isIpv4()) {
+                socket.set(IPPROTO_IP, IP_ADD_MEMBERSHIP, request);
+            } else {
+                socket.set(IPPROTO_IPV6, IPV6_ADD_MEMBERSHIP, request);
+            }
+        }
+    }
+
+    @Override
+    public void leave(Gid local) {
+        PacketPort port = ports.remove(local);
+        if (port != null) {
+            ((LinuxPort) port).close();
+        }
+    }
+
+    @Override
+    public void await(long timeoutNs) {
+        doorbell.await(timeoutNs);
+    }
+
+    @Override
+    public void wake() {
+        doorbell.ring();
+    }
+
+    @Override
+    public void close() {
+        for (PacketPort port : ports.inOrder()) {
+            ((LinuxPort) port).close();
+        }
+        ports.clear();
+        doorbell.close();
+    }
+
+    private static void close(@Nullable LinuxSocket socket, Arena memory) {
+        if (socket != null) {
+            socket.close();
+        }
+        memory.close();
+    }
+}

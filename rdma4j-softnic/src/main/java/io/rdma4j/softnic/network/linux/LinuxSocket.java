@@ -1,0 +1,117 @@
+package io.rdma4j.softnic.network.linux;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_UDP;
+import static io.rdma4j.softnic.network.linux.SocketOption.UDP_GRO;
+import static io.rdma4j.softnic.network.linux.SocketOption.UDP_SEGMENT;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+/** A UDP socket that does not block. For one thread at a time; after it is closed every call is refused. */
+final class LinuxSocket implements Outlet {
+    private static final int EBADF = 9;
+    private static final int SOCK_DGRAM = 2;
+    private static final int SOCK_NONBLOCK = 0x800;
+    private static final int SOCK_CLOEXEC = 0x8_0000;
+
+    private final LinuxCalls calls;
+    private final MemorySegment value;
+    private int descriptor;
+
+    private LinuxSocket(LinuxCalls calls, Arena arena, int descriptor) {
+        this.calls = calls;
+        value = arena.allocate(JAVA_INT);
+        this.descriptor = descriptor;
+    }
+
+    /** {@return a new socket of an address family} */
+    static LinuxSocket open(int family, Arena arena) throws Refused {
+        LinuxCalls calls = new LinuxCalls(arena);
+        return new LinuxSocket(calls, arena, Refused.unlessDone(
+                calls.socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC), "socket"));
+    }
+
+    /** A call failed. */
+    static final class Refused extends Exception {
+        private static final long serialVersionUID = 1;
+
+        private final int errno;
+
+        private Refused(int errno, String call) {
+            super(call + " failed with error " + errno);
+            this.errno = errno;
+        }
+
+        /** {@return what a call has returned, if that is no error} */
+        static int unlessDone(int result, String call) throws Refused {
+            if (result < 0) {
+                throw new Refused(-result, call);
+            }
+            return result;
+        }
+
+        int errno() {
+            return errno;
+        }
+    }
+
+    /** Sets an option that has to be set. */
+    void set(int level, int option, int newValue) throws Refused {
+        value.set(JAVA_INT, 0, newValue);
+        set(level, option, value);
+    }
+
+    /** Sets an option without which it works as well. */
+    void trySet(int level, int option, int newValue) {
+        value.set(JAVA_INT, 0, newValue);
+        calls.setsockopt(descriptor, level, option, value);
+    }
+
+    /** Sets an option that has to be set, to a structure. */
+    void set(int level, int option, MemorySegment newValue) throws Refused {
+        Refused.unlessDone(calls.setsockopt(descriptor, level, option, newValue),
+                "setsockopt " + level + " " + option);
+    }
+
+    void bind(MemorySegment address, int length) throws Refused {
+        Refused.unlessDone(calls.bind(descriptor, address, length), "bind");
+    }
+
+    /** Checks that bursts can be sent and received in one call. */
+    void requireOffload() throws Refused {
+        set(IPPROTO_UDP, UDP_GRO, 1);
+        set(IPPROTO_UDP, UDP_SEGMENT, 0);
+    }
+
+    @Override
+    public long send(MemorySegment message) {
+        return descriptor < 0 ? -EBADF : calls.sendmsg(descriptor, message);
+    }
+
+    @Override
+    public int send(MemorySegment messages, int count) {
+        return descriptor < 0 ? -EBADF : calls.sendmmsg(descriptor, messages, count);
+    }
+
+    /** {@return the bytes received, negative if there are none} */
+    long receive(MemorySegment message) {
+        return descriptor < 0 ? -EBADF : calls.recvmsg(descriptor, message);
+    }
+
+    boolean isClosed() {
+        return descriptor < 0;
+    }
+
+    int descriptor() {
+        return descriptor;
+    }
+
+    void close() {
+        if (descriptor >= 0) {
+            calls.close(descriptor);
+            // The number may soon be another's.
+            descriptor = -1;
+        }
+    }
+}

@@ -1,0 +1,112 @@
+package io.rdma4j.softnic.network.linux;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+/**
+ * Waits for sockets to have something, or for a ring. One thread waits at a time; any may ring.
+ *
+ * <p>The sockets are in an epoll set, which they join and, when they are closed, leave while somebody waits.
+ * The wait itself is a ppoll on that set, for its time-out counts nanoseconds.
+ */
+final class SocketPoller {
+    private static final int EPOLL_CLOEXEC = 0x8_0000;
+    private static final int EPOLL_CTL_ADD = 1;
+    private static final int EPOLLIN = 1;
+    private static final int EFD_CLOEXEC = 0x8_0000;
+    private static final int EFD_NONBLOCK = 0x800;
+    private static final short POLLIN = 1;
+    private static final int POLL_ENTRY = 8;
+    private static final long SECOND_NS = 1_000_000_000;
+
+    private final LinuxCalls waiterCalls;
+    private final LinuxCalls ringerCalls;
+    private final int epoll;
+    private final int bell;
+    private final MemorySegment polled;
+    private final MemorySegment timeout;
+    private final MemorySegment taken;
+    private final MemorySegment one;
+    private final Object ringing = new Object();
+    private boolean isClosed;
+
+    SocketPoller(Arena arena) throws LinuxSocket.Refused {
+        waiterCalls = new LinuxCalls(arena);
+        ringerCalls = new LinuxCalls(arena);
+        epoll = LinuxSocket.Refused.unlessDone(waiterCalls.epollCreate1(EPOLL_CLOEXEC),
+                "epoll_create1");
+        int eventfd = waiterCalls.eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (eventfd < 0) {
+            waiterCalls.close(epoll);
+        }
+        bell = LinuxSocket.Refused.unlessDone(eventfd, "eventfd");
+        polled = arena.allocate(2 * POLL_ENTRY, 8);
+        entry(0, epoll);
+        entry(POLL_ENTRY, bell);
+        timeout = arena.allocate(16, 8);
+        taken = arena.allocate(8, 8);
+        one = arena.allocate(8, 8);
+        one.set(JAVA_LONG, 0, 1);
+    }
+
+    /** Writes a {@code struct pollfd}. */
+    private void entry(int at, int descriptor) {
+        polled.set(JAVA_INT, at, descriptor);
+        polled.set(JAVA_SHORT, at + 4, POLLIN);
+    }
+
+    /** From now on what arrives at a socket ends a wait, the one under way too. */
+    void watch(int socket) throws LinuxSocket.Refused {
+        try (Arena call = Arena.ofConfined()) {
+            // struct epoll_event is packed on x86-64 alone; the data behind the events is not used.
+            MemorySegment event = call.allocate(16, 8);
+            event.set(JAVA_INT, 0, EPOLLIN);
+            LinuxSocket.Refused.unlessDone(
+                    new LinuxCalls(call).epollCtl(epoll, EPOLL_CTL_ADD, socket, event),
+                    "epoll_ctl");
+        }
+        // Who waits may sleep long: whoever drives the ports shall look at this one as well.
+        ring();
+    }
+
+    /** @param timeoutNs {@link Long#MAX_VALUE} for ever */
+    void await(long timeoutNs) {
+        MemorySegment until = MemorySegment.NULL;
+        if (timeoutNs != Long.MAX_VALUE) {
+            long waitNs = Math.max(0, timeoutNs);
+            timeout.set(JAVA_LONG, 0, waitNs / SECOND_NS);
+            timeout.set(JAVA_LONG, 8, waitNs % SECOND_NS);
+            until = timeout;
+        }
+        int ready = waiterCalls.ppoll(polled, 2, until);
+        // Interrupted by a signal, it has returned early, which harms nobody.
+        if (ready > 0 && polled.get(JAVA_SHORT, POLL_ENTRY + 6) != 0) {
+            waiterCalls.read(bell, taken);
+        }
+    }
+
+    /** Ends a wait under way, or the next one. */
+    void ring() {
+        synchronized (ringing) {
+            // After it is closed, its number may be another's.
+            if (!isClosed) {
+                ringerCalls.write(bell, one);
+            }
+        }
+    }
+
+    /** Nobody waits any more. */
+    void close() {
+        synchronized (ringing) {
+            if (!isClosed) {
+                isClosed = true;
+                ringerCalls.close(bell);
+                ringerCalls.close(epoll);
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package io.rdma4j.softnic.verbs;
+
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/** What depends on an object and must be closed before it. For the engine's owner. */
+final class ChildCounts {
+    private final Map<String, Integer> counts = new TreeMap<>();
+    private final Runnable onEmpty;
+
+    /** For what is counted only. */
+    ChildCounts() {
+        this(() -> {});
+    }
+
+    /** @param onEmpty called by the engine's owner when the last one is gone */
+    ChildCounts(Runnable onEmpty) {
+        this.onEmpty = onEmpty;
+    }
+
+    /** One more of a kind, such as {@code "queue pair"}. */
+    void add(String kind) {
+        counts.merge(kind, 1, Integer::sum);
+    }
+
+    /** @throws RdmaException ENOMEM naming the limit, if there can be no more of a kind */
+    void requireRoom(String kind, int limit, String limitName) throws RdmaException {
+        if (count(kind) >= limit) {
+            throw new RdmaException(Errno.ENOMEM, "create " + kind,
+                    "the device has all it can have: " + limitName + " is " + limit);
+        }
+    }
+
+    void remove(String kind) {
+        counts.computeIfPresent(kind, (k, count) -> count == 1 ? null : count - 1);
+        if (counts.isEmpty()) {
+            onEmpty.run();
+        }
+    }
+
+    private int count(String kind) {
+        return counts.getOrDefault(kind, 0);
+    }
+
+    /** @throws RdmaException EBUSY naming what is alive */
+    void requireNone(String operation) throws RdmaException {
+        if (!counts.isEmpty()) {
+            throw new RdmaException(Errno.EBUSY, operation,
+                    counts.entrySet().stream().map(e -> e.getValue() + " " + e.getKey() + "(s)")
+                            .collect(Collectors.joining(", "))
+                            + " still depend on it; close them first");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package io.rdma4j.softnic.verbs;
+
+import io.rdma4j.softnic.device.SoftNic;
+import io.rdma4j.softnic.engine.EngineQueuePair;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+
+import java.util.HashSet;
+import java.util.Set;
+
+/** The multicast groups that a queue pair is attached to. */
+final class GroupMemberships {
+    private final SoftQueuePair queuePair;
+    private final EngineQueuePair engineSide;
+    private final SoftNic nic;
+    private final boolean blocksMulticastLoopback;
+    private final Set<Gid> groups = new HashSet<>();
+
+    GroupMemberships(SoftQueuePair queuePair, EngineQueuePair engineSide, QueuePairSpec plan) {
+        this.queuePair = queuePair;
+        this.engineSide = engineSide;
+        nic = queuePair.owner().nic();
+        blocksMulticastLoopback = plan.blocksMulticastLoopback();
+    }
+
+    void attach(Gid group) throws RdmaException {
+        String operation = "attach to multicast group";
+        check(operation, group);
+        nic.driver().call(nowNs -> {
+            queuePair.checkOpen();
+            if (groups.contains(group)) {
+                return this;
+            }
+            Limits.checkRange(operation, "groups of one queue pair", groups.size() + 1L, 1,
+                    Limits.GROUP_MEMBERS);
+            nic.join(group, engineSide, blocksMulticastLoopback);
+            groups.add(group);
+            return this;
+        });
+    }
+
+    void detach(Gid group) throws RdmaException {
+        String operation = "detach from multicast group";
+        check(operation, group);
+        nic.driver().call(nowNs -> {
+            queuePair.checkOpen();
+            if (!groups.remove(group)) {
+                throw new RdmaException(Errno.EINVAL, operation,
+                        "the queue pair is not attached to " + group.addressText());
+            }
+            nic.leave(group, engineSide);
+            return this;
+        });
+    }
+
+    private void check(String operation, Gid group) throws RdmaException {
+        if (queuePair.type() != QueuePairType.UD) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    "only UD queue pairs can be attached, not " + queuePair.type());
+        }
+        if (!group.isMulticast()) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    group.addressText() + " is no multicast address");
+        }
+    }
+
+    /** For the engine's owner. */
+    void requireNone(String operation) throws RdmaException {
+        if (!groups.isEmpty()) {
+            throw new RdmaException(Errno.EBUSY, operation, "it is attached to " + groups.size()
+                    + " multicast group(s); detach it first");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package io.rdma4j.softnic.verbs;
+
+import io.rdma4j.verbs.AtomicCapability;
+import io.rdma4j.verbs.DeviceAttributes;
+import io.rdma4j.verbs.DeviceCapability;
+import io.rdma4j.verbs.DeviceLimit;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.ExtendedDeviceAttributes;
+import io.rdma4j.verbs.OnDemandCapability;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/** What a software device can do, and the checks against it. */
+final class Limits {
+    static final int QUEUE_PAIRS = 1 << 20;
+    static final int REQUESTS = 1 << 16;
+    static final int ELEMENTS = 32;
+    static final int INLINE_DATA = 4096;
+    static final int COMPLETION_QUEUES = 1 << 16;
+    static final int COMPLETIONS = 1 << 22;
+    static final int REGIONS = 1 << 20;
+    static final int DOMAINS = 1 << 16;
+    static final int READ_ATOMIC = 128;
+    static final long MESSAGE = 1L << 31;
+    static final int GID_TABLE = 1024;
+    static final int COMPLETION_VECTORS = 1;
+    static final int WINDOWS = 1 << 18;
+    static final int SHARED_QUEUES = 1 << 16;
+    static final int SHARED_REQUESTS = 1 << 16;
+    static final int ADDRESS_HANDLES = 1 << 16;
+    static final int GROUPS = 1 << 10;
+    static final int GROUP_MEMBERS = 1 << 10;
+    static final long DEVICE_MEMORY = 1L << 26;
+    static final int MODERATION_COUNT = 1 << 16;
+    static final int MODERATION_US = 1 << 16;
+
+    private static final Map<DeviceLimit, Long> LIMITS = new EnumMap<>(DeviceLimit.class);
+
+    static {
+        LIMITS.put(DeviceLimit.MAX_MR_SIZE, Long.MAX_VALUE);
+        LIMITS.put(DeviceLimit.PAGE_SIZE_CAP, 0xffff_f000L);
+        LIMITS.put(DeviceLimit.MAX_QP, (long) QUEUE_PAIRS);
+        LIMITS.put(DeviceLimit.MAX_QP_WR, (long) REQUESTS);
+        LIMITS.put(DeviceLimit.MAX_SGE, (long) ELEMENTS);
+        LIMITS.put(DeviceLimit.MAX_SGE_RD, (long) ELEMENTS);
+        LIMITS.put(DeviceLimit.MAX_CQ, (long) COMPLETION_QUEUES);
+        LIMITS.put(DeviceLimit.MAX_CQE, (long) COMPLETIONS);
+        LIMITS.put(DeviceLimit.MAX_MR, (long) REGIONS);
+        LIMITS.put(DeviceLimit.MAX_PD, (long) DOMAINS);
+        LIMITS.put(DeviceLimit.MAX_QP_RD_ATOM, (long) READ_ATOMIC);
+        LIMITS.put(DeviceLimit.MAX_RES_RD_ATOM, (long) READ_ATOMIC * QUEUE_PAIRS);
+        LIMITS.put(DeviceLimit.MAX_QP_INIT_RD_ATOM, (long) READ_ATOMIC);
+        LIMITS.put(DeviceLimit.MAX_MW, (long) WINDOWS);
+        LIMITS.put(DeviceLimit.MAX_MCAST_GRP, (long) GROUPS);
+        LIMITS.put(DeviceLimit.MAX_MCAST_QP_ATTACH, (long) GROUP_MEMBERS);
+        LIMITS.put(DeviceLimit.MAX_TOTAL_MCAST_QP_ATTACH, (long) GROUPS * GROUP_MEMBERS);
+        LIMITS.put(DeviceLimit.MAX_AH, (long) ADDRESS_HANDLES);
+        LIMITS.put(DeviceLimit.MAX_SRQ, (long) SHARED_QUEUES);
+        LIMITS.put(DeviceLimit.MAX_SRQ_WR, (long) SHARED_REQUESTS);
+        LIMITS.put(DeviceLimit.MAX_SRQ_SGE, (long) ELEMENTS);
+        LIMITS.put(DeviceLimit.MAX_PKEYS, 1L);
+    }
+
+    private Limits() {}
+
+    static DeviceAttributes attributes(long nodeGuid) {
+        return new DeviceAttributes(firmware(), nodeGuid, nodeGuid, 0xffffff, 0, 0, 1,
+                EnumSet.of(DeviceCapability.BAD_PKEY_CNTR, DeviceCapability.BAD_QKEY_CNTR,
+                        DeviceCapability.PORT_ACTIVE_EVENT, DeviceCapability.CURR_QP_STATE_MOD,
+                        DeviceCapability.SYS_IMAGE_GUID, DeviceCapability.RC_RNR_NAK_GEN,
+                        DeviceCapability.SRQ_RESIZE, DeviceCapability.N_NOTIFY_CQ,
+                        DeviceCapability.MEM_WINDOW, DeviceCapability.MEM_MGT_EXTENSIONS,
+                        DeviceCapability.MEM_WINDOW_TYPE_2B),
+                AtomicCapability.GLOBAL, 15, COMPLETION_VECTORS, LIMITS);
+    }
+
+    static ExtendedDeviceAttributes extended(long nodeGuid) {
+        Set<OnDemandCapability> connected = EnumSet.allOf(OnDemandCapability.class);
+        return new ExtendedDeviceAttributes(attributes(nodeGuid), 1, -1L, 1_000_000,
+                MODERATION_COUNT, MODERATION_US, DEVICE_MEMORY,
+                Map.of(QueuePairType.RC, connected, QueuePairType.UC,
+                        EnumSet.of(OnDemandCapability.SEND, OnDemandCapability.RECEIVE,
+                                OnDemandCapability.WRITE, OnDemandCapability.SHARED_RECEIVE),
+                        QueuePairType.UD, EnumSet.of(OnDemandCapability.SEND,
+                                OnDemandCapability.RECEIVE, OnDemandCapability.SHARED_RECEIVE)));
+    }
+
+    /** {@return a new object} @throws RdmaException ENOMEM if there is not so much memory */
+    static <T> T allocate(String operation, Supplier<T> constructor) throws RdmaException {
+        try {
+            return constructor.get();
+        } catch (OutOfMemoryError e) {
+            throw new RdmaException(Errno.ENOMEM, operation,
+                    "the process has not so much memory: " + e.getMessage(), e);
+        }
+    }
+
+    private static String firmware() {
+        String version = Limits.class.getPackage().getImplementationVersion();
+        return version == null ? "0.0.0" : version;
+    }
+
+    /** @throws RdmaException EINVAL naming the value and its range */
+    static void checkRange(String operation, String what, long value, long lowest, long highest)
+            throws RdmaException {
+        if (value < lowest || value > highest) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    what + " must be from " + lowest + " to " + highest + ", not " + value);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+package io.rdma4j.softnic.verbs;
+
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.MemoryWindowType;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.SendWorkRequest;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+
+/** What is checked of a request when it is posted; everything else shows in its completion. */
+final class PostChecks {
+    static final String SEND = "post send";
+    static final String RECEIVE = "post receive";
+
+    private PostChecks() {}
+
+    /**
+     * @param length bytes of payload
+     * @param bindable the type of memory window that the request may bind
+     */
+    static void check(SendWorkRequest request, long length, SoftQueuePair queuePair,
+            QueuePairCapabilities sizes, MemoryWindowType bindable) throws RdmaException {
+        QueuePairState state = queuePair.state();
+        switch (state) {
+            case RTS, SQD, SQE, ERR -> {
+                // Allowed; in SQE and ERR it is flushed.
+            }
+            case RESET, INIT, RTR -> throw new RdmaException(Errno.EINVAL, SEND,
+                    "the queue pair is in state " + state + "; sends need RTS");
+        }
+        checkOffered(SEND, queuePair.type(), request.opcode());
+        if (request.has(SendFlag.FENCE) && queuePair.type() != QueuePairType.RC) {
+            throw new RdmaException(Errno.EINVAL, SEND, "FENCE waits for READs and atomics, which"
+                    + " queue pairs of type " + queuePair.type()
+                    + " cannot do; it is for type RC alone");
+        }
+        if (request.has(SendFlag.IP_CHECKSUM)) {
+            throw RdmaException.unsupported(SEND, "IP_CHECKSUM is for raw packets");
+        }
+        if (request.elements().count() > sizes.maxSendElements()) {
+            throw new RdmaException(Errno.EINVAL, SEND, "the request has "
+                    + request.elements().count() + " elements; the queue pair was created for "
+                    + sizes.maxSendElements());
+        }
+        if (request.has(SendFlag.INLINE)) {
+            checkInline(length, request.opcode(), sizes.maxInlineData());
+        }
+        if (length > Limits.MESSAGE) {
+            throw new RdmaException(Errno.EMSGSIZE, SEND, "the message has " + length
+                    + " bytes; at most " + Limits.MESSAGE + " are possible");
+        }
+        checkOperation(request, length, bindable);
+        if (queuePair.type() == QueuePairType.UD) {
+            checkDatagram(request, queuePair, length);
+        }
+    }
+
+    /** Whether there is a request at a place of a list. */
+    static void requireGiven(@Nullable Object request) {
+        if (request == null) {
+            throw new IllegalStateException("it is null");
+        }
+    }
+
+    /** {@return bytes of payload} */
+    static long length(SendWorkRequest request) {
+        MemorySegment inline = request.inlineData();
+        return inline == null ? request.elements().totalLength() : inline.byteSize();
+    }
+
+    /** Whether queue pairs of a type can do something. */
+    static void checkOffered(String operation, QueuePairType type, SendOpcode opcode)
+            throws RdmaException {
+        boolean isOffered = switch (opcode) {
+            case SEND, SEND_WITH_IMMEDIATE -> true;
+            case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE, LOCAL_INVALIDATE, BIND_MEMORY_WINDOW ->
+                type != QueuePairType.UD;
+            case RDMA_READ, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD, SEND_WITH_INVALIDATE,
+                    FLUSH, ATOMIC_WRITE ->
+                type == QueuePairType.RC;
+            case TSO, DRIVER1 -> throw RdmaException.unsupported(operation,
+                    "this device does not offer " + opcode);
+        };
+        if (!isOffered) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    "queue pairs of type " + type + " cannot do " + opcode);
+        }
+    }
+
+    /** Whether inline data fits. */
+    static void checkInline(long length, SendOpcode opcode, int most) throws RdmaException {
+        if (opcode == SendOpcode.RDMA_READ || opcode == SendOpcode.ATOMIC_COMPARE_AND_SWAP
+                || opcode == SendOpcode.ATOMIC_FETCH_AND_ADD) {
+            throw new RdmaException(Errno.EINVAL, SEND,
+                    opcode + " has no payload that could be inline");
+        }
+        if (length > most) {
+            throw new RdmaException(Errno.EINVAL, SEND, "the request has " + length
+                    + " bytes of inline data; the queue pair was created for " + most
+                    + ": ask for more with QueuePairCapabilities.withInlineData, or post a"
+                    + " registered region");
+        }
+    }
+
+    private static void checkOperation(SendWorkRequest request, long length,
+            MemoryWindowType bindable) throws RdmaException {
+        switch (request.opcode()) {
+            case ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD, ATOMIC_WRITE ->
+                checkAtomic(request, length);
+            case FLUSH -> {
+                checkEmpty(request);
+                if (request.flushPlacement() == 0) {
+                    throw new RdmaException(Errno.EINVAL, SEND,
+                            "a FLUSH needs a placement: GLOBAL, PERSISTENT or both");
+                }
+            }
+            case LOCAL_INVALIDATE -> checkEmpty(request);
+            case BIND_MEMORY_WINDOW -> {
+                checkEmpty(request);
+                checkBind(request, bindable);
+            }
+            case SEND, SEND_WITH_IMMEDIATE, SEND_WITH_INVALIDATE, RDMA_WRITE,
+                    RDMA_WRITE_WITH_IMMEDIATE, RDMA_READ, TSO, DRIVER1 -> {
+                // Any length will do.
+            }
+        }
+    }
+
+    private static void checkAtomic(SendWorkRequest request, long length) throws RdmaException {
+        if (length != Long.BYTES) {
+            throw new RdmaException(Errno.EINVAL, SEND, request.opcode() + " concerns 8 bytes,"
+                    + " so its elements must have 8, not " + length);
+        }
+        if ((request.remoteAddress() & 7) != 0) {
+            throw new RdmaException(Errno.EINVAL, SEND,
+                    String.format("%s needs a remote address that is a multiple of 8, not 0x%x",
+                            request.opcode(), request.remoteAddress()));
+        }
+    }
+
+    private static void checkEmpty(SendWorkRequest request) throws RdmaException {
+        if (request.elements().count() > 0 || request.inlineData() != null) {
+            throw new RdmaException(Errno.EINVAL, SEND,
+                    request.opcode() + " has no payload; the request must have no elements");
+        }
+    }
+
+    private static void checkBind(SendWorkRequest request, MemoryWindowType bindable)
+            throws RdmaException {
+        if (!(request.window() instanceof SoftMemoryWindow window)
+                || request.windowBind() == null) {
+            throw new RdmaException(Errno.EINVAL, SEND,
+                    "the request names no memory window of this device to bind");
+        }
+        if (window.type() != bindable) {
+            throw new RdmaException(Errno.EINVAL, SEND, "a memory window of type 1 is bound by"
+                    + " QueuePair.bindMemoryWindow, one of type 2 by a work request");
+        }
+    }
+
+    private static void checkDatagram(SendWorkRequest request, SoftQueuePair queuePair,
+            long length) throws RdmaException {
+        if (!(request.addressHandle() instanceof SoftAddressHandle handle)) {
+            throw new RdmaException(Errno.EINVAL, SEND,
+                    "a datagram needs an address handle of this device");
+        }
+        handle.checkOpen();
+        if (!handle.owner().root().equals(queuePair.owner().root())) {
+            throw new RdmaException(Errno.EINVAL, SEND,
+                    "the address handle is of another protection domain than the queue pair");
+        }
+        int longest = queuePair.datagramLength();
+        if (length > longest) {
+            throw new RdmaException(Errno.EMSGSIZE, SEND, "the datagram has " + length
+                    + " bytes; at most " + longest + " fit into a packet on this interface");
+        }
+    }
+
+    static void check(ReceiveWorkRequest request, QueuePairState state,
+            QueuePairCapabilities sizes) throws RdmaException {
+        if (state == QueuePairState.RESET) {
+            throw new RdmaException(Errno.EINVAL, RECEIVE,
+                    "the queue pair is in state RESET; receives need INIT or later");
+        }
+        if (request.elements().count() > sizes.maxReceiveElements()) {
+            throw new RdmaException(Errno.EINVAL, RECEIVE, "the request has "
+                    + request.elements().count() + " elements; the queue pair was created for "
+                    + sizes.maxReceiveElements());
+        }
+    }
+
+    static RdmaException full(boolean isSend, int capacity) {
+        return new RdmaException(Errno.ENOMEM, isSend ? SEND : RECEIVE, "the queue is full: all "
+                + capacity + " requests are outstanding; take completions first");
+    }
+}

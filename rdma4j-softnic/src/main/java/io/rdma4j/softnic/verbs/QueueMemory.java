@@ -1,0 +1,43 @@
+package io.rdma4j.softnic.verbs;
+
+import io.rdma4j.verbs.BufferAllocator;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Native memory of a queue that the application gave, and whom it goes back to.
+ *
+ * @param memory the memory
+ * @param domain the domain it was allocated for
+ * @param giver the allocator that gave it
+ */
+record QueueMemory(MemorySegment memory, SoftProtectionDomain domain, BufferAllocator giver) {
+    private static final int ALIGNMENT = 64;
+
+    /** {@return memory from an allocator, null if it gives none: then the queue has its own} */
+    static @Nullable QueueMemory allocate(SoftProtectionDomain domain, BufferAllocator allocator,
+            long byteSize) {
+        MemorySegment given = allocator.allocate(domain, byteSize, ALIGNMENT);
+        if (given == null) {
+            return null;
+        }
+        try {
+            MemoryChecks.check("allocate queue memory", given);
+            if (given.isReadOnly() || given.byteSize() < byteSize) {
+                throw new IllegalArgumentException("the allocator gave " + given + " where "
+                        + byteSize + " writable bytes were asked for");
+            }
+        } catch (RdmaException unfit) {
+            throw new IllegalArgumentException("the allocator gave memory that does not serve: "
+                    + unfit.getMessage(), unfit);
+        }
+        return new QueueMemory(given, domain, allocator);
+    }
+
+    /** Gives it back. */
+    void free() {
+        giver.free(domain, memory);
+    }
+}

@@ -1,0 +1,80 @@
+package io.rdma4j.softnic.verbs;
+
+import io.rdma4j.protocol.work.ReceiveRequest;
+import io.rdma4j.softnic.engine.EngineDriver;
+import io.rdma4j.softnic.engine.EngineQueuePair;
+import io.rdma4j.softnic.queue.ReceiveRing;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.PostException;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ReceiveWorkRequest;
+
+import java.util.List;
+
+/** The way of receive requests into a queue pair's own receive queue: checked and copied. */
+final class ReceivePosting {
+    private final SoftQueuePair queuePair;
+    private final ReceiveRing ring;
+    private final QueuePairSpec plan;
+    private final EngineDriver driver;
+    private final EngineQueuePair engineSide;
+
+    ReceivePosting(SoftQueuePair queuePair, ReceiveRing ring, QueuePairSpec plan,
+            EngineDriver driver, EngineQueuePair engineSide) {
+        this.queuePair = queuePair;
+        this.ring = ring;
+        this.plan = plan;
+        this.driver = driver;
+        this.engineSide = engineSide;
+    }
+
+    void post(ReceiveWorkRequest request) throws RdmaException {
+        synchronized (ring) {
+            enqueue(request);
+        }
+        ringBell();
+    }
+
+    void post(List<ReceiveWorkRequest> requests) throws PostException {
+        queuePair.checkOpen();
+        int posted = 0;
+        try {
+            synchronized (ring) {
+                for (; posted < requests.size(); posted++) {
+                    PostChecks.requireGiven(requests.get(posted));
+                    enqueue(requests.get(posted));
+                }
+            }
+        } catch (RdmaException refused) {
+            throw new PostException(refused, posted);
+        } catch (IllegalStateException mistake) {
+            throw new PostException(PostChecks.RECEIVE, mistake, posted);
+        } finally {
+            if (posted > 0) {
+                ringBell();
+            }
+        }
+    }
+
+    private void enqueue(ReceiveWorkRequest request) throws RdmaException {
+        queuePair.checkOpen();
+        if (plan.sharedReceives() != null) {
+            throw new RdmaException(Errno.EINVAL, PostChecks.RECEIVE,
+                    "the queue pair draws from a shared receive queue: post there");
+        }
+        PostChecks.check(request, queuePair.state(), plan.capabilities());
+        ReceiveRequest slot = ring.free();
+        if (slot == null) {
+            throw PostChecks.full(false, plan.capabilities().maxReceiveRequests());
+        }
+        slot.assign(request);
+        ring.post();
+    }
+
+    /** Receives concern the engine only when the peer waits for one, or when they are flushed. */
+    private void ringBell() {
+        if (engineSide.wantsReceiveDoorbell()) {
+            driver.ring(engineSide, EngineQueuePair.RECEIVE_DOORBELL);
+        }
+    }
+}

@@ -1,0 +1,206 @@
+package io.rdma4j.softnic.verbs;
+
+import io.rdma4j.protocol.work.MemoryReference;
+import io.rdma4j.protocol.work.SendRequest;
+import io.rdma4j.softnic.memory.DomainMemory;
+import io.rdma4j.softnic.queue.SendRing;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.MemoryWindow;
+import io.rdma4j.verbs.MemoryWindowType;
+import io.rdma4j.verbs.PostException;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ScatterGatherList;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendWorkRequest;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.function.IntFunction;
+
+/** The way of send requests into the send queue: checked, copied, inline data gathered. */
+final class SendPosting {
+    private final SoftQueuePair queuePair;
+    private final SendRing ring;
+    private final DomainMemory memory;
+    private final QueuePairCapabilities sizes;
+    private final boolean signalAll;
+    private final MemoryReference inlineSource = new MemoryReference();
+
+    SendPosting(SoftQueuePair queuePair, SendRing ring, DomainMemory memory, QueuePairSpec plan) {
+        this.queuePair = queuePair;
+        this.ring = ring;
+        this.memory = memory;
+        sizes = plan.capabilities();
+        signalAll = plan.signalAll();
+    }
+
+    SendRing ring() {
+        return ring;
+    }
+
+    QueuePairCapabilities sizes() {
+        return sizes;
+    }
+
+    void post(SendWorkRequest request, MemoryWindowType bindable) throws RdmaException {
+        ring.lock();
+        try {
+            requireNoBatch();
+            stage(request, bindable);
+            ring.publish();
+        } finally {
+            ring.unlock();
+        }
+    }
+
+    /** Posts a bind of type 1, given its key. Keys are taken in the order of the queue. */
+    void postBind(SoftMemoryWindow window, IntFunction<SendWorkRequest> bind)
+            throws RdmaException {
+        ring.lock();
+        try {
+            requireNoBatch();
+            int previous = window.takeNextRkey();
+            boolean isStaged = false;
+            try {
+                stage(bind.apply(MemoryWindow.nextRkey(previous)), MemoryWindowType.TYPE_1);
+                isStaged = true;
+            } finally {
+                if (!isStaged) {
+                    window.giveBackRkeyAfter(previous);
+                }
+            }
+            ring.publish();
+        } finally {
+            ring.unlock();
+        }
+    }
+
+    void post(List<SendWorkRequest> requests) throws PostException {
+        ring.lock();
+        try {
+            requireNoBatch();
+            queuePair.checkOpen();
+            postUntilRefused(requests);
+        } finally {
+            ring.unlock();
+        }
+    }
+
+    /** What comes before a request that is refused is posted. */
+    private void postUntilRefused(List<SendWorkRequest> requests) throws PostException {
+        int staged = 0;
+        try {
+            for (; staged < requests.size(); staged++) {
+                PostChecks.requireGiven(requests.get(staged));
+                stage(requests.get(staged), MemoryWindowType.TYPE_2);
+            }
+        } catch (RdmaException refused) {
+            throw new PostException(refused, staged);
+        } catch (IllegalStateException mistake) {
+            throw new PostException(PostChecks.SEND, mistake, staged);
+        } finally {
+            ring.publish();
+        }
+    }
+
+    private void requireNoBatch() {
+        if (queuePair.isInBatch()) {
+            throw new IllegalStateException(
+                    "this thread is in a batch: complete or abort it first");
+        }
+    }
+
+    /** Puts a request into the ring, where the engine does not see it yet. */
+    void stage(SendWorkRequest request, MemoryWindowType bindable) throws RdmaException {
+        SendRequest slot = slotFor(request, PostChecks.length(request), bindable);
+        slot.assign(request, signalAll);
+        finish(request, slot);
+        if (request.has(SendFlag.INLINE)) {
+            gatherInline(request, slot);
+        }
+        ring.stage();
+    }
+
+    /** As {@link #stage} for a request whose inline data is in its slot already. */
+    void stageInlined(SendWorkRequest request, long inlineBytes) throws RdmaException {
+        // The room was checked when the data was copied.
+        SendRequest slot = slotFor(request.set(SendFlag.INLINE, false), inlineBytes,
+                MemoryWindowType.TYPE_2);
+        slot.assign(request, signalAll);
+        finish(request, slot);
+        slot.inlined(inlineBytes);
+        ring.stage();
+    }
+
+    private SendRequest slotFor(SendWorkRequest request, long length, MemoryWindowType bindable)
+            throws RdmaException {
+        queuePair.checkOpen();
+        PostChecks.check(request, length, queuePair, sizes, bindable);
+        return free();
+    }
+
+    /** {@return the slot for the next request} */
+    SendRequest free() throws RdmaException {
+        SendRequest slot = ring.free();
+        if (slot == null) {
+            throw PostChecks.full(true, sizes.maxSendRequests());
+        }
+        return slot;
+    }
+
+    private void finish(SendWorkRequest request, SendRequest slot) {
+        if (queuePair.type() == QueuePairType.UD
+                && request.addressHandle() instanceof SoftAddressHandle handle) {
+            slot.route(handle.path());
+        }
+    }
+
+    private void gatherInline(SendWorkRequest request, SendRequest slot) throws RdmaException {
+        slot.beginInline();
+        MemorySegment data = request.inlineData();
+        if (data != null) {
+            copyInline(data, 0, data.byteSize(), slot);
+            return;
+        }
+        ScatterGatherList elements = request.elements();
+        for (int i = 0; i < elements.count(); i++) {
+            long length = elements.length(i);
+            if (length == 0) {
+                continue;
+            }
+            if (!memory.local(elements.lkey(i), elements.address(i), length, false,
+                    inlineSource)) {
+                throw new RdmaException(Errno.EFAULT, PostChecks.SEND, "element " + i
+                        + " of the inline data names no registered memory; give its bytes with"
+                        + " SendWorkRequest.inline instead");
+            }
+            copyInline(inlineSource.segment(), inlineSource.offset(), length, slot);
+            inlineSource.clear();
+        }
+    }
+
+    /**
+     * Copies bytes to the end of a slot's inline data, where they fit.
+     *
+     * @throws IllegalStateException if they cannot be read, saying why
+     */
+    static void copyInline(MemorySegment data, long offset, long length, SendRequest slot)
+            throws RdmaException {
+        try {
+            slot.appendInline(data, offset, length);
+        } catch (InternalError cutShort) {
+            throw new RdmaException(Errno.EFAULT, PostChecks.SEND,
+                    "the file that the inline data maps was cut short", cutShort);
+        } catch (IllegalStateException closed) {
+            throw unreadable("its arena is closed", closed);
+        } catch (WrongThreadException foreign) {
+            throw unreadable("its arena is confined to another thread", foreign);
+        }
+    }
+
+    private static IllegalStateException unreadable(String why, RuntimeException cause) {
+        return new IllegalStateException("the inline data cannot be read: " + why, cause);
+    }
+}

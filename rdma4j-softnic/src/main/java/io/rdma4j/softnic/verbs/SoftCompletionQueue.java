@@ -1,0 +1,304 @@
+package io.rdma4j.softnic.verbs;
+
+import io.rdma4j.softnic.engine.EngineDriver;
+import io.rdma4j.softnic.engine.EngineQueuePair;
+import io.rdma4j.softnic.queue.CompletionRing;
+import io.rdma4j.spi.CompletionWaiters;
+import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionField;
+import io.rdma4j.verbs.CompletionQueueInitAttributes;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.ExtendedCompletionQueue;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.WorkCompletion;
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A completion queue. */
+final class SoftCompletionQueue implements ExtendedCompletionQueue, CompletionRing.Listener {
+    private final SoftDeviceContext context;
+    private final EngineDriver driver;
+    private final CompletionRing ring;
+    private final @Nullable CompletionChannel channel;
+    private final @Nullable Object userContext;
+    private final Set<CompletionField> fields;
+    private final List<EngineQueuePair> queuePairs = new ArrayList<>();
+    private final AtomicInteger unacknowledged = new AtomicInteger();
+    private final AsyncEventSource events;
+    private final CompletionWaiters waiters;
+    private boolean isOverrunReported;
+    private volatile boolean isClosed;
+
+    /** For the engine's owner. */
+    SoftCompletionQueue(SoftDeviceContext context, CompletionQueueInitAttributes wanted)
+            throws RdmaException {
+        this.context = context;
+        channel = wanted.channel();
+        userContext = wanted.userContext();
+        fields = wanted.fields();
+        driver = context.nic().driver();
+        events = AsyncEventSource.of(context.asyncEvents(), this);
+        boolean isTimed = fields.contains(CompletionField.COMPLETION_TIMESTAMP)
+                || fields.contains(CompletionField.COMPLETION_WALLCLOCK);
+        ring = Limits.allocate("create completion queue",
+                () -> new CompletionRing(wanted.capacity(), this, driver.engine()::timeNs,
+                        isTimed ? context.nic() : null, wanted.ignoreOverrun()));
+        waiters = new CompletionWaiters(ring::armForWaiters);
+        if (channel != null) {
+            channel.attach(driver.room());
+        }
+        waiters.addRoom(driver.room());
+        context.nic().add(ring, this);
+    }
+
+    @Override
+    public DeviceContext context() {
+        return context;
+    }
+
+    SoftDeviceContext owner() {
+        return context;
+    }
+
+    CompletionRing ring() {
+        return ring;
+    }
+
+    CompletionWaiters waiters() {
+        return waiters;
+    }
+
+    @Override
+    public int capacity() {
+        return ring.capacity();
+    }
+
+    @Override
+    public Set<CompletionField> fields() {
+        return fields;
+    }
+
+    @Override
+    public @Nullable CompletionChannel channel() {
+        return channel;
+    }
+
+    @Override
+    public @Nullable Object userContext() {
+        return userContext;
+    }
+
+    @Override
+    public int poll(WorkCompletion[] completions) throws RdmaException {
+        checkOpen();
+        int count = ring.take(completions);
+        if (count == 0 && completions.length > 0) {
+            driver.poll();
+            count = ring.take(completions);
+            if (count == 0) {
+                onNothingFound();
+            }
+        }
+        return count;
+    }
+
+    @Override
+    public boolean poll(WorkCompletion completion) throws RdmaException {
+        checkOpen();
+        if (ring.take(completion)) {
+            return true;
+        }
+        driver.poll();
+        if (ring.take(completion)) {
+            return true;
+        }
+        onNothingFound();
+        return false;
+    }
+
+    @Override
+    public boolean startPoll() throws RdmaException {
+        checkOpen();
+        if (ring.startBatch()) {
+            return true;
+        }
+        driver.poll();
+        if (ring.startBatch()) {
+            return true;
+        }
+        onNothingFound();
+        return false;
+    }
+
+    @Override
+    public boolean nextPoll() {
+        return ring.nextInBatch();
+    }
+
+    @Override
+    public WorkCompletion current() {
+        return ring.currentInBatch();
+    }
+
+    @Override
+    public void endPoll() {
+        ring.endBatch();
+    }
+
+    private void onNothingFound() throws RdmaException {
+        checkOverrun();
+        CompletionChannel announcesIn = channel;
+        if (announcesIn != null && announcesIn.isSelectable() && ring.isEventAsked()) {
+            // Whoever has asked for an event, and finds nothing, waits for it in a selector.
+            driver.room().waitElsewhere();
+        }
+    }
+
+    private void checkOverrun() throws RdmaException {
+        if (ring.isOverrun()) {
+            throw new RdmaException(Errno.EIO, "poll completion queue",
+                    "it overran: more work completed than its " + ring.capacity()
+                            + " entries can hold; create it with room for all outstanding requests");
+        }
+    }
+
+    void checkOpen() {
+        if (isClosed) {
+            throw new IllegalStateException("the completion queue is closed");
+        }
+    }
+
+    @Override
+    public void requestNotification(boolean solicitedOnly) throws RdmaException {
+        checkOpen();
+        if (channel == null) {
+            throw new RdmaException(Errno.EINVAL, "request notification",
+                    "the completion queue was created without a channel");
+        }
+        ring.arm(solicitedOnly);
+    }
+
+    @Override
+    public void onNotify() {
+        CompletionChannel announcesIn = channel;
+        if (announcesIn != null) {
+            unacknowledged.incrementAndGet();
+            announcesIn.publish(this);
+        }
+    }
+
+    @Override
+    public void onAwaited() {
+        waiters.onCompletion();
+    }
+
+    @Override
+    public void onModerated(CompletionRing moderated) {
+        driver.engine().onModerated(moderated);
+    }
+
+    @Override
+    public void acknowledgeEvents(int count) {
+        if (count < 0 || count > unacknowledged.get()) {
+            throw new IllegalArgumentException("cannot acknowledge " + count + " event(s): "
+                    + unacknowledged.get() + " are not acknowledged");
+        }
+        unacknowledged.addAndGet(-count);
+    }
+
+    @Override
+    public void resize(int capacity) throws RdmaException {
+        String operation = "resize completion queue";
+        Limits.checkRange(operation, "the capacity", capacity, 1, Limits.COMPLETIONS);
+        // Takers first, then the engine, whose owner never waits for takers.
+        ring.lockTakers();
+        try {
+            driver.call(nowNs -> {
+                checkOpen();
+                boolean isResized = Limits.allocate(operation, () -> ring.resize(capacity));
+                if (!isResized) {
+                    throw new RdmaException(Errno.EINVAL, operation,
+                            "it holds more completions than " + capacity + "; poll them first");
+                }
+                return this;
+            });
+        } finally {
+            ring.unlockTakers();
+        }
+    }
+
+    @Override
+    public void moderate(int count, int periodUs) throws RdmaException {
+        String operation = "moderate completion queue";
+        Limits.checkRange(operation, "the count", count, 0, Limits.MODERATION_COUNT);
+        Limits.checkRange(operation, "the period", periodUs, 0, Limits.MODERATION_US);
+        driver.call(nowNs -> {
+            checkOpen();
+            ring.moderate(count, periodUs * 1_000L);
+            return this;
+        });
+    }
+
+    // ---------------------------------------------------------------- for the engine's owner
+
+    void attach(EngineQueuePair queuePair) {
+        if (!queuePairs.contains(queuePair)) {
+            queuePairs.add(queuePair);
+        }
+    }
+
+    void detach(EngineQueuePair queuePair) {
+        queuePairs.remove(queuePair);
+    }
+
+    /** A completion was lost: the queue and everything that reports to it have failed. IBTA 11.6.3.3. */
+    void onOverrun() {
+        if (!isOverrunReported) {
+            isOverrunReported = true;
+            events.publish(AsyncEventType.CQ_ERROR);
+        }
+        for (EngineQueuePair queuePair : List.copyOf(queuePairs)) {
+            driver.run(nowNs -> {
+                queuePair.fail(nowNs);
+                driver.engine().touched(queuePair);
+            });
+        }
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        driver.call(nowNs -> {
+            if (isClosed) {
+                return this;
+            }
+            if (!queuePairs.isEmpty()) {
+                throw new RdmaException(Errno.EBUSY, "close completion queue",
+                        queuePairs.size() + " queue pair(s) still report to it; close them first");
+            }
+            int taken = unacknowledged.get() - (channel == null ? 0 : channel.waiting(this));
+            if (taken > 0) {
+                throw new RdmaException(Errno.EBUSY, "close completion queue",
+                        taken + " event(s) are not acknowledged; acknowledge them first");
+            }
+            events.requireAcknowledged("close completion queue");
+            isClosed = true;
+            events.discard();
+            context.nic().remove(ring);
+            driver.engine().forget(ring);
+            context.children().remove("completion queue");
+            context.nic().totals().remove("completion queue");
+            if (channel != null) {
+                channel.detach(this, driver.room());
+            }
+            waiters.removeRoom(driver.room());
+            waiters.onEnd();
+            return this;
+        });
+    }
+}

@@ -1,0 +1,418 @@
+package io.rdma4j.softnic.verbs;
+
+import io.rdma4j.protocol.roce.wire.GlobalRouteHeader;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.softnic.connect.SoftConnections;
+import io.rdma4j.softnic.device.SoftNic;
+import io.rdma4j.spi.CmConnection;
+import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.CmListener;
+import io.rdma4j.spi.CompletionWaiters;
+import io.rdma4j.spi.ConnectCall;
+import io.rdma4j.spi.EventQueue;
+import io.rdma4j.spi.ListenCall;
+import io.rdma4j.spi.WaitingRoom;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.AsyncEvent;
+import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionField;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.CompletionQueueInitAttributes;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.DeviceAttributes;
+import io.rdma4j.verbs.DeviceMemory;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.EthernetAddress;
+import io.rdma4j.verbs.ExtendedCompletionQueue;
+import io.rdma4j.verbs.ExtendedDeviceAttributes;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.GidEntry;
+import io.rdma4j.verbs.GidType;
+import io.rdma4j.verbs.LinkLayer;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.PhysicalState;
+import io.rdma4j.verbs.PortAttributes;
+import io.rdma4j.verbs.PortFlag;
+import io.rdma4j.verbs.PortState;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.RdmaDevice;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ThreadDomain;
+import io.rdma4j.verbs.WorkCompletion;
+import io.rdma4j.verbs.WorkCompletionFlag;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** An open device. */
+final class SoftDeviceContext implements CmContext {
+    private static final int PORT = 1;
+    private static final long MAX_ALIGNMENT = 1 << 12;
+    private static final int CM_SUPPORTED = 0x0001_0000;
+
+    private final SoftNic nic;
+    private final ChildCounts children = new ChildCounts(this::onReleased);
+    private volatile @Nullable Runnable whenReleased;
+    private final EventQueue<AsyncEvent> asyncEvents = new EventQueue<>("await asynchronous event",
+            false);
+    private final AsyncEventSource portEvents = AsyncEventSource.ofPort(asyncEvents, PORT);
+    private final List<CmContext.Watcher> watchers = new CopyOnWriteArrayList<>();
+    private volatile boolean isClosed;
+
+    SoftDeviceContext(SoftNic nic) {
+        this.nic = nic;
+    }
+
+    SoftNic nic() {
+        return nic;
+    }
+
+    /** {@return what must be closed before this} */
+    ChildCounts children() {
+        return children;
+    }
+
+    EventQueue<AsyncEvent> asyncEvents() {
+        return asyncEvents;
+    }
+
+    /** Something happened to the port or the whole device. */
+    void onPortEvent(AsyncEventType type) {
+        portEvents.publish(type);
+    }
+
+    void checkOpen() {
+        if (isClosed) {
+            throw new IllegalStateException("the device context is closed");
+        }
+    }
+
+    @Override
+    public RdmaDevice device() {
+        return nic.device();
+    }
+
+    @Override
+    public String rim() {
+        return nic.networkText();
+    }
+
+    @Override
+    public DeviceAttributes queryDevice() {
+        checkOpen();
+        return Limits.attributes(nic.device().nodeGuid());
+    }
+
+    @Override
+    public ExtendedDeviceAttributes queryDeviceExtended() {
+        checkOpen();
+        return Limits.extended(nic.device().nodeGuid());
+    }
+
+    @Override
+    public long queryClock() {
+        checkOpen();
+        return nic.rawNs();
+    }
+
+    @Override
+    public long queryPortSpeed(int port) throws RdmaException {
+        checkPort("query port speed", port);
+        // 1X at 2.5 Gb/s, as queryPort says: a software device is as fast as its processor.
+        return 25;
+    }
+
+    @Override
+    public PortAttributes queryPort(int port) throws RdmaException {
+        checkPort("query port", port);
+        boolean isUp = nic.device().isUp();
+        return new PortAttributes(isUp ? PortState.ACTIVE : PortState.DOWN, Mtu.MTU_4096,
+                nic.device().activeMtu(), Limits.GID_TABLE, CM_SUPPORTED, 0, Limits.MESSAGE,
+                (int) counter(Counter.DROPPED_BAD_PKEY), (int) counter(Counter.DROPPED_BAD_QKEY), 1,
+                0, 0, 0, 1, 0, 0, 0, 1, 1,
+                isUp ? PhysicalState.LINK_UP : PhysicalState.DISABLED, LinkLayer.ETHERNET,
+                Set.of(PortFlag.GRH_REQUIRED));
+    }
+
+    @Override
+    public Gid queryGid(int port, int index) throws RdmaException {
+        checkPort("query GID", port);
+        Limits.checkRange("query GID", "the index", index, 0, Limits.GID_TABLE - 1);
+        List<Gid> gids = nic.gids();
+        return index < gids.size() ? gids.get(index) : Gid.ZERO;
+    }
+
+    @Override
+    public GidEntry queryGidEntry(int port, int index) throws RdmaException {
+        Gid gid = queryGid(port, index);
+        if (gid.isZero()) {
+            throw new RdmaException(Errno.ENODATA, "query GID",
+                    "entry " + index + " of the table is empty");
+        }
+        return new GidEntry(gid, index, port, GidType.ROCE_V2, nic.device().interfaceIndex());
+    }
+
+    @Override
+    public List<GidEntry> queryGidTable() throws RdmaException {
+        List<GidEntry> entries = new ArrayList<>();
+        for (int index = 0; index < nic.gids().size(); index++) {
+            if (!queryGid(PORT, index).isZero()) {
+                entries.add(queryGidEntry(PORT, index));
+            }
+        }
+        return entries;
+    }
+
+    @Override
+    public int queryPkey(int port, int index) throws RdmaException {
+        checkPort("query P_Key", port);
+        Limits.checkRange("query P_Key", "the index", index, 0, 0);
+        return OutgoingPacket.DEFAULT_PKEY;
+    }
+
+    @Override
+    public int pkeyIndex(int port, int pkey) throws RdmaException {
+        checkPort("find P_Key", port);
+        if (pkey != OutgoingPacket.DEFAULT_PKEY) {
+            throw new RdmaException(Errno.ENOENT, "find P_Key",
+                    String.format("0x%04x is not in the table; 0x%04x is", pkey,
+                            OutgoingPacket.DEFAULT_PKEY));
+        }
+        return 0;
+    }
+
+    private void checkPort(String operation, int port) throws RdmaException {
+        checkOpen();
+        if (port != PORT) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    "there is only port " + PORT + ", not " + port);
+        }
+    }
+
+    @Override
+    public long counter(Counter counter) {
+        return nic.engine().counters().value(counter);
+    }
+
+    @Override
+    public ProtectionDomain allocateProtectionDomain() throws RdmaException {
+        return nic.driver().call(nowNs -> {
+            checkOpen();
+            nic.totals().requireRoom("protection domain", Limits.DOMAINS, "max_pd");
+            nic.totals().add("protection domain");
+            children.add("protection domain");
+            return new SoftProtectionDomain(this);
+        });
+    }
+
+    @Override
+    public CompletionQueue createCompletionQueue(int capacity,
+            @Nullable CompletionChannel channel, @Nullable Object userContext,
+            int completionVector) throws RdmaException {
+        return createCompletionQueue(new CompletionQueueInitAttributes().capacity(capacity)
+                .channel(channel).userContext(userContext).completionVector(completionVector));
+    }
+
+    @Override
+    public ExtendedCompletionQueue createCompletionQueue(CompletionQueueInitAttributes attributes)
+            throws RdmaException {
+        String operation = "create completion queue";
+        Limits.checkRange(operation, "the capacity", attributes.capacity(), 1,
+                Limits.COMPLETIONS);
+        Limits.checkRange(operation, "the completion vector", attributes.completionVector(), 0,
+                Limits.COMPLETION_VECTORS - 1);
+        EnumSet<CompletionField> unknown = EnumSet.of(CompletionField.VLAN,
+                CompletionField.FLOW_TAG, CompletionField.TAG_MATCHING);
+        unknown.retainAll(attributes.fields());
+        if (!unknown.isEmpty()) {
+            throw RdmaException.unsupported(operation,
+                    "completions of this device have no " + unknown);
+        }
+        ProtectionDomain parent = attributes.parentDomain();
+        if (parent != null && !parent.context().equals(this)) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    "the parent domain is of another device context");
+        }
+        return nic.driver().call(nowNs -> {
+            checkOpen();
+            nic.totals().requireRoom("completion queue", Limits.COMPLETION_QUEUES, "max_cq");
+            SoftCompletionQueue queue = new SoftCompletionQueue(this, attributes);
+            nic.totals().add("completion queue");
+            children.add("completion queue");
+            return queue;
+        });
+    }
+
+    @Override
+    public ThreadDomain allocateThreadDomain() throws RdmaException {
+        return nic.driver().call(nowNs -> {
+            checkOpen();
+            children.add("thread domain");
+            return new SoftThreadDomain(this);
+        });
+    }
+
+    @Override
+    public DeviceMemory allocateDeviceMemory(long byteSize, long byteAlignment)
+            throws RdmaException {
+        String operation = "allocate device memory";
+        Limits.checkRange(operation, "the size", byteSize, 1, Limits.DEVICE_MEMORY);
+        Limits.checkRange(operation, "the alignment", byteAlignment, 1, MAX_ALIGNMENT);
+        if (Long.bitCount(byteAlignment) != 1) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    "the alignment must be a power of two, not " + byteAlignment);
+        }
+        return nic.driver().call(nowNs -> {
+            checkOpen();
+            nic.takeDeviceMemory(byteSize);
+            children.add("device memory");
+            return new SoftDeviceMemory(this, byteSize, byteAlignment);
+        });
+    }
+
+    // ---------------------------------------------------------------- paths
+
+    @Override
+    public AddressHandleAttributes pathBack(int port, WorkCompletion completion,
+            MemorySegment header) throws RdmaException {
+        String operation = "find path back";
+        checkPort(operation, port);
+        if (!completion.has(WorkCompletionFlag.GRH)) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    "the completion is not that of a datagram with a global route header");
+        }
+        GlobalRouteHeader.Addresses route = GlobalRouteHeader.read(header);
+        if (route == null) {
+            throw new RdmaException(Errno.EINVAL, operation, "the memory holds no global route"
+                    + " header; give the first 40 bytes of the receive buffer");
+        }
+        int index = nic.gids().indexOf(route.destination());
+        if (index < 0 && route.destination().isMulticast()) {
+            index = firstOfVersion(route.destination().isIpv4());
+        }
+        if (index < 0) {
+            throw new RdmaException(Errno.EINVAL, operation, route.destination().addressText()
+                    + " is no address of " + nic.device().name());
+        }
+        return AddressHandleAttributes.to(route.source(), index)
+                .withTrafficClass(route.trafficClass()).withFlowLabel(route.flowLabel());
+    }
+
+    private int firstOfVersion(boolean isIpv4) {
+        List<Gid> gids = nic.gids();
+        for (int i = 0; i < gids.size(); i++) {
+            if (!gids.get(i).isZero() && gids.get(i).isIpv4() == isIpv4) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    @Override
+    public EthernetAddress resolveEthernet(AddressHandleAttributes path) throws RdmaException {
+        checkOpen();
+        ModifyChecks.checkPath("resolve Ethernet address", nic.gids(), path);
+        return Neighbours.find(nic.device().networkInterface(), path.destination());
+    }
+
+    @Override
+    public AsyncEvent awaitAsyncEvent() throws RdmaException {
+        return asyncEvents.take();
+    }
+
+    @Override
+    public @Nullable AsyncEvent pollAsyncEvent(Duration timeout) throws RdmaException {
+        return asyncEvents.poll(timeout);
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        boolean isLast = nic.driver().call(nowNs -> {
+            if (isClosed) {
+                return false;
+            }
+            children.requireNone("close device");
+            isClosed = true;
+            return true;
+        });
+        if (isLast) {
+            asyncEvents.close();
+            watchers.forEach(nic.watchers()::remove);
+            nic.release(this);
+        }
+    }
+
+    // ---------------------------------------------------------------- connection manager
+
+    @Override
+    public List<InetAddress> addresses() {
+        return nic.addresses().all();
+    }
+
+    @Override
+    public void claim(InetAddress address) throws RdmaException {
+        nic.addresses().claim(address);
+    }
+
+    @Override
+    public CmListener listen(ListenCall call, CmListener.Handler handler) throws RdmaException {
+        checkOpen();
+        return SoftConnections.listen(nic, call, handler);
+    }
+
+    @Override
+    public CmConnection connect(ConnectCall call, CmConnection.Handler handler)
+            throws RdmaException {
+        checkOpen();
+        return SoftConnections.connect(nic, call, handler);
+    }
+
+    @Override
+    public void whenReleased(Runnable retry) {
+        whenReleased = retry;
+    }
+
+    /** The owner of the engine must not wait for who waits for it. */
+    void onReleased() {
+        Runnable retry = whenReleased;
+        if (retry != null && !isClosed) {
+            Thread.ofVirtual().name("rdma4j-release").start(retry);
+        }
+    }
+
+    @Override
+    public WaitingRoom waitingRoom() {
+        return nic.driver().room();
+    }
+
+    @Override
+    public CompletionWaiters waiters(CompletionQueue queue) {
+        if (queue instanceof SoftCompletionQueue own) {
+            return own.waiters();
+        }
+        throw new IllegalArgumentException("the completion queue is of another device");
+    }
+
+    @Override
+    public @Nullable Errno ended(QueuePair queuePair, boolean ofReceives) throws RdmaException {
+        if (queuePair instanceof SoftQueuePair own) {
+            return own.ended(ofReceives);
+        }
+        throw new IllegalArgumentException("the queue pair is of another device");
+    }
+
+    @Override
+    public void watch(CmContext.Watcher watcher) {
+        watchers.add(watcher);
+        nic.watchers().add(watcher);
+    }
+}

@@ -1,0 +1,77 @@
+package io.rdma4j.softnic.verbs;
+
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.DeviceMemory;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** Memory of the device: native memory that nobody else gets to see. */
+final class SoftDeviceMemory implements DeviceMemory {
+    private final SoftDeviceContext context;
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment memory;
+    private final ChildCounts children = new ChildCounts();
+    private boolean isClosed;
+
+    SoftDeviceMemory(SoftDeviceContext context, long byteSize, long byteAlignment) {
+        this.context = context;
+        memory = arena.allocate(byteSize, byteAlignment);
+    }
+
+    @Override
+    public DeviceContext context() {
+        return context;
+    }
+
+    ChildCounts children() {
+        return children;
+    }
+
+    void checkOpen() {
+        if (!arena.scope().isAlive()) {
+            throw new IllegalStateException("the device memory is freed");
+        }
+    }
+
+    /** {@return a stretch of it} */
+    MemorySegment slice(String operation, long offset, long byteCount) throws RdmaException {
+        checkOpen();
+        if (offset < 0 || byteCount < 0 || offset > length() - byteCount) {
+            throw new RdmaException(Errno.EINVAL, operation, "offset " + offset + " and length "
+                    + byteCount + " are not inside its " + length() + " bytes");
+        }
+        return memory.asSlice(offset, byteCount);
+    }
+
+    @Override
+    public long length() {
+        return memory.byteSize();
+    }
+
+    @Override
+    public void copyFrom(long offset, MemorySegment source) throws RdmaException {
+        slice("copy to device memory", offset, source.byteSize()).copyFrom(source);
+    }
+
+    @Override
+    public void copyTo(MemorySegment target, long offset) throws RdmaException {
+        target.copyFrom(slice("copy from device memory", offset, target.byteSize()));
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        context.nic().driver().call(nowNs -> {
+            if (!isClosed) {
+                children.requireNone("free device memory");
+                isClosed = true;
+                arena.close();
+                context.children().remove("device memory");
+                context.nic().releaseDeviceMemory(length());
+            }
+            return this;
+        });
+    }
+}

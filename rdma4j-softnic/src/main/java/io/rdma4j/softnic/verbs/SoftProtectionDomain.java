@@ -1,0 +1,331 @@
+package io.rdma4j.softnic.verbs;
+
+import io.rdma4j.protocol.work.MemoryReference;
+import io.rdma4j.softnic.device.SoftNic;
+import io.rdma4j.softnic.memory.DomainMemory;
+import io.rdma4j.softnic.memory.KeyedMemory;
+import io.rdma4j.softnic.memory.RegisteredMemory;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AddressHandle;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.BufferAllocator;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.MemoryAdvice;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.MemoryRegionInitAttributes;
+import io.rdma4j.verbs.MemoryWindow;
+import io.rdma4j.verbs.MemoryWindowType;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ScatterGatherElement;
+import io.rdma4j.verbs.SharedReceiveQueue;
+import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.ThreadDomain;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * A protection domain, or a parent domain: one that shares the regions of another and adds where queues get
+ * their memory from.
+ */
+final class SoftProtectionDomain implements ProtectionDomain {
+    private static final String REGISTER = "register memory";
+    private static final String ADVISE = "advise on memory";
+
+    private final SoftDeviceContext context;
+    private final @Nullable SoftProtectionDomain shared;
+    private final @Nullable SoftThreadDomain threadDomain;
+    private final @Nullable BufferAllocator allocator;
+    private final ChildCounts children;
+    private volatile boolean isClosed;
+
+    SoftProtectionDomain(SoftDeviceContext context) {
+        this(context, null, null, null);
+    }
+
+    private SoftProtectionDomain(SoftDeviceContext context, @Nullable SoftProtectionDomain shared,
+            @Nullable SoftThreadDomain threadDomain, @Nullable BufferAllocator allocator) {
+        this.context = context;
+        children = new ChildCounts(context::onReleased);
+        this.shared = shared;
+        this.threadDomain = threadDomain;
+        this.allocator = allocator;
+    }
+
+    @Override
+    public DeviceContext context() {
+        return context;
+    }
+
+    SoftDeviceContext owner() {
+        return context;
+    }
+
+    SoftNic nic() {
+        return context.nic();
+    }
+
+    /** {@return the domain whose regions this one shares, or itself} */
+    SoftProtectionDomain root() {
+        return shared == null ? this : shared.root();
+    }
+
+    ChildCounts children() {
+        return children;
+    }
+
+    DomainMemory memoryOf(int queuePair) {
+        return new DomainMemory(nic().memory(), root(), queuePair);
+    }
+
+    void checkOpen() {
+        if (isClosed) {
+            throw new IllegalStateException("the protection domain is closed");
+        }
+    }
+
+    /** {@return native memory for a queue, null if there is no allocator or it gives none} */
+    @Nullable
+    QueueMemory allocate(long byteSize) {
+        return allocator == null ? null : QueueMemory.allocate(this, allocator, byteSize);
+    }
+
+    // ---------------------------------------------------------------- memory
+
+    @Override
+    public MemoryRegion register(MemorySegment segment, Set<AccessFlag> access)
+            throws RdmaException {
+        return register(segment,
+                access.contains(AccessFlag.ZERO_BASED) ? 0 : segment.address(), access);
+    }
+
+    @Override
+    public MemoryRegion register(MemorySegment segment, long iova, Set<AccessFlag> access)
+            throws RdmaException {
+        MemoryChecks.check(REGISTER, segment);
+        MemoryChecks.check(REGISTER, segment, access);
+        return register(segment, iova, access, null);
+    }
+
+    @Override
+    public MemoryRegion register(MemoryRegionInitAttributes attributes) throws RdmaException {
+        MemorySegment segment = attributes.segment();
+        boolean isInDevice = attributes.deviceMemory() != null;
+        if ((segment != null) == isInDevice) {
+            throw new RdmaException(Errno.EINVAL, REGISTER, (isInDevice ? "both" : "neither")
+                    + " a segment and device memory are set; a region lies in one of them");
+        }
+        Long iova = attributes.iova();
+        if (segment == null) {
+            return registerInDevice(attributes);
+        }
+        return iova == null
+                ? register(segment, attributes.access())
+                : register(segment, iova, attributes.access());
+    }
+
+    private MemoryRegion registerInDevice(MemoryRegionInitAttributes attributes)
+            throws RdmaException {
+        if (!(attributes.deviceMemory() instanceof SoftDeviceMemory memory)
+                || !memory.context().equals(context)) {
+            throw new RdmaException(Errno.EINVAL, REGISTER,
+                    "the device memory is of another device context");
+        }
+        Set<AccessFlag> access = attributes.access();
+        if (!access.contains(AccessFlag.ZERO_BASED) || attributes.iova() != null) {
+            throw new RdmaException(Errno.EINVAL, REGISTER,
+                    "device memory has no address: its regions are ZERO_BASED");
+        }
+        MemorySegment stretch = memory.slice(REGISTER, attributes.deviceOffset(),
+                attributes.deviceLength());
+        if (stretch.byteSize() == 0) {
+            throw new RdmaException(Errno.EINVAL, REGISTER, "the stretch has no bytes");
+        }
+        MemoryChecks.check(REGISTER, stretch, access);
+        return register(stretch, 0, access, memory);
+    }
+
+    private MemoryRegion register(MemorySegment segment, long address, Set<AccessFlag> access,
+            @Nullable SoftDeviceMemory deviceMemory) throws RdmaException {
+        return nic().driver().call(nowNs -> {
+            checkOpen();
+            nic().totals().requireRoom("memory region", Limits.REGIONS, "max_mr");
+            if (deviceMemory != null) {
+                deviceMemory.checkOpen();
+            }
+            SoftMemoryRegion region = new SoftMemoryRegion(this,
+                    new RegisteredMemory(nic().newKey(), root(), segment, address,
+                            AccessFlag.bits(access)),
+                    access, deviceMemory);
+            count("memory region");
+            if (deviceMemory != null) {
+                deviceMemory.children().add("memory region");
+            }
+            return region;
+        });
+    }
+
+    @Override
+    public MemoryRegion registerNull() throws RdmaException {
+        return nic().driver().call(nowNs -> {
+            checkOpen();
+            nic().totals().requireRoom("memory region", Limits.REGIONS, "max_mr");
+            SoftMemoryRegion region = new SoftMemoryRegion(this,
+                    RegisteredMemory.nothing(nic().newKey(), root()),
+                    Set.of(AccessFlag.LOCAL_WRITE), null);
+            count("memory region");
+            return region;
+        });
+    }
+
+    private void count(String kind) {
+        nic().totals().add(kind);
+        children.add(kind);
+    }
+
+    @Override
+    public void advise(MemoryAdvice advice, boolean isFlushed, List<ScatterGatherElement> elements)
+            throws RdmaException {
+        checkOpen();
+        MemoryReference place = new MemoryReference();
+        DomainMemory memory = memoryOf(0);
+        for (ScatterGatherElement element : elements) {
+            if (!(nic().memory()
+                    .find(KeyedMemory.id(element.lkey())) instanceof RegisteredMemory region)
+                    || region.key() != element.lkey() || !region.domain().equals(root())) {
+                throw new RdmaException(Errno.ENOENT, ADVISE, String.format(
+                        "0x%08x is the key of no region of this domain", element.lkey()));
+            }
+            if (!region.covers(element.address(), element.length())) {
+                throw new RdmaException(Errno.EFAULT, ADVISE, String.format(
+                        "0x%x and %d bytes are not inside the region", element.address(),
+                        element.length()));
+            }
+            boolean isWrite = advice == MemoryAdvice.PREFETCH_WRITE;
+            if (element.length() > 0 && !memory.local(element.lkey(), element.address(),
+                    element.length(), isWrite, place)) {
+                throw new RdmaException(Errno.EINVAL, ADVISE,
+                        "the region lacks LOCAL_WRITE, or its memory is gone");
+            }
+            if (advice != MemoryAdvice.PREFETCH_NO_FAULT && element.length() > 0) {
+                bringIn(place.segment().asSlice(place.offset(), element.length()));
+            }
+        }
+    }
+
+    private static void bringIn(MemorySegment memory) {
+        if (memory.isMapped()) {
+            memory.load();
+        }
+    }
+
+    @Override
+    public MemoryWindow allocateMemoryWindow(MemoryWindowType type) throws RdmaException {
+        return nic().driver().call(nowNs -> {
+            checkOpen();
+            nic().totals().requireRoom("memory window", Limits.WINDOWS, "max_mw");
+            SoftMemoryWindow window = new SoftMemoryWindow(this, type);
+            count("memory window");
+            return window;
+        });
+    }
+
+    // ---------------------------------------------------------------- queues and paths
+
+    @Override
+    public ProtectionDomain createParentDomain(@Nullable ThreadDomain wantedThreadDomain,
+            @Nullable BufferAllocator wantedAllocator) throws RdmaException {
+        SoftThreadDomain thread = own(wantedThreadDomain);
+        return nic().driver().call(nowNs -> {
+            checkOpen();
+            if (thread != null) {
+                thread.checkOpen();
+                thread.children().add("parent domain");
+            }
+            children.add("parent domain");
+            return new SoftProtectionDomain(context, this, thread, wantedAllocator);
+        });
+    }
+
+    private @Nullable SoftThreadDomain own(@Nullable ThreadDomain wanted) throws RdmaException {
+        if (wanted == null) {
+            return null;
+        }
+        if (wanted instanceof SoftThreadDomain own && own.context().equals(context)) {
+            return own;
+        }
+        throw new RdmaException(Errno.EINVAL, "create parent domain",
+                "the thread domain is of another device context");
+    }
+
+    @Override
+    public QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
+        nic().addresses().hold(null);
+        return nic().driver().call(nowNs -> {
+            checkOpen();
+            QueuePairSpec plan = QueuePairSpec.of(this, attributes);
+            nic().totals().requireRoom("queue pair", Limits.QUEUE_PAIRS, "max_qp");
+            SoftQueuePair queuePair = Limits.allocate("create queue pair",
+                    () -> new SoftQueuePair(this, plan));
+            count("queue pair");
+            return queuePair;
+        });
+    }
+
+    @Override
+    public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueAttributes attributes,
+            @Nullable Object userContext) throws RdmaException {
+        String operation = "create shared receive queue";
+        Limits.checkRange(operation, "maxRequests", attributes.maxRequests(), 1,
+                Limits.SHARED_REQUESTS);
+        Limits.checkRange(operation, "maxElements", attributes.maxElements(), 0, Limits.ELEMENTS);
+        Limits.checkRange(operation, "limit", attributes.limit(), 0, attributes.maxRequests());
+        return nic().driver().call(nowNs -> {
+            checkOpen();
+            nic().totals().requireRoom("shared receive queue", Limits.SHARED_QUEUES, "max_srq");
+            SoftSharedReceiveQueue queue = Limits.allocate(operation,
+                    () -> new SoftSharedReceiveQueue(this, attributes, userContext));
+            count("shared receive queue");
+            return queue;
+        });
+    }
+
+    @Override
+    public AddressHandle createAddressHandle(AddressHandleAttributes attributes)
+            throws RdmaException {
+        ModifyChecks.checkPath("create address handle", nic().gids(), attributes);
+        return nic().driver().call(nowNs -> {
+            checkOpen();
+            nic().totals().requireRoom("address handle", Limits.ADDRESS_HANDLES, "max_ah");
+            SoftAddressHandle handle = new SoftAddressHandle(this, attributes);
+            count("address handle");
+            return handle;
+        });
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        nic().driver().call(nowNs -> {
+            if (!isClosed) {
+                children.requireNone("close protection domain");
+                isClosed = true;
+                if (shared != null) {
+                    shared.children.remove("parent domain");
+                    if (threadDomain != null) {
+                        threadDomain.children().remove("parent domain");
+                    }
+                } else {
+                    context.children().remove("protection domain");
+                    nic().totals().remove("protection domain");
+                }
+            }
+            return this;
+        });
+    }
+}

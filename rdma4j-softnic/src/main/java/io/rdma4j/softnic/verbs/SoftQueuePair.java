@@ -1,0 +1,450 @@
+package io.rdma4j.softnic.verbs;
+
+import io.rdma4j.protocol.roce.rc.RcQueuePair;
+import io.rdma4j.protocol.roce.unreliable.UcQueuePair;
+import io.rdma4j.protocol.roce.unreliable.UdQueuePair;
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.work.QueuePairHost;
+import io.rdma4j.protocol.work.QueuePairProtocol;
+import io.rdma4j.protocol.work.ReceiveQueue;
+import io.rdma4j.protocol.work.SendRequest;
+import io.rdma4j.softnic.engine.Counters;
+import io.rdma4j.softnic.engine.EngineDriver;
+import io.rdma4j.softnic.engine.EngineQueuePair;
+import io.rdma4j.softnic.memory.DomainMemory;
+import io.rdma4j.softnic.queue.ReceiveRing;
+import io.rdma4j.softnic.queue.SendRing;
+import io.rdma4j.spi.QueuePairTransitions;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.EnhancedConnectionOptions;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.ExtendedQueuePair;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.MemoryWindow;
+import io.rdma4j.verbs.MemoryWindowBind;
+import io.rdma4j.verbs.MemoryWindowType;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttribute;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.SharedReceiveQueue;
+import io.rdma4j.verbs.WorkCompletionStatus;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * A queue pair: checks what applications ask, keeps its queues, leaves the protocol to the engine.
+ */
+final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
+    private final SoftProtectionDomain domain;
+    private final QueuePairSpec plan;
+    private final EngineDriver driver;
+    private final SendPosting posting;
+    private final ReceivePosting receivePosting;
+    private final EngineQueuePair engineSide;
+    private final SendRing sendRing;
+    private final ReceiveRing receiveRing;
+    private final QueuePairWindows windows;
+    private final GroupMemberships groups;
+    private final AsyncEventSource events;
+    private final @Nullable QueueMemory inlineMemory;
+    private final @Nullable SoftSendBatch batch;
+    private final int datagramLength;
+    private QueuePairAttributes known = new QueuePairAttributes();
+    private volatile QueuePairState state = QueuePairState.RESET;
+    private volatile boolean isClosed;
+    private volatile @Nullable Gid peer;
+    private volatile int peerNumber;
+
+    /** For the engine's owner. */
+    SoftQueuePair(SoftProtectionDomain domain, QueuePairSpec plan) {
+        this.domain = domain;
+        this.plan = plan;
+        driver = domain.nic().driver();
+        QueuePairCapabilities sizes = plan.capabilities();
+        int inlineSize = plan.inlineSize();
+        long inlineBytes = SendRing.inlineMemoryFor(sizes.maxSendRequests(), inlineSize);
+        inlineMemory = inlineBytes == 0 ? null : domain.allocate(inlineBytes);
+        sendRing = new SendRing(sizes.maxSendRequests(), sizes.maxSendElements(),
+                inlineSize, inlineMemory == null ? null : inlineMemory.memory());
+        receiveRing = new ReceiveRing(sizes.maxReceiveRequests(),
+                sizes.maxReceiveElements());
+        int number = driver.engine().newQueuePairNumber();
+        DomainMemory memory = domain.memoryOf(number);
+        posting = new SendPosting(this, sendRing, memory, plan);
+        windows = new QueuePairWindows(this, posting);
+        Set<SendOpcode> operations = plan.sendOperations();
+        batch = operations == null ? null : new SoftSendBatch(this, posting, operations);
+        datagramLength = domain.nic().device().activeMtu().bytes();
+        events = AsyncEventSource.of(domain.owner().asyncEvents(), this);
+        SoftSharedReceiveQueue shared = plan.sharedReceives();
+        ReceiveQueue receives = shared == null ? receiveRing : shared.view();
+        engineSide = new EngineQueuePair(driver.engine(), number, plan.service(), sendRing,
+                receives, plan.sendQueue().ring(), plan.receiveQueue().ring(), this,
+                host -> protocol(plan.service(), number, sendRing, receives, memory, host));
+        receivePosting = new ReceivePosting(this, receiveRing, plan, driver, engineSide);
+        groups = new GroupMemberships(this, engineSide, plan);
+        driver.engine().attach(engineSide);
+        domain.nic().queuePairs().add(this);
+        plan.sendQueue().attach(engineSide);
+        plan.receiveQueue().attach(engineSide);
+        if (shared != null) {
+            shared.attach(engineSide);
+        }
+    }
+
+    private static QueuePairProtocol protocol(Opcode.Service service, int number, SendRing sends,
+            ReceiveQueue receives, DomainMemory memory, QueuePairHost host) {
+        return switch (service) {
+            case RC -> new RcQueuePair(sends, receives, memory, host);
+            case UC -> new UcQueuePair(sends, receives, memory, host);
+            case UD -> new UdQueuePair(number, sends, receives, memory, host);
+            case CONGESTION -> throw new IllegalArgumentException("no queue pair has it");
+        };
+    }
+
+    @Override
+    public ProtectionDomain protectionDomain() {
+        return domain;
+    }
+
+    SoftProtectionDomain owner() {
+        return domain;
+    }
+
+    /** {@return the longest datagram, in bytes} */
+    int datagramLength() {
+        return datagramLength;
+    }
+
+    @Override
+    public int number() {
+        return engineSide.number();
+    }
+
+    @Override
+    public QueuePairType type() {
+        return plan.type();
+    }
+
+    @Override
+    public QueuePairState state() {
+        checkOpen();
+        return state;
+    }
+
+    /** {@return its state, of one that was closed just now its last} For those who look from outside. */
+    QueuePairState lastState() {
+        return state;
+    }
+
+    @Override
+    public CompletionQueue sendCompletionQueue() {
+        return plan.sendQueue();
+    }
+
+    @Override
+    public CompletionQueue receiveCompletionQueue() {
+        return plan.receiveQueue();
+    }
+
+    @Override
+    public @Nullable SharedReceiveQueue sharedReceiveQueue() {
+        return plan.sharedReceives();
+    }
+
+    @Override
+    public @Nullable Object userContext() {
+        return plan.userContext();
+    }
+
+    @Override
+    public QueuePairCapabilities capabilities() {
+        return plan.capabilities();
+    }
+
+    @Override
+    public QueuePairInitAttributes initAttributes() {
+        return plan.initAttributes();
+    }
+
+    @Override
+    public long counter(Counter counter) {
+        return engineSide.counters().value(counter);
+    }
+
+    /** {@return all its counters} Any thread may read them. */
+    Counters counters() {
+        return engineSide.counters();
+    }
+
+    // ---------------------------------------------------------------- state
+
+    @Override
+    public void modify(QueuePairAttributes attributes) throws RdmaException {
+        driver.call(nowNs -> {
+            checkOpen();
+            QueuePairState next = QueuePairTransitions.check(type(), state, attributes);
+            ModifyChecks.check(domain.owner(), attributes);
+            if (attributes.isSet(QueuePairAttribute.ADDRESS_VECTOR)) {
+                route(attributes.addressVector());
+            }
+            if (next == QueuePairState.RESET) {
+                known = new QueuePairAttributes();
+                windows.forgetAll();
+            } else {
+                known.merge(attributes);
+            }
+            noticePeer();
+            engineSide.protocol().modify(attributes, next, nowNs);
+            onState(engineSide.protocol().state());
+            engineSide.moved(state, "MODIFY");
+            driver.engine().touched(engineSide);
+            return this;
+        });
+    }
+
+    /** What {@code known} says of the peer, for any thread. */
+    private void noticePeer() {
+        peer = known.isSet(QueuePairAttribute.ADDRESS_VECTOR)
+                ? known.addressVector().destination()
+                : null;
+        peerNumber = known.isSet(QueuePairAttribute.DESTINATION_QUEUE_PAIR)
+                ? known.destinationQueuePair()
+                : 0;
+    }
+
+    /** {@return the peer's address, null without one} Any thread may ask. */
+    @Nullable
+    Gid peer() {
+        return peer;
+    }
+
+    /** {@return the number of the peer's queue pair, 0 without one} Any thread may ask. */
+    int peerNumber() {
+        return peerNumber;
+    }
+
+    private void route(AddressHandleAttributes to) {
+        Gid local = domain.nic().gids().get(to.sourceGidIndex());
+        engineSide.connect(local, to.destination());
+        engineSide.protocol().route(domain.nic().path(to));
+    }
+
+    @Override
+    public QueuePairAttributes query() throws RdmaException {
+        return driver.call(nowNs -> {
+            checkOpen();
+            QueuePairAttributes result = new QueuePairAttributes().merge(known).state(state)
+                    .currentState(state).capabilities(capabilities());
+            engineSide.protocol().query(result);
+            return result;
+        });
+    }
+
+    @Override
+    public void onState(QueuePairState newState) {
+        state = newState;
+        if (carriesNothingOut(newState)) {
+            tellWaiters();
+        }
+    }
+
+    private static boolean carriesNothingOut(QueuePairState state) {
+        return state == QueuePairState.ERR || state == QueuePairState.RESET;
+    }
+
+    /** Whoever waits for a completion looks whether one can still come. */
+    private void tellWaiters() {
+        plan.sendQueue().waiters().onEnd();
+        plan.receiveQueue().waiters().onEnd();
+    }
+
+    /** {@return why no send or receive can complete any more, null if one can} As {@code CmContext.ended}. */
+    @Nullable
+    Errno ended(boolean ofReceives) throws RdmaException {
+        if (!isClosed && !carriesNothingOut(state)) {
+            return null;
+        }
+        // It fails, and what is outstanding is flushed, in one turn of the engine's owner.
+        if (!isClosed && driver.call(nowNs -> canComplete(ofReceives))) {
+            return null;
+        }
+        if (isClosed) {
+            return Errno.EBADF;
+        }
+        return domain.nic().isGone() ? Errno.ENODEV : Errno.ENOTCONN;
+    }
+
+    private boolean canComplete(boolean ofReceives) {
+        return !carriesNothingOut(state)
+                || (ofReceives ? receiveRing.isOutstanding() : sendRing.isOutstanding());
+    }
+
+    @Override
+    public void onAsyncEvent(AsyncEventType type) {
+        events.publish(type);
+    }
+
+    void checkOpen() {
+        if (isClosed) {
+            throw new IllegalStateException("the queue pair is closed");
+        }
+    }
+
+    // ---------------------------------------------------------------- posting
+
+    @Override
+    public void postSend(SendWorkRequest request) throws RdmaException {
+        posting.post(request, MemoryWindowType.TYPE_2);
+        ringSend();
+    }
+
+    @Override
+    public void postSend(List<SendWorkRequest> requests) throws RdmaException {
+        try {
+            posting.post(requests);
+        } finally {
+            ringSend();
+        }
+    }
+
+    /** Tells the engine that sends were posted. */
+    void ringSend() {
+        driver.ring(engineSide, EngineQueuePair.SEND_DOORBELL);
+    }
+
+    @Override
+    public ExtendedQueuePair extended() {
+        if (batch == null) {
+            throw new IllegalStateException("the queue pair was created without sendOperations,"
+                    + " which say what is posted piece by piece");
+        }
+        return batch;
+    }
+
+    /** {@return whether the calling thread is posting piece by piece} */
+    boolean isInBatch() {
+        return batch != null && batch.isInBatch();
+    }
+
+    @Override
+    public void postReceive(ReceiveWorkRequest request) throws RdmaException {
+        receivePosting.post(request);
+    }
+
+    @Override
+    public void postReceive(List<ReceiveWorkRequest> requests) throws RdmaException {
+        receivePosting.post(requests);
+    }
+
+    // ---------------------------------------------------------------- memory windows
+
+    @Override
+    public void bindMemoryWindow(MemoryWindow window, long requestId, MemoryWindowBind bind,
+            boolean signaled) throws RdmaException {
+        windows.postBind(window, requestId, bind, signaled);
+        ringSend();
+    }
+
+    @Override
+    public WorkCompletionStatus carryOut(SendRequest request) {
+        return windows.carryOut(request);
+    }
+
+    @Override
+    public boolean invalidate(int rkey) {
+        return windows.invalidate(rkey);
+    }
+
+    // ---------------------------------------------------------------- flushing
+
+    @Override
+    public boolean flush(MemorySegment memory, long offset, long length, long ticket) {
+        return domain.nic().flusher().flush(memory, offset, length, outcome -> {
+            if (!isClosed) {
+                driver.run(nowNs -> engineSide.onFlushed(ticket, outcome));
+            }
+        });
+    }
+
+    // ---------------------------------------------------------------- multicast
+
+    @Override
+    public void attachMulticast(Gid group) throws RdmaException {
+        groups.attach(group);
+    }
+
+    @Override
+    public void detachMulticast(Gid group) throws RdmaException {
+        groups.detach(group);
+    }
+
+    // ---------------------------------------------------------------- what else it knows
+
+    @Override
+    public boolean isDataInOrder(SendOpcode opcode) {
+        // An IP network reorders, and packets of a WRITE are placed as they come.
+        return false;
+    }
+
+    @Override
+    public void enhancedConnectionOptions(EnhancedConnectionOptions options)
+            throws RdmaException {
+        if (!options.equals(EnhancedConnectionOptions.NONE)) {
+            throw RdmaException.unsupported("set enhanced connection options",
+                    "this device has none to agree on");
+        }
+    }
+
+    @Override
+    public EnhancedConnectionOptions enhancedConnectionOptions() {
+        return EnhancedConnectionOptions.NONE;
+    }
+
+    // ---------------------------------------------------------------- the end
+
+    @Override
+    public void close() throws RdmaException {
+        driver.call(nowNs -> {
+            if (isClosed) {
+                return this;
+            }
+            groups.requireNone("close queue pair");
+            events.requireAcknowledged("close queue pair");
+            isClosed = true;
+            events.discard();
+            driver.engine().detach(engineSide);
+            domain.nic().queuePairs().remove(this);
+            tellWaiters();
+            windows.forgetAll();
+            plan.sendQueue().detach(engineSide);
+            plan.receiveQueue().detach(engineSide);
+            SoftSharedReceiveQueue shared = plan.sharedReceives();
+            if (shared != null) {
+                shared.detach(engineSide);
+            }
+            if (inlineMemory != null) {
+                // A thread may be gathering inline data this moment.
+                posting.ring().whenIdle(inlineMemory::free);
+            }
+            domain.children().remove("queue pair");
+            domain.nic().totals().remove("queue pair");
+            return this;
+        });
+    }
+}

@@ -1,0 +1,304 @@
+package io.rdma4j.softnic.verbs;
+
+import io.rdma4j.protocol.work.SendRequest;
+import io.rdma4j.verbs.AddressHandle;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.ExtendedQueuePair;
+import io.rdma4j.verbs.FlushPlacement;
+import io.rdma4j.verbs.FlushSelectivity;
+import io.rdma4j.verbs.MemoryWindow;
+import io.rdma4j.verbs.MemoryWindowBind;
+import io.rdma4j.verbs.MemoryWindowType;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.SendWorkRequest;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * Posting piece by piece: each request is staged in the ring when the next one begins, all are published
+ * at the end.
+ */
+final class SoftSendBatch implements ExtendedQueuePair {
+    private static final String OPERATION = "post send";
+
+    private final SoftQueuePair queuePair;
+    private final SendPosting posting;
+    private final Set<SendOpcode> offered;
+    private final SendWorkRequest current = new SendWorkRequest();
+    private boolean isInBatch;
+    private boolean hasCurrent;
+    private boolean isInlined;
+    private @Nullable RdmaException failure;
+    private @Nullable IllegalStateException mistake;
+    private long id;
+    private int flags;
+
+    SoftSendBatch(SoftQueuePair queuePair, SendPosting posting, Set<SendOpcode> offered) {
+        this.queuePair = queuePair;
+        this.posting = posting;
+        this.offered = offered;
+    }
+
+    @Override
+    public QueuePair queuePair() {
+        return queuePair;
+    }
+
+    /** {@return whether the calling thread has begun a batch} */
+    boolean isInBatch() {
+        return posting.ring().isLocked() && isInBatch;
+    }
+
+    @Override
+    public void start() {
+        posting.ring().lock();
+        if (isInBatch) {
+            posting.ring().unlock();
+            throw new IllegalStateException("this thread has begun a batch already: end it first");
+        }
+        try {
+            queuePair.checkOpen();
+        } catch (IllegalStateException closed) {
+            posting.ring().unlock();
+            throw closed;
+        }
+        isInBatch = true;
+        hasCurrent = false;
+        failure = null;
+        mistake = null;
+        id = 0;
+        flags = 0;
+    }
+
+    private void requireBatch() {
+        if (!isInBatch()) {
+            throw new IllegalStateException("this thread has not begun a batch: start one first");
+        }
+    }
+
+    @Override
+    public ExtendedQueuePair id(long value) {
+        requireBatch();
+        id = value;
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair flags(SendFlag... newFlags) {
+        requireBatch();
+        flags = 0;
+        for (SendFlag flag : newFlags) {
+            flags |= flag.bit();
+        }
+        return this;
+    }
+
+    // ---------------------------------------------------------------- requests
+
+    private SendWorkRequest begin(SendOpcode opcode) {
+        requireBatch();
+        stageCurrent();
+        hasCurrent = true;
+        isInlined = false;
+        current.clear().id(id).opcode(opcode).flags(flags);
+        if (!offered.contains(opcode)) {
+            fail(new RdmaException(Errno.EINVAL, OPERATION, "the queue pair was created for "
+                    + offered + ", not for " + opcode));
+        }
+        return current;
+    }
+
+    private void stageCurrent() {
+        if (!hasCurrent) {
+            return;
+        }
+        hasCurrent = false;
+        if (failure != null || mistake != null) {
+            return;
+        }
+        try {
+            if (isInlined) {
+                posting.stageInlined(current, posting.free().length());
+            } else {
+                posting.stage(current, MemoryWindowType.TYPE_2);
+            }
+        } catch (RdmaException e) {
+            fail(e);
+        } catch (IllegalStateException closed) {
+            // Said when the batch ends, which must end in any case.
+            mistake = mistake == null ? closed : mistake;
+        }
+    }
+
+    private void fail(RdmaException e) {
+        if (failure == null) {
+            failure = e;
+        }
+    }
+
+    @Override
+    public ExtendedQueuePair send() {
+        begin(SendOpcode.SEND);
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair sendWithImmediate(int immediate) {
+        begin(SendOpcode.SEND_WITH_IMMEDIATE).immediate(immediate);
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair sendWithInvalidate(int peerRkey) {
+        begin(SendOpcode.SEND_WITH_INVALIDATE).invalidateRkey(peerRkey);
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair write(int rkey, long remoteAddress) {
+        begin(SendOpcode.RDMA_WRITE).remote(remoteAddress, rkey);
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair writeWithImmediate(int rkey, long remoteAddress, int immediate) {
+        begin(SendOpcode.RDMA_WRITE_WITH_IMMEDIATE).remote(remoteAddress, rkey)
+                .immediate(immediate);
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair read(int rkey, long remoteAddress) {
+        begin(SendOpcode.RDMA_READ).remote(remoteAddress, rkey);
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair compareAndSwap(int rkey, long remoteAddress, long compare,
+            long swap) {
+        begin(SendOpcode.ATOMIC_COMPARE_AND_SWAP).compareAndSwap(remoteAddress, rkey, compare,
+                swap);
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair fetchAndAdd(int rkey, long remoteAddress, long add) {
+        begin(SendOpcode.ATOMIC_FETCH_AND_ADD).fetchAndAdd(remoteAddress, rkey, add);
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair atomicWrite(int rkey, long remoteAddress, MemorySegment value) {
+        begin(SendOpcode.ATOMIC_WRITE).remote(remoteAddress, rkey);
+        return inline(value);
+    }
+
+    @Override
+    public ExtendedQueuePair flush(int rkey, long remoteAddress, long length,
+            Set<FlushPlacement> placement, FlushSelectivity selectivity) {
+        begin(SendOpcode.FLUSH).flush(remoteAddress, rkey, length, placement, selectivity);
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair bind(MemoryWindow window, int newRkey, MemoryWindowBind bind) {
+        begin(SendOpcode.BIND_MEMORY_WINDOW).bind(window, newRkey, bind);
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair localInvalidate(int rkey) {
+        begin(SendOpcode.LOCAL_INVALIDATE).invalidateRkey(rkey);
+        return this;
+    }
+
+    private SendWorkRequest begun() {
+        requireBatch();
+        if (!hasCurrent) {
+            throw new IllegalStateException("no request has begun in this batch");
+        }
+        return current;
+    }
+
+    @Override
+    public ExtendedQueuePair element(int lkey, long address, long length) {
+        begun().add(address, length, lkey);
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair inline(MemorySegment data) {
+        Objects.requireNonNull(data, "data");
+        begun().set(SendFlag.INLINE);
+        if (failure != null || mistake != null) {
+            return this;
+        }
+        try {
+            SendRequest slot = posting.free();
+            if (!isInlined) {
+                isInlined = true;
+                slot.beginInline();
+            }
+            PostChecks.checkInline(slot.length() + data.byteSize(), current.opcode(),
+                    current.opcode() == SendOpcode.ATOMIC_WRITE
+                            ? posting.ring().maxInlineData()
+                            : posting.sizes().maxInlineData());
+            SendPosting.copyInline(data, 0, data.byteSize(), slot);
+        } catch (RdmaException e) {
+            fail(e);
+        } catch (IllegalStateException unreadable) {
+            // Said when the batch ends, which must end in any case.
+            mistake = unreadable;
+        }
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair to(AddressHandle handle, int queuePairNumber, int qkey) {
+        begun().to(handle, queuePairNumber, qkey);
+        return this;
+    }
+
+    // ---------------------------------------------------------------- the end
+
+    @Override
+    public void complete() throws RdmaException {
+        requireBatch();
+        stageCurrent();
+        IllegalStateException misused = mistake;
+        if (misused != null) {
+            abort();
+            throw misused;
+        }
+        RdmaException refused = failure;
+        if (refused != null) {
+            abort();
+            throw refused;
+        }
+        posting.ring().publish();
+        end();
+        queuePair.ringSend();
+    }
+
+    @Override
+    public void abort() {
+        requireBatch();
+        posting.ring().unstage();
+        end();
+    }
+
+    private void end() {
+        isInBatch = false;
+        hasCurrent = false;
+        failure = null;
+        mistake = null;
+        current.clear();
+        posting.ring().unlock();
+    }
+}

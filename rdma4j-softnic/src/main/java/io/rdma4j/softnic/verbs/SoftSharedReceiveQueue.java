@@ -1,0 +1,181 @@
+package io.rdma4j.softnic.verbs;
+
+import io.rdma4j.protocol.work.ReceiveQueue;
+import io.rdma4j.softnic.engine.EngineDriver;
+import io.rdma4j.softnic.engine.EngineQueuePair;
+import io.rdma4j.softnic.queue.SharedReceiveRing;
+import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.PostException;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SharedReceiveQueue;
+import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** A shared receive queue. */
+final class SoftSharedReceiveQueue implements SharedReceiveQueue {
+    private final SoftProtectionDomain domain;
+    private final EngineDriver driver;
+    private final @Nullable Object userContext;
+    private final int maxElements;
+    private final SharedReceiveRing ring;
+    private final List<EngineQueuePair> queuePairs = new CopyOnWriteArrayList<>();
+    private final AsyncEventSource events;
+    private volatile boolean isClosed;
+
+    /** For the engine's owner. */
+    SoftSharedReceiveQueue(SoftProtectionDomain domain, SharedReceiveQueueAttributes attributes,
+            @Nullable Object userContext) {
+        this.domain = domain;
+        this.userContext = userContext;
+        driver = domain.nic().driver();
+        maxElements = attributes.maxElements();
+        events = AsyncEventSource.of(domain.owner().asyncEvents(), this);
+        ring = new SharedReceiveRing(attributes.maxRequests(), maxElements,
+                () -> events.publish(AsyncEventType.SRQ_LIMIT_REACHED));
+    }
+
+    @Override
+    public ProtectionDomain protectionDomain() {
+        return domain;
+    }
+
+    SoftProtectionDomain owner() {
+        return domain;
+    }
+
+    @Override
+    public @Nullable Object userContext() {
+        return userContext;
+    }
+
+    void checkOpen() {
+        if (isClosed) {
+            throw new IllegalStateException("the shared receive queue is closed");
+        }
+    }
+
+    // ---------------------------------------------------------------- posting
+
+    @Override
+    public void post(ReceiveWorkRequest request) throws RdmaException {
+        enqueue(request);
+        ringWaiting();
+    }
+
+    @Override
+    public void post(List<ReceiveWorkRequest> requests) throws RdmaException {
+        checkOpen();
+        int posted = 0;
+        try {
+            for (; posted < requests.size(); posted++) {
+                PostChecks.requireGiven(requests.get(posted));
+                enqueue(requests.get(posted));
+            }
+        } catch (RdmaException refused) {
+            throw new PostException(refused, posted);
+        } catch (IllegalStateException mistake) {
+            throw new PostException(PostChecks.RECEIVE, mistake, posted);
+        } finally {
+            ringWaiting();
+        }
+    }
+
+    private void enqueue(ReceiveWorkRequest request) throws RdmaException {
+        checkOpen();
+        if (request.elements().count() > maxElements) {
+            throw new RdmaException(Errno.EINVAL, PostChecks.RECEIVE, "the request has "
+                    + request.elements().count() + " elements; the queue was created for "
+                    + maxElements);
+        }
+        if (!ring.post(request)) {
+            throw PostChecks.full(false, ring.capacity());
+        }
+    }
+
+    /** Tells the queue pairs that found no request. */
+    private void ringWaiting() {
+        if (ring.takeStarved()) {
+            for (EngineQueuePair queuePair : queuePairs) {
+                if (queuePair.wantsReceiveDoorbell()) {
+                    driver.ring(queuePair, EngineQueuePair.RECEIVE_DOORBELL);
+                }
+            }
+        }
+    }
+
+    // ---------------------------------------------------------------- size and limit
+
+    @Override
+    public void resize(int maxRequests) throws RdmaException {
+        String operation = "resize shared receive queue";
+        Limits.checkRange(operation, "maxRequests", maxRequests, 1, Limits.SHARED_REQUESTS);
+        driver.call(nowNs -> {
+            checkOpen();
+            if (maxRequests < ring.limit()) {
+                throw new RdmaException(Errno.EINVAL, operation, "the limit of " + ring.limit()
+                        + " requests is armed; " + maxRequests + " are fewer");
+            }
+            if (!ring.resize(maxRequests)) {
+                throw new RdmaException(Errno.EINVAL, operation, ring.available()
+                        + " requests are outstanding; they do not fit into " + maxRequests);
+            }
+            return this;
+        });
+    }
+
+    @Override
+    public void arm(int limit) throws RdmaException {
+        driver.call(nowNs -> {
+            checkOpen();
+            Limits.checkRange("arm shared receive queue", "limit", limit, 0, ring.capacity());
+            ring.arm(limit);
+            return this;
+        });
+    }
+
+    @Override
+    public SharedReceiveQueueAttributes query() {
+        checkOpen();
+        return new SharedReceiveQueueAttributes(ring.capacity(), maxElements, ring.limit());
+    }
+
+    // ---------------------------------------------------------------- for the engine's owner
+
+    /** {@return the queue as a new queue pair sees it} */
+    ReceiveQueue view() {
+        return ring.view();
+    }
+
+    void attach(EngineQueuePair queuePair) {
+        queuePairs.add(queuePair);
+    }
+
+    void detach(EngineQueuePair queuePair) {
+        queuePairs.remove(queuePair);
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        driver.call(nowNs -> {
+            if (isClosed) {
+                return this;
+            }
+            if (!queuePairs.isEmpty()) {
+                throw new RdmaException(Errno.EBUSY, "close shared receive queue",
+                        queuePairs.size() + " queue pair(s) still draw from it; close them first");
+            }
+            events.requireAcknowledged("close shared receive queue");
+            isClosed = true;
+            events.discard();
+            domain.children().remove("shared receive queue");
+            domain.nic().totals().remove("shared receive queue");
+            return this;
+        });
+    }
+}

@@ -1,0 +1,43 @@
+package io.rdma4j.softnic.verbs;
+
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ThreadDomain;
+
+/** A thread domain: a promise this device needs not, for its locks cost nothing where nobody waits. */
+final class SoftThreadDomain implements ThreadDomain {
+    private final SoftDeviceContext context;
+    private final ChildCounts children = new ChildCounts();
+    private boolean isClosed;
+
+    SoftThreadDomain(SoftDeviceContext context) {
+        this.context = context;
+    }
+
+    @Override
+    public DeviceContext context() {
+        return context;
+    }
+
+    ChildCounts children() {
+        return children;
+    }
+
+    void checkOpen() {
+        if (isClosed) {
+            throw new IllegalStateException("the thread domain is closed");
+        }
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        context.nic().driver().call(nowNs -> {
+            if (!isClosed) {
+                children.requireNone("close thread domain");
+                isClosed = true;
+                context.children().remove("thread domain");
+            }
+            return this;
+        });
+    }
+}

@@ -1,0 +1,68 @@
+package io.rdma4j.softnic.engine;
+
+import io.rdma4j.protocol.ibcm.CmSettings;
+import io.rdma4j.protocol.ibcm.IbConnectionManager;
+import io.rdma4j.softnic.Race;
+import io.rdma4j.softnic.network.SimulatedNetwork;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+
+/** Threads that post, poll and change things at the same moment, with no thread in the background. */
+@Tag("stress")
+class DoorbellRaceTest {
+    private final Engine engine = new Engine(new SimulatedNetwork(1).newNode(),
+            new IbConnectionManager(CmSettings.defaults(1), () -> 1), new Numbers()::next,
+            ring -> {});
+    private final EngineDriver driver = new EngineDriver(engine, System::nanoTime, null, () -> {});
+
+    private static final class Numbers {
+        private int last = 100;
+
+        int next() {
+            return ++last;
+        }
+    }
+
+    @Test
+    void noBellIsLost() throws Exception {
+        List<PostedQueuePair> queuePairs = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            queuePairs.add(new PostedQueuePair(engine, driver));
+        }
+        Race race = new Race();
+        boolean[] isEnded = {false};
+        // When all have come back, nobody is left who could answer a bell.
+        CyclicBarrier turns = new CyclicBarrier(4, () -> {
+            queuePairs.forEach(PostedQueuePair::assertHeard);
+            isEnded[0] = race.isOver();
+        });
+        for (int poster = 0; poster < 2; poster++) {
+            int number = poster;
+            race.once("poster " + poster, () -> {
+                for (int i = number; !isEnded[0]; i++) {
+                    queuePairs.get(i % 3).post(i % 5 == 0
+                            ? EngineQueuePair.RECEIVE_DOORBELL
+                            : EngineQueuePair.SEND_DOORBELL);
+                    turns.await();
+                }
+            });
+        }
+        race.once("poller", () -> {
+            while (!isEnded[0]) {
+                driver.poll();
+                turns.await();
+            }
+        });
+        race.once("changer", () -> {
+            while (!isEnded[0]) {
+                driver.run(nowNs -> {});
+                turns.await();
+            }
+        });
+        race.run();
+    }
+}

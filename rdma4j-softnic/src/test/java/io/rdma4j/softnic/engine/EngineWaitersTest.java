@@ -1,0 +1,423 @@
+package io.rdma4j.softnic.engine;
+
+import io.rdma4j.protocol.ibcm.CmSettings;
+import io.rdma4j.protocol.ibcm.IbConnectionManager;
+import io.rdma4j.softnic.Race;
+import io.rdma4j.softnic.network.DatagramNetwork;
+import io.rdma4j.softnic.network.PortableNetwork;
+import io.rdma4j.softnic.network.linux.LinuxNetwork;
+import io.rdma4j.softnic.queue.CompletionRing;
+import io.rdma4j.spi.EventQueue;
+import io.rdma4j.spi.WaitingRoom;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.WorkCompletion;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** Threads that wait for events, the background thread, and the one place to sleep in. */
+@ParameterizedClass
+@ValueSource(booleans = {false, true})
+class EngineWaitersTest {
+    private static final long DELAY_NS = 1_000_000;
+
+    private final DatagramNetwork network;
+    private final AtomicLong skippedNs = new AtomicLong();
+    private final Engine engine;
+    private final EngineDriver driver;
+    private final EngineWaiters room;
+    private final EventQueue<Thread> events = new EventQueue<>("await event", true);
+
+    EngineWaitersTest(boolean isPortable) throws Exception {
+        NetworkInterface loopback = NetworkInterface
+                .getByInetAddress(InetAddress.getLoopbackAddress());
+        network = isPortable || LinuxNetwork.obstacle() != null
+                ? new PortableNetwork(loopback)
+                : new LinuxNetwork(loopback);
+        engine = new Engine(network, new IbConnectionManager(CmSettings.defaults(1), () -> 1), () -> 1,
+                ring -> {});
+        driver = new EngineDriver(engine, () -> System.nanoTime() + skippedNs.get(), "background",
+                () -> {});
+        room = (EngineWaiters) driver.room();
+        events.addRoom(room);
+    }
+
+    @AfterEach
+    void close() {
+        events.close();
+        driver.close();
+        network.close();
+    }
+
+    /** A thread that waits for an event, which is the thread that published it. */
+    private static final class Waiter {
+        final CompletableFuture<Thread> event = new CompletableFuture<>();
+        final Thread thread;
+
+        Waiter(EventQueue<Thread> events, Thread.Builder threads) {
+            thread = threads.start(() -> {
+                try {
+                    event.complete(events.take());
+                } catch (RdmaException e) {
+                    event.completeExceptionally(e);
+                }
+            });
+        }
+
+        Thread publisher() throws Exception {
+            return event.get(60, TimeUnit.SECONDS);
+        }
+
+        /** Waits until it sleeps where it is seen by its state, which is not in the network. */
+        void untilItSleepsOutside() throws Exception {
+            Race.until("the thread sleeps", () -> thread.getState() == Thread.State.WAITING
+                    || thread.getState() == Thread.State.TIMED_WAITING, Thread::onSpinWait);
+        }
+    }
+
+    /** A guest who is never done, and counts what it is offered. */
+    private static final class Visitor implements WaitingRoom.Guest {
+        final AtomicInteger offers = new AtomicInteger();
+        private final boolean isUrgent;
+
+        Visitor(boolean isUrgent) {
+            this.isUrgent = isUrgent;
+        }
+
+        @Override
+        public boolean isDone() {
+            return false;
+        }
+
+        @Override
+        public boolean isUrgent() {
+            return isUrgent;
+        }
+
+        @Override
+        public boolean offer() {
+            offers.incrementAndGet();
+            return true;
+        }
+    }
+
+    private static Waiter waiter(EventQueue<Thread> events) {
+        return new Waiter(events, Thread.ofPlatform().daemon());
+    }
+
+    private void untilIn() throws Exception {
+        Race.until("a guest is in", room::isOccupied, Thread::onSpinWait);
+    }
+
+    /** Lets whoever runs the engine in a while publish an event. */
+    private void publishSoon(EventQueue<Thread> into) {
+        driver.run(nowNs -> {
+            CompletionRing ring = new CompletionRing(2, new CompletionRing.Listener() {
+                @Override
+                public void onNotify() {
+                    into.publish(Thread.currentThread());
+                }
+
+                @Override
+                public void onAwaited() {}
+
+                @Override
+                public void onModerated(CompletionRing moderated) {
+                    engine.onModerated(moderated);
+                }
+            }, engine::timeNs, null, false);
+            ring.moderate(2, DELAY_NS);
+            ring.arm(false);
+            WorkCompletion completion = ring.free();
+            assertThat(completion).isNotNull();
+            ring.add(completion, false);
+        });
+    }
+
+    @Test
+    void whoeverWaitsRunsTheEngineItself() throws Exception {
+        Waiter waiter = waiter(events);
+        untilIn();
+        publishSoon(events);
+        assertThat(waiter.publisher()).isEqualTo(waiter.thread);
+        Race.until("the guest leaves", () -> !room.isOccupied(), Thread::onSpinWait);
+    }
+
+    @Test
+    void anEventByAnotherThreadEndsTheStay() throws Exception {
+        Waiter waiter = waiter(events);
+        untilIn();
+        events.publish(Thread.currentThread());
+        assertThat(waiter.publisher()).isEqualTo(Thread.currentThread());
+    }
+
+    @Test
+    void interruptionEndsTheStay() throws Exception {
+        CompletableFuture<Boolean> isStillInterrupted = new CompletableFuture<>();
+        CompletableFuture<String> refusal = new CompletableFuture<>();
+        Thread thread = Thread.ofPlatform().daemon().start(() -> {
+            try {
+                events.take();
+            } catch (RdmaException e) {
+                refusal.complete(e.getMessage());
+                isStillInterrupted.complete(Thread.currentThread().isInterrupted());
+            }
+        });
+        untilIn();
+        thread.interrupt();
+        assertThat(refusal.get(60, TimeUnit.SECONDS)).contains("EINTR");
+        assertThat(isStillInterrupted.get(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(room.isOccupied()).isFalse();
+    }
+
+    @Test
+    void timeEndsTheStay() throws Exception {
+        assertThat(events.poll(Duration.ofMillis(2))).isNull();
+        assertThat(room.isOccupied()).isFalse();
+        assertThat(room.lastVisit()).isPositive();
+    }
+
+    @Test
+    void whoeverOnlyLooksDoesNotEnter() throws Exception {
+        assertThat(events.poll(Duration.ZERO)).isNull();
+        assertThat(room.lastVisit()).isZero();
+    }
+
+    @Test
+    void closingTheChannelEndsTheStay() throws Exception {
+        Waiter waiter = waiter(events);
+        untilIn();
+        events.close();
+        assertThatExceptionOfType(ExecutionException.class).isThrownBy(waiter::publisher)
+                .withMessageContaining("EBADF");
+    }
+
+    @Test
+    void closingTheDeviceSendsTheGuestAwayWhoGoesOnWaiting() throws Exception {
+        Waiter waiter = waiter(events);
+        untilIn();
+        driver.close();
+        assertThat(room.isOccupied()).isFalse();
+        waiter.untilItSleepsOutside();
+        events.publish(Thread.currentThread());
+        assertThat(waiter.publisher()).isEqualTo(Thread.currentThread());
+    }
+
+    @Test
+    void theNextInTheLineEntersWhenTheFirstLeaves() throws Exception {
+        EventQueue<Thread> others = new EventQueue<>("await event", true);
+        others.addRoom(room);
+        Waiter first = waiter(events);
+        untilIn();
+        Waiter second = waiter(others);
+        second.untilItSleepsOutside();
+        events.publish(Thread.currentThread());
+        first.publisher();
+        Race.until("the second enters", () -> room.lastVisit() == 2, Thread::onSpinWait);
+        publishSoon(others);
+        assertThat(second.publisher()).isEqualTo(second.thread);
+    }
+
+    @Test
+    void severalWaitersOfOneQueueGetAnEventEach() throws Exception {
+        Waiter first = waiter(events);
+        untilIn();
+        Waiter second = waiter(events);
+        second.untilItSleepsOutside();
+        events.publish(Thread.currentThread());
+        events.publish(Thread.currentThread());
+        assertThat(first.publisher()).isEqualTo(Thread.currentThread());
+        assertThat(second.publisher()).isEqualTo(Thread.currentThread());
+    }
+
+    @Test
+    void aVirtualThreadWaitsOutside() throws Exception {
+        driver.start();
+        Waiter waiter = new Waiter(events, Thread.ofVirtual());
+        waiter.untilItSleepsOutside();
+        publishSoon(events);
+        assertThat(waiter.publisher().getName()).isEqualTo("background");
+        assertThat(room.lastVisit()).isZero();
+    }
+
+    @Test
+    void theBackgroundThreadGivesWayAndComesBack() throws Exception {
+        driver.start();
+        Waiter waiter = waiter(events);
+        untilIn();
+        publishSoon(events);
+        assertThat(waiter.publisher()).isEqualTo(waiter.thread);
+        CompletableFuture<Thread> served = new CompletableFuture<>();
+        EventQueue<Thread> unattended = new EventQueue<>("await event", true);
+        publishSoon(unattended);
+        Thread.ofPlatform().daemon().start(() -> {
+            try {
+                served.complete(unattended.take());
+            } catch (RdmaException e) {
+                served.completeExceptionally(e);
+            }
+        });
+        assertThat(served.get(60, TimeUnit.SECONDS).getName()).isEqualTo("background");
+    }
+
+    @Test
+    void guestsStayAwayWhileAnotherThreadPolls() throws Exception {
+        Visitor guest = new Visitor(true);
+        Thread poller = Thread.ofPlatform().start(() -> {
+            driver.poll();
+            // No time passes from here on that the driver could see, whatever the machine does.
+            skippedNs.addAndGet(-TimeUnit.HOURS.toNanos(1));
+        });
+        poller.join();
+        assertThat(room.tryEnter(guest)).isFalse();
+        skippedNs.addAndGet(TimeUnit.HOURS.toNanos(2));
+        assertThat(room.tryEnter(guest)).isTrue();
+        room.leave();
+    }
+
+    @Test
+    void whoeverHasPolledItselfMayEnter() throws Exception {
+        driver.poll();
+        assertThat(events.poll(Duration.ofMillis(2))).isNull();
+        assertThat(room.lastVisit()).isEqualTo(1);
+    }
+
+    // ---------------------------------------------------------------- who waits in a selector
+
+    /** {@return the thread that has published, and so woken this one in a selector} */
+    private Thread selected(EventQueue<Thread> from) throws Exception {
+        try (Selector selector = Selector.open()) {
+            from.selectableChannel().register(selector, SelectionKey.OP_READ);
+            while (true) {
+                Thread publisher = from.poll(Duration.ZERO);
+                if (publisher != null) {
+                    return publisher;
+                }
+                selector.select(TimeUnit.SECONDS.toMillis(60));
+            }
+        }
+    }
+
+    @Test
+    void theBackgroundThreadServesWhoHasPolledAndWaitsInASelector() throws Exception {
+        driver.start();
+        events.selectableChannel();
+        driver.poll();
+        // No time passes that the driver could see: without further ado it would leave this to pollers.
+        skippedNs.addAndGet(-TimeUnit.HOURS.toNanos(1));
+        publishSoon(events);
+        assertThat(selected(events).getName()).isEqualTo("background");
+    }
+
+    @Test
+    void theBackgroundThreadServesWhoHasWaitedHereAndWaitsInASelector() throws Exception {
+        events.selectableChannel();
+        driver.poll();
+        assertThat(events.poll(Duration.ofMillis(1))).isNull();
+        assertThat(room.lastVisit()).isPositive();
+        // No time passes that the driver could see: without further ado it would expect this thread back.
+        skippedNs.addAndGet(-TimeUnit.HOURS.toNanos(1));
+        driver.start();
+        publishSoon(events);
+        assertThat(selected(events).getName()).isEqualTo("background");
+    }
+
+    @Test
+    void whoeverTakesTheLastEventMayGoBackToItsSelector() throws Exception {
+        driver.start();
+        publishSoon(events);
+        assertThat(selected(events).getName()).isEqualTo("background");
+        driver.poll();
+        events.publish(Thread.currentThread());
+        skippedNs.addAndGet(-TimeUnit.HOURS.toNanos(1));
+        assertThat(events.take()).isEqualTo(Thread.currentThread());
+        publishSoon(events);
+        Race.until("the event", () -> events.count(any -> true) > 0, Thread::onSpinWait);
+        assertThat(events.take().getName()).isEqualTo("background");
+    }
+
+    // ---------------------------------------------------------------- who waits for what is rare
+
+    private EventQueue<Thread> rareEvents() {
+        EventQueue<Thread> rare = new EventQueue<>("await event", false);
+        rare.addRoom(room);
+        return rare;
+    }
+
+    @Test
+    void whoeverWaitsForRareEventsRunsTheEngineToo() throws Exception {
+        EventQueue<Thread> rare = rareEvents();
+        Waiter waiter = waiter(rare);
+        untilIn();
+        publishSoon(rare);
+        assertThat(waiter.publisher()).isEqualTo(waiter.thread);
+    }
+
+    @Test
+    void whoeverWaitsForRareEventsMakesRoom() throws Exception {
+        EventQueue<Thread> rare = rareEvents();
+        Waiter patient = waiter(rare);
+        untilIn();
+        Waiter urgent = waiter(events);
+        Race.until("the urgent one enters", () -> room.lastVisit() == 2, Thread::onSpinWait);
+        patient.untilItSleepsOutside();
+        publishSoon(rare);
+        assertThat(patient.publisher()).isEqualTo(urgent.thread);
+        publishSoon(events);
+        assertThat(urgent.publisher()).isEqualTo(urgent.thread);
+    }
+
+    @Test
+    void whoeverWaitsForRareEventsStaysOutWhileAnUrgentGuestComesAndGoes() throws Exception {
+        Visitor patient = new Visitor(false);
+        Visitor urgent = new Visitor(true);
+        // No time passes that the driver could see, whatever the machine does.
+        assertThat(room.tryEnter(urgent)).isTrue();
+        skippedNs.addAndGet(TimeUnit.HOURS.toNanos(1));
+        assertThat(room.tryEnter(patient)).isFalse();
+        room.leave();
+        skippedNs.addAndGet(-TimeUnit.MINUTES.toNanos(1));
+        assertThat(patient.offers).hasValue(0);
+        assertThat(room.tryEnter(patient)).isFalse();
+        skippedNs.addAndGet(TimeUnit.HOURS.toNanos(1));
+        assertThat(room.tryEnter(patient)).isTrue();
+        room.leave();
+    }
+
+    @Test
+    void theBackgroundThreadLetsInWhoWaitsForRareEvents() throws Exception {
+        Visitor patient = new Visitor(false);
+        assertThat(room.tryEnter(new Visitor(true))).isTrue();
+        assertThat(room.tryEnter(patient)).isFalse();
+        room.leave();
+        driver.start();
+        Race.until("it is offered", () -> patient.offers.get() > 0, Thread::onSpinWait);
+    }
+
+    @Test
+    void urgentGuestsComeFirst() {
+        Visitor patient = new Visitor(false);
+        Visitor urgent = new Visitor(true);
+        assertThat(room.tryEnter(new Visitor(true))).isTrue();
+        assertThat(room.tryEnter(patient)).isFalse();
+        assertThat(room.tryEnter(urgent)).isFalse();
+        room.leave();
+        assertThat(urgent.offers).hasValue(1);
+        assertThat(patient.offers).hasValue(0);
+    }
+}

@@ -1,0 +1,310 @@
+package io.rdma4j.softnic.network;
+
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.roce.wire.PacketView;
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.PriorityQueue;
+import java.util.Random;
+import java.util.function.Predicate;
+
+/**
+ * A network in virtual time that loses, delays, repeats and damages datagrams as a seed says.
+ */
+public final class SimulatedNetwork {
+    /** Prints every packet, for a seed that fails. */
+    private static final boolean TRACE = Boolean.getBoolean("rdma4j.simulation.trace");
+    private static final int UDP_PORT = Path.UDP_PORT;
+    private static final long LATENCY_NS = 20_000;
+    private static final int MOST_OVERTAKEN_NS = 10 * 20_000;
+    private static final int PACKETS_AT_ONCE = 15;
+
+    private final Random random;
+    private final Arena arena = Arena.ofAuto();
+    private final Map<Gid, List<Port>> ports = new HashMap<>();
+    private final PriorityQueue<Flight> flights = new PriorityQueue<>();
+    private long nowNs;
+    private long sequence;
+
+    /** The probability that a datagram is lost. */
+    public double loss;
+    /** The probability that it arrives twice. */
+    public double duplication;
+    /** The probability that it is overtaken. */
+    public double reordering;
+    /** The probability that one of its bits is flipped. */
+    public double corruption;
+    /** How long a datagram takes that is not overtaken. */
+    public long latencyNs = LATENCY_NS;
+    /** How long the link to each device is busy with a datagram; 0 for as fast as you like. */
+    public long linkNs;
+    /** How many datagrams wait for a link; those beyond are lost. */
+    public int linkQueue = Integer.MAX_VALUE;
+    private final Map<Gid, Long> linkFreeNs = new HashMap<>();
+
+    private @Nullable Predicate<PacketView> lossRule;
+    private int packets;
+    private int lostAtLink;
+
+    /** Loses just the packets that a rule says, asked once for each. */
+    public void loseIf(@Nullable Predicate<PacketView> rule) {
+        lossRule = rule;
+    }
+
+    /** {@return how many packets were sent} */
+    public int packets() {
+        return packets;
+    }
+
+    /** {@return how many were lost because the queue of a link was full} */
+    public int lostAtLink() {
+        return lostAtLink;
+    }
+
+    /** Sends a packet that no device sent. */
+    public void inject(OutgoingPacket packet) {
+        carry(packet.path().source(), packet.path().destination(),
+                Objects.requireNonNull(new PacketSealer(arena).seal(packet)));
+    }
+
+    /** Sends bytes that need not be a packet. */
+    public void inject(Gid source, Gid destination, byte[] bytes) {
+        flights.add(new Flight(nowNs + latencyNs, sequence++, source, destination, bytes));
+    }
+
+    private record Flight(long atNs, long sequence, Gid source, Gid destination, byte[] bytes)
+            implements
+                Comparable<Flight> {
+        @Override
+        public int compareTo(Flight other) {
+            int byTime = Long.compare(atNs, other.atNs);
+            return byTime != 0 ? byTime : Long.compare(sequence, other.sequence);
+        }
+    }
+
+    /** @param seed decides what happens to which datagram */
+    public SimulatedNetwork(long seed) {
+        random = new Random(seed);
+    }
+
+    /** {@return the time} */
+    public long nowNs() {
+        return nowNs;
+    }
+
+    /** {@return when the next datagram arrives, {@link Long#MAX_VALUE} if none is under way} */
+    public long nextArrivalNs() {
+        Flight next = flights.peek();
+        return next == null ? Long.MAX_VALUE : next.atNs;
+    }
+
+    /** Lets time pass. */
+    public void advanceTo(long timeNs) {
+        nowNs = Math.max(nowNs, timeNs);
+        while (!flights.isEmpty() && flights.peek().atNs <= nowNs) {
+            Flight arrived = flights.remove();
+            for (Port port : ports.getOrDefault(arrived.destination, List.of())) {
+                port.arrived.add(arrived);
+            }
+        }
+    }
+
+    /** {@return a network for one node} */
+    public DatagramNetwork rim() {
+        return new SimulatedNetwork();
+    }
+
+    private void carry(Gid source, Gid destination, ByteBuffer datagram) {
+        packets++;
+        boolean isLost = random.nextDouble() < loss || isLostByRule(datagram);
+        if (TRACE) {
+            trace(source, datagram, isLost);
+        }
+        if (isLost) {
+            return;
+        }
+        int copies = random.nextDouble() < duplication ? 2 : 1;
+        for (int i = 0; i < copies; i++) {
+            byte[] bytes = new byte[datagram.remaining()];
+            datagram.duplicate().get(bytes);
+            if (random.nextDouble() < corruption) {
+                bytes[random.nextInt(bytes.length)] ^= (byte) (1 << random.nextInt(8));
+            }
+            long delay = random.nextDouble() < reordering
+                    ? latencyNs + random.nextInt(MOST_OVERTAKEN_NS)
+                    : latencyNs;
+            if (linkNs > 0) {
+                long freeNs = Math.max(nowNs, linkFreeNs.getOrDefault(destination, 0L));
+                if ((freeNs - nowNs) / linkNs >= linkQueue) {
+                    lostAtLink++;
+                    continue;
+                }
+                linkFreeNs.put(destination, freeNs + linkNs);
+                delay += freeNs + linkNs - nowNs;
+            }
+            flights.add(new Flight(nowNs + delay, sequence++, source, destination, bytes));
+        }
+    }
+
+    private boolean isLostByRule(ByteBuffer datagram) {
+        Predicate<PacketView> rule = lossRule;
+        PacketView view = new PacketView();
+        return rule != null
+                && view.wrap(MemorySegment.ofBuffer(datagram), 0, datagram.remaining()) == null
+                && rule.test(view);
+    }
+
+    private void trace(Gid source, ByteBuffer datagram, boolean isLost) {
+        PacketView view = new PacketView();
+        view.wrap(MemorySegment.ofBuffer(datagram), 0, datagram.remaining());
+        System.out.printf("%12d %s %s%s%s%s%n", nowNs, source.address().getHostAddress(), view,
+                view.isAcknowledgeRequested() ? " A" : "",
+                view.opcode().hasAcknowledgement()
+                        ? String.format(" syndrome=%02x msn=%d", view.syndrome(),
+                                view.messageNumber())
+                        : "",
+                isLost ? " LOST" : "");
+    }
+
+    private final class SimulatedNetwork implements DatagramNetwork {
+        private final Ports mine = new Ports();
+
+        @Override
+        public List<PacketPort> ports() {
+            return mine.inOrder();
+        }
+
+        @Override
+        public @Nullable PacketPort port(Gid local) {
+            return mine.find(local);
+        }
+
+        @Override
+        public PacketPort open(InetAddress local) throws RdmaException {
+            if (!ports.getOrDefault(Gid.of(local), List.of()).isEmpty()) {
+                throw new RdmaException(Errno.EADDRINUSE, "open device",
+                        local.getHostAddress() + " is taken");
+            }
+            return add(Gid.of(local));
+        }
+
+        private PacketPort add(Gid local) {
+            Port port = new Port(local);
+            ports.computeIfAbsent(local, l -> new ArrayList<>()).add(port);
+            mine.add(port);
+            return port;
+        }
+
+        @Override
+        public PacketPort join(Gid group) {
+            return add(group);
+        }
+
+        @Override
+        public void leave(Gid group) {
+            PacketPort port = mine.remove(group);
+            if (port != null) {
+                close(port);
+            }
+        }
+
+        private void close(PacketPort port) {
+            ports.getOrDefault(port.local(), new ArrayList<>()).remove(port);
+        }
+
+        @Override
+        public void await(long timeoutNs) {
+            throw new IllegalStateException("nobody waits in virtual time");
+        }
+
+        @Override
+        public void wake() {}
+
+        @Override
+        public void close() {
+            mine.inOrder().forEach(this::close);
+        }
+    }
+
+    private final class Port implements PacketPort {
+        private final Gid local;
+        private final List<Flight> arrived = new ArrayList<>();
+        private final PacketSealer sealer = new PacketSealer(arena);
+        private final ReceivedDatagram datagram = new ReceivedDatagram();
+        private final MemorySegment received = arena.allocate(PacketSealer.CAPACITY, 64);
+
+        Port(Gid local) {
+            this.local = local;
+        }
+
+        @Override
+        public Gid local() {
+            return local;
+        }
+
+        @Override
+        public int maxMiddleSegments() {
+            return PACKETS_AT_ONCE;
+        }
+
+        @Override
+        public Sent send(OutgoingPacket packet) {
+            for (int i = 0; i < packet.span(); i++) {
+                if (!sealer.seal(packet, i, 0, 0)) {
+                    return Sent.PAYLOAD_GONE;
+                }
+            }
+            for (int i = 0; i < packet.span(); i++) {
+                sealer.seal(packet, i, 0, 0);
+                send(sealer.memory().asSlice(0, packet.packetLength()).asByteBuffer(),
+                        packet.path());
+            }
+            return Sent.SENT;
+        }
+
+        @Override
+        public Sent send(ByteBuffer datagram, Path path) {
+            carry(local, path.destination(), datagram);
+            return Sent.SENT;
+        }
+
+        @Override
+        public boolean flush() {
+            return true;
+        }
+
+        @Override
+        public int receive(PacketHandler handler, int budget) {
+            int count = 0;
+            while (count < budget && !arrived.isEmpty()) {
+                Flight flight = arrived.removeFirst();
+                MemorySegment.copy(MemorySegment.ofArray(flight.bytes), 0, received, 0,
+                        flight.bytes.length);
+                int length = flight.bytes.length;
+                int identification = sealer.identify(received.asByteBuffer(), received, 0, length,
+                        flight.source, local, UDP_PORT, 0);
+                if (identification < 0) {
+                    handler.onDamaged(flight.source, length);
+                } else {
+                    handler.onDatagram(datagram.fill(local, flight.source, UDP_PORT, identification,
+                            received, 0, length));
+                }
+                count++;
+            }
+            return count;
+        }
+    }
+}

@@ -1,0 +1,349 @@
+package io.rdma4j.softnic.network.linux;
+
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.softnic.network.PacketSealer;
+import io.rdma4j.verbs.Gid;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Objects;
+
+import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_IP;
+import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_UDP;
+import static io.rdma4j.softnic.network.linux.SocketOption.IP_TOS;
+import static io.rdma4j.softnic.network.linux.SocketOption.UDP_SEGMENT;
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+/** How packets become messages, and what becomes of those that the system does not take. */
+class BurstTest {
+    private static final Gid HERE = Gid.of(InetAddress.ofLiteral("192.0.2.1"));
+    private static final Gid THERE = Gid.of(InetAddress.ofLiteral("192.0.2.2"));
+    private static final Gid ELSEWHERE = Gid.of(InetAddress.ofLiteral("192.0.2.3"));
+    private static final Path PATH = Path.between(HERE, THERE);
+
+    private final Arena arena = Arena.ofAuto();
+    private final Burst burst = new Burst(1, arena);
+    private final Network network = new Network();
+    private int psn;
+
+    @BeforeEach
+    void requireLinux() {
+        assumeThat(LinuxNetwork.obstacle()).isNull();
+    }
+
+    /** A message that was taken: where it goes, how it is cut and the PSNs in it. */
+    private record Taken(Gid destination, int segmentLength, int typeOfService,
+            List<Integer> psns, List<Integer> identifications) {}
+
+    /** Takes messages and answers as told: how many it takes, or an error; all when nothing is told. */
+    private static final class Network implements Outlet {
+        final List<Taken> taken = new ArrayList<>();
+        final Deque<Integer> answers = new ArrayDeque<>();
+        int calls;
+        private final PacketSealer sealer = new PacketSealer(Arena.ofAuto());
+
+        @Override
+        public long send(MemorySegment message) {
+            calls++;
+            int answer = answers.isEmpty() ? 1 : answers.remove();
+            return answer < 0 ? answer : take(message);
+        }
+
+        @Override
+        public int send(MemorySegment messages, int count) {
+            calls++;
+            int answer = answers.isEmpty() ? count : answers.remove();
+            for (int i = 0; i < answer; i++) {
+                take(messages.asSlice(i * 64L));
+            }
+            return answer;
+        }
+
+        private long take(MemorySegment message) {
+            MemorySegment name = message.get(ADDRESS, 0).reinterpret(28);
+            MemorySegment iovec = message.get(ADDRESS, 16).reinterpret(16);
+            long length = iovec.get(JAVA_LONG, 8);
+            MemorySegment bytes = iovec.get(ADDRESS, 0).reinterpret(length);
+            long controlLength = MessageHeader.controlLength(message);
+            MemorySegment control = message.get(ADDRESS, 32).reinterpret(controlLength);
+            int told = ControlMessage.find(control, controlLength, IPPROTO_UDP, UDP_SEGMENT);
+            int segment = told < 0 ? (int) length : told & 0xffff;
+            Gid destination = new Gid(SocketAddress.high(name), SocketAddress.low(name));
+            List<Integer> psns = new ArrayList<>();
+            List<Integer> identifications = new ArrayList<>();
+            ByteBuffer view = bytes.asByteBuffer();
+            for (int at = 0; at < length; at += segment) {
+                psns.add(view.getInt(at + 8));
+                identifications.add(sealer.identify(view.duplicate(), bytes, at,
+                        (int) Math.min(segment, length - at), HERE, destination, Path.UDP_PORT,
+                        0));
+            }
+            taken.add(new Taken(destination, told,
+                    ControlMessage.find(control, controlLength, IPPROTO_IP, IP_TOS), psns,
+                    identifications));
+            return length;
+        }
+
+        List<List<Integer>> psns() {
+            return taken.stream().map(Taken::psns).toList();
+        }
+    }
+
+    private void add(Path path, int payload) {
+        OutgoingPacket packet = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH))
+                .begin(Opcode.RC_SEND_ONLY, path, 17, psn++, false, false);
+        packet.addPayload(arena.allocate(payload).fill((byte) psn), 0, payload);
+        burst.add(packet);
+    }
+
+    private void add(int... payloads) {
+        for (int payload : payloads) {
+            add(PATH, payload);
+        }
+    }
+
+    @Test
+    void packetsOfOneLengthAreOneMessageAndTheLastMayBeShorter() {
+        add(1024, 1024, 1024, 100);
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.taken).containsExactly(new Taken(THERE, Opcode.BTH_LENGTH + 1024 + 4, -1,
+                List.of(0, 1, 2, 3), List.of(0, 1, 2, 3)));
+    }
+
+    @Test
+    void aShorterOrLongerPacketEndsAMessage() {
+        add(1024, 100, 1024, 1024, 2048, 4);
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.psns()).containsExactly(List.of(0, 1), List.of(2, 3), List.of(4, 5));
+        assertThat(network.calls).isEqualTo(1);
+    }
+
+    @Test
+    void aSinglePacketIsNotCut() {
+        add(1024);
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.taken)
+                .containsExactly(new Taken(THERE, -1, -1, List.of(0), List.of(0)));
+    }
+
+    @Test
+    void everyPathHasMessagesOfItsOwn() {
+        add(PATH, 64);
+        add(Path.between(HERE, ELSEWHERE), 64);
+        add(PATH.withTrafficClass(0x20), 64);
+        add(PATH.withTrafficClass(0x20), 64);
+        add(new Path(HERE, THERE, 0x20, 0, 3), 64);
+        // Another queue pair with the same path.
+        add(new Path(HERE, THERE, 0x20, 99, 3), 64);
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.psns()).containsExactly(List.of(0), List.of(1), List.of(2, 3),
+                List.of(4, 5));
+        assertThat(network.taken.stream().map(Taken::typeOfService)).containsExactly(-1, -1, 0x20,
+                0x20);
+    }
+
+    @Test
+    void aMessageHasAtMostSixtyFourPackets() {
+        for (int i = 0; i < 100; i++) {
+            add(16);
+        }
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.psns()).extracting(List::size).containsExactly(64, 36);
+    }
+
+    @Test
+    void aBurstIsFullBeforeItsBytesFillADatagram() {
+        while (!burst.isFull()) {
+            add(4096);
+        }
+        assertThat(psn).isEqualTo(15);
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.psns()).hasSize(1);
+        assertThat(burst.isFull()).isFalse();
+        while (!burst.isFull()) {
+            add(Path.between(HERE, (psn & 1) == 0 ? THERE : ELSEWHERE), 16);
+        }
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.calls).isEqualTo(2);
+    }
+
+    @Test
+    void packetsOfOneMessageAreCutAndTheLastAsksForAnAcknowledgement() {
+        add(256);
+        burst.add(middle(4, 256, arena));
+        add(100);
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.taken).containsExactly(new Taken(THERE, Opcode.BTH_LENGTH + 256 + 4, -1,
+                List.of(0, 1, 2, 3, 4 | 1 << 31, 5), List.of(0, 1, 2, 3, 4, 5)));
+    }
+
+    @Test
+    void numbersOfPacketsGoOnBehindTheLargest() {
+        psn = 0xfffffe;
+        burst.add(middle(4, 256, arena));
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.psns()).containsExactly(List.of(0xfffffe, 0xffffff, 0, 1 | 1 << 31));
+    }
+
+    @Test
+    void whatMustNotBeCutGoesOneByOneHoweverMuchIsAddedAtOnce() {
+        add(64, 64);
+        network.answers.add(-LinuxCalls.EIO);
+        assertThat(burst.send(network)).isTrue();
+        network.taken.clear();
+        while (!burst.isFull()) {
+            burst.add(middle(Burst.PACKETS_AT_ONCE, 1024, arena));
+        }
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.psns()).hasSize(3 * Burst.PACKETS_AT_ONCE)
+                .allSatisfy(each -> assertThat(each).hasSize(1));
+        assertThat(burst.isFull()).isFalse();
+    }
+
+    @Test
+    void whatIsAddedAtOnceMayBeTwoMessages() {
+        add(4096, 4096);
+        burst.add(middle(Burst.PACKETS_AT_ONCE, 4096, arena));
+        assertThat(burst.isFull()).isTrue();
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.psns()).extracting(List::size).containsExactly(15, 2);
+        assertThat(network.calls).isEqualTo(1);
+        assertThat(network.taken).extracting(Taken::identifications)
+                .allSatisfy(each -> assertThat(each).doesNotContain(-1));
+    }
+
+    @Test
+    void ofPacketsWhoseMemoryIsGoneNoneIsAdded(@TempDir java.nio.file.Path folder)
+            throws Exception {
+        add(256);
+        OutgoingPacket middle;
+        try (Arena brief = Arena.ofConfined()) {
+            middle = middle(4, 256, brief);
+        }
+        assertThat(burst.add(middle)).isFalse();
+        psn = 1;
+        // Of the third there is nothing.
+        OutgoingPacket half = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH))
+                .begin(Opcode.RC_WRITE_MIDDLE, PATH, 17, psn, true, false).span(4);
+        try (FileChannel file = FileChannel.open(folder.resolve("cut"), StandardOpenOption.CREATE,
+                StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            half.addPayload(file.map(FileChannel.MapMode.READ_WRITE, 0, 16384, arena), 0, 16384);
+            file.truncate(8192);
+        }
+        assertThat(burst.add(half)).isFalse();
+        add(256, 100);
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.psns()).containsExactly(List.of(0, 1, 2));
+    }
+
+    private OutgoingPacket middle(int packets, int payload, Arena memory) {
+        OutgoingPacket packet = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH))
+                .begin(Opcode.RC_WRITE_MIDDLE, PATH, 17, psn, true, false).span(packets);
+        psn += packets;
+        packet.addPayload(memory.allocate((long) packets * payload), 0, packets * payload);
+        return packet;
+    }
+
+    @Test
+    void damagedBytesGoAloneAndAsTheyAre() {
+        ByteBuffer sealed = Objects.requireNonNull(new PacketSealer(arena).seal(
+                new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH))
+                        .begin(Opcode.RC_SEND_ONLY, PATH, 17, 77, false, false)));
+        add(4, 4);
+        burst.add(sealed, PATH);
+        burst.add(sealed.rewind(), PATH);
+        add(4, 4);
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.psns()).containsExactly(List.of(0, 1), List.of(77), List.of(77),
+                List.of(2, 3));
+        assertThat(network.taken).allSatisfy(
+                each -> assertThat(each.identifications).doesNotContain(-1).startsWith(0));
+    }
+
+    @Test
+    void whatFindsNoRoomIsKeptInOrder() {
+        add(64, 64, 128, 256);
+        network.answers.addAll(List.of(1, -LinuxCalls.EAGAIN));
+        assertThat(burst.send(network)).isFalse();
+        assertThat(network.psns()).containsExactly(List.of(0, 1));
+        network.answers.add(-LinuxCalls.EAGAIN);
+        assertThat(burst.send(network)).isFalse();
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.psns()).containsExactly(List.of(0, 1), List.of(2), List.of(3));
+        assertThat(burst.takeRefused()).isZero();
+        add(64);
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.psns()).endsWith(List.of(4));
+    }
+
+    @Test
+    void whatCannotBeCutLeavesPacketByPacketFromThenOn() {
+        add(64, 64, 8);
+        network.answers.add(-LinuxCalls.EIO);
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.psns()).containsExactly(List.of(0), List.of(1), List.of(2));
+        assertThat(network.taken).allSatisfy(each -> {
+            assertThat(each.segmentLength).isEqualTo(-1);
+            assertThat(each.identifications).containsExactly(0);
+        });
+        network.taken.clear();
+        add(64, 64);
+        add(Path.between(HERE, ELSEWHERE), 64);
+        add(Path.between(HERE, ELSEWHERE), 64);
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.psns()).containsExactly(List.of(3), List.of(4), List.of(5, 6));
+        assertThat(burst.takeRefused()).isZero();
+    }
+
+    /** The interface's MTU may be raised again. */
+    @Test
+    void whatIsTooLongForTheInterfaceLeavesPacketByPacketThisTimeOnly() {
+        add(64, 64);
+        network.answers.add(-LinuxCalls.EMSGSIZE);
+        assertThat(burst.send(network)).isTrue();
+        add(64, 64);
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.psns()).containsExactly(List.of(0), List.of(1), List.of(2, 3));
+    }
+
+    @Test
+    void packetsOfADividedMessageAreKeptToo() {
+        add(64, 64, 64);
+        network.answers.addAll(List.of(-LinuxCalls.EINVAL, 1, -LinuxCalls.EAGAIN));
+        assertThat(burst.send(network)).isFalse();
+        assertThat(network.psns()).containsExactly(List.of(0));
+        network.answers.addAll(List.of(-1, 1));
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.psns()).containsExactly(List.of(0), List.of(2));
+        assertThat(burst.takeRefused()).isEqualTo(1);
+    }
+
+    @Test
+    void refusedPacketsAreCountedAndTheOthersLeave() {
+        add(PATH, 64);
+        add(PATH, 64);
+        add(Path.between(HERE, ELSEWHERE), 64);
+        // EPERM: a firewall.
+        network.answers.add(-1);
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.psns()).containsExactly(List.of(2));
+        assertThat(burst.takeRefused()).isEqualTo(2);
+        assertThat(burst.takeRefused()).isZero();
+    }
+}
