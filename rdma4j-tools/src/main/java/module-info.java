@@ -11,10 +11,13 @@ module io.rdma4j.tools {
     requires jdk.attach;
 
     opens io.rdma4j.tools to info.picocli;
+    opens io.rdma4j.tools.basic to info.picocli;
     opens io.rdma4j.tools.cmtools to info.picocli;
     opens io.rdma4j.tools.demo to info.picocli;
+    opens io.rdma4j.tools.devices to info.picocli;
     opens io.rdma4j.tools.options to info.picocli;
     opens io.rdma4j.tools.perftest to info.picocli;
     opens io.rdma4j.tools.pingpong to info.picocli;
+    opens io.rdma4j.tools.rping to info.picocli;
     opens io.rdma4j.tools.stat to info.picocli;
 }

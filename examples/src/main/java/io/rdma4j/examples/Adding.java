@@ -11,7 +11,7 @@ import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 
-import java.io.PrintStream;
+import java.io.PrintWriter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -54,9 +54,9 @@ public final class Adding {
     public static void main(String[] words) {
         Arguments.run("Adding", "server [PORT] | client HOST PORT A B", words, arguments -> {
             if (arguments.are("server", 1, 2)) {
-                serve(new InetSocketAddress(arguments.port(1, 0)), System.out, listener -> {});
+                serve(new InetSocketAddress(arguments.port(1, 0)), arguments.out(), listener -> {});
             } else if (arguments.are("client", 5, 5)) {
-                add(arguments.peer(1), arguments.number(3), arguments.number(4), System.out);
+                add(arguments.peer(1), arguments.number(3), arguments.number(4), arguments.out());
             } else {
                 throw new Arguments.Wrong();
             }
@@ -64,12 +64,12 @@ public final class Adding {
     }
 
     /** Adds for one client. */
-    public static void serve(InetSocketAddress address, PrintStream out,
+    public static void serve(InetSocketAddress address, PrintWriter out,
             Consumer<CmId> onListening) throws RdmaException {
         serve(address, out, onListening, Patience.USUAL);
     }
 
-    static void serve(InetSocketAddress address, PrintStream out, Consumer<CmId> onListening,
+    static void serve(InetSocketAddress address, PrintWriter out, Consumer<CmId> onListening,
             Patience patience) throws RdmaException {
         try (CmId listener = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
             listener.bindAddress(address);
@@ -101,12 +101,12 @@ public final class Adding {
     }
 
     /** {@return the sum as the server sees it} */
-    public static int add(InetSocketAddress server, int first, int second, PrintStream out)
+    public static int add(InetSocketAddress server, int first, int second, PrintWriter out)
             throws RdmaException {
         return add(server, first, second, out, Patience.USUAL);
     }
 
-    static int add(InetSocketAddress server, int first, int second, PrintStream out,
+    static int add(InetSocketAddress server, int first, int second, PrintWriter out,
             Patience patience) throws RdmaException {
         try (CmId id = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
             id.resolveAddress(server, TIMEOUT);

@@ -1,6 +1,7 @@
 package io.rdma4j.examples;
 
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 
 /**
@@ -47,6 +48,11 @@ final class Arguments {
 
     int count() {
         return words.length;
+    }
+
+    /** {@return where the program prints; lines come out at once} */
+    PrintWriter out() {
+        return new PrintWriter(System.out, true, System.out.charset());
     }
 
     /** {@return whether the first word is this one, and there are as many words} */

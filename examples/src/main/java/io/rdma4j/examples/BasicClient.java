@@ -9,7 +9,7 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 
-import java.io.PrintStream;
+import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -43,7 +43,7 @@ public final class BasicClient {
             if (arguments.count() != 2) {
                 throw new Arguments.Wrong();
             }
-            run(arguments.peer(0), System.out);
+            run(arguments.peer(0), arguments.out());
         });
     }
 
@@ -52,11 +52,11 @@ public final class BasicClient {
      *
      * @throws RdmaException when the connection cannot be made, or ends before a message went each way
      */
-    public static void run(InetSocketAddress server, PrintStream out) throws RdmaException {
+    public static void run(InetSocketAddress server, PrintWriter out) throws RdmaException {
         run(server, out, Patience.USUAL);
     }
 
-    static void run(InetSocketAddress server, PrintStream out, Patience patience)
+    static void run(InetSocketAddress server, PrintWriter out, Patience patience)
             throws RdmaException {
         try (EventChannel events = EventChannel.create();
                 CmId id = CmId.create(events, PortSpace.TCP)) {

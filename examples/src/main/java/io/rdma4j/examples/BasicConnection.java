@@ -18,7 +18,7 @@ import io.rdma4j.verbs.WorkCompletion;
 import io.rdma4j.verbs.WorkCompletionOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;
 
-import java.io.PrintStream;
+import java.io.PrintWriter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
@@ -40,7 +40,7 @@ import java.util.concurrent.CompletableFuture;
 final class BasicConnection implements AutoCloseable {
     private static final int MESSAGE = 1024;
 
-    private final PrintStream out;
+    private final PrintWriter out;
     private final String ownSide;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment sent = arena.allocate(MESSAGE);
@@ -57,7 +57,7 @@ final class BasicConnection implements AutoCloseable {
     private int succeeded;
 
     /** @param id has its device: an address is resolved, or a request has come */
-    BasicConnection(CmId id, String ownSide, PrintStream out) throws RdmaException {
+    BasicConnection(CmId id, String ownSide, PrintWriter out) throws RdmaException {
         this.ownSide = ownSide;
         this.out = out;
         domain = id.context().allocateProtectionDomain();

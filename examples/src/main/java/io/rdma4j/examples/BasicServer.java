@@ -8,7 +8,7 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
-import java.io.PrintStream;
+import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.util.HashMap;
 import java.util.List;
@@ -35,11 +35,11 @@ import java.util.function.Consumer;
  * that stays for too long: it may have been killed, and would stay for ever.
  */
 public final class BasicServer {
-    private final PrintStream out;
+    private final PrintWriter out;
     private final Patience patience;
     private final Map<CmId, BasicConnection> connections = new HashMap<>();
 
-    private BasicServer(PrintStream out, Patience patience) {
+    private BasicServer(PrintWriter out, Patience patience) {
         this.out = out;
         this.patience = patience;
     }
@@ -48,7 +48,7 @@ public final class BasicServer {
     public static void main(String[] words) {
         Arguments.run("BasicServer", "[PORT]", words,
                 arguments -> run(new InetSocketAddress(arguments.port(0, 0)), Integer.MAX_VALUE,
-                        System.out, listener -> {}));
+                        arguments.out(), listener -> {}));
     }
 
     /**
@@ -58,12 +58,12 @@ public final class BasicServer {
      * @param connectionCount how many accepted connections to see the end of before it ends
      * @param onListening hears of the listener when clients can come
      */
-    public static void run(InetSocketAddress address, int connectionCount, PrintStream out,
+    public static void run(InetSocketAddress address, int connectionCount, PrintWriter out,
             Consumer<CmId> onListening) throws RdmaException {
         run(address, connectionCount, out, onListening, Patience.USUAL);
     }
 
-    static void run(InetSocketAddress address, int connectionCount, PrintStream out,
+    static void run(InetSocketAddress address, int connectionCount, PrintWriter out,
             Consumer<CmId> onListening, Patience patience) throws RdmaException {
         try (EventChannel events = EventChannel.create();
                 CmId listener = CmId.create(events, PortSpace.TCP)) {

@@ -24,7 +24,7 @@ import io.rdma4j.verbs.WorkCompletion;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
+import java.io.PrintWriter;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -72,12 +72,12 @@ public final class ByHand {
         Arguments.run("ByHand", "server DEVICE [TCP-PORT] | client DEVICE HOST TCP-PORT", words,
                 arguments -> {
                     if (arguments.are("server", 2, 3)) {
-                        serve(arguments.text(1), arguments.port(2, 18515), System.out,
+                        serve(arguments.text(1), arguments.port(2, 18515), arguments.out(),
                                 listening -> {});
                     } else if (arguments.are("client", 4, 4)) {
                         InetSocketAddress server = arguments.peer(2);
                         connect(arguments.text(1), server.getAddress(), server.getPort(),
-                                System.out);
+                                arguments.out());
                     } else {
                         throw new Arguments.Wrong();
                     }
@@ -85,13 +85,13 @@ public final class ByHand {
     }
 
     /** Waits for one client on a TCP port (0 for any). */
-    public static void serve(String device, int tcpPort, PrintStream out, IntConsumer onListening)
+    public static void serve(String device, int tcpPort, PrintWriter out, IntConsumer onListening)
             throws IOException {
         serve(device, tcpPort, out, onListening, PATIENCE);
     }
 
     /** As above with a peer that may be silent for some time. */
-    static void serve(String device, int tcpPort, PrintStream out, IntConsumer onListening,
+    static void serve(String device, int tcpPort, PrintWriter out, IntConsumer onListening,
             Duration patience) throws IOException {
         try (ServerSocket listener = new ServerSocket(tcpPort)) {
             out.println("waiting on TCP port " + listener.getLocalPort() + ".");
@@ -103,7 +103,7 @@ public final class ByHand {
     }
 
     /** Connects to a waiting server. */
-    public static void connect(String device, InetAddress server, int tcpPort, PrintStream out)
+    public static void connect(String device, InetAddress server, int tcpPort, PrintWriter out)
             throws IOException {
         try (Socket socket = new Socket()) {
             socket.connect(new InetSocketAddress(server, tcpPort), (int) PATIENCE.toMillis());
@@ -130,7 +130,7 @@ public final class ByHand {
         }
     }
 
-    private static void run(String deviceName, Socket socket, boolean isClient, PrintStream out,
+    private static void run(String deviceName, Socket socket, boolean isClient, PrintWriter out,
             Duration patience) throws IOException {
         socket.setSoTimeout((int) patience.toMillis());
         try (Arena arena = Arena.ofShared();

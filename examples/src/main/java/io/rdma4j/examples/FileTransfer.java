@@ -13,7 +13,7 @@ import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
 
 import java.io.IOException;
-import java.io.PrintStream;
+import java.io.PrintWriter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -66,9 +66,9 @@ public final class FileTransfer {
                 arguments -> {
                     if (arguments.are("server", 2, 3)) {
                         receive(new InetSocketAddress(arguments.port(2, 0)),
-                                Path.of(arguments.text(1)), System.out, listener -> {});
+                                Path.of(arguments.text(1)), arguments.out(), listener -> {});
                     } else if (arguments.are("client", 4, 4)) {
-                        send(arguments.peer(1), Path.of(arguments.text(3)), System.out);
+                        send(arguments.peer(1), Path.of(arguments.text(3)), arguments.out());
                     } else {
                         throw new Arguments.Wrong();
                     }
@@ -76,12 +76,12 @@ public final class FileTransfer {
     }
 
     /** Receives one file into a directory. */
-    public static void receive(InetSocketAddress address, Path directory, PrintStream out,
+    public static void receive(InetSocketAddress address, Path directory, PrintWriter out,
             Consumer<CmId> onListening) throws IOException {
         receive(address, directory, out, onListening, Patience.USUAL);
     }
 
-    static void receive(InetSocketAddress address, Path directory, PrintStream out,
+    static void receive(InetSocketAddress address, Path directory, PrintWriter out,
             Consumer<CmId> onListening, Patience patience) throws IOException {
         try (CmId listener = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
             listener.bindAddress(address);
@@ -113,7 +113,7 @@ public final class FileTransfer {
     }
 
     private static void writeFile(CmId id, MemorySegment buffer, MemoryRegion messageRegion,
-            Path directory, PrintStream out, Patience patience) throws IOException {
+            Path directory, PrintWriter out, Patience patience) throws IOException {
         int nameLength = awaitImmediate(id, patience);
         String name = fileName(new String(buffer.asSlice(0, Math.min(nameLength, MAX_NAME))
                 .toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8));
@@ -169,12 +169,12 @@ public final class FileTransfer {
     }
 
     /** Sends a file to a server. */
-    public static void send(InetSocketAddress server, Path path, PrintStream out)
+    public static void send(InetSocketAddress server, Path path, PrintWriter out)
             throws IOException {
         send(server, path, out, Patience.USUAL);
     }
 
-    static void send(InetSocketAddress server, Path path, PrintStream out, Patience patience)
+    static void send(InetSocketAddress server, Path path, PrintWriter out, Patience patience)
             throws IOException {
         try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ);
                 CmId id = CmId.create(PortSpace.TCP);

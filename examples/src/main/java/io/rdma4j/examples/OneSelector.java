@@ -18,7 +18,7 @@ import io.rdma4j.verbs.WorkCompletion;
 import io.rdma4j.verbs.WorkCompletionOpcode;
 
 import java.io.IOException;
-import java.io.PrintStream;
+import java.io.PrintWriter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -63,7 +63,7 @@ public final class OneSelector implements AutoCloseable {
     private static final int DEPTH = 2;
     private static final Duration TIMEOUT = Duration.ofMillis(500);
 
-    private final PrintStream out;
+    private final PrintWriter out;
     private final Patience patience;
     private final Selector selector = Selector.open();
     private final EventChannel events = EventChannel.create();
@@ -77,7 +77,7 @@ public final class OneSelector implements AutoCloseable {
         void run() throws IOException;
     }
 
-    private OneSelector(PrintStream out, Patience patience) throws IOException {
+    private OneSelector(PrintWriter out, Patience patience) throws IOException {
         this.out = out;
         this.patience = patience;
         register(events.selectableChannel(), SelectionKey.OP_READ, this::onEvent);
@@ -88,10 +88,11 @@ public final class OneSelector implements AutoCloseable {
     public static void main(String[] words) {
         Arguments.run("OneSelector", "server [PORT] | client HOST PORT TEXT", words, arguments -> {
             if (arguments.are("server", 1, 2)) {
-                serve(new InetSocketAddress(arguments.port(1, 0)), Integer.MAX_VALUE, System.out,
+                serve(new InetSocketAddress(arguments.port(1, 0)), Integer.MAX_VALUE,
+                        arguments.out(),
                         listener -> {});
             } else if (arguments.are("client", 4, 4)) {
-                ask(arguments.peer(1), arguments.text(3), System.out);
+                ask(arguments.peer(1), arguments.text(3), arguments.out());
             } else {
                 throw new Arguments.Wrong();
             }
@@ -105,12 +106,12 @@ public final class OneSelector implements AutoCloseable {
      * @param clientCount how many clients to see the end of before it ends
      * @param onListening hears of the RDMA listener when clients of both kinds can come
      */
-    public static void serve(InetSocketAddress address, int clientCount, PrintStream out,
+    public static void serve(InetSocketAddress address, int clientCount, PrintWriter out,
             Consumer<CmId> onListening) throws IOException {
         serve(address, clientCount, out, onListening, Patience.USUAL);
     }
 
-    static void serve(InetSocketAddress address, int clientCount, PrintStream out,
+    static void serve(InetSocketAddress address, int clientCount, PrintWriter out,
             Consumer<CmId> onListening, Patience patience) throws IOException {
         try (OneSelector server = new OneSelector(out, patience);
                 ServerSocketChannel sockets = ServerSocketChannel.open();
@@ -363,12 +364,12 @@ public final class OneSelector implements AutoCloseable {
     // ---------------------------------------------------------------- the client
 
     /** {@return the server's answer, by RDMA} */
-    public static String ask(InetSocketAddress server, String text, PrintStream out)
+    public static String ask(InetSocketAddress server, String text, PrintWriter out)
             throws RdmaException {
         return ask(server, text, out, Patience.USUAL);
     }
 
-    static String ask(InetSocketAddress server, String text, PrintStream out, Patience patience)
+    static String ask(InetSocketAddress server, String text, PrintWriter out, Patience patience)
             throws RdmaException {
         byte[] question = text.getBytes(StandardCharsets.UTF_8);
         if (question.length > TEXT_BYTES) {

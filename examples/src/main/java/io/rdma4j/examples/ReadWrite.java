@@ -11,7 +11,7 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.WorkCompletion;
 
-import java.io.PrintStream;
+import java.io.PrintWriter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -67,9 +67,9 @@ public final class ReadWrite {
                 arguments -> {
                     if (arguments.are("server", 2, 3)) {
                         serve(new InetSocketAddress(arguments.port(2, 0)), mode(arguments.text(1)),
-                                System.out, listener -> {});
+                                arguments.out(), listener -> {});
                     } else if (arguments.are("client", 4, 4)) {
-                        connect(arguments.peer(2), mode(arguments.text(1)), System.out);
+                        connect(arguments.peer(2), mode(arguments.text(1)), arguments.out());
                     } else {
                         throw new Arguments.Wrong();
                     }
@@ -85,12 +85,12 @@ public final class ReadWrite {
     }
 
     /** Serves one connection. */
-    public static void serve(InetSocketAddress address, Mode mode, PrintStream out,
+    public static void serve(InetSocketAddress address, Mode mode, PrintWriter out,
             Consumer<CmId> onListening) throws RdmaException {
         serve(address, mode, out, onListening, Patience.USUAL);
     }
 
-    static void serve(InetSocketAddress address, Mode mode, PrintStream out,
+    static void serve(InetSocketAddress address, Mode mode, PrintWriter out,
             Consumer<CmId> onListening, Patience patience) throws RdmaException {
         try (CmId listener = CmId.create(PortSpace.TCP)) {
             listener.bindAddress(address);
@@ -108,12 +108,12 @@ public final class ReadWrite {
     }
 
     /** Runs the client's side once. */
-    public static void connect(InetSocketAddress server, Mode mode, PrintStream out)
+    public static void connect(InetSocketAddress server, Mode mode, PrintWriter out)
             throws RdmaException {
         connect(server, mode, out, Patience.USUAL);
     }
 
-    static void connect(InetSocketAddress server, Mode mode, PrintStream out, Patience patience)
+    static void connect(InetSocketAddress server, Mode mode, PrintWriter out, Patience patience)
             throws RdmaException {
         try (CmId id = CmId.create(PortSpace.TCP)) {
             id.resolveAddress(server, TIMEOUT);
@@ -160,7 +160,7 @@ public final class ReadWrite {
             }
         }
 
-        void exchange(Mode mode, PrintStream out) throws RdmaException {
+        void exchange(Mode mode, PrintWriter out) throws RdmaException {
             MemoryRegion shared = mode == Mode.READ ? localRegion : remoteRegion;
             send(MSG_MR, shared.address(), shared.rkey());
             MemorySegment peer = receive(MSG_MR);

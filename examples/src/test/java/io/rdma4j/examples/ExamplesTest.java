@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
+import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
@@ -49,7 +49,8 @@ class ExamplesTest {
 
     private static final class Output {
         private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        final PrintStream stream = new PrintStream(bytes, true, StandardCharsets.UTF_8);
+        final PrintWriter out = new PrintWriter(bytes, true,
+                StandardCharsets.UTF_8);
 
         List<String> lines() {
             return bytes.toString(StandardCharsets.UTF_8).lines().toList();
@@ -86,10 +87,17 @@ class ExamplesTest {
         served.get(30, TimeUnit.SECONDS);
     }
 
+    /** The build runs this class as a module, with what the module's descriptor says and no more. */
+    @Test
+    void examplesAreAModuleWhereTheBuildSaysSo() {
+        assertThat(BasicServer.class.getModule().isNamed())
+                .isEqualTo(Boolean.getBoolean("rdma4j.test.module"));
+    }
+
     @Test
     void basicClientAndServerGreetEachOther() throws Exception {
-        run(ready -> BasicServer.run(ANY_PORT, 1, server.stream, ready),
-                address -> BasicClient.run(address, client.stream));
+        run(ready -> BasicServer.run(ANY_PORT, 1, server.out, ready),
+                address -> BasicClient.run(address, client.out));
         String pid = String.valueOf(ProcessHandle.current().pid());
         assertThat(server.lines()).contains("received connection request.",
                 "connected. posting send...", "send completed successfully.",
@@ -103,13 +111,13 @@ class ExamplesTest {
 
     @Test
     void basicClientSaysWhyItCannotConnect() throws Exception {
-        run(ready -> BasicServer.run(ANY_PORT, 1, server.stream, ready), address -> {
+        run(ready -> BasicServer.run(ANY_PORT, 1, server.out, ready), address -> {
             InetSocketAddress nobody = new InetSocketAddress(address.getAddress(), 1);
             assertThatExceptionOfType(RdmaException.class)
-                    .isThrownBy(() -> BasicClient.run(nobody, client.stream))
+                    .isThrownBy(() -> BasicClient.run(nobody, client.out))
                     .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.ECONNREFUSED))
                     .withMessageContaining("invalid service ID");
-            BasicClient.run(address, client.stream);
+            BasicClient.run(address, client.out);
         });
     }
 
@@ -140,7 +148,7 @@ class ExamplesTest {
     void basicClientFailsWhenItsMessageIsRefused() throws Exception {
         run(ready -> serveOnce(ready, 16, CmId::awaitReceiveCompletion),
                 address -> assertThatExceptionOfType(RdmaException.class)
-                        .isThrownBy(() -> BasicClient.run(address, client.stream))
+                        .isThrownBy(() -> BasicClient.run(address, client.out))
                         .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EIO))
                         .withMessageContaining("REMOTE_INVALID_REQUEST_ERROR"));
     }
@@ -152,21 +160,21 @@ class ExamplesTest {
             id.awaitReceiveCompletion();
             id.disconnect();
         }), address -> assertThatExceptionOfType(RdmaException.class)
-                .isThrownBy(() -> BasicClient.run(address, client.stream))
+                .isThrownBy(() -> BasicClient.run(address, client.out))
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.ECONNRESET))
                 .withMessageContaining("ended before a message had gone each way"));
     }
 
     @Test
     void basicServerGoesOnAfterAClientThatDidNotWait() throws Exception {
-        run(ready -> BasicServer.run(ANY_PORT, 1, server.stream, listener -> {
+        run(ready -> BasicServer.run(ANY_PORT, 1, server.out, listener -> {
             try {
                 withdrawRequest(listener.localAddress());
             } catch (RdmaException e) {
                 throw new IllegalStateException(e);
             }
             ready.accept(listener);
-        }), address -> BasicClient.run(address, client.stream));
+        }), address -> BasicClient.run(address, client.out));
         assertThat(server.lines()).filteredOn(line -> line.startsWith("connection failed: accept"))
                 .hasSize(1);
         // Completions and events are told by two threads, in either order.
@@ -185,12 +193,12 @@ class ExamplesTest {
         }
         // Packets arrive in order: with the answer to a later one, the earlier ones have been dealt with.
         assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> BasicClient.run(
-                new InetSocketAddress(address.getAddress(), 1), new Output().stream));
+                new InetSocketAddress(address.getAddress(), 1), new Output().out));
     }
 
     @Test
     void basicServerGoesOnAfterAnExchangeThatFailed() throws Exception {
-        run(ready -> BasicServer.run(ANY_PORT, 2, server.stream, ready), address -> {
+        run(ready -> BasicServer.run(ANY_PORT, 2, server.out, ready), address -> {
             try (CmId id = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
                 id.resolveAddress(address, Duration.ofSeconds(2));
                 id.resolveRoute(Duration.ofSeconds(2));
@@ -202,7 +210,7 @@ class ExamplesTest {
                     id.closeQueuePair();
                 }
             }
-            BasicClient.run(address, client.stream);
+            BasicClient.run(address, client.out);
         });
         assertThat(server.lines()).contains("peer disconnected.")
                 .anyMatch(line -> line.contains("LOCAL_LENGTH_ERROR"));
@@ -212,8 +220,8 @@ class ExamplesTest {
     @ParameterizedTest
     @EnumSource
     void readWriteShowsEachTheMemoryOfTheOther(ReadWrite.Mode mode) throws Exception {
-        run(ready -> ReadWrite.serve(ANY_PORT, mode, server.stream, ready),
-                address -> ReadWrite.connect(address, mode, client.stream));
+        run(ready -> ReadWrite.serve(ANY_PORT, mode, server.out, ready),
+                address -> ReadWrite.connect(address, mode, client.out));
         assertThat(server.lines()).last().asString()
                 .startsWith("remote buffer: message from active/client side");
         assertThat(client.lines()).last().asString()
@@ -222,22 +230,22 @@ class ExamplesTest {
 
     @Test
     void addingServerAdds() throws Exception {
-        run(ready -> Adding.serve(ANY_PORT, server.stream, ready), address -> assertThat(
-                Adding.add(address, 123_456, -789, client.stream)).isEqualTo(122_667));
+        run(ready -> Adding.serve(ANY_PORT, server.out, ready), address -> assertThat(
+                Adding.add(address, 123_456, -789, client.out)).isEqualTo(122_667));
         assertThat(server.lines()).contains("adding 123456 and -789.");
     }
 
     @Test
     void oneSelectorServesSocketsAndRdmaAtOnce() throws Exception {
-        run(ready -> OneSelector.serve(ANY_PORT, 4, server.stream, ready), address -> {
+        run(ready -> OneSelector.serve(ANY_PORT, 4, server.out, ready), address -> {
             try (Socket first = new Socket(address.getAddress(), address.getPort());
                     Socket second = new Socket(address.getAddress(), address.getPort())) {
                 assertThat(ask(first, "first by tcp")).isEqualTo("FIRST BY TCP");
-                assertThat(OneSelector.ask(address, "by rdma", client.stream))
+                assertThat(OneSelector.ask(address, "by rdma", client.out))
                         .isEqualTo("BY RDMA");
                 assertThat(ask(second, "second by tcp")).isEqualTo("SECOND BY TCP");
                 assertThat(ask(first, "Once More")).isEqualTo("ONCE MORE");
-                assertThat(OneSelector.ask(address, "again", client.stream)).isEqualTo("AGAIN");
+                assertThat(OneSelector.ask(address, "again", client.out)).isEqualTo("AGAIN");
             }
         });
         assertThat(server.lines())
@@ -255,9 +263,9 @@ class ExamplesTest {
 
     @Test
     void oneSelectorRefusesWhatDoesNotFitAndGoesOn() throws Exception {
-        run(ready -> OneSelector.serve(ANY_PORT, 2, server.stream, ready), address -> {
+        run(ready -> OneSelector.serve(ANY_PORT, 2, server.out, ready), address -> {
             assertThatExceptionOfType(RdmaException.class)
-                    .isThrownBy(() -> OneSelector.ask(address, "x".repeat(200), client.stream))
+                    .isThrownBy(() -> OneSelector.ask(address, "x".repeat(200), client.out))
                     .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EMSGSIZE));
             try (CmId id = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
                 id.resolveAddress(address, Duration.ofSeconds(2));
@@ -270,7 +278,7 @@ class ExamplesTest {
                     id.closeQueuePair();
                 }
             }
-            assertThat(OneSelector.ask(address, "still there", client.stream))
+            assertThat(OneSelector.ask(address, "still there", client.out))
                     .isEqualTo("STILL THERE");
         });
     }
@@ -283,8 +291,8 @@ class ExamplesTest {
         new Random(size).nextBytes(bytes);
         Files.write(file, bytes);
         Path received = Files.createDirectory(directory.resolve("received"));
-        run(ready -> FileTransfer.receive(ANY_PORT, received, server.stream, ready),
-                address -> FileTransfer.send(address, file, client.stream));
+        run(ready -> FileTransfer.receive(ANY_PORT, received, server.out, ready),
+                address -> FileTransfer.send(address, file, client.out));
         assertThat(received.resolve("original.bin")).hasBinaryContent(bytes);
     }
 
@@ -293,7 +301,7 @@ class ExamplesTest {
         CompletableFuture<Integer> port = new CompletableFuture<>();
         CompletableFuture<Void> served = CompletableFuture.runAsync(() -> {
             try {
-                ByHand.serve("roce_lo", 0, server.stream, port::complete, Duration.ofMillis(200));
+                ByHand.serve("roce_lo", 0, server.out, port::complete, Duration.ofMillis(200));
             } catch (IOException e) {
                 port.completeExceptionally(e);
                 throw new UncheckedIOException(e);
@@ -316,14 +324,14 @@ class ExamplesTest {
         CompletableFuture<Integer> port = new CompletableFuture<>();
         CompletableFuture<Void> served = CompletableFuture.runAsync(() -> {
             try {
-                ByHand.serve("roce_lo", 0, server.stream, port::complete);
+                ByHand.serve("roce_lo", 0, server.out, port::complete);
             } catch (Exception e) {
                 port.completeExceptionally(e);
                 throw new IllegalStateException(e);
             }
         });
         ByHand.connect("roce_lo", InetAddress.getLoopbackAddress(), port.get(30, TimeUnit.SECONDS),
-                client.stream);
+                client.out);
         served.get(30, TimeUnit.SECONDS);
         assertThat(client.lines()).contains("queue pair is in state RTS.").last().asString()
                 .startsWith("1000 round trips of 64 bytes");

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
+import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -34,7 +34,8 @@ class KilledPeerTest {
     private static final InetSocketAddress ANY_PORT = new InetSocketAddress(ADDRESS, 0);
 
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    private final PrintStream out = new PrintStream(bytes, true, StandardCharsets.UTF_8);
+    private final PrintWriter out = new PrintWriter(bytes, true,
+            StandardCharsets.UTF_8);
 
     /** A {@link SilentPeer}. */
     private static final class Peer implements AutoCloseable {
@@ -42,6 +43,8 @@ class KilledPeerTest {
         private final BufferedReader reader;
 
         Peer(String... arguments) throws IOException {
+            assertThat(SilentPeer.class.getModule().isNamed())
+                    .as("these tests run on the class path, which their peers are given").isFalse();
             List<String> command = new ArrayList<>(
                     List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                             "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",

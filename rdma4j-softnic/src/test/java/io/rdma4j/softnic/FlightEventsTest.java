@@ -11,6 +11,7 @@ import io.rdma4j.softnic.network.ReceivedDatagram;
 import io.rdma4j.softnic.roce.RoceLink;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.AfterEach;
@@ -168,15 +169,16 @@ class FlightEventsTest {
             client.resolveRoute(TIMEOUT);
             client.createQueuePair(null, new QueuePairInitAttributes());
             client.connect(new ConnectionParameters());
-            try (CmId server = served.get(20, TimeUnit.SECONDS)) {
+            try (CmId server = served.get(20, TimeUnit.SECONDS);
+                    MemoryRegion region = server.registerMessages(
+                            MemorySegment.ofBuffer(ByteBuffer.allocateDirect(8)))) {
                 local = text(client.localAddress());
                 remote = text(client.peerAddress());
                 queuePair = client.queuePair().number();
                 serverQueuePair = server.queuePair().number();
                 client.disconnect();
                 // It learns of the end by the flush of a receive.
-                server.postReceive(1, server.registerMessages(
-                        MemorySegment.ofBuffer(ByteBuffer.allocateDirect(8))), 0, 8);
+                server.postReceive(1, region, 0, 8);
                 assertThat(server.awaitReceiveCompletion().isSuccess()).isFalse();
             }
             assertRejected(port + 1);

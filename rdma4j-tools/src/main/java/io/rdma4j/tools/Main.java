@@ -1,12 +1,19 @@
 package io.rdma4j.tools;
 
+import io.rdma4j.tools.basic.Client;
+import io.rdma4j.tools.basic.Server;
 import io.rdma4j.tools.cmtools.Cmtime;
 import io.rdma4j.tools.cmtools.Mckey;
 import io.rdma4j.tools.cmtools.Ucmatose;
 import io.rdma4j.tools.cmtools.Udaddy;
 import io.rdma4j.tools.demo.Demo;
 import io.rdma4j.tools.demo.DemoSide;
+import io.rdma4j.tools.devices.IbvAsyncwatch;
+import io.rdma4j.tools.devices.IbvDevices;
+import io.rdma4j.tools.devices.IbvDevinfo;
+import io.rdma4j.tools.devices.ShowGids;
 import io.rdma4j.tools.options.DeviceName;
+import io.rdma4j.tools.output.OneLine;
 import io.rdma4j.tools.perftest.IbAtomicBw;
 import io.rdma4j.tools.perftest.IbAtomicLat;
 import io.rdma4j.tools.perftest.IbReadBw;
@@ -20,6 +27,7 @@ import io.rdma4j.tools.pingpong.IbvRcPingpong;
 import io.rdma4j.tools.pingpong.IbvSrqPingpong;
 import io.rdma4j.tools.pingpong.IbvUcPingpong;
 import io.rdma4j.tools.pingpong.IbvUdPingpong;
+import io.rdma4j.tools.rping.Rping;
 import io.rdma4j.tools.stat.Stat;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -30,9 +38,6 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.NoSuchFileException;
 import java.util.Locale;
 
 /** The {@code rdma4j} command. */
@@ -96,7 +101,7 @@ public final class Main implements Runnable {
         return (e, arguments) -> {
             CommandLine command = e.getCommandLine();
             command.getErr().printf("%s: %s; '%s --help' lists what is possible%n",
-                    command.getCommandName(), firstLine(e),
+                    command.getCommandName(), OneLine.of(e),
                     command.getCommandSpec().qualifiedName());
             return command.getCommandSpec().exitCodeOnInvalidInput();
         };
@@ -104,27 +109,14 @@ public final class Main implements Runnable {
 
     private static IExecutionExceptionHandler oneLineForFailures() {
         return (e, command, parsed) -> {
-            command.getErr().printf("%s: %s%s%n", command.getCommandName(), firstLine(e),
+            command.getErr().printf("%s: %s%s%n", command.getCommandName(), OneLine.of(e),
                     DeviceName.wayOut(e, command.getCommandSpec()));
             return command.getCommandSpec().exitCodeOnExecutionException();
         };
     }
 
-    /** {@return what happened in one line} */
-    static String firstLine(Throwable e) {
-        String message = e.getMessage() == null ? "" : e.getMessage();
-        String line = message.lines().findFirst().orElse("");
-        return switch (e) {
-            // These have nothing but the file's name to say.
-            case NoSuchFileException missing -> line + ": no such file or directory";
-            case FileAlreadyExistsException present -> line + ": it exists already";
-            case AccessDeniedException denied -> line + ": permission denied";
-            default -> line.isEmpty() ? e.getClass().getSimpleName() : line;
-        };
-    }
-
     @Override
     public void run() {
-        spec.commandLine().usage(System.out);
+        spec.commandLine().usage(spec.commandLine().getOut());
     }
 }

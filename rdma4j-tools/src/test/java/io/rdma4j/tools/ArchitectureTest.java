@@ -261,6 +261,29 @@ class ArchitectureTest {
                 .orShould().haveSimpleNameStartingWith("Abstract").check(ALL);
     }
 
+    /** What the tools share is below what they are: it knows no tool, and nothing knows the list of them. */
+    @Test
+    void sharedPartsOfTheToolsKnowNoTool() {
+        classes().that().resideInAnyPackage("io.rdma4j.tools.tcp..", "io.rdma4j.tools.endpoint..",
+                "io.rdma4j.tools.options..", "io.rdma4j.tools.output..").should()
+                .onlyDependOnClassesThat(resideInAnyPackage("java..", "io.rdma4j.tools.tcp..",
+                        "io.rdma4j.tools.endpoint..", "io.rdma4j.tools.options..",
+                        "io.rdma4j.tools.output..", "io.rdma4j.verbs..", "io.rdma4j.cm..",
+                        "picocli..", "org.HdrHistogram..", "org.jspecify.."))
+                .check(ALL);
+        noClasses().that().resideInAPackage("io.rdma4j.tools.*..").should()
+                .dependOnClassesThat().haveFullyQualifiedName("io.rdma4j.tools.Main").check(ALL);
+    }
+
+    /** A tool runs in a JVM of others, too: it writes where it is told, and ends by returning. */
+    @Test
+    void onlyMainKnowsTheProcess() {
+        noClasses().that().resideInAPackage("io.rdma4j.tools..").and()
+                .doNotHaveFullyQualifiedName("io.rdma4j.tools.Main").should()
+                .accessField(System.class, "out").orShould().accessField(System.class, "err")
+                .orShould().callMethod(System.class, "exit", int.class).check(ALL);
+    }
+
     @Test
     void toolsUseTheApiAlone() {
         noClasses().that().resideInAnyPackage("io.rdma4j.tools..", "io.rdma4j.examples..").should()

@@ -11,7 +11,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A command in a thread of this process, for tests that need no process of their own: a start takes a hundredth of
- * that of a JVM. Not for commands that write to the standard output themselves.
+ * that of a JVM. Two of them share a device; {@code rdma4j.loopback} says whether packets between them go through the
+ * network.
  */
 final class Command extends Running {
     private static final int ROOM = 1 << 16;

@@ -5,9 +5,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import java.io.PrintWriter;
+import java.io.IOException;
 import java.io.RandomAccessFile;
-import java.io.StringWriter;
 import java.net.DatagramSocket;
 import java.net.Inet4Address;
 import java.net.InetAddress;
@@ -25,63 +24,56 @@ import java.util.concurrent.TimeUnit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-/** The commands as users call them: output, one-line errors, exit statuses; pairs as two processes. */
+/**
+ * The commands as users call them: output, one-line errors, exit statuses. Pairs are two threads, but for those of which a
+ * process is part: the demo, one that is terminated, the locale, the classic pair.
+ */
 class CommandLineTest {
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final String ADDRESS = ownLoopbackAddress();
 
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
+    private final Invocation tools = new Invocation();
 
     private int run(String... arguments) {
-        return Main.commandLine().setOut(new PrintWriter(out, true))
-                .setErr(new PrintWriter(err, true)).execute(arguments);
+        return tools.run(List.of(arguments));
     }
 
     private void assertFails(int status, String[] words, String... arguments) {
-        assertThat(run(arguments)).isEqualTo(status);
-        assertThat(err.toString().strip()).doesNotContain("\n").doesNotContain("Exception")
-                .contains(words);
+        tools.assertFails(status, List.of(arguments), words);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"demo", "server", "client", "rping", "ibv_devices", "ibv_devinfo"})
     void everyCommandHasHelp(String command) {
         assertThat(run(command, "--help")).isZero();
-        assertThat(out.toString()).contains("Usage: rdma4j " + command);
+        assertThat(tools.out()).contains("Usage: rdma4j " + command);
     }
 
     @Test
     void devicesAreListedAndDescribedAsByTheOriginals() {
         assertThat(run("ibv_devices")).isZero();
-        assertThat(out.toString()).contains("    device          \t   node GUID")
+        assertThat(tools.out()).contains("    device          \t   node GUID")
                 .containsPattern("    roce_lo         \t[0-9a-f]{16}");
         assertThat(run("ibv_devinfo", "-d", "roce_lo")).isZero();
-        assertThat(out.toString()).contains("hca_id:\troce_lo", "\ttransport:\t\t\tInfiniBand (0)",
+        assertThat(tools.out()).contains("hca_id:\troce_lo", "\ttransport:\t\t\tInfiniBand (0)",
                 "\t\t\tstate:\t\t\tPORT_ACTIVE (4)", "\t\t\tlink_layer:\t\tEthernet");
         assertThat(run("ibv_devinfo", "-d", "roce_lo", "-v")).isZero();
-        assertThat(out.toString()).contains("\tmax_qp_wr:\t\t\t", "::ffff:127.0.0.", "RoCE v2",
+        assertThat(tools.out()).contains("\tmax_qp_wr:\t\t\t", "::ffff:127.0.0.", "RoCE v2",
                 "\tgeneral_odp_caps:\n", "\trc_odp_caps:\n\t\t\t\t\tSUPPORT_SEND\n",
                 "\txrc_odp_caps:\n\t\t\t\t\tNO SUPPORT\n", "\tdevice_cap_flags_ex:\t\t0x0\n",
                 "\ttag matching not supported\n", "\tnum_comp_vectors:\t\t");
-        out.getBuffer().setLength(0);
         assertThat(run("ibv_devinfo", "-l")).isZero();
-        assertThat(out.toString()).containsPattern("^\\d+ HCAs? found:\n").contains("\troce_lo\n")
+        assertThat(tools.out()).containsPattern("^\\d+ HCAs? found:\n").contains("\troce_lo\n")
                 .endsWith("\n\n");
     }
 
     @Test
     void wrongOptionsAndArgumentsAreOneLineAndStatusTwo() {
         assertFails(2, new String[]{"client", "ADDR"}, "client");
-        err.getBuffer().setLength(0);
         assertFails(2, new String[]{"rping", "-s", "-c"}, "rping");
-        err.getBuffer().setLength(0);
         assertFails(2, new String[]{"-S", "7"}, "rping", "-c", "-S", "7");
-        err.getBuffer().setLength(0);
         assertFails(2, new String[]{"--nonsense"}, "demo", "--nonsense");
-        err.getBuffer().setLength(0);
         assertFails(2, new String[]{"/no/such/file", "not there"}, "demo", "/no/such/file");
-        err.getBuffer().setLength(0);
         assertFails(2, new String[]{"PORT"}, "client", "127.0.0.1", "many");
     }
 
@@ -103,20 +95,17 @@ class CommandLineTest {
     void devicePortsThatDoNotExistAreWrongArguments() {
         assertFails(2, new String[]{"roce_lo", "no port 5", "from 1 to 1"}, "ibv_devinfo", "-d",
                 "roce_lo", "-i", "5");
-        assertThat(out.toString()).isEmpty();
-        err.getBuffer().setLength(0);
+        assertThat(tools.out()).isEmpty();
         assertFails(2, new String[]{"port", "'0'"}, "ibv_devinfo", "-i", "0");
         assertThat(run("ibv_devinfo", "-d", "roce_lo", "-i", "1")).isZero();
-        assertThat(out.toString()).contains("\t\tport:\t1");
+        assertThat(tools.out()).contains("\t\tport:\t1");
     }
 
     @Test
     void failuresAreOneLineAndStatusOne() {
         assertFails(1, new String[]{"unknown host 'no.such.host.invalid'"}, "client",
                 "no.such.host.invalid", "1");
-        err.getBuffer().setLength(0);
         assertFails(1, new String[]{"mlx5_0", "roce_lo"}, "ibv_devinfo", "-d", "mlx5_0");
-        err.getBuffer().setLength(0);
         assertFails(1, new String[]{"198.51.100.7", "no RDMA device"}, "server", "-a",
                 "198.51.100.7");
     }
@@ -159,8 +148,8 @@ class CommandLineTest {
     @Test
     void demoShowsEveryStepOfTwoProcesses(@TempDir Path directory) throws Exception {
         Path capture = directory.resolve("demo.pcap");
-        assertThat(run("demo", "--pcap", capture.toString())).as(err.toString()).isZero();
-        assertThat(out.toString()).contains("address resolved", "route resolved",
+        assertThat(run("demo", "--pcap", capture.toString())).as(tools.err()).isZero();
+        assertThat(tools.out()).contains("address resolved", "route resolved",
                 "connection request", "established", "SEND \"hello from the client",
                 "SEND \"hello from the server", "rkey", "WRITE of", "READ of",
                 "woken by WRITE_WITH_IMM", "done message", "disconnected",
@@ -169,19 +158,46 @@ class CommandLineTest {
         assertThat(new CaptureCheck(capture).badPackets()).isEmpty();
     }
 
-    @ParameterizedTest
-    @ValueSource(ints = {0, 1, 5_000_000})
-    void demoCarriesAFile(int size, @TempDir Path directory) throws Exception {
-        Path file = directory.resolve("file");
+    @Test
+    void demoCarriesAFile(@TempDir Path directory) throws Exception {
+        Path file = randomFile(directory, 5_000_000);
+        Path copy = directory.resolve("copy");
+        assertThat(run("demo", file.toString(), "--output", copy.toString())).as(tools.err())
+                .isZero();
+        assertThat(tools.out()).contains("ok        SHA-256 of what arrived equals")
+                .doesNotContain("MISMATCH");
+        assertThat(copy).hasSameBinaryContentAs(file);
+    }
+
+    private static Path randomFile(Path directory, int size) throws IOException {
         byte[] bytes = new byte[size];
         new Random(1).nextBytes(bytes);
-        Files.write(file, bytes);
+        return Files.write(directory.resolve("file"), bytes);
+    }
+
+    /** Carries a file as the demo does, its two sides being threads. */
+    private static void carry(Path file, Path copy) throws Exception {
+        try (Running server = Command.start(List.of("demo-side", "--file", copy.toString()))) {
+            String[] words = server.lineWith("@LISTENING").split(" ", -1);
+            try (Running client = Command.start(List.of("demo-side", "--server",
+                    words[2] + ":" + words[3], file.toString()))) {
+                assertThat(client.awaitEnd()).as(client.text()).isZero();
+                assertThat(client.text())
+                        .containsPattern("@CHECK \\d+ true the server's SHA-256 equals");
+            }
+            assertThat(server.awaitEnd()).as(server.text()).isZero();
+            assertThat(server.text())
+                    .containsPattern("@CHECK \\d+ true SHA-256 of what arrived equals");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, (1 << 20) + 1})
+    void sidesOfTheDemoCarryAFile(int size, @TempDir Path directory) throws Exception {
+        Path file = randomFile(directory, size);
         Path copy = directory.resolve("copy");
-        assertThat(run("demo", file.toString(), "--output", copy.toString())).as(err.toString())
-                .isZero();
-        assertThat(out.toString()).contains("ok        SHA-256 of what arrived equals")
-                .doesNotContain("MISMATCH");
-        assertThat(copy).hasBinaryContent(bytes);
+        carry(file, copy);
+        assertThat(copy).hasSameBinaryContentAs(file);
     }
 
     @Test
@@ -192,10 +208,8 @@ class CommandLineTest {
                 + "/precious"))) {
             assertFails(2, new String[]{"same file"}, "demo", file.toString(), "-o",
                     same.toString());
-            err.getBuffer().setLength(0);
             assertFails(2, new String[]{"same file"}, "demo", file.toString(), "--pcap",
                     same.toString());
-            err.getBuffer().setLength(0);
         }
         assertThat(file).hasContent("content");
     }
@@ -206,18 +220,15 @@ class CommandLineTest {
         for (String option : List.of("--output", "--pcap")) {
             assertFails(2, new String[]{option, "no directory '/no/dir'"}, "demo",
                     file.toString(), option, "/no/dir/copy");
-            err.getBuffer().setLength(0);
             assertFails(2, new String[]{option, "is a directory"}, "demo", file.toString(),
                     option, directory.toString());
-            err.getBuffer().setLength(0);
         }
         assertFails(2, new String[]{"--output", "/dev/null", "no regular file"}, "demo",
                 file.toString(), "-o", "/dev/null");
-        err.getBuffer().setLength(0);
         assertFails(2, new String[]{"same file"}, "demo", file.toString(), "-o",
                 directory.resolve("new").toString(), "--pcap",
                 directory.resolve("new").toString());
-        assertThat(out.toString()).isEmpty();
+        assertThat(tools.out()).isEmpty();
     }
 
     @Test
@@ -225,8 +236,7 @@ class CommandLineTest {
         Path file = Files.writeString(directory.resolve("file"), "new");
         Path old = Files.writeString(directory.resolve("old"), "a longer content");
         Path link = Files.createSymbolicLink(directory.resolve("link"), old);
-        assertThat(run("demo", file.toString(), "-o", link.toString())).as(err.toString())
-                .isZero();
+        carry(file, link);
         assertThat(old).hasContent("new");
         assertThat(link).isSymbolicLink();
         assertThat(directory.toFile().list()).containsExactlyInAnyOrder("file", "old", "link");
@@ -279,11 +289,10 @@ class CommandLineTest {
 
     @Test
     void rpingChecksWhatComesBack() throws Exception {
-        try (Program server = new Program("rping", "-s", "-a", ADDRESS, "-p", "17174", "-S",
-                "5000", "-v")) {
+        try (Running server = Command.start("rping -s -p 17174 -S 5000 -v -a " + ADDRESS)) {
             server.lineWith("listening");
-            try (Program client = new Program("rping", "-c", "-a", ADDRESS, "-p", "17174", "-S",
-                    "5000", "-C", "10", "-V", "-v")) {
+            try (Running client = Command
+                    .start("rping -c -p 17174 -S 5000 -C 10 -V -v -a " + ADDRESS)) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
                 assertThat(client.text()).contains("ping data: rdma-ping-9: J");
             }
@@ -303,9 +312,9 @@ class CommandLineTest {
 
     @Test
     void clientEndsWhenTheExchangeFails() throws Exception {
-        try (Program server = new Program("rping", "-s", "-a", ADDRESS, "-p", "17175", "-v")) {
+        try (Running server = Command.start("rping -s -p 17175 -v -a " + ADDRESS)) {
             server.lineWith("listening");
-            try (Program client = new Program("client", ADDRESS, "17175")) {
+            try (Running client = Command.start("client " + ADDRESS + " 17175")) {
                 assertThat(client.awaitEnd()).isOne();
                 assertThat(client.lastLine())
                         .startsWith("client: exchange messages: REMOTE_INVALID_REQUEST_ERROR");
@@ -314,10 +323,8 @@ class CommandLineTest {
     }
 
     @Test
-    void clientWithoutServerFailsAtOnce() throws Exception {
-        try (Program client = new Program("client", "127.0.0.1", "1")) {
-            assertThat(client.awaitEnd()).isOne();
-            assertThat(client.text()).contains("rejected (8: invalid service ID)");
-        }
+    void clientWithoutServerFailsAtOnce() {
+        assertFails(1, new String[]{"rejected (8: invalid service ID)"}, "client", "127.0.0.1",
+                "1");
     }
 }

@@ -5,8 +5,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.net.DatagramSocket;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -15,8 +13,8 @@ import java.util.List;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The connection manager's tools as users call them: two sides, wrong options, wrong peers. Each tool is run by two
- * processes, too; most runs are by two threads.
+ * The connection manager's tools as users call them: two sides, wrong options, wrong peers. They are two threads, but for
+ * one run by two processes, and peers that are killed.
  */
 class ConnectionToolsTest {
     private static final String ADDRESS = CommandLineTest.ownLoopbackAddress();
@@ -31,24 +29,22 @@ class ConnectionToolsTest {
         return ADDRESS.substring(0, dot) + other;
     }
 
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
+    private final Invocation tools = new Invocation();
 
     private static Running start(String line) throws Exception {
         return Command.start(line);
     }
 
     private static Running process(String line) throws Exception {
-        return new Program(line.split(" ", -1));
+        return new Program(words(line));
+    }
+
+    private static List<String> words(String line) {
+        return List.of(line.split(" ", -1));
     }
 
     private void assertRefused(String line, String... words) {
-        err.getBuffer().setLength(0);
-        assertThat(Main.commandLine().setOut(new PrintWriter(out, true))
-                .setErr(new PrintWriter(err, true)).execute(line.split(" ", -1))).as(line)
-                .isEqualTo(2);
-        assertThat(err.toString().strip()).doesNotContain("\n").doesNotContain("Exception")
-                .contains(words);
+        tools.assertFails(2, line, words);
     }
 
     private static void assertFails(Running program, int status, String... words)
@@ -57,20 +53,14 @@ class ConnectionToolsTest {
         assertThat(program.text()).contains(words).doesNotContain("Exception");
     }
 
-    /** How a command is run. */
-    @FunctionalInterface
-    private interface Start {
-        Running run(String line) throws Exception;
-    }
-
     private static void play(String tool, String options) throws Exception {
-        play(ConnectionToolsTest::start, tool, options);
+        play(Command::start, tool, options);
     }
 
     private static void play(Start how, String tool, String options) throws Exception {
-        try (Running server = how.run(tool + " -b " + ADDRESS + " " + options)) {
+        try (Running server = how.run(words(tool + " -b " + ADDRESS + " " + options))) {
             server.lineWith(": starting server");
-            try (Running client = how.run(tool + " -s " + ADDRESS + " " + options)) {
+            try (Running client = how.run(words(tool + " -s " + ADDRESS + " " + options))) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
                 assertThat(client.text()).contains("data transfers complete",
                         "test complete\nreturn status 0");
@@ -83,10 +73,9 @@ class ConnectionToolsTest {
 
     // ---------------------------------------------------------------- two that fit
 
-    @ParameterizedTest
-    @ValueSource(strings = {"ucmatose", "udaddy"})
-    void processesExchangeMessages(String tool) throws Exception {
-        play(ConnectionToolsTest::process, tool, "-c 2");
+    @Test
+    void processesExchangeMessages() throws Exception {
+        play(Program::new, "ucmatose", "-c 2");
     }
 
     @ParameterizedTest
@@ -111,34 +100,50 @@ class ConnectionToolsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"-S 1", "-S 1024 -C 3", "-c 20 -C 5", "-p 0x111 -P udp -t 8"})
+    @ValueSource(strings = {"-S 1", "-S 1024 -C 3", "-c 2", "-c 20 -C 5", "-p 0x111 -P udp -t 8"})
     void udaddyExchangesDatagrams(String options) throws Exception {
         play("udaddy", options);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"-s", "-s -o"})
-    void mckeySendsToAllReceivers(String options) throws Exception {
-        try (Running receiver = process("mckey -m 239.7.7.7 -c 3 -S 1000 -b " + ADDRESS)) {
-            receiver.lineWith("receiving data transfers");
-            try (Running sender = process(
-                    "mckey -m 239.7.7.7 -S 1000 -b " + otherAddress() + " " + options)) {
+    /** At once, for a sender waits three seconds for switches to learn of the group. */
+    @Test
+    void mckeySendsToAllReceiversAsMemberOrNot() throws Exception {
+        try (Running first = receiver("239.7.7.7");
+                Running second = receiver("239.7.7.7");
+                Running other = receiver("239.7.7.9");
+                Running member = sender("239.7.7.7", "-s");
+                Running guest = sender("239.7.7.9",
+                        "-s -o")) {
+            for (Running sender : List.of(member, guest)) {
                 assertThat(sender.awaitEnd()).as(sender.text()).isZero();
                 assertThat(sender.text()).contains("mckey: starting client",
-                        "mckey: joined dgid: ::ffff:239.7.7.7 mlid 0x0 sl 0",
                         "test complete\nreturn status 0");
             }
-            assertThat(receiver.awaitEnd()).as(receiver.text()).isZero();
-            assertThat(receiver.text()).contains("data transfers complete");
+            assertThat(member.text())
+                    .contains("mckey: joined dgid: ::ffff:239.7.7.7 mlid 0x0 sl 0");
+            for (Running receiver : List.of(first, second, other)) {
+                assertThat(receiver.awaitEnd()).as(receiver.text()).isZero();
+                assertThat(receiver.text()).contains("data transfers complete");
+            }
         }
+    }
+
+    private static Running receiver(String group) throws Exception {
+        Running receiver = start("mckey -m " + group + " -c 3 -S 1000 -b " + ADDRESS);
+        receiver.lineWith("receiving data transfers");
+        return receiver;
+    }
+
+    private static Running sender(String group, String options) throws Exception {
+        return start("mckey -m " + group + " -S 1000 -b " + otherAddress() + " " + options);
     }
 
     @Test
     void cmtimeTakesTheTimeOfEachStepFromOneClientAfterTheOther() throws Exception {
-        try (Running server = process("cmtime -b " + ADDRESS)) {
+        try (Running server = start("cmtime -b " + ADDRESS)) {
             server.lineWith("listening");
             for (int connections : new int[]{1, 64}) {
-                try (Running client = process("cmtime -s " + ADDRESS + " -c " + connections)) {
+                try (Running client = start("cmtime -s " + ADDRESS + " -c " + connections)) {
                     assertThat(client.awaitEnd()).as(client.text()).isZero();
                     assertThat(client.text())
                             .contains("step              total ms     max ms     min us  us / conn")
@@ -203,11 +208,11 @@ class ConnectionToolsTest {
 
     @Test
     void persistentRpingServesManyAtOnce() throws Exception {
-        try (Running server = process("rping -s -P -v -p 17177 -a " + ADDRESS)) {
+        try (Running server = start("rping -s -P -v -p 17177 -a " + ADDRESS)) {
             server.lineWith("listening");
             List<Running> clients = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
-                clients.add(process("rping -c -V -C 50 -p 17177 -a " + ADDRESS));
+                clients.add(start("rping -c -V -C 50 -p 17177 -a " + ADDRESS));
             }
             for (Running client : clients) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
@@ -267,11 +272,18 @@ class ConnectionToolsTest {
         }
     }
 
-    /** A peer that is killed while it waits for another client, so that nothing is under way. */
-    @ParameterizedTest
-    @ValueSource(strings = {"ucmatose", "udaddy"})
-    void killedServerEndsTheClient(String tool) throws Exception {
-        try (Running server = process(tool + " --patience 60 -c 2 -b " + ADDRESS)) {
+    /**
+     * A peer that ends while it waits for another client, so that nothing is under way. No word tells a side of datagrams
+     * that the other has ended, so for those a thread is as good as a process.
+     */
+    @Test
+    void endOfThePeerEndsTheClient() throws Exception {
+        assertClientEnds(Program::new, "ucmatose");
+        assertClientEnds(Command::start, "udaddy");
+    }
+
+    private static void assertClientEnds(Start peer, String tool) throws Exception {
+        try (Running server = peer.run(words(tool + " --patience 60 -c 2 -b " + ADDRESS))) {
             server.lineWith(": starting server");
             try (Running client = start(tool + " --patience 1 -c 1 -s " + ADDRESS)) {
                 client.lineWith("receiving data transfers");
@@ -282,12 +294,16 @@ class ConnectionToolsTest {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"ucmatose", "udaddy"})
-    void killedClientEndsTheServer(String tool) throws Exception {
+    @Test
+    void endOfThePeerEndsTheServer() throws Exception {
+        assertServerEnds(Program::new, "ucmatose");
+        assertServerEnds(Command::start, "udaddy");
+    }
+
+    private static void assertServerEnds(Start peer, String tool) throws Exception {
         try (Running server = start(tool + " --patience 1 -c 2 -b " + ADDRESS)) {
             server.lineWith(": starting server");
-            try (Running client = process(tool + " --patience 60 -c 1 -s " + ADDRESS)) {
+            try (Running client = peer.run(words(tool + " --patience 60 -c 1 -s " + ADDRESS))) {
                 client.lineWith("receiving data transfers");
             }
             // The last word of its connection may have died with it.
@@ -355,7 +371,7 @@ class ConnectionToolsTest {
         "udaddy -s no.such.host.invalid, 255, unknown host",
         "mckey -m no.such.host.invalid, 255, unknown host",
         "mckey -m 10.0.0.1, 234, no multicast address",
-        "mckey -m 239.7.7.7 -S 5000, 234, larger than active mtu"})
+        "mckey -m 239.7.7.7 -S 5000 -b 127.0.0.1, 234, larger than active mtu"})
     void whatCannotBeReachedIsNamed(String line, int status, String words) throws Exception {
         try (Running program = start(line)) {
             assertFails(program, status, words);

@@ -6,8 +6,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -19,32 +17,21 @@ import java.util.List;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The ping-pong tools as users call them: two sides on loopback, wrong options, wrong peers. Each tool is run once by
- * two processes; the other runs are by two threads.
+ * The ping-pong tools as users call them: two sides on loopback, wrong options, wrong peers. Two threads play, but for one
+ * run by two processes, those that lose packets, and peers that are killed.
  */
 class PingPongTest {
     private static final List<String> TOOLS = List.of("ibv_rc_pingpong", "ibv_uc_pingpong",
             "ibv_ud_pingpong", "ibv_srq_pingpong");
 
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
+    private final Invocation tools = new Invocation();
 
     private int run(String line) {
-        return Main.commandLine().setOut(new PrintWriter(out, true))
-                .setErr(new PrintWriter(err, true)).execute(line.split(" ", -1));
+        return tools.run(line);
     }
 
     private void assertFails(int status, String line, String... words) {
-        err.getBuffer().setLength(0);
-        assertThat(run(line)).as(line).isEqualTo(status);
-        assertThat(err.toString().strip()).doesNotContain("\n").doesNotContain("Exception")
-                .contains(words);
-    }
-
-    /** How a command is run. */
-    @FunctionalInterface
-    private interface Start {
-        Running run(List<String> arguments) throws IOException;
+        tools.assertFails(status, line, words);
     }
 
     private static Running start(Start how, String tool, String options, String... more)
@@ -102,7 +89,12 @@ class PingPongTest {
     @ValueSource(strings = {"ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong",
         "ibv_srq_pingpong"})
     void sidesThatSleepAreWoken(String tool) throws Exception {
-        play(Program::new, tool, "-e -c -n 50");
+        play(tool, "-e -c -n 50");
+    }
+
+    @Test
+    void twoProcessesPlay() throws Exception {
+        play(Program::new, "ibv_rc_pingpong", "-e -c -n 50");
     }
 
     /** The last acknowledgements are lost as often as others; nobody leaves before the peer has them. */
@@ -142,10 +134,9 @@ class PingPongTest {
 
     @Test
     void atomicsReturnAndLeaveWhatTheyShould() throws Exception {
-        try (Running server = start(Program::new, "atomic_pingpong", "-n 50 -p 0")) {
+        try (Running server = start("atomic_pingpong", "-n 50 -p 0")) {
             String port = port(server);
-            try (Running client = start(Program::new, "atomic_pingpong", "-n 70", "-p", port,
-                    "127.0.0.1")) {
+            try (Running client = start("atomic_pingpong", "-n 70", "-p", port, "127.0.0.1")) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
                 assertThat(client.text()).contains("210 atomics in ", "every result as expected",
                         "memory is as the peer's 150 atomics should leave it");
@@ -211,10 +202,19 @@ class PingPongTest {
     @ValueSource(strings = {"ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong",
         "ibv_srq_pingpong"})
     void endOfThePeerEndsAServer(String tool) throws Exception {
+        assertServerEnds(Command::start, tool);
+    }
+
+    @Test
+    void killedPeerEndsAServer() throws Exception {
+        assertServerEnds(Program::new, "ibv_rc_pingpong");
+    }
+
+    /** The peer sleeps between messages, so that it can be interrupted. */
+    private static void assertServerEnds(Start peer, String tool) throws Exception {
         try (Running server = start(tool, "-p 0 -n 1000000 --patience 1")) {
             String port = port(server);
-            try (Running client = start(Program::new, tool, "-n 1000000", "-p", port,
-                    "127.0.0.1")) {
+            try (Running client = start(peer, tool, "-e -n 1000000", "-p", port, "127.0.0.1")) {
                 client.lineWith("remote address");
             }
             assertThat(server.awaitEnd()).as(server.text()).isOne();
@@ -226,7 +226,16 @@ class PingPongTest {
     @ValueSource(strings = {"ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong",
         "ibv_srq_pingpong"})
     void endOfThePeerEndsAClient(String tool) throws Exception {
-        try (Running server = start(Program::new, tool, "-p 0 -n 1000000")) {
+        assertClientEnds(Command::start, tool);
+    }
+
+    @Test
+    void killedPeerEndsAClient() throws Exception {
+        assertClientEnds(Program::new, "ibv_rc_pingpong");
+    }
+
+    private static void assertClientEnds(Start peer, String tool) throws Exception {
+        try (Running server = start(peer, tool, "-e -p 0 -n 1000000")) {
             String port = port(server);
             try (Running client = start(tool, "-n 1000000 --patience 1", "-p", port,
                     "127.0.0.1")) {
@@ -286,7 +295,7 @@ class PingPongTest {
         "ibv_srq_pingpong", "ibv_asyncwatch", "show_gids"})
     void everyToolHasHelp(String tool) {
         assertThat(run(tool + " --help")).isZero();
-        assertThat(out.toString()).contains("Usage: rdma4j " + tool);
+        assertThat(tools.out()).contains("Usage: rdma4j " + tool);
     }
 
     @Test
@@ -326,7 +335,7 @@ class PingPongTest {
     @Test
     void gidsAreListed() {
         assertThat(run("show_gids roce_lo")).isZero();
-        assertThat(out.toString())
+        assertThat(tools.out())
                 .startsWith("DEV\tPORT\tINDEX\tGID\t\t\t\t\tIPv4  \t\tVER\tDEV\n")
                 .containsPattern("roce_lo\t1\t\\d+\t0000:0000:0000:0000:0000:ffff:7f00:[0-9a-f]{4}"
                         + "\t127\\.0\\.0\\.\\d+  \tv2\tlo\n")
@@ -336,7 +345,7 @@ class PingPongTest {
 
     @Test
     void deviceIsWatchedUntilTheToolIsStopped() throws Exception {
-        try (Running watch = start(Program::new, "ibv_asyncwatch", "")) {
+        try (Running watch = start("ibv_asyncwatch", "")) {
             assertThat(watch.lineWith("async event FD")).startsWith("roce_lo: ");
         }
         assertFails(1, "ibv_asyncwatch -d mlx5_0", "mlx5_0", "roce_lo");

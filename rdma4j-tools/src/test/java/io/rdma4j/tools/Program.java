@@ -35,17 +35,31 @@ final class Program extends Running {
         return new Program(start(List.of(), environment, Main.class, List.of(arguments)));
     }
 
+    /** A command on the module path, with the modules that it needs and no others. */
+    static Program ofModule(String... arguments) throws IOException {
+        return new Program(start(List.of("--enable-native-access=io.rdma4j.softnic",
+                "--module-path", Modules.pathOf("io.rdma4j.tools"), "--module",
+                "io.rdma4j.tools/" + Main.class.getName()), Map.of(), List.of(arguments)));
+    }
+
     static Program of(Class<?> main, String... options) throws IOException {
         return new Program(start(List.of(options), Map.of(), main, List.of()));
     }
 
     private static Process start(List<String> options, Map<String, String> environment,
             Class<?> main, List<String> arguments) throws IOException {
+        List<String> program = new ArrayList<>(options);
+        program.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        return start(program, environment, arguments);
+    }
+
+    /** Starts a program: options of the JVM and what it is to run. */
+    private static Process start(List<String> program, Map<String, String> environment,
+            List<String> arguments) throws IOException {
         List<String> command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
-        command.addAll(options);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        command.addAll(program);
         command.addAll(arguments);
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
         builder.environment().putAll(environment);

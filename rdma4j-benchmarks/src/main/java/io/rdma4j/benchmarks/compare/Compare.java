@@ -103,7 +103,7 @@ public final class Compare implements Callable<Integer> {
             Files.createDirectories(folder);
             Files.writeString(folder.resolve("compare.md"), "# A run of `benchmarks/compare`\n\n"
                     + report);
-            Files.writeString(folder.resolve("compare.json"), Json.of(session, facts));
+            Files.writeString(folder.resolve("compare.json"), SessionJson.of(session, facts));
             Plots.write(session, folder);
             out.println("written to " + folder);
         }

@@ -25,7 +25,7 @@ class FiguresTest {
             latencies.add(10L * i);
         }
         Figures figures = latencies.figures(0.5);
-        assertThat(figures.value(Quantity.LATENCY_NS)).hasValue(255.0);
-        assertThat(figures.value(Quantity.LATENCY_99_NS)).hasValue(500.0);
+        assertThat(figures.value(Quantity.LATENCY_NS)).hasValue(250.0);
+        assertThat(figures.value(Quantity.LATENCY_99_NS)).hasValue(495.0);
     }
 }

@@ -50,7 +50,7 @@ final class DeadlineHeap {
         queuePair.heapIndex = -1;
         EngineQueuePair last = at(--size);
         heap[size] = null;
-        if (last != queuePair) {
+        if (!last.equals(queuePair)) {
             place(last, index);
             siftUp(index);
             siftDown(last.heapIndex);

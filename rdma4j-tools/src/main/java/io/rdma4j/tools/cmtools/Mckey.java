@@ -35,7 +35,7 @@ public final class Mckey implements Callable<Integer> {
     private static final Duration SETTLE = Duration.ofSeconds(3);
 
     @Mixin
-    private LoadOptions load = new LoadOptions();
+    private WorkloadOptions workload = new WorkloadOptions();
 
     @Option(names = "-m", paramLabel = "ADDR", description = "The IP multicast address to join.")
     private @Nullable String group;
@@ -72,19 +72,19 @@ public final class Mckey implements Callable<Integer> {
                     "-m, the multicast address, is needed");
         }
         DatagramSpace.check(spec, spaceNumber);
-        Load wanted = load.load(spec);
+        Workload wanted = workload.workload(spec);
         String name = group;
-        return Verdict.of(spec, () -> new Run(wanted).run(name));
+        return ExitStatus.of(spec, () -> new Run(wanted).run(name));
     }
 
     /** One run with its queue pairs. */
     private final class Run {
-        private final Load wanted;
-        private final Gathering gathering;
+        private final Workload wanted;
+        private final Connections connections;
 
-        Run(Load wanted) {
+        Run(Workload wanted) {
             this.wanted = wanted;
-            gathering = new Gathering(wanted, load.patience(), this::onEvent);
+            connections = new Connections(wanted, workload.patience(), this::onEvent);
         }
 
         void run(String name) throws IOException {
@@ -97,48 +97,48 @@ public final class Mckey implements Callable<Integer> {
             InetSocketAddress from = local == null
                     ? null
                     : new InetSocketAddress(Hosts.resolve(local), 0);
-            try (gathering) {
-                gathering.addAll(PortSpace.UDP);
+            try (connections) {
+                connections.addAll(PortSpace.UDP);
                 print("mckey: joining");
-                for (Node node : gathering.nodes()) {
-                    node.id().resolveAddress(from, new InetSocketAddress(joined, 0), RESOLVE);
+                for (Connection connection : connections.all()) {
+                    connection.id().resolveAddress(from, new InetSocketAddress(joined, 0), RESOLVE);
                 }
-                gathering.awaitConnected();
+                connections.awaitConnected();
                 exchange();
-                for (Node node : gathering.nodes()) {
-                    node.id().leaveMulticast(joined);
+                for (Connection connection : connections.all()) {
+                    connection.id().leaveMulticast(joined);
                 }
             }
         }
 
         private void exchange() throws IOException {
             if (wanted.messages() == 0) {
-                gathering.linger(SETTLE);
+                connections.linger(SETTLE);
                 return;
             }
             if (isSender) {
-                gathering.linger(SETTLE);
+                connections.linger(SETTLE);
                 print("initiating data transfers");
-                gathering.postSends();
-                gathering.awaitSends();
+                connections.postSends();
+                connections.awaitSends();
             } else {
                 print("receiving data transfers");
-                gathering.awaitReceives();
+                connections.awaitReceives();
             }
             print("data transfers complete");
         }
 
         private void onEvent(CmEvent event) throws IOException {
             switch (event.type()) {
-                case ADDR_RESOLVED -> join(Gathering.nodeOf(event), event);
+                case ADDR_RESOLVED -> join(Connections.connectionOf(event), event);
                 case MULTICAST_JOIN -> {
-                    Node node = Gathering.nodeOf(event);
+                    Connection connection = Connections.connectionOf(event);
                     DatagramParameters service = Objects.requireNonNull(event.datagram());
                     print("mckey: joined dgid: " + service.path().destination().addressText()
                             + " mlid 0x" + Integer.toHexString(service.path().destinationLid())
                             + " sl " + service.path().serviceLevel());
-                    node.sendTo(service);
-                    node.onConnected();
+                    connection.sendTo(service);
+                    connection.onConnected();
                 }
                 case ADDR_CHANGE -> print("mckey: event: " + event.type().text() + ", status: "
                         + event.status());
@@ -148,16 +148,16 @@ public final class Mckey implements Callable<Integer> {
             }
         }
 
-        private void join(Node node, CmEvent event) throws IOException {
-            node.prepare(blocksMulticastLoopback);
+        private void join(Connection connection, CmEvent event) throws IOException {
+            connection.prepare(blocksMulticastLoopback);
             if (!isSender) {
-                node.postReceives();
+                connection.postReceives();
             }
             event.id().joinMulticast(event.id().peerAddress().getAddress(),
                     isSendOnly
                             ? MulticastMembership.SEND_ONLY_FULL_MEMBER
                             : MulticastMembership.FULL_MEMBER,
-                    node);
+                    connection);
         }
 
         private void print(String line) {

@@ -27,10 +27,10 @@ public final class Ucmatose implements Callable<Integer> {
     private static final int LONGEST_TIMEOUT = 31;
 
     @Mixin
-    private PeerOptions peer = new PeerOptions();
+    private AddressOptions peer = new AddressOptions();
 
     @Mixin
-    private LoadOptions load = new LoadOptions();
+    private WorkloadOptions workload = new WorkloadOptions();
 
     @Option(names = "-P", paramLabel = "SPACE", defaultValue = "tcp",
             description = "Port space: tcp or ib (default: ${DEFAULT-VALUE}).")
@@ -53,19 +53,19 @@ public final class Ucmatose implements Callable<Integer> {
     @Override
     public Integer call() {
         peer.check(spec);
-        Load wanted = load.load(spec);
+        Workload wanted = workload.workload(spec);
         PortSpace space = space();
         if (acknowledgeTimeout != null) {
             WholeNumber.requireRange(spec, "-a", acknowledgeTimeout, 0, LONGEST_TIMEOUT);
         }
-        return Verdict.of(spec, () -> new Run(space, wanted).run());
+        return ExitStatus.of(spec, () -> new Run(space, wanted).run());
     }
 
     private PortSpace space() {
-        if (PeerOptions.starts(spaceName, "ib")) {
+        if (AddressOptions.starts(spaceName, "ib")) {
             return PortSpace.IB;
         }
-        if (PeerOptions.starts(spaceName, "tcp")) {
+        if (AddressOptions.starts(spaceName, "tcp")) {
             return PortSpace.TCP;
         }
         throw new ParameterException(spec.commandLine(),
@@ -73,88 +73,73 @@ public final class Ucmatose implements Callable<Integer> {
     }
 
     /** One run with its connections. */
-    private final class Run implements Meeting.Service {
-        private final Load wanted;
-        private final Meeting meeting;
-        private final Gathering gathering;
+    private final class Run implements Rendezvous.Service {
+        private final Rendezvous rendezvous;
+        private final Connections connections;
 
-        Run(PortSpace space, Load wanted) {
-            this.wanted = wanted;
-            meeting = new Meeting("cmatose", spec.commandLine().getOut(), peer, space, wanted,
-                    load.patience(), this);
-            gathering = meeting.gathering();
+        Run(PortSpace space, Workload wanted) {
+            rendezvous = new Rendezvous("cmatose", spec.commandLine().getOut(), peer, space, wanted,
+                    workload.patience(), this);
+            connections = rendezvous.connections();
         }
 
         void run() throws IOException {
-            meeting.run(port);
+            rendezvous.run(port);
         }
 
         @Override
         public void playServer() throws IOException {
-            if (wanted.messages() > 0) {
-                meeting.print("initiating data transfers");
-                gathering.postSends();
-                meeting.print("completing sends");
-                gathering.awaitSends();
-                meeting.print("receiving data transfers");
-                gathering.awaitReceives();
-                meeting.print("data transfers complete");
-            }
+            rendezvous.initiate(Rendezvous.Sends.COMPLETED);
             migrate();
-            meeting.print("cmatose: disconnecting");
-            for (Node node : gathering.nodes()) {
-                if (node.isConnected()) {
-                    node.id().disconnect();
+            rendezvous.print("cmatose: disconnecting");
+            for (Connection connection : connections.all()) {
+                if (connection.isConnected()) {
+                    connection.id().disconnect();
                 }
             }
-            gathering.awaitEnded();
-            meeting.print("disconnected");
+            connections.awaitEnded();
+            rendezvous.print("disconnected");
         }
 
         @Override
         public void playClient() throws IOException {
-            if (wanted.messages() > 0) {
-                meeting.print("receiving data transfers");
-                gathering.awaitReceives();
-                meeting.print("sending replies");
-                gathering.postSends();
-                meeting.print("data transfers complete");
-            }
+            rendezvous.reply(Rendezvous.Sends.UNOBSERVED);
             migrate();
-            gathering.awaitEnded();
+            connections.awaitEnded();
         }
 
         private void migrate() throws IOException {
             if (isMigrating) {
-                meeting.print("migrating to new event channel");
-                gathering.migrate();
+                rendezvous.print("migrating to new event channel");
+                connections.migrate();
             }
         }
 
         @Override
-        public void connect(Node node) throws IOException {
-            prepare(node);
-            node.id().connect(new ConnectionParameters().responderResources(1).initiatorDepth(1)
-                    .retryCount(RETRIES).rnrRetryCount(0).flowControl(false));
+        public void connect(Connection connection) throws IOException {
+            prepare(connection);
+            connection.id()
+                    .connect(new ConnectionParameters().responderResources(1).initiatorDepth(1)
+                            .retryCount(RETRIES).rnrRetryCount(0).flowControl(false));
         }
 
         @Override
-        public void accept(Node node) throws IOException {
-            prepare(node);
-            node.id().accept();
+        public void accept(Connection connection) throws IOException {
+            prepare(connection);
+            connection.id().accept();
         }
 
         @Override
-        public void onEstablished(Node node, CmEvent event) {
-            node.onConnected();
+        public void onEstablished(Connection connection, CmEvent event) {
+            connection.onConnected();
         }
 
-        private void prepare(Node node) throws IOException {
-            node.prepare(false);
+        private void prepare(Connection connection) throws IOException {
+            connection.prepare(false);
             if (acknowledgeTimeout != null) {
-                node.id().acknowledgeTimeout(acknowledgeTimeout.intValue());
+                connection.id().acknowledgeTimeout(acknowledgeTimeout.intValue());
             }
-            node.postReceives();
+            connection.postReceives();
         }
     }
 }

@@ -28,10 +28,10 @@ public final class Udaddy implements Callable<Integer> {
     private static final String PORT = "7174";
 
     @Mixin
-    private PeerOptions peer = new PeerOptions();
+    private AddressOptions peer = new AddressOptions();
 
     @Mixin
-    private LoadOptions load = new LoadOptions();
+    private WorkloadOptions workload = new WorkloadOptions();
 
     @Option(names = "-P", paramLabel = "SPACE", defaultValue = "udp",
             description = "Port space: udp (default: ${DEFAULT-VALUE}).")
@@ -47,78 +47,61 @@ public final class Udaddy implements Callable<Integer> {
     @Override
     public Integer call() {
         peer.check(spec);
-        Load wanted = load.load(spec);
-        Refusal.when(spec, PeerOptions.starts(spaceName, "ipoib"),
+        Workload wanted = workload.workload(spec);
+        Refusal.when(spec, AddressOptions.starts(spaceName, "ipoib"),
                 "-P ipoib is not possible: that port space needs an InfiniBand link");
-        Refusal.when(spec, !PeerOptions.starts(spaceName, "udp"),
+        Refusal.when(spec, !AddressOptions.starts(spaceName, "udp"),
                 "-P must be udp, not '" + spaceName + "'");
         DatagramSpace.check(spec, spaceNumber);
-        return Verdict.of(spec, () -> new Run(wanted).run());
+        return ExitStatus.of(spec, () -> new Run(wanted).run());
     }
 
     /** One run with its queue pairs. */
-    private final class Run implements Meeting.Service {
-        private final Load wanted;
-        private final Meeting meeting;
-        private final Gathering gathering;
+    private final class Run implements Rendezvous.Service {
+        private final Rendezvous rendezvous;
 
-        Run(Load wanted) {
-            this.wanted = wanted;
-            meeting = new Meeting("udaddy", spec.commandLine().getOut(), peer, PortSpace.UDP,
-                    wanted, load.patience(), this);
-            gathering = meeting.gathering();
+        Run(Workload wanted) {
+            rendezvous = new Rendezvous("udaddy", spec.commandLine().getOut(), peer, PortSpace.UDP,
+                    wanted, workload.patience(), this);
         }
 
         void run() throws IOException {
-            meeting.run(PORT);
+            rendezvous.run(PORT);
         }
 
         @Override
         public void playServer() throws IOException {
-            if (wanted.messages() > 0) {
-                meeting.print("receiving data transfers");
-                gathering.awaitReceives();
-                meeting.print("sending replies");
-                gathering.postSends();
-                gathering.awaitSends();
-                meeting.print("data transfers complete");
-            }
+            rendezvous.reply(Rendezvous.Sends.COMPLETED);
         }
 
         @Override
         public void playClient() throws IOException {
-            if (wanted.messages() > 0) {
-                meeting.print("initiating data transfers");
-                gathering.postSends();
-                meeting.print("receiving data transfers");
-                gathering.awaitReceives();
-                meeting.print("data transfers complete");
-            }
+            rendezvous.initiate(Rendezvous.Sends.UNOBSERVED);
         }
 
         @Override
-        public void connect(Node node) throws IOException {
-            prepare(node);
-            node.id().connect(new ConnectionParameters());
+        public void connect(Connection connection) throws IOException {
+            prepare(connection);
+            connection.id().connect(new ConnectionParameters());
         }
 
         @Override
-        public void accept(Node node) throws IOException {
-            prepare(node);
-            node.id().accept(new ConnectionParameters());
-            node.onConnected();
+        public void accept(Connection connection) throws IOException {
+            prepare(connection);
+            connection.id().accept(new ConnectionParameters());
+            connection.onConnected();
         }
 
         @Override
-        public void onEstablished(Node node, CmEvent event) throws IOException {
+        public void onEstablished(Connection connection, CmEvent event) throws IOException {
             DatagramParameters service = Objects.requireNonNull(event.datagram());
-            node.sendTo(service);
-            node.onConnected();
+            connection.sendTo(service);
+            connection.onConnected();
         }
 
-        private void prepare(Node node) throws IOException {
-            node.prepare(false);
-            node.postReceives();
+        private void prepare(Connection connection) throws IOException {
+            connection.prepare(false);
+            connection.postReceives();
         }
     }
 }

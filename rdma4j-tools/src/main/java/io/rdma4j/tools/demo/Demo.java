@@ -175,15 +175,14 @@ public final class Demo implements Callable<Integer> {
             this.timeline = timeline;
             List<String> command = new ArrayList<>();
             command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-            command.add("--enable-native-access=ALL-UNNAMED");
+            command.add(OwnProgram.nativeAccess());
             List<String> userOptions = userOptions();
             command.addAll(userOptions);
             if (userOptions.stream().noneMatch(option -> option.matches("-XX:\\+Use\\w+GC"))) {
                 command.add("-XX:+UseSerialGC");
             }
             command.addAll(options);
-            command.addAll(List.of("-cp", System.getProperty("java.class.path"),
-                    "io.rdma4j.tools.Main"));
+            command.addAll(OwnProgram.words());
             command.addAll(arguments);
             process = new ProcessBuilder(command).redirectInput(ProcessBuilder.Redirect.from(
                     new File(System.getProperty("os.name").startsWith("Windows")

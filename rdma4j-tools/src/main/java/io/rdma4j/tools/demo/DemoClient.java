@@ -33,25 +33,29 @@ final class DemoClient {
     private static final Duration TIMEOUT = Duration.ofSeconds(2);
     private static final long PROGRESS_NS = 100_000_000;
 
-    private DemoClient() {}
+    private final Reporter reporter;
+
+    DemoClient(Reporter reporter) {
+        this.reporter = reporter;
+    }
 
     /** @param file what to send, null for the classic steps */
-    static void run(InetSocketAddress server, @Nullable Path file) throws IOException {
+    void run(InetSocketAddress server, @Nullable Path file) throws IOException {
         try (CmId id = CmId.create(PortSpace.TCP)) {
             id.resolveAddress(server, TIMEOUT);
-            Report.step("address resolved: device %s, %s", id.context().device().name(),
+            reporter.step("address resolved: device %s, %s", id.context().device().name(),
                     DemoSide.display(id.localAddress()));
             id.resolveRoute(TIMEOUT);
-            Report.step("route resolved, path MTU %d",
+            reporter.step("route resolved, path MTU %d",
                     id.context().queryPort(1).activeMtu().bytes());
             try (DemoLink link = new DemoLink(id)) {
                 id.connect(new ConnectionParameters());
-                Report.step("established, queue pair 0x%06x", id.queuePair().number());
+                reporter.step("established, queue pair 0x%06x", id.queuePair().number());
                 link.send(Message.HELLO, 0, 0, 0, DemoSide.hello("client"));
-                Report.step("SEND \"%s\"", DemoSide.hello("client"));
-                Report.step("received by SEND: \"%s\"", link.receive(Message.HELLO).text());
+                reporter.step("SEND \"%s\"", DemoSide.hello("client"));
+                reporter.step("received by SEND: \"%s\"", link.receive(Message.HELLO).text());
                 Received region = link.receive(Message.REGION);
-                Report.step("received address 0x%x and rkey 0x%08x", region.number(),
+                reporter.step("received address 0x%x and rkey 0x%08x", region.number(),
                         region.rkey());
                 if (file == null) {
                     classicSteps(link, region);
@@ -59,13 +63,13 @@ final class DemoClient {
                     sendFile(link, region, file);
                 }
                 id.disconnect();
-                Report.step("disconnected");
-                link.reportFigures();
+                reporter.step("disconnected");
+                link.reportFigures(reporter);
             }
         }
     }
 
-    private static void classicSteps(DemoLink link, Received peer) throws RdmaException {
+    private void classicSteps(DemoLink link, Received peer) throws RdmaException {
         CmId id = link.id();
         MemorySegment source = link.arena().allocate(BLOCK, 64);
         MemorySegment copy = link.arena().allocate(BLOCK, 64);
@@ -84,7 +88,7 @@ final class DemoClient {
             id.postRead(2, to, 0, BLOCK, peer.number(), peer.rkey(), SendFlag.SIGNALED);
             link.awaitSend();
             done("READ", BLOCK, startNs);
-            Report.check(copy.mismatch(source) == -1, "what was READ equals what was written");
+            reporter.check(copy.mismatch(source) == -1, "what was READ equals what was written");
 
             startNs = System.nanoTime();
             id.queuePair().postSend(
@@ -97,20 +101,20 @@ final class DemoClient {
             digest.update(source.asByteBuffer());
             String sent = DemoSide.hex(digest);
             link.send(Message.DONE, BLOCK, 0, 0, sent);
-            Report.step("sent done message with the digest of what was sent");
-            Report.check(link.receive(Message.DONE).text().equals(sent),
+            reporter.step("sent done message with the digest of what was sent");
+            reporter.check(link.receive(Message.DONE).text().equals(sent),
                     "the server's digest equals the client's");
         }
-        Report.figure("payload", 2 * BLOCK + BLOCK / 2);
+        reporter.figure("payload", 2 * BLOCK + BLOCK / 2);
     }
 
-    private static void done(String operation, long bytes, long startNs) {
+    private void done(String operation, long bytes, long startNs) {
         double seconds = (System.nanoTime() - startNs) / 1e9;
-        Report.step("%s of %,d bytes done in %.2f ms", operation, bytes, seconds * 1e3);
+        reporter.step("%s of %,d bytes done in %.2f ms", operation, bytes, seconds * 1e3);
     }
 
     /** The file is mapped and registered as it is: the device reads it, nobody copies it. */
-    private static void sendFile(DemoLink link, Received peer, Path path) throws IOException {
+    private void sendFile(DemoLink link, Received peer, Path path) throws IOException {
         MessageDigest digest = DemoSide.sha256();
         long startNs = System.nanoTime();
         long size;
@@ -120,25 +124,26 @@ final class DemoClient {
             if (size > 0) {
                 MemorySegment bytes = file.map(FileChannel.MapMode.READ_ONLY, 0, size, mapping);
                 try (MemoryRegion region = link.id().protectionDomain().register(bytes)) {
-                    Report.step("registered %s, %,d bytes", path.getFileName(), size);
+                    reporter.step("registered %s, %,d bytes", path.getFileName(), size);
                     writeChunks(link, peer, region, digest);
                 }
             }
         }
         double seconds = (System.nanoTime() - startNs) / 1e9;
-        Report.step("WRITE of %,d bytes done in %.2f s, %.2f GB/s with SHA-256 on both sides", size,
+        reporter.step("WRITE of %,d bytes done in %.2f s, %.2f GB/s with SHA-256 on both sides",
+                size,
                 seconds, size / seconds / 1e9);
         writeEnd(link, peer);
         String sent = DemoSide.hex(digest);
         link.send(Message.DONE, size, 0, 0, sent);
-        Report.step("sent done message with SHA-256 %s", sent);
-        Report.check(link.receive(Message.DONE).text().equals(sent),
+        reporter.step("sent done message with SHA-256 %s", sent);
+        reporter.check(link.receive(Message.DONE).text().equals(sent),
                 "the server's SHA-256 equals the client's");
-        Report.figure("payload", size);
+        reporter.figure("payload", size);
     }
 
     /** Writes each chunk into its slot once the server has taken what was there before. */
-    private static void writeChunks(DemoLink link, Received peer, MemoryRegion region,
+    private void writeChunks(DemoLink link, Received peer, MemoryRegion region,
             MessageDigest digest) throws RdmaException {
         long size = region.length();
         long chunks = (size + DemoLink.CHUNK - 1) / DemoLink.CHUNK;
@@ -163,7 +168,7 @@ final class DemoClient {
                 written++;
             }
             if (System.nanoTime() > nextReportNs || chunk + 1 == chunks) {
-                Report.progress(offset + length, size);
+                reporter.progress(offset + length, size);
                 nextReportNs = System.nanoTime() + PROGRESS_NS;
             }
         }
@@ -177,7 +182,7 @@ final class DemoClient {
     }
 
     /** An immediate of 0 ends the file. */
-    private static void writeEnd(DemoLink link, Received peer) throws RdmaException {
+    private void writeEnd(DemoLink link, Received peer) throws RdmaException {
         link.id().queuePair().postSend(new SendWorkRequest()
                 .writeWithImmediate(peer.number(), peer.rkey(), 0).set(SendFlag.SIGNALED));
         link.awaitSend();

@@ -149,11 +149,11 @@ final class DemoLink implements AutoCloseable {
     }
 
     /** Tells the device's figures. */
-    void reportFigures() {
+    void reportFigures(Reporter reporter) {
         DeviceContext context = id.context();
-        Report.figure("packets", context.counter(Counter.SENT_PKTS));
-        Report.figure("bytes", context.counter(Counter.SENT_BYTES));
-        Report.figure("retransmitted", context.counter(Counter.RETRANSMITTED_PKTS));
+        reporter.figure("packets", context.counter(Counter.SENT_PKTS));
+        reporter.figure("bytes", context.counter(Counter.SENT_BYTES));
+        reporter.figure("retransmitted", context.counter(Counter.RETRANSMITTED_PKTS));
     }
 
     @Override

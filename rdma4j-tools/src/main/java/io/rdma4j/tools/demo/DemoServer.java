@@ -21,7 +21,11 @@ import java.security.MessageDigest;
 
 /** The server of the demo: offers memory, sees what arrives in it, tells a digest of it. */
 final class DemoServer {
-    private DemoServer() {}
+    private final Reporter reporter;
+
+    DemoServer(Reporter reporter) {
+        this.reporter = reporter;
+    }
 
     /**
      * Serves one client.
@@ -29,26 +33,26 @@ final class DemoServer {
      * @param isFile whether a file comes, in chunks, instead of the classic steps
      * @param output where the file is stored, null for nowhere
      */
-    static void run(DeviceContext loopback, boolean isFile, @Nullable Path output)
+    void run(DeviceContext loopback, boolean isFile, @Nullable Path output)
             throws IOException {
         try (CmId listener = CmId.create(PortSpace.TCP)) {
             listener.bindAddress(new InetSocketAddress(DemoSide.ipv4(loopback), 0));
             listener.listen(1);
-            Report.step("listening on %s port %d", DemoSide.display(listener.localAddress()),
+            reporter.step("listening on %s port %d", DemoSide.display(listener.localAddress()),
                     listener.sourcePort());
-            Report.listening(DemoSide.display(listener.localAddress()), listener.sourcePort());
+            reporter.listening(DemoSide.display(listener.localAddress()), listener.sourcePort());
             try (CmId id = listener.awaitRequest(); DemoLink link = new DemoLink(id)) {
-                Report.step("connection request from %s port %d",
+                reporter.step("connection request from %s port %d",
                         DemoSide.display(id.peerAddress()), id.destinationPort());
                 id.accept(new ConnectionParameters());
-                Report.step("established, queue pair 0x%06x", id.queuePair().number());
+                reporter.step("established, queue pair 0x%06x", id.queuePair().number());
                 int size = isFile ? DemoLink.SLOTS * DemoLink.CHUNK : DemoClient.BLOCK;
                 MemorySegment memory = link.arena().allocate(size, 4096);
                 try (MemoryRegion region = id.protectionDomain().register(memory,
                         AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ)) {
                     greet(link);
                     link.send(Message.REGION, region.address(), region.length(), region.rkey(), "");
-                    Report.step("sent address 0x%x and rkey 0x%08x of %d bytes", region.address(),
+                    reporter.step("sent address 0x%x and rkey 0x%08x of %d bytes", region.address(),
                             region.rkey(), region.length());
                     if (isFile) {
                         receiveFile(link, memory, output);
@@ -58,34 +62,34 @@ final class DemoServer {
                 }
                 link.awaitEnd();
                 id.disconnect();
-                Report.step("disconnected");
-                link.reportFigures();
+                reporter.step("disconnected");
+                link.reportFigures(reporter);
             }
         }
     }
 
-    private static void greet(DemoLink link) throws RdmaException {
-        Report.step("received by SEND: \"%s\"", link.receive(Message.HELLO).text());
+    private void greet(DemoLink link) throws RdmaException {
+        reporter.step("received by SEND: \"%s\"", link.receive(Message.HELLO).text());
         link.send(Message.HELLO, 0, 0, 0, DemoSide.hello("server"));
-        Report.step("SEND \"%s\"", DemoSide.hello("server"));
+        reporter.step("SEND \"%s\"", DemoSide.hello("server"));
     }
 
-    private static void classicSteps(DemoLink link, MemorySegment memory) throws IOException {
+    private void classicSteps(DemoLink link, MemorySegment memory) throws IOException {
         WorkCompletion completion = link.awaitReceive();
-        Report.step("woken by WRITE_WITH_IMM: %d bytes, immediate 0x%08x",
+        reporter.step("woken by WRITE_WITH_IMM: %d bytes, immediate 0x%08x",
                 completion.byteLength(), completion.immediate());
         link.postAgain(completion);
         Received done = link.receive(Message.DONE);
         MessageDigest digest = DemoSide.sha256();
         digest.update(memory.asByteBuffer());
         String arrived = DemoSide.hex(digest);
-        Report.check(arrived.equals(done.text()), "the server's memory equals what was sent");
+        reporter.check(arrived.equals(done.text()), "the server's memory equals what was sent");
         link.send(Message.DONE, memory.byteSize(), 0, 0, arrived);
-        Report.step("sent done message with the digest of what arrived");
+        reporter.step("sent done message with the digest of what arrived");
     }
 
     /** Chunks arrive in the slots in turn, each announced by its immediate: its length. */
-    private static void receiveFile(DemoLink link, MemorySegment memory, @Nullable Path output)
+    private void receiveFile(DemoLink link, MemorySegment memory, @Nullable Path output)
             throws IOException {
         MessageDigest digest = DemoSide.sha256();
         long total = 0;
@@ -106,16 +110,16 @@ final class DemoServer {
                 total += length;
                 link.send(Message.TAKEN, chunk, 0, 0, "");
             }
-            Report.step("%,d bytes have arrived", total);
+            reporter.step("%,d bytes have arrived", total);
             Received done = link.receive(Message.DONE);
             String arrived = DemoSide.hex(digest);
             boolean isSame = arrived.equals(done.text()) && total == done.number();
-            Report.check(isSame, "SHA-256 of what arrived equals that of the file: " + arrived);
+            reporter.check(isSame, "SHA-256 of what arrived equals that of the file: " + arrived);
             if (copy != null && isSame) {
                 copy.complete();
             }
             link.send(Message.DONE, total, 0, 0, arrived);
         }
-        Report.step("sent done message");
+        reporter.step("sent done message");
     }
 }

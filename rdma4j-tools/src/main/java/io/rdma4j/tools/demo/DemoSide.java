@@ -8,8 +8,10 @@ import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -31,18 +33,22 @@ public final class DemoSide implements Callable<Integer> {
     @Parameters(index = "0", arity = "0..1")
     private @Nullable Path file;
 
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
     /** Called by the command line. */
     public DemoSide() {}
 
     @Override
     public Integer call() throws Exception {
+        Reporter reporter = new Reporter(spec.commandLine().getOut());
         if (server == null) {
             try (DeviceContext loopback = loopback()) {
-                DemoServer.run(loopback, isFile, file);
+                new DemoServer(reporter).run(loopback, isFile, file);
             }
         } else {
             int colon = server.lastIndexOf(':');
-            DemoClient.run(
+            new DemoClient(reporter).run(
                     new InetSocketAddress(InetAddress.getByName(server.substring(0, colon)),
                             Integer.parseInt(server.substring(colon + 1))),
                     file);

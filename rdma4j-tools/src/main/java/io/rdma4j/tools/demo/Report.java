@@ -2,18 +2,14 @@ package io.rdma4j.tools.demo;
 
 import org.jspecify.annotations.Nullable;
 
-import java.io.PrintStream;
-
 /**
- * What a side tells the demo that started it: a line each on standard output.
+ * What a side tells the demo that started it: a line each on standard output, written by a {@link Reporter}.
  *
  * @param kind what the line means
  * @param atNs when it happened; the clock is the machine's, so both sides' times compare
  * @param text the rest
  */
 record Report(Kind kind, long atNs, String text) {
-    private static final PrintStream OUT = System.out;
-
     /** What a line means. */
     enum Kind {
         /** A step of the timeline. */
@@ -28,30 +24,9 @@ record Report(Kind kind, long atNs, String text) {
         CHECK
     }
 
-    /** Tells of a step. */
-    static void step(String format, Object... arguments) {
-        send(Kind.STEP, String.format(format, arguments));
-    }
-
-    static void listening(String address, int port) {
-        send(Kind.LISTENING, address + " " + port);
-    }
-
-    static void progress(long done, long total) {
-        send(Kind.PROGRESS, done + " " + total);
-    }
-
-    static void figure(String name, long value) {
-        send(Kind.FIGURE, name + " " + value);
-    }
-
-    static void check(boolean holds, String what) {
-        send(Kind.CHECK, holds + " " + what);
-    }
-
-    private static synchronized void send(Kind kind, String text) {
-        OUT.println("@" + kind + " " + System.nanoTime() + " " + text);
-        OUT.flush();
+    /** {@return the line that holds it} */
+    String line() {
+        return "@" + kind + " " + atNs + " " + text;
     }
 
     /** {@return the report a line holds, or null if it is something else} */

@@ -3,7 +3,7 @@ package io.rdma4j.tools.perftest;
 import java.io.IOException;
 
 /** Bandwidth of what the peer takes no part in: WRITE, READ, atomics. A server only waits, unless both ways are measured. */
-final class Bandwidth implements Course {
+final class Bandwidth implements TestFlow {
     @Override
     public void run(Session session) throws IOException {
         if (session.plan().isSending()) {
@@ -22,7 +22,7 @@ final class Bandwidth implements Course {
             if (plan.isBothWays()) {
                 session.meet();
             }
-            result = new Stream(session, size).run();
+            result = new MessageStream(session, size).run();
             if (plan.isBothWays()) {
                 if (plan.isAllSizes()) {
                     session.meet();

@@ -8,9 +8,9 @@ import picocli.CommandLine.Option;
 import java.io.IOException;
 
 /** The options of the bandwidth tools. */
-final class BandwidthOptions {
+final class BandwidthOptions implements Measurement.Options {
     @Mixin
-    private PeerOptions peer = new PeerOptions();
+    private ConnectOptions peer = new ConnectOptions();
 
     @Mixin
     private TestOptions test = new TestOptions();
@@ -48,8 +48,8 @@ final class BandwidthOptions {
             description = "Tell bandwidth in 10^9 bits a second, not in 2^20 bytes.")
     private boolean isInGigabits;
 
-    /** {@return the exit status of a tool} */
-    int run(CommandSpec spec, Verb verb) throws IOException {
+    @Override
+    public int run(CommandSpec spec, Verb verb) throws IOException {
         peer.check(spec);
         WholeNumber.requireRange(spec, "-Q", moderation, 0, 1024);
         Depths depths = new Depths(false, WholeNumber.checked(spec, "-t", sendDepth, 1, 15000),

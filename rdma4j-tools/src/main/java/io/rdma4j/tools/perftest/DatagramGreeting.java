@@ -51,7 +51,7 @@ final class DatagramGreeting implements AutoCloseable {
     }
 
     /** The client's part, once it knows whom to greet. */
-    void greet(Addressee server) throws IOException {
+    void greet(DatagramDestination server) throws IOException {
         queuePair.postSend(new SendWorkRequest().add(region, 0, BYTES)
                 .sendWithImmediate(queuePair.number())
                 .to(server.handle(), server.queuePair(), server.qkey()).set(SendFlag.SIGNALED));
@@ -64,7 +64,7 @@ final class DatagramGreeting implements AutoCloseable {
     }
 
     /** {@return who has greeted, after that; with its own Q_Key, which the connection manager gives to both} */
-    Addressee greeted(int port, int qkey) throws IOException {
+    DatagramDestination greeted(int port, int qkey) throws IOException {
         await();
         if (!completion.has(WorkCompletionFlag.WITH_IMMEDIATE)) {
             throw new IOException("the peer does not greet as perftest does: its first datagram"
@@ -72,7 +72,7 @@ final class DatagramGreeting implements AutoCloseable {
         }
         AddressHandle handle = domain.createAddressHandle(port, completion,
                 memory.asSlice(0, AddressHandle.GLOBAL_ROUTE_LENGTH));
-        return new Addressee(handle, completion.immediate(), qkey);
+        return new DatagramDestination(handle, completion.immediate(), qkey);
     }
 
     @SuppressWarnings("ThreadPriorityCheck") // The peer may need this processor.
@@ -80,7 +80,7 @@ final class DatagramGreeting implements AutoCloseable {
         long endNs = System.nanoTime() + patience.toNanos();
         while (!completions.poll(completion)) {
             if (System.nanoTime() - endNs > 0) {
-                throw Talk.silence(patience.toSeconds());
+                throw Exchange.silence(patience.toSeconds());
             }
             Thread.yield();
         }

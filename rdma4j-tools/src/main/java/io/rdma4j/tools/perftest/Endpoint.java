@@ -1,5 +1,6 @@
 package io.rdma4j.tools.perftest;
 
+import io.rdma4j.tools.endpoint.QueuePairAddress;
 import io.rdma4j.verbs.Gid;
 
 import java.io.IOException;
@@ -15,16 +16,12 @@ import java.util.stream.IntStream;
  * One queue pair and its memory as the side channel names them: a text of hexadecimal numbers that ends with a zero
  * byte.
  *
- * @param lid the port's local identifier, 0 on RoCE
+ * @param queuePair how the queue pair is reached
  * @param outstanding READs and atomics that it can answer at a time
- * @param queuePair the queue pair's number
- * @param psn the first PSN it sends
  * @param rkey opens the memory
  * @param address where the memory begins
- * @param gid the port's GID
  */
-record Endpoint(int lid, int outstanding, int queuePair, int psn, int rkey, long address,
-        Gid gid) {
+record Endpoint(QueuePairAddress queuePair, int outstanding, int rkey, long address) {
     /** Bytes of an endpoint as text. */
     static final int LENGTH = 108;
     /** Bytes of it as a record; two numbers at the end are for what this tool does not use. */
@@ -38,18 +35,18 @@ record Endpoint(int lid, int outstanding, int queuePair, int psn, int rkey, long
             + "[0-9a-f]{8}:\0");
 
     /** What is exchanged before there are queue pairs. */
-    static final Endpoint NONE = new Endpoint(0, 0, 0, 0, 0, 0, Gid.of(new byte[GID_BYTES]));
+    static final Endpoint NONE = new Endpoint(QueuePairAddress.NONE, 0, 0, 0);
 
     /** {@return it as TCP carries it} */
     byte[] toText() {
-        byte[] raw = gid.bytes();
+        byte[] raw = queuePair.gid().bytes();
         String colons = IntStream.range(0, GID_BYTES)
                 .mapToObj(i -> String.format(Locale.ROOT, "%02x:", raw[i] & 0xff))
                 .collect(Collectors.joining());
         // The last number is that of a shared receive queue over XRC.
         return String
-                .format(Locale.ROOT, "%04x:%04x:%06x:%06x:%08x:%016x:%s%08x:\0", lid, outstanding,
-                        queuePair, psn, rkey, address, colons, 0)
+                .format(Locale.ROOT, "%04x:%04x:%06x:%06x:%08x:%016x:%s%08x:\0", queuePair.lid(),
+                        outstanding, queuePair.number(), queuePair.psn(), rkey, address, colons, 0)
                 .getBytes(StandardCharsets.US_ASCII);
     }
 
@@ -59,18 +56,19 @@ record Endpoint(int lid, int outstanding, int queuePair, int psn, int rkey, long
             throw new IOException("Couldn't read remote address: the peer does not speak as this"
                     + " tool does; both sides need the same tool and as many queue pairs (-q)");
         }
-        return new Endpoint(Integer.parseInt(matcher.group(1), 16),
-                Integer.parseInt(matcher.group(2), 16), Integer.parseInt(matcher.group(3), 16),
-                Integer.parseInt(matcher.group(4), 16),
-                Integer.parseUnsignedInt(matcher.group(5), 16),
-                Long.parseUnsignedLong(matcher.group(6), 16),
+        QueuePairAddress queuePair = new QueuePairAddress(Integer.parseInt(matcher.group(1), 16),
+                Integer.parseInt(matcher.group(3), 16), Integer.parseInt(matcher.group(4), 16),
                 Gid.parse(matcher.group(7).replace(":", "")));
+        return new Endpoint(queuePair, Integer.parseInt(matcher.group(2), 16),
+                Integer.parseUnsignedInt(matcher.group(5), 16),
+                Long.parseUnsignedLong(matcher.group(6), 16));
     }
 
     /** {@return it as messages over a queue pair carry it: a record in C's layout, big-endian} */
     byte[] toRecord() {
-        return ByteBuffer.allocate(RECORD_LENGTH).putInt(lid).putInt(outstanding).putInt(queuePair)
-                .putInt(psn).putInt(rkey).position(ADDRESS_AT).putLong(address).put(gid.bytes())
+        return ByteBuffer.allocate(RECORD_LENGTH).putInt(queuePair.lid())
+                .putInt(outstanding).putInt(queuePair.number()).putInt(queuePair.psn()).putInt(rkey)
+                .position(ADDRESS_AT).putLong(address).put(queuePair.gid().bytes())
                 .array();
     }
 
@@ -78,20 +76,24 @@ record Endpoint(int lid, int outstanding, int queuePair, int psn, int rkey, long
         ByteBuffer told = ByteBuffer.wrap(bytes);
         int lid = told.getInt();
         int outstanding = told.getInt();
-        int queuePair = told.getInt();
+        int number = told.getInt();
         int psn = told.getInt();
         int rkey = told.getInt();
         long address = told.position(ADDRESS_AT).getLong();
         byte[] raw = new byte[GID_BYTES];
         told.get(raw);
-        return new Endpoint(lid, outstanding, queuePair, psn, rkey, address, Gid.of(raw));
+        return new Endpoint(new QueuePairAddress(lid, number, psn, Gid.of(raw)), outstanding, rkey,
+                address);
     }
 
     /** {@return it as the tools print it} */
     String text(String side, Verb verb) {
         StringBuilder text = new StringBuilder();
         text.append(String.format(Locale.ROOT, " %s address: LID %s QPN %#06x PSN %#06x", side,
-                lid == 0 ? "0000" : String.format(Locale.ROOT, "%#04x", lid), queuePair, psn));
+                queuePair.lid() == 0
+                        ? "0000"
+                        : String.format(Locale.ROOT, "%#04x", queuePair.lid()),
+                queuePair.number(), queuePair.psn()));
         if (verb == Verb.READ) {
             text.append(String.format(Locale.ROOT, " OUT %#04x", outstanding));
         }
@@ -103,7 +105,7 @@ record Endpoint(int lid, int outstanding, int queuePair, int psn, int rkey, long
 
     /** {@return its GID, byte by byte in decimal} */
     String gidText() {
-        byte[] raw = gid.bytes();
+        byte[] raw = queuePair.gid().bytes();
         return " GID: " + IntStream.range(0, GID_BYTES)
                 .mapToObj(i -> String.format(Locale.ROOT, "%02d", raw[i] & 0xff))
                 .collect(Collectors.joining(":"));

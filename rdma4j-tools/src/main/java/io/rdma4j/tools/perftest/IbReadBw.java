@@ -1,12 +1,6 @@
 package io.rdma4j.tools.perftest;
 
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
-
-import java.io.IOException;
-import java.util.concurrent.Callable;
 
 /**
  * Bandwidth of RDMA READ.
@@ -15,15 +9,9 @@ import java.util.concurrent.Callable;
  */
 @Command(name = "ib_read_bw", sortOptions = false,
         description = "Bandwidth of RDMA READ, with a C or Java ib_read_bw.")
-public final class IbReadBw implements Callable<Integer> {
-    @Mixin
-    private BandwidthOptions options = new BandwidthOptions();
-
-    @Spec
-    private CommandSpec spec = CommandSpec.create();
-
-    @Override
-    public Integer call() throws IOException {
-        return options.run(spec, Verb.READ);
+public final class IbReadBw extends Measurement {
+    /** Called by the command line. */
+    public IbReadBw() {
+        super(new BandwidthOptions(), Verb.READ);
     }
 }

@@ -1,12 +1,6 @@
 package io.rdma4j.tools.perftest;
 
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
-
-import java.io.IOException;
-import java.util.concurrent.Callable;
 
 /**
  * Latency of SEND.
@@ -15,15 +9,9 @@ import java.util.concurrent.Callable;
  */
 @Command(name = "ib_send_lat", sortOptions = false,
         description = "Latency of SEND, with a C or Java ib_send_lat.")
-public final class IbSendLat implements Callable<Integer> {
-    @Mixin
-    private LatencyOptions options = new LatencyOptions();
-
-    @Spec
-    private CommandSpec spec = CommandSpec.create();
-
-    @Override
-    public Integer call() throws IOException {
-        return options.run(spec, Verb.SEND);
+public final class IbSendLat extends Measurement {
+    /** Called by the command line. */
+    public IbSendLat() {
+        super(new LatencyOptions(), Verb.SEND);
     }
 }

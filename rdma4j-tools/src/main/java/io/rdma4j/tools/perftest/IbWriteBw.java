@@ -1,12 +1,6 @@
 package io.rdma4j.tools.perftest;
 
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
-
-import java.io.IOException;
-import java.util.concurrent.Callable;
 
 /**
  * Bandwidth of RDMA WRITE.
@@ -15,15 +9,9 @@ import java.util.concurrent.Callable;
  */
 @Command(name = "ib_write_bw", sortOptions = false,
         description = "Bandwidth of RDMA WRITE, with a C or Java ib_write_bw.")
-public final class IbWriteBw implements Callable<Integer> {
-    @Mixin
-    private BandwidthOptions options = new BandwidthOptions();
-
-    @Spec
-    private CommandSpec spec = CommandSpec.create();
-
-    @Override
-    public Integer call() throws IOException {
-        return options.run(spec, Verb.WRITE);
+public final class IbWriteBw extends Measurement {
+    /** Called by the command line. */
+    public IbWriteBw() {
+        super(new BandwidthOptions(), Verb.WRITE);
     }
 }

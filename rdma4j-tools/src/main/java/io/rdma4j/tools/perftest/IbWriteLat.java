@@ -1,12 +1,6 @@
 package io.rdma4j.tools.perftest;
 
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
-
-import java.io.IOException;
-import java.util.concurrent.Callable;
 
 /**
  * Latency of RDMA WRITE.
@@ -15,15 +9,9 @@ import java.util.concurrent.Callable;
  */
 @Command(name = "ib_write_lat", sortOptions = false,
         description = "Latency of RDMA WRITE, with a C or Java ib_write_lat.")
-public final class IbWriteLat implements Callable<Integer> {
-    @Mixin
-    private LatencyOptions options = new LatencyOptions();
-
-    @Spec
-    private CommandSpec spec = CommandSpec.create();
-
-    @Override
-    public Integer call() throws IOException {
-        return options.run(spec, Verb.WRITE);
+public final class IbWriteLat extends Measurement {
+    /** Called by the command line. */
+    public IbWriteLat() {
+        super(new LatencyOptions(), Verb.WRITE);
     }
 }

@@ -15,7 +15,7 @@ final class Latencies {
     private static final double NS_PER_SECOND = 1e9;
 
     private final Histogram histogram = new Histogram(LONGEST_NS, DIGITS);
-    private final Span span;
+    private final TimeWindow window;
     private final double usPerNs;
     private final long[] inOrderNs;
     private int measured;
@@ -28,8 +28,8 @@ final class Latencies {
      * @param trips how many trips of a message lie between two starts
      * @param kept how many to remember in their order
      */
-    Latencies(Span span, int trips, int kept) {
-        this.span = span;
+    Latencies(TimeWindow window, int trips, int kept) {
+        this.window = window;
         usPerNs = 1 / NS_PER_US / trips;
         inOrderNs = new long[kept];
     }
@@ -37,7 +37,7 @@ final class Latencies {
     /** A message is about to be posted. */
     void onStart() {
         messages++;
-        if (span.isTimed()) {
+        if (window.isTimed()) {
             return;
         }
         long nowNs = System.nanoTime();
@@ -57,14 +57,14 @@ final class Latencies {
 
     /** A message has made all its trips. */
     void onEnd() {
-        if (span.isTimed()) {
-            span.tick();
-            span.count(1);
+        if (window.isTimed()) {
+            window.tick();
+            window.count(1);
         }
     }
 
     long messages() {
-        return span.isTimed() ? span.counted() : messages;
+        return window.isTimed() ? window.counted() : messages;
     }
 
     double shortestUs() {
@@ -80,8 +80,8 @@ final class Latencies {
     }
 
     double averageUs() {
-        return span.isTimed()
-                ? span.countedNs() * usPerNs / Math.max(1, span.counted())
+        return window.isTimed()
+                ? window.countedNs() * usPerNs / Math.max(1, window.counted())
                 : histogram.getMean() * usPerNs;
     }
 
@@ -91,7 +91,7 @@ final class Latencies {
 
     /** {@return messages a second of a timed test} */
     double perSecond() {
-        return span.counted() * NS_PER_SECOND / span.countedNs();
+        return window.counted() * NS_PER_SECOND / window.countedNs();
     }
 
     /** Tells all times in their order, as far as they were kept. */

@@ -7,9 +7,9 @@ import picocli.CommandLine.Option;
 import java.io.IOException;
 
 /** The options of the latency tools. */
-final class LatencyOptions {
+final class LatencyOptions implements Measurement.Options {
     @Mixin
-    private PeerOptions peer = new PeerOptions();
+    private ConnectOptions peer = new ConnectOptions();
 
     @Mixin
     private TestOptions test = new TestOptions();
@@ -20,8 +20,8 @@ final class LatencyOptions {
     @Option(names = {"-U", "--report-unsorted"}, description = "Print all times in their order.")
     private boolean isUnsorted;
 
-    /** {@return the exit status of a tool} */
-    int run(CommandSpec spec, Verb verb) throws IOException {
+    @Override
+    public int run(CommandSpec spec, Verb verb) throws IOException {
         peer.check(spec);
         Plan plan = test.plan(spec, verb, Depths.LATENCY, peer.host() != null);
         peer.check(spec, plan);

@@ -1,6 +1,7 @@
 package io.rdma4j.tools.perftest;
 
-import io.rdma4j.tools.tcp.Meeting;
+import io.rdma4j.tools.endpoint.LocalPort;
+import io.rdma4j.tools.tcp.OutOfBandChannel;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Mtu;
 import org.jspecify.annotations.Nullable;
@@ -17,63 +18,63 @@ import java.util.List;
 final class PerfTest {
     private final PrintWriter out;
     private final PrintWriter err;
-    private final PeerOptions options;
+    private final ConnectOptions options;
     private final Plan plan;
-    private final Report report;
+    private final TestReport report;
 
-    private PerfTest(CommandSpec spec, PeerOptions options, Plan plan, ReportOptions reporting) {
+    private PerfTest(CommandSpec spec, ConnectOptions options, Plan plan, ReportOptions reporting) {
         out = spec.commandLine().getOut();
         err = spec.commandLine().getErr();
         this.options = options;
         this.plan = plan;
-        report = new Report(out, plan, reporting);
+        report = new TestReport(out, plan, reporting);
     }
 
     /** {@return the exit status of a tool} */
-    static int run(CommandSpec spec, PeerOptions options, Plan plan, ReportOptions reporting)
+    static int run(CommandSpec spec, ConnectOptions options, Plan plan, ReportOptions reporting)
             throws IOException {
         return new PerfTest(spec, options, plan, reporting).run();
     }
 
     private int run() throws IOException {
         try (DeviceContext context = options.open()) {
-            int gidIndex = options.gidIndex(context);
+            LocalPort port = options.localPort(context, plan);
             Mtu mtu = options.mtu(context);
             if (options.isManaged()) {
-                InetAddress own = context.queryGid(options.devicePort(), gidIndex).address();
-                try (ManagedMeeting meeting = managedMeeting(own);
-                        SideChannel channel = new SideChannel(meeting.talk(plan))) {
-                    measure(context, gidIndex, mtu, channel, meeting);
+                InetAddress own = context.queryGid(port.number(), port.gidIndex()).address();
+                try (CmRendezvous rendezvous = rendezvous(own);
+                        SideChannel channel = new SideChannel(rendezvous.exchange(plan))) {
+                    measure(port, mtu, channel, rendezvous);
                 }
             } else {
-                try (SideChannel channel = new SideChannel(meet())) {
-                    measure(context, gidIndex, mtu, channel, null);
+                try (SideChannel channel = new SideChannel(new TcpExchange(meet()))) {
+                    measure(port, mtu, channel, null);
                 }
             }
         }
         return 0;
     }
 
-    private Talk meet() throws IOException {
+    private OutOfBandChannel meet() throws IOException {
         String host = options.host();
         if (host != null) {
-            return new TcpTalk(Meeting.connect(host, options.port(), options.patience()), true);
+            return OutOfBandChannel.connect(host, options.port(), options.patience());
         }
-        try (ServerSocket listener = Meeting.listen(options.port())) {
+        try (ServerSocket listener = OutOfBandChannel.listen(options.port())) {
             tellPort(listener.getLocalPort());
-            return new TcpTalk(Meeting.accept(listener, options.patience()), false);
+            return OutOfBandChannel.accept(listener, options.patience());
         }
     }
 
-    private ManagedMeeting managedMeeting(InetAddress own) throws IOException {
+    private CmRendezvous rendezvous(InetAddress own) throws IOException {
         String host = options.host();
         if (host != null) {
-            return ManagedMeeting.with(host, options.port(), own, options.patience());
+            return CmRendezvous.with(host, options.port(), own, options.patience());
         }
-        ManagedMeeting meeting = ManagedMeeting.listen(own, options.port(), plan,
+        CmRendezvous rendezvous = CmRendezvous.listen(own, options.port(), plan,
                 options.patience());
-        tellPort(meeting.port());
-        return meeting;
+        tellPort(rendezvous.port());
+        return rendezvous;
     }
 
     /** The server listens before it prints anything: who reads the first line may connect. */
@@ -85,32 +86,29 @@ final class PerfTest {
         }
     }
 
-    private void measure(DeviceContext context, int gidIndex, Mtu own, SideChannel channel,
-            @Nullable ManagedMeeting meeting) throws IOException {
+    private void measure(LocalPort port, Mtu own, SideChannel channel,
+            @Nullable CmRendezvous rendezvous) throws IOException {
         Mtu mtu = channel.greet(own);
         Plan fitting = fit(mtu);
-        try (Side side = meeting == null
-                ? new Side(context, null, fitting, options.devicePort(), gidIndex, mtu,
-                        channel.cycleBytes())
-                : managedSide(new ManagedPairs(fitting, meeting), gidIndex, mtu, fitting,
-                        channel)) {
+        try (TestSide side = rendezvous == null
+                ? new TestSide(port, null, fitting, mtu, channel.cycleBytes())
+                : managedSide(new CmQueuePairs(fitting, rendezvous), port, mtu, fitting, channel)) {
             channel.watch(side::arrived);
             report.printTest(side);
             connect(side, channel);
             report.printColumns();
-            Course.of(fitting).run(
+            TestFlow.of(fitting).run(
                     new Session(fitting, side, channel, report, options.patience()));
             report.printEnd();
         }
     }
 
     /** {@return a side whose queue pairs the connection manager has connected} */
-    private Side managedSide(ManagedPairs pairs, int gidIndex, Mtu mtu, Plan fitting,
+    private TestSide managedSide(CmQueuePairs pairs, LocalPort port, Mtu mtu, Plan fitting,
             SideChannel channel) throws IOException {
         try {
             channel.exchange(Endpoint.NONE);
-            return new Side(pairs.open(), pairs, fitting, options.devicePort(), gidIndex, mtu,
-                    channel.cycleBytes());
+            return new TestSide(port.on(pairs.open()), pairs, fitting, mtu, channel.cycleBytes());
         } catch (IOException | RuntimeException e) {
             pairs.close();
             throw e;
@@ -136,7 +134,7 @@ final class PerfTest {
     }
 
     /** Where the C programs meet, and how often, depends on the tool. */
-    private void connect(Side side, SideChannel channel) throws IOException {
+    private void connect(TestSide side, SideChannel channel) throws IOException {
         if (side.isManaged()) {
             channel.exchange(Endpoint.NONE);
         }
@@ -155,7 +153,7 @@ final class PerfTest {
         }
     }
 
-    private static List<Endpoint> exchange(Side side, SideChannel channel) throws IOException {
+    private static List<Endpoint> exchange(TestSide side, SideChannel channel) throws IOException {
         List<Endpoint> remote = new ArrayList<>();
         for (Endpoint own : side.endpoints()) {
             remote.add(channel.exchange(own));

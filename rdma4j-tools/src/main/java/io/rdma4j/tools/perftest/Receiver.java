@@ -12,10 +12,10 @@ import java.util.List;
 final class Receiver {
     private static final long RECEIVE = 1L << 62;
 
-    private final Side side;
+    private final TestSide side;
     private final Plan plan;
     private final long size;
-    private final Span span;
+    private final TimeWindow window;
     private final List<ReceiveWorkRequest> requests = new ArrayList<>();
     private final long[] posted;
     private long received;
@@ -23,11 +23,11 @@ final class Receiver {
     private long endNs;
 
     /** Posts the first receives: the peer may send as soon as the sides have met after it. */
-    Receiver(Side side, Plan plan, long size, Span span) throws RdmaException {
+    Receiver(TestSide side, Plan plan, long size, TimeWindow window) throws RdmaException {
         this.side = side;
         this.plan = plan;
         this.size = size;
-        this.span = span;
+        this.window = window;
         posted = new long[plan.queuePairs()];
         for (int i = 0; i < posted.length; i++) {
             requests.add(side.receive(i, size).id(RECEIVE | i));
@@ -43,7 +43,7 @@ final class Receiver {
     }
 
     private boolean isMore(int index) {
-        return span.isTimed() || posted[index] < plan.iterations();
+        return window.isTimed() || posted[index] < plan.iterations();
     }
 
     private void post(int index) throws RdmaException {
@@ -58,11 +58,11 @@ final class Receiver {
                     + " side " + size + "; both need the same -s");
         }
         if (received == 0) {
-            span.begin();
+            window.begin();
             startNs = System.nanoTime();
         }
         received++;
-        span.count(1);
+        window.count(1);
         if (isDone()) {
             endNs = System.nanoTime();
         }
@@ -77,13 +77,13 @@ final class Receiver {
     }
 
     boolean isDone() {
-        return !span.isTimed() && received == (long) plan.iterations() * plan.queuePairs();
+        return !window.isTimed() && received == (long) plan.iterations() * plan.queuePairs();
     }
 
     /** {@return what was measured, from the first message on} */
     BandwidthResult result(BandwidthUnit unit) {
-        return span.isTimed()
-                ? unit.result(size, span.counted(), span.countedNs(), 0)
+        return window.isTimed()
+                ? unit.result(size, window.counted(), window.countedNs(), 0)
                 : unit.result(size, received, endNs - startNs, 0);
     }
 }

@@ -6,7 +6,7 @@ import io.rdma4j.verbs.SendWorkRequest;
 import java.io.IOException;
 
 /** Latency of what the peer answers: READ, atomics. A server only waits. */
-final class RequestLatency implements Course {
+final class RequestLatency implements TestFlow {
     @Override
     public void run(Session session) throws IOException {
         if (session.plan().isClient()) {
@@ -19,15 +19,15 @@ final class RequestLatency implements Course {
 
     private static Latencies measure(Session session, long size) throws IOException {
         Plan plan = session.plan();
-        Span span = new Span(plan);
-        Arrivals arrivals = session.arrivals(span);
-        Latencies latencies = session.report().latencies(span);
+        TimeWindow window = new TimeWindow(plan);
+        CompletionReader completions = session.completions(window);
+        Latencies latencies = session.report().latencies(window);
         SendWorkRequest request = session.side().request(0, size).set(SendFlag.SIGNALED);
-        span.begin();
-        while (plan.isTimed() ? !span.isOver() : latencies.messages() < plan.iterations()) {
+        window.begin();
+        while (plan.isTimed() ? !window.isOver() : latencies.messages() < plan.iterations()) {
             latencies.onStart();
             session.side().queuePair(0).postSend(request);
-            if (arrivals.take() > 0) {
+            if (completions.take() > 0) {
                 latencies.onEnd();
             }
         }

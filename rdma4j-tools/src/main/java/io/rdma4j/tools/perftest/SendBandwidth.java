@@ -3,12 +3,12 @@ package io.rdma4j.tools.perftest;
 import java.io.IOException;
 
 /** Bandwidth of SEND: either side measures what it does. */
-final class SendBandwidth implements Course {
+final class SendBandwidth implements TestFlow {
     @Override
     public void run(Session session) throws IOException {
         Plan plan = session.plan();
         for (long size : plan.sizes()) {
-            Stream stream = new Stream(session, size);
+            MessageStream stream = new MessageStream(session, size);
             session.meet();
             BandwidthResult result = stream.run();
             // A timed side has counted both directions.

@@ -7,37 +7,37 @@ import io.rdma4j.verbs.WorkCompletion;
 import java.io.IOException;
 
 /** Latency of SEND: a message goes to and fro, and the client begins. */
-final class SendLatency implements Course {
+final class SendLatency implements TestFlow {
     @Override
     public void run(Session session) throws IOException {
         for (long size : session.plan().sizes()) {
-            Rally rally = new Rally(session, size);
+            PingPong pingPong = new PingPong(session, size);
             session.meet();
-            session.report().print(size, rally.play());
+            session.report().print(size, pingPong.play());
         }
         session.part();
     }
 
     /** A message of one size, to and fro. */
-    private static final class Rally {
+    private static final class PingPong {
         private final Session session;
         private final Plan plan;
-        private final Span span;
-        private final Arrivals arrivals;
+        private final TimeWindow window;
+        private final CompletionReader completions;
         private final Receiver receiver;
         private final SendWorkRequest request;
         private final Latencies latencies;
         private long sent;
         private long completed;
 
-        Rally(Session session, long size) throws IOException {
+        PingPong(Session session, long size) throws IOException {
             this.session = session;
             plan = session.plan();
-            span = new Span(plan);
-            arrivals = session.arrivals(span);
-            receiver = new Receiver(session.side(), plan, size, span);
+            window = new TimeWindow(plan);
+            completions = session.completions(window);
+            receiver = new Receiver(session.side(), plan, size, window);
             request = session.side().request(0, size).set(SendFlag.SIGNALED);
-            latencies = session.report().latencies(span);
+            latencies = session.report().latencies(window);
         }
 
         Latencies play() throws IOException {
@@ -55,7 +55,7 @@ final class SendLatency implements Course {
 
         private boolean isMore() {
             if (plan.isTimed()) {
-                return !span.isOver();
+                return !window.isOver();
             }
             return receiver.received() < plan.iterations() || completed < plan.iterations();
         }
@@ -66,9 +66,9 @@ final class SendLatency implements Course {
         }
 
         private void takeSome() throws IOException {
-            int count = arrivals.take();
+            int count = completions.take();
             for (int i = 0; i < count; i++) {
-                WorkCompletion completion = arrivals.get(i);
+                WorkCompletion completion = completions.get(i);
                 if (Receiver.isReceive(completion)) {
                     // Counts it for the span, too.
                     receiver.onCompletion(completion);
@@ -77,7 +77,7 @@ final class SendLatency implements Course {
                 }
             }
             if (plan.isTimed()) {
-                span.tick();
+                window.tick();
             }
         }
     }

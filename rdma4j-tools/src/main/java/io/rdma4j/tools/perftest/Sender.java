@@ -17,9 +17,9 @@ final class Sender {
     private static final int COUNT_BITS = 40;
     private static final long COUNTS = (1L << COUNT_BITS) - 1;
 
-    private final Side side;
+    private final TestSide side;
     private final Plan plan;
-    private final Span span;
+    private final TimeWindow window;
     private final List<List<SendWorkRequest>> requests = new ArrayList<>();
     private final long[] posted;
     private final long[] completed;
@@ -29,10 +29,10 @@ final class Sender {
     private long totalPosted;
     private long totalCompleted;
 
-    Sender(Side side, Plan plan, long size, Span span) {
+    Sender(TestSide side, Plan plan, long size, TimeWindow window) {
         this.side = side;
         this.plan = plan;
-        this.span = span;
+        this.window = window;
         posted = new long[plan.queuePairs()];
         completed = new long[plan.queuePairs()];
         for (int i = 0; i < plan.queuePairs(); i++) {
@@ -59,7 +59,7 @@ final class Sender {
     }
 
     private boolean isMore(int index) {
-        return span.isTimed() || posted[index] < plan.iterations();
+        return window.isTimed() || posted[index] < plan.iterations();
     }
 
     private void post(int index) throws RdmaException {
@@ -70,7 +70,7 @@ final class Sender {
                     count % plan.moderation() == 0 || count == plan.iterations());
         }
         if (totalPosted == 0) {
-            span.begin();
+            window.begin();
             startNs = System.nanoTime();
         }
         peak.onPosted(totalPosted);
@@ -89,21 +89,21 @@ final class Sender {
         completed[index] = count;
         totalCompleted += more;
         peak.onCompleted(totalCompleted - 1);
-        span.count(more);
+        window.count(more);
         if (isDone()) {
             endNs = System.nanoTime();
         }
     }
 
     boolean isDone() {
-        return !span.isTimed()
+        return !window.isTimed()
                 && totalCompleted == (long) plan.iterations() * plan.queuePairs();
     }
 
     /** {@return what was measured, of messages of a size} */
     BandwidthResult result(long size, BandwidthUnit unit) {
-        if (span.isTimed()) {
-            return unit.result(size, span.counted(), span.countedNs(), 0);
+        if (window.isTimed()) {
+            return unit.result(size, window.counted(), window.countedNs(), 0);
         }
         return unit.result(size, totalCompleted, endNs - startNs, peak.shortestNs());
     }

@@ -14,7 +14,8 @@ import java.time.Duration;
  * @param report where results go
  * @param patience how long to wait for a peer that says nothing
  */
-record Session(Plan plan, Side side, SideChannel channel, Report report, Duration patience) {
+record Session(Plan plan, TestSide side, SideChannel channel, TestReport report,
+        Duration patience) {
     /** Waits until the peer has come as far. */
     void meet() throws IOException {
         channel.exchange(side.first());
@@ -25,7 +26,7 @@ record Session(Plan plan, Side side, SideChannel channel, Report report, Duratio
         channel.part(side.first());
     }
 
-    Arrivals arrivals(Span span) throws RdmaException {
-        return new Arrivals(side, plan, patience, span);
+    CompletionReader completions(TimeWindow window) throws RdmaException {
+        return new CompletionReader(side, plan, patience, window);
     }
 }

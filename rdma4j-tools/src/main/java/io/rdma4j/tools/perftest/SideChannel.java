@@ -22,16 +22,16 @@ final class SideChannel implements AutoCloseable {
     private static final int CYCLE_BYTES = 4096;
     private static final int CACHE_LINE_BYTES = 64;
 
-    private final Talk talk;
+    private final Exchange exchange;
     private int cycleBytes = CYCLE_BYTES;
 
-    SideChannel(Talk talk) {
-        this.talk = talk;
+    SideChannel(Exchange exchange) {
+        this.exchange = exchange;
     }
 
     /** From now on a peer that says nothing is alive while this number grows. */
     void watch(LongSupplier packetsArrived) {
-        talk.watch(packetsArrived);
+        exchange.watch(packetsArrived);
     }
 
     // ---------------------------------------------------------------- what is said
@@ -42,12 +42,12 @@ final class SideChannel implements AutoCloseable {
      * @return the path MTU that both sides can
      */
     Mtu greet(Mtu own) throws IOException {
-        checkVersion(talk.exchange(
+        checkVersion(exchange.exchange(
                 Arrays.copyOf(VERSION.getBytes(StandardCharsets.US_ASCII), VERSION_BYTES)));
         cycleBytes = Math.max(cycleBytes, exchangeInt(CYCLE_BYTES));
         exchangeInt(CACHE_LINE_BYTES);
         byte[] code = {(byte) ('0' + own.code()), 0};
-        Mtu remote = Mtu.ofCode(talk.exchange(Arrays.copyOf(code, MTU_BYTES))[0] - '0');
+        Mtu remote = Mtu.ofCode(exchange.exchange(Arrays.copyOf(code, MTU_BYTES))[0] - '0');
         if (remote == null) {
             throw new IOException("the peer tells no path MTU; is it the same tool on both sides?");
         }
@@ -75,7 +75,7 @@ final class SideChannel implements AutoCloseable {
 
     /** Tells an endpoint and learns that of the peer, or just meets it. */
     Endpoint exchange(Endpoint own) throws IOException {
-        return talk.exchange(own);
+        return exchange.exchange(own);
     }
 
     /** {@return the result of the peer} */
@@ -89,29 +89,30 @@ final class SideChannel implements AutoCloseable {
     /** Ends the conversation once the peer has come to its end, too. */
     void part(Endpoint own) throws IOException {
         exchange(own);
-        talk.part();
+        exchange.part();
     }
 
-    /** As {@link Talk#leave}. */
+    /** As {@link Exchange#leave}. */
     void leave() {
-        talk.leave();
+        exchange.leave();
     }
 
     // ---------------------------------------------------------------- how
 
     private int exchangeInt(int own) throws IOException {
         return ByteBuffer
-                .wrap(talk.exchange(ByteBuffer.allocate(Integer.BYTES).putInt(own).array()))
+                .wrap(exchange.exchange(ByteBuffer.allocate(Integer.BYTES).putInt(own).array()))
                 .getInt();
     }
 
     private long exchangeLong(long own) throws IOException {
-        return ByteBuffer.wrap(talk.exchange(ByteBuffer.allocate(Long.BYTES).putLong(own).array()))
+        return ByteBuffer
+                .wrap(exchange.exchange(ByteBuffer.allocate(Long.BYTES).putLong(own).array()))
                 .getLong();
     }
 
     @Override
     public void close() throws IOException {
-        talk.close();
+        exchange.close();
     }
 }

@@ -14,23 +14,23 @@ import java.lang.invoke.VarHandle;
  * <p>Nobody is told of a WRITE, so memory is polled, and the completion queue with it: that runs the device. In the end
  * the sides do not meet.
  */
-final class WriteLatency implements Course {
+final class WriteLatency implements TestFlow {
     private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
 
     @Override
     public void run(Session session) throws IOException {
         for (long size : session.plan().sizes()) {
-            session.report().print(size, new Rally(session, size).play());
+            session.report().print(size, new PingPong(session, size).play());
         }
         session.channel().leave();
     }
 
     /** A message of one size, to and fro. */
-    private static final class Rally {
+    private static final class PingPong {
         private final Session session;
         private final Plan plan;
-        private final Span span;
-        private final Arrivals arrivals;
+        private final TimeWindow window;
+        private final CompletionReader completions;
         private final SendWorkRequest request;
         private final Latencies latencies;
         private final MemorySegment memory;
@@ -40,25 +40,25 @@ final class WriteLatency implements Course {
         private long completed;
         private long received;
 
-        Rally(Session session, long size) throws IOException {
+        PingPong(Session session, long size) throws IOException {
             this.session = session;
             plan = session.plan();
-            span = new Span(plan);
-            arrivals = session.arrivals(span);
+            window = new TimeWindow(plan);
+            completions = session.completions(window);
             request = session.side().request(0, size).set(SendFlag.SIGNALED);
-            latencies = session.report().latencies(span);
+            latencies = session.report().latencies(window);
             memory = session.side().memory();
             own = session.side().sendOffset(0) + size - 1;
             peers = session.side().receiveOffset(0) + size - 1;
         }
 
         Latencies play() throws IOException {
-            span.begin();
+            window.begin();
             while (isMore()) {
                 if ((sent > 0 || plan.isClient()) && (plan.isTimed() || hasMoreToCome())) {
                     awaitPeer();
                 }
-                if (span.isOver()) {
+                if (window.isOver()) {
                     break;
                 }
                 if (plan.isTimed() || sent < plan.iterations()) {
@@ -69,7 +69,7 @@ final class WriteLatency implements Course {
         }
 
         private boolean isMore() {
-            return plan.isTimed() ? !span.isOver()
+            return plan.isTimed() ? !window.isOver()
                     : sent < plan.iterations() || hasMoreToCome();
         }
 
@@ -81,11 +81,11 @@ final class WriteLatency implements Course {
             byte expected = (byte) (received + 1);
             long startNs = System.nanoTime();
             for (int looks = 1; (byte) BYTE.getVolatile(memory, peers) != expected; looks++) {
-                if (span.isOver()) {
+                if (window.isOver()) {
                     return;
                 }
-                completed += arrivals.poll();
-                arrivals.pause(looks, startNs);
+                completed += completions.poll();
+                completions.pause(looks, startNs);
             }
             received++;
         }
@@ -95,8 +95,8 @@ final class WriteLatency implements Course {
             sent++;
             memory.set(ValueLayout.JAVA_BYTE, own, (byte) sent);
             session.side().queuePair(0).postSend(request);
-            while (completed < sent && !span.isOver()) {
-                completed += arrivals.take();
+            while (completed < sent && !window.isOver()) {
+                completed += completions.take();
             }
             latencies.onEnd();
         }

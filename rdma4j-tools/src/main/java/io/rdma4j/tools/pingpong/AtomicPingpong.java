@@ -1,6 +1,5 @@
 package io.rdma4j.tools.pingpong;
 
-import io.rdma4j.tools.tcp.Meeting;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.Mtu;
@@ -19,7 +18,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.net.ServerSocket;
 import java.nio.ByteOrder;
 import java.util.Locale;
 import java.util.Set;
@@ -61,33 +59,18 @@ public final class AtomicPingpong implements Callable<Integer> {
     public Integer call() throws IOException {
         options.check(spec);
         Traffic traffic = new Traffic(QueuePairType.RC, 1, false, MEMORY, Mtu.MTU_1024,
-                Set.of(Extra.ATOMICS));
-        String host = options.host();
-        if (host != null) {
-            try (DeviceContext context = options.open();
-                    Side side = new Side(context, options, traffic)) {
-                Turns turns = new Turns(side);
-                try (SideChannel channel = SideChannel.connect(host, options.port(),
-                        options.patience())) {
-                    channel.exchange(side.told(), side::connect);
-                    turns.play(true);
-                    Farewell.say(channel, context);
-                }
-            }
-            return 0;
-        }
-        try (ServerSocket listener = Meeting.listen(options.port());
-                DeviceContext context = options.open();
-                Side side = new Side(context, options, traffic)) {
+                Set.of(Feature.ATOMICS));
+        return Greeting.play(options, out(), greeting -> play(traffic, greeting));
+    }
+
+    private int play(Traffic traffic, Greeting greeting) throws IOException {
+        try (DeviceContext context = options.open();
+                PingPongSide side = new PingPongSide(context, options, traffic)) {
             Turns turns = new Turns(side);
-            if (options.port() == 0) {
-                out().println("  listening on port " + listener.getLocalPort());
-                out().flush();
-            }
-            try (SideChannel channel = SideChannel.accept(listener, options.patience())) {
+            try (AddressExchange channel = new AddressExchange(greeting.meet())) {
                 channel.exchange(side.told(), side::connect);
-                turns.play(false);
-                Farewell.say(channel, context);
+                turns.play(options.host() != null);
+                FinalBarrier.await(channel, context);
             }
         }
         return 0;
@@ -100,14 +83,14 @@ public final class AtomicPingpong implements Callable<Integer> {
     /** The game of one side. */
     private final class Turns {
         private final QueuePair queuePair;
-        private final Side side;
+        private final PingPongSide side;
         private final MemoryRegion region;
         private final MemorySegment memory;
         private final SendWorkRequest request = new SendWorkRequest();
         private final WorkCompletion completion = new WorkCompletion();
         private boolean isMessageThere;
 
-        Turns(Side side) throws IOException {
+        Turns(PingPongSide side) throws IOException {
             this.side = side;
             queuePair = side.queuePair(0);
             region = side.buffer().region();
@@ -116,8 +99,8 @@ public final class AtomicPingpong implements Callable<Integer> {
         }
 
         private void postReceive() throws IOException {
-            queuePair.postReceive(new ReceiveWorkRequest().id(Side.RECEIVE_ID).add(region, INCOMING,
-                    ADVERTISEMENT));
+            queuePair.postReceive(new ReceiveWorkRequest().id(PingPongSide.RECEIVE_ID)
+                    .add(region, INCOMING, ADVERTISEMENT));
         }
 
         void play(boolean isClient) throws IOException {
@@ -157,8 +140,8 @@ public final class AtomicPingpong implements Callable<Integer> {
 
         private void run(SendWorkRequest atomic, long expected) throws IOException {
             memory.set(ValueLayout.JAVA_LONG, RESULT, ~expected);
-            queuePair.postSend(atomic.id(Side.SEND_ID).set(SendFlag.SIGNALED).add(region, RESULT,
-                    Long.BYTES));
+            queuePair.postSend(atomic.id(PingPongSide.SEND_ID).set(SendFlag.SIGNALED)
+                    .add(region, RESULT, Long.BYTES));
             awaitSend();
             requireEqual(atomic.opcode().toString(), memory.get(ValueLayout.JAVA_LONG, RESULT),
                     expected);
@@ -182,20 +165,20 @@ public final class AtomicPingpong implements Callable<Integer> {
         }
 
         private void send(int length) throws IOException {
-            queuePair.postSend(request.clear().id(Side.SEND_ID).send().set(SendFlag.SIGNALED)
-                    .add(region, OUTGOING, length));
+            queuePair.postSend(request.clear().id(PingPongSide.SEND_ID).send()
+                    .set(SendFlag.SIGNALED).add(region, OUTGOING, length));
             awaitSend();
         }
 
         private void awaitSend() throws IOException {
-            while (takeNext() != Side.SEND_ID) {
+            while (takeNext() != PingPongSide.SEND_ID) {
                 isMessageThere = true;
             }
         }
 
         private void awaitMessage() throws IOException {
             while (!isMessageThere) {
-                isMessageThere = takeNext() == Side.RECEIVE_ID;
+                isMessageThere = takeNext() == PingPongSide.RECEIVE_ID;
             }
             isMessageThere = false;
             postReceive();

@@ -66,26 +66,26 @@ public final class IbvRcPingpong implements Callable<Integer> {
         Refusal.when(spec, isPrefetched && !isOnDemand,
                 "-P: prefetch is valid only with on-demand memory region (-o)");
         return PingPong.run(spec, options,
-                new Traffic(QueuePairType.RC, 1, false, size, connection.mtu(), extras()));
+                new Traffic(QueuePairType.RC, 1, false, size, connection.mtu(), features()));
     }
 
-    private Set<Extra> extras() {
-        Set<Extra> extras = EnumSet.noneOf(Extra.class);
+    private Set<Feature> features() {
+        Set<Feature> features = EnumSet.noneOf(Feature.class);
         if (isOnDemand) {
-            extras.add(Extra.ON_DEMAND);
+            features.add(Feature.ON_DEMAND);
         }
         if (isPrefetched) {
-            extras.add(Extra.PREFETCH);
+            features.add(Feature.PREFETCH);
         }
         if (isTimed) {
-            extras.add(Extra.TIMESTAMPS);
+            features.add(Feature.TIMESTAMPS);
         }
         if (isDeviceMemory) {
-            extras.add(Extra.DEVICE_MEMORY);
+            features.add(Feature.DEVICE_MEMORY);
         }
         if (isNewSend) {
-            extras.add(Extra.NEW_SEND);
+            features.add(Feature.NEW_SEND);
         }
-        return extras;
+        return features;
     }
 }

@@ -48,6 +48,6 @@ public final class IbvSrqPingpong implements Callable<Integer> {
                             + " QPs -- must have at least one receive per QP");
         }
         return PingPong.run(spec, options, new Traffic(QueuePairType.RC, (int) queuePairs, true,
-                size, connection.mtu(), isOnDemand ? Set.of(Extra.ON_DEMAND) : Set.of()));
+                size, connection.mtu(), isOnDemand ? Set.of(Feature.ON_DEMAND) : Set.of()));
     }
 }

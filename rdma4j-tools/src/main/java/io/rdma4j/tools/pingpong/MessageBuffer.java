@@ -43,7 +43,7 @@ final class MessageBuffer implements AutoCloseable {
         memory = arena.allocate(Math.max(1, traffic.headerLength() + traffic.size()), PAGE)
                 .fill(traffic.filling());
         ExtendedDeviceAttributes device = context.queryDeviceExtended();
-        deviceMemory = traffic.has(Extra.DEVICE_MEMORY) ? allocate(context, device) : null;
+        deviceMemory = traffic.has(Feature.DEVICE_MEMORY) ? allocate(context, device) : null;
         region = register(domain, device);
     }
 
@@ -62,7 +62,7 @@ final class MessageBuffer implements AutoCloseable {
     private MemoryRegion register(ProtectionDomain domain, ExtendedDeviceAttributes device)
             throws IOException {
         Set<AccessFlag> access = EnumSet.of(AccessFlag.LOCAL_WRITE);
-        if (traffic.has(Extra.ATOMICS)) {
+        if (traffic.has(Feature.ATOMICS)) {
             access.add(AccessFlag.REMOTE_ATOMIC);
         }
         if (deviceMemory != null) {
@@ -70,7 +70,7 @@ final class MessageBuffer implements AutoCloseable {
             return domain.register(new MemoryRegionInitAttributes()
                     .deviceMemory(deviceMemory, 0, memory.byteSize()).access(access));
         }
-        if (traffic.has(Extra.ON_DEMAND)) {
+        if (traffic.has(Feature.ON_DEMAND)) {
             if (!device.onDemandPaging().getOrDefault(traffic.type(), Set.of())
                     .containsAll(traffic.onDemandNeeds())) {
                 throw new IOException("The device isn't ODP capable or does not support "
@@ -79,7 +79,7 @@ final class MessageBuffer implements AutoCloseable {
             access.add(AccessFlag.ON_DEMAND);
         }
         MemoryRegion registered = domain.register(memory, access);
-        if (traffic.has(Extra.PREFETCH)) {
+        if (traffic.has(Feature.PREFETCH)) {
             domain.advise(MemoryAdvice.PREFETCH_WRITE, true, List.of(new ScatterGatherElement(
                     registered.address(), memory.byteSize(), registered.lkey())));
         }

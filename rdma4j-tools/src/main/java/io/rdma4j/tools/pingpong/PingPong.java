@@ -1,6 +1,6 @@
 package io.rdma4j.tools.pingpong;
 
-import io.rdma4j.tools.tcp.Meeting;
+import io.rdma4j.tools.endpoint.QueuePairAddress;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
@@ -8,7 +8,6 @@ import picocli.CommandLine.Model.CommandSpec;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.net.ServerSocket;
 import java.util.List;
 import java.util.Locale;
 
@@ -27,64 +26,47 @@ final class PingPong {
     /** {@return the exit status of a tool} */
     static int run(CommandSpec spec, PingPongOptions options, Traffic traffic) throws IOException {
         options.check(spec);
-        return new PingPong(spec, options, traffic).run();
+        PingPong pingPong = new PingPong(spec, options, traffic);
+        return Greeting.play(options, pingPong.out, pingPong::play);
     }
 
-    private int run() throws IOException {
-        String host = options.host();
-        if (host == null) {
-            // Listens before it prints anything: who reads the first line may connect.
-            try (ServerSocket listener = Meeting.listen(options.port())) {
-                if (options.port() == 0) {
-                    print("  listening on port " + listener.getLocalPort());
-                }
-                return play(false, () -> SideChannel.accept(listener, options.patience()));
-            }
-        }
-        return play(true,
-                () -> SideChannel.connect(host, options.port(), options.patience()));
-    }
-
-    /** Gets in touch with the peer. */
-    @FunctionalInterface
-    private interface Greeting {
-        SideChannel meet() throws IOException;
-    }
-
-    private int play(boolean isClient, Greeting greeting) throws IOException {
+    private int play(Greeting greeting) throws IOException {
+        boolean isClient = options.host() != null;
         try (DeviceContext context = options.open();
-                Side side = new Side(context, options, traffic)) {
+                PingPongSide side = new PingPongSide(context, options, traffic)) {
             ReceiveTimes times = new ReceiveTimes(
                     context.queryDeviceExtended().completionTimestampMask());
-            Rally rally = new Rally(side, traffic, options, times);
-            rally.prepare();
+            PingPongLoop loop = new PingPongLoop(side, traffic, options, times);
+            loop.prepare();
             sayOwn(side);
-            try (SideChannel channel = greeting.meet()) {
-                List<Endpoint> remote = channel.exchange(side.told(), side::connect);
+            try (AddressExchange channel = new AddressExchange(greeting.meet())) {
+                List<QueuePairAddress> remote = channel.exchange(side.told(), side::connect);
                 remote.stream().limit(traffic.queuePairs())
-                        .forEach(peer -> print("  remote address: " + peer.text(',')));
+                        .forEach(
+                                peer -> print("  remote address: " + AddressText.shown(peer, ',')));
                 if (isClient && options.isChecking()) {
                     side.buffer().mark();
                 }
                 long startNs = System.nanoTime();
-                rally.play(isClient);
+                loop.play(isClient);
                 printSpeed(System.nanoTime() - startNs);
-                if (traffic.has(Extra.TIMESTAMPS)) {
+                if (traffic.has(Feature.TIMESTAMPS)) {
                     times.print(out);
                 }
                 int status = options.isChecking() ? check(side) : 0;
                 out.flush();
                 if (traffic.type() == QueuePairType.RC) {
-                    Farewell.say(channel, context);
+                    FinalBarrier.await(channel, context);
                 }
                 return status;
             }
         }
     }
 
-    private void sayOwn(Side side) {
+    private void sayOwn(PingPongSide side) {
         char beforeGid = traffic.isDatagrams() ? ':' : ',';
-        side.endpoints().forEach(own -> print("  local address:  " + own.text(beforeGid)));
+        side.addresses().forEach(
+                own -> print("  local address:  " + AddressText.shown(own, beforeGid)));
     }
 
     private void print(String line) {
@@ -102,7 +84,7 @@ final class PingPong {
                 seconds * 1e6 / iterations);
     }
 
-    private int check(Side side) throws RdmaException {
+    private int check(PingPongSide side) throws RdmaException {
         List<Long> bad = side.buffer().badPages();
         bad.forEach(page -> out.println("invalid data in page " + page));
         return bad.isEmpty() ? 0 : 1;

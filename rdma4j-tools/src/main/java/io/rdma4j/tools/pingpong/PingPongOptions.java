@@ -1,8 +1,8 @@
 package io.rdma4j.tools.pingpong;
 
-import io.rdma4j.tools.options.DeviceName;
-import io.rdma4j.tools.options.GidChoice;
+import io.rdma4j.tools.endpoint.LocalPort;
 import io.rdma4j.tools.options.Patience;
+import io.rdma4j.tools.options.SideOptions;
 import io.rdma4j.tools.options.WholeNumber;
 import io.rdma4j.verbs.DeviceContext;
 import org.jspecify.annotations.Nullable;
@@ -20,19 +20,8 @@ final class PingPongOptions {
             description = "The server to play with (default: be the server and wait).")
     private @Nullable String host;
 
-    @Option(names = {"-p", "--port"}, paramLabel = "PORT", defaultValue = "18515",
-            converter = WholeNumber.class,
-            description = "TCP port to listen on or to connect to (default: ${DEFAULT-VALUE});"
-                    + " 0 listens on a free one and prints it.")
-    private long port;
-
     @Mixin
-    private DeviceName deviceName = new DeviceName();
-
-    @Option(names = {"-i", "--ib-port"}, paramLabel = "PORT", defaultValue = "1",
-            converter = WholeNumber.class,
-            description = "Use this port of the device (default: ${DEFAULT-VALUE}).")
-    private long devicePort;
+    private SideOptions side = new SideOptions();
 
     @Option(names = {"-r", "--rx-depth"}, paramLabel = "DEPTH", defaultValue = "500",
             converter = WholeNumber.class,
@@ -65,15 +54,12 @@ final class PingPongOptions {
 
     /** Refuses values that make no sense. */
     void check(CommandSpec spec) {
-        WholeNumber.requireRange(spec, "-p", port, host == null ? 0 : 1, 65535);
-        WholeNumber.requireRange(spec, "-i", devicePort, 1, 255);
+        side.check(spec, host == null);
         WholeNumber.requireRange(spec, "-r", receiveDepth, 1, Integer.MAX_VALUE);
         WholeNumber.requireRange(spec, "-n", iterations, 1, Integer.MAX_VALUE);
         WholeNumber.requireRange(spec, "-l", serviceLevel, 0, 15);
         patience.check(spec);
-        if (gidIndex != null) {
-            WholeNumber.requireRange(spec, "-g", gidIndex, 0, 255 * 256);
-        }
+        SideOptions.checkGidIndex(spec, "-g", gidIndex);
     }
 
     /** {@return the server's name; null makes this the server} */
@@ -83,11 +69,11 @@ final class PingPongOptions {
     }
 
     int port() {
-        return (int) port;
+        return side.port();
     }
 
     int devicePort() {
-        return (int) devicePort;
+        return side.devicePort();
     }
 
     int receiveDepth() {
@@ -96,10 +82,6 @@ final class PingPongOptions {
 
     int iterations() {
         return (int) iterations;
-    }
-
-    int serviceLevel() {
-        return (int) serviceLevel;
     }
 
     boolean usesEvents() {
@@ -115,11 +97,12 @@ final class PingPongOptions {
     }
 
     DeviceContext open() throws IOException {
-        return deviceName.device().open();
+        return side.open();
     }
 
-    /** {@return the index of the local GID: RoCE has no address without one, so there is a default} */
-    int gidIndex(DeviceContext context) throws IOException {
-        return GidChoice.index(context, devicePort(), gidIndex);
+    /** {@return where this side's queue pairs are connected from} */
+    LocalPort localPort(DeviceContext context) throws IOException {
+        return new LocalPort(context, side.devicePort(), side.gidIndex(context, gidIndex),
+                (int) serviceLevel, "-g");
     }
 }

@@ -15,11 +15,11 @@ import java.util.Set;
  * @param isShared whether they draw from one shared receive queue
  * @param size bytes of a message
  * @param mtu the path MTU of connections; datagrams have none
- * @param extras what a side does beside
+ * @param features what a side does beside
  */
 record Traffic(QueuePairType type, int queuePairs, boolean isShared, long size, Mtu mtu,
-        Set<Extra> extras) {
-    /** Endpoints on the side channel of tools with many queue pairs, used or not. */
+        Set<Feature> features) {
+    /** Addresses on the side channel of tools with many queue pairs, used or not. */
     static final int MANY = 256;
 
     /** The longest message, in bytes. */
@@ -27,8 +27,8 @@ record Traffic(QueuePairType type, int queuePairs, boolean isShared, long size, 
 
     private static final byte UNTOUCHED = 0x7b;
 
-    boolean has(Extra extra) {
-        return extras.contains(extra);
+    boolean has(Feature feature) {
+        return features.contains(feature);
     }
 
     boolean isDatagrams() {
@@ -45,8 +45,8 @@ record Traffic(QueuePairType type, int queuePairs, boolean isShared, long size, 
         return isShared ? 0 : UNTOUCHED;
     }
 
-    /** {@return endpoints on the side channel} */
-    int endpoints() {
+    /** {@return addresses on the side channel} */
+    int addresses() {
         return isShared ? MANY : queuePairs;
     }
 

@@ -1,8 +1,8 @@
 /**
- * How two sides of a tool meet over TCP before they meet over RDMA.
+ * How two sides of a tool talk over TCP before they talk over RDMA.
  *
- * <p>{@code Meeting} listens, accepts and connects, with bounded waits; what is said then is the tool's own. Knows the
- * JDK alone.
+ * <p>{@code OutOfBandChannel} listens, accepts, connects, passes bytes and ends, with bounded waits; what is said is the
+ * tool's own. Knows the JDK alone.
  */
 @NullMarked
 package io.rdma4j.tools.tcp;

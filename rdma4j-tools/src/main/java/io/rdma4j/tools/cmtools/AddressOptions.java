@@ -1,0 +1,80 @@
+package io.rdma4j.tools.cmtools;
+
+import io.rdma4j.cm.AddressInfo;
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.tools.options.Refusal;
+import io.rdma4j.tools.options.WholeNumber;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.Locale;
+import java.util.Objects;
+
+/** The options about who talks to whom. */
+final class AddressOptions {
+    private static final int LARGEST_TOS = 255;
+
+    @Option(names = "-s", paramLabel = "ADDR",
+            description = "Connect to this server (default: be the server).")
+    private @Nullable String server;
+
+    @Option(names = "-b", paramLabel = "ADDR", description = "Local address (default: all).")
+    private @Nullable String local;
+
+    @Option(names = "-f", paramLabel = "FORMAT", defaultValue = "name",
+            description = "What addresses are: name, ip or ipv6 (default: ${DEFAULT-VALUE}).")
+    private String format = "name";
+
+    @Option(names = "-t", paramLabel = "TOS", converter = WholeNumber.class,
+            description = "IP type of service.")
+    private @Nullable Long typeOfService;
+
+    /** Refuses values that make no sense. */
+    void check(CommandSpec spec) {
+        Refusal.when(spec, starts(format, "gid"), "-f gid is not possible: RoCE finds its peers by"
+                + " IP addresses; name, ip and ipv6 work");
+        Refusal.when(spec, !starts(format, "ip") && !starts(format, "name"),
+                "-f must be name, ip or ipv6, not '" + format + "'");
+        if (typeOfService != null) {
+            WholeNumber.checked(spec, "-t", typeOfService, 0, LARGEST_TOS);
+        }
+    }
+
+    /** As the C programs compare: in either case, and what follows does not matter. */
+    static boolean starts(String value, String word) {
+        return value.toLowerCase(Locale.ROOT).startsWith(word);
+    }
+
+    boolean isServer() {
+        return server == null;
+    }
+
+    @Nullable
+    Integer typeOfService() {
+        return typeOfService == null ? null : typeOfService.intValue();
+    }
+
+    /** {@return where a server listens} */
+    InetSocketAddress toBind(PortSpace space, String service) throws IOException {
+        AddressInfo info = AddressInfo
+                .resolve(local, service, hints(space).set(AddressInfo.Flag.PASSIVE)).getFirst();
+        return Objects.requireNonNull(info.source());
+    }
+
+    /** {@return where a client connects to, and from where if that was chosen} */
+    AddressInfo toConnect(PortSpace space, String service) throws IOException {
+        AddressInfo.Hints hints = hints(space);
+        if (local != null) {
+            hints.source(toBind(space, "0"));
+        }
+        return AddressInfo.resolve(server, service, hints).getFirst();
+    }
+
+    private AddressInfo.Hints hints(PortSpace space) {
+        AddressInfo.Hints hints = new AddressInfo.Hints().portSpace(space);
+        return starts(format, "ip") ? hints.set(AddressInfo.Flag.NUMERIC_HOST) : hints;
+    }
+}

@@ -1,0 +1,35 @@
+package io.rdma4j.tools.demo;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** How to start this program once more: on the class path or the module path, wherever it lies itself. */
+final class OwnProgram {
+    private static final String MAIN = "io.rdma4j.tools.Main";
+
+    private OwnProgram() {}
+
+    /** {@return the option that lets the software NIC call the system} */
+    static String nativeAccess() {
+        return "--enable-native-access=" + (isModule() ? "io.rdma4j.softnic" : "ALL-UNNAMED");
+    }
+
+    /** {@return what a JVM is to run, behind its options} */
+    static List<String> words() {
+        if (!isModule()) {
+            return List.of("-cp", System.getProperty("java.class.path"), MAIN);
+        }
+        List<String> words = new ArrayList<>();
+        String path = System.getProperty("jdk.module.path");
+        // An image of its own has its modules in it.
+        if (path != null) {
+            words.addAll(List.of("--module-path", path));
+        }
+        words.addAll(List.of("--module", OwnProgram.class.getModule().getName() + "/" + MAIN));
+        return words;
+    }
+
+    private static boolean isModule() {
+        return OwnProgram.class.getModule().isNamed();
+    }
+}

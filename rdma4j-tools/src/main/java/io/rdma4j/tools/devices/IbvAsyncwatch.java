@@ -1,0 +1,62 @@
+package io.rdma4j.tools.devices;
+
+import io.rdma4j.tools.options.DeviceName;
+import io.rdma4j.verbs.AsyncEvent;
+import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.RdmaDevice;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+
+/** Prints the asynchronous events of a device until it is stopped, as the tool of that name in rdma-core. */
+@Command(name = "ibv_asyncwatch", description = "Print the asynchronous events of a device.")
+public final class IbvAsyncwatch implements Callable<Integer> {
+    @Mixin
+    private DeviceName deviceName = new DeviceName();
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Override
+    public Integer call() throws IOException {
+        PrintWriter out = spec.commandLine().getOut();
+        RdmaDevice device = deviceName.device();
+        try (DeviceContext context = device.open()) {
+            // Events come without a file descriptor here.
+            out.println(device.name() + ": async event FD -1");
+            out.flush();
+            while (true) {
+                try (AsyncEvent event = context.awaitAsyncEvent()) {
+                    out.printf("  event_type %s (%d), port %d%n", name(event.type()),
+                            event.type().code(), event.port());
+                    out.flush();
+                }
+            }
+        }
+    }
+
+    /** {@return the name in C} Only what concerns the whole device is expected of one that nobody uses. */
+    private static String name(AsyncEventType type) {
+        return switch (type) {
+            case DEVICE_FATAL -> "IBV_EVENT_DEVICE_FATAL";
+            case PORT_ACTIVE -> "IBV_EVENT_PORT_ACTIVE";
+            case PORT_ERROR -> "IBV_EVENT_PORT_ERR";
+            case LID_CHANGE -> "IBV_EVENT_LID_CHANGE";
+            case PKEY_CHANGE -> "IBV_EVENT_PKEY_CHANGE";
+            case SM_CHANGE -> "IBV_EVENT_SM_CHANGE";
+            case CLIENT_REREGISTER -> "IBV_EVENT_CLIENT_REREGISTER";
+            case GID_CHANGE -> "IBV_EVENT_GID_CHANGE";
+            case DEVICE_SPEED_CHANGE -> "IBV_EVENT_DEVICE_SPEED_CHANGE";
+            case CQ_ERROR, QP_FATAL, QP_REQUEST_ERROR, QP_ACCESS_ERROR, COMMUNICATION_ESTABLISHED,
+                    SEND_QUEUE_DRAINED, PATH_MIGRATED, PATH_MIGRATION_ERROR, SRQ_ERROR,
+                    SRQ_LIMIT_REACHED, QP_LAST_WQE_REACHED, WQ_FATAL ->
+                "unexpected";
+        };
+    }
+}

@@ -1,0 +1,139 @@
+package io.rdma4j.tools.perftest;
+
+import io.rdma4j.cm.CmId;
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.WorkCompletion;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+
+/** The conversation over a connection of the connection manager: what is passed at a time is a message. */
+final class CmExchange extends Exchange {
+    private static final int AREA_BYTES = 4096;
+    private static final int RETRIES = 7;
+
+    private final CmId id;
+    private final Duration patience;
+    private final Arena arena = Arena.ofShared();
+    /** Messages leave from its first half and arrive in the second. */
+    private final MemorySegment memory = arena.allocate(2 * AREA_BYTES);
+    private final MemoryRegion region;
+    private boolean isSending;
+
+    private CmExchange(CmId id, boolean isClient, Duration patience) throws RdmaException {
+        super(isClient);
+        this.id = id;
+        this.patience = patience;
+        id.createQueuePair(null, new QueuePairInitAttributes().type(QueuePairType.RC)
+                .capabilities(QueuePairCapabilities.ofDepth(1, 1)));
+        region = id.registerMessages(memory);
+        postReceive();
+    }
+
+    /** Connects to a server. The id has found its way there, and is closed with the conversation, or if this fails. */
+    static CmExchange connect(CmId id, Duration patience) throws RdmaException {
+        return start(id, true, patience);
+    }
+
+    /** Accepts a client. The id stands for its request, and is closed with the conversation, or if this fails. */
+    static CmExchange accept(CmId id, Duration patience) throws RdmaException {
+        return start(id, false, patience);
+    }
+
+    private static CmExchange start(CmId id, boolean isClient, Duration patience)
+            throws RdmaException {
+        try {
+            CmExchange exchange = new CmExchange(id, isClient, patience);
+            ConnectionParameters parameters = new ConnectionParameters().retryCount(RETRIES)
+                    .rnrRetryCount(RETRIES);
+            if (isClient) {
+                id.connect(parameters);
+            } else {
+                id.accept(parameters);
+            }
+            return exchange;
+        } catch (RdmaException | RuntimeException e) {
+            id.close();
+            throw e;
+        }
+    }
+
+    private void postReceive() throws RdmaException {
+        id.postReceive(0, region, AREA_BYTES, AREA_BYTES);
+    }
+
+    @Override
+    Endpoint exchange(Endpoint own) throws IOException {
+        return Endpoint.ofRecord(exchange(own.toRecord()));
+    }
+
+    /**
+     * The peer's next message tells that this one has arrived, and a peer that has heard all may be gone before it has
+     * acknowledged it: so its completion is waited for only when the next one is to be sent.
+     */
+    @Override
+    void send(byte[] bytes) throws IOException {
+        if (isSending) {
+            check(id.pollSendCompletion(patience));
+        }
+        isSending = true;
+        MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, 0, bytes.length);
+        id.postSend(0, region, 0, bytes.length, SendFlag.SIGNALED);
+    }
+
+    @Override
+    byte[] receive(int length) throws IOException {
+        beginWaiting();
+        WorkCompletion completion = id.pollReceiveCompletion(patience);
+        while (completion == null) {
+            requireLife(patience.toSeconds());
+            completion = id.pollReceiveCompletion(patience);
+        }
+        check(completion);
+        if (completion.byteLength() != length) {
+            throw new IOException("the peer does not speak as perftest does: it sent "
+                    + completion.byteLength() + " bytes where " + length + " were due");
+        }
+        byte[] bytes = new byte[length];
+        MemorySegment.copy(memory, ValueLayout.JAVA_BYTE, AREA_BYTES, bytes, 0, length);
+        postReceive();
+        return bytes;
+    }
+
+    private static void check(@Nullable WorkCompletion completion) throws IOException {
+        if (completion == null || !completion.isSuccess()) {
+            throw goneAway();
+        }
+    }
+
+    @Override
+    void part() throws IOException {
+        if (isSending) {
+            // Whatever comes of it: a peer that is gone has heard it, or says itself why it has not.
+            id.pollSendCompletion(patience);
+        }
+    }
+
+    @Override
+    void leave() {
+        // Closing the id says the same; nobody waits for an acknowledgement of this conversation.
+    }
+
+    @Override
+    public void close() throws IOException {
+        id.closeQueuePair();
+        region.close();
+        id.close();
+        arena.close();
+    }
+}

@@ -1,0 +1,161 @@
+package io.rdma4j.tools.perftest;
+
+import io.rdma4j.cm.CmId;
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+
+/** How a server and its one client get in touch by the connection manager. */
+final class CmRendezvous implements AutoCloseable {
+    private static final Duration RESOLVE = Duration.ofSeconds(2);
+
+    private final InetAddress own;
+    private final @Nullable InetSocketAddress server;
+    private final @Nullable CmId listener;
+    /** Of datagram queue pairs, which are in another port space than the conversation. */
+    private final @Nullable CmId datagramListener;
+    private final Duration patience;
+
+    private CmRendezvous(InetAddress own, @Nullable InetSocketAddress server,
+            @Nullable CmId listener, @Nullable CmId datagramListener, Duration patience) {
+        this.own = own;
+        this.server = server;
+        this.listener = listener;
+        this.datagramListener = datagramListener;
+        this.patience = patience;
+    }
+
+    /**
+     * {@return a server, which listens from now on}
+     *
+     * @param port 0 for any
+     * @param plan tells how many connections may be asked for at once, and of which service
+     */
+    static CmRendezvous listen(InetAddress own, int port, Plan plan, Duration patience)
+            throws RdmaException {
+        CmId listener = listen(PortSpace.TCP, new InetSocketAddress(own, port), plan);
+        if (!plan.isDatagrams()) {
+            return new CmRendezvous(own, null, listener, null, patience);
+        }
+        try {
+            return new CmRendezvous(own, null, listener,
+                    listen(PortSpace.UDP, listener.localAddress(), plan), patience);
+        } catch (RdmaException | RuntimeException e) {
+            listener.close();
+            throw e;
+        }
+    }
+
+    private static CmId listen(PortSpace space, InetSocketAddress address, Plan plan)
+            throws RdmaException {
+        CmId listener = CmId.create(space);
+        try {
+            listener.bindAddress(address);
+            listener.listen(plan.queuePairs());
+            return listener;
+        } catch (RdmaException | RuntimeException e) {
+            listener.close();
+            throw e;
+        }
+    }
+
+    /** {@return a client of a server} */
+    static CmRendezvous with(String host, int port, InetAddress own, Duration patience)
+            throws IOException {
+        return new CmRendezvous(own, new InetSocketAddress(address(host, own), port), null, null,
+                patience);
+    }
+
+    private static InetAddress address(String host, InetAddress own) throws IOException {
+        try {
+            for (InetAddress address : InetAddress.getAllByName(host)) {
+                if (address.getClass() == own.getClass()) {
+                    return address;
+                }
+            }
+        } catch (UnknownHostException e) {
+            throw new IOException("unknown host '" + host + "'", e);
+        }
+        throw new IOException(host + " has no address of the IP version of " + own.getHostAddress()
+                + "; choose another GID with -x");
+    }
+
+    /** {@return the port of a server} */
+    int port() {
+        return listener == null ? 0 : listener.localAddress().getPort();
+    }
+
+    /** {@return the conversation with the peer; a server waits for its client for ever} */
+    Exchange exchange(Plan plan) throws IOException {
+        if (listener != null) {
+            return CmExchange.accept(listener.awaitRequest(), patience);
+        }
+        try {
+            return CmExchange.connect(resolved(PortSpace.TCP, plan), patience);
+        } catch (RdmaException e) {
+            InetSocketAddress towards = requireServer();
+            throw new IOException("Couldn't connect to " + towards.getHostString() + ":"
+                    + towards.getPort() + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** {@return how long to wait for the peer} */
+    Duration patience() {
+        return patience;
+    }
+
+    /** {@return whether this side is asked for connections} */
+    boolean isServer() {
+        return listener != null;
+    }
+
+    /** {@return the id of one more connection: a server's stands for a request, a client's has found its way} */
+    CmId next(Plan plan) throws IOException {
+        CmId listening = plan.isDatagrams() ? datagramListener : listener;
+        if (listening == null) {
+            return resolved(plan.isDatagrams() ? PortSpace.UDP : PortSpace.TCP, plan);
+        }
+        CmId id = listening.pollRequest(patience);
+        if (id == null) {
+            throw new IOException("the peer asks for no connection at " + own.getHostAddress()
+                    + " port " + port() + "; does it use -R, too?");
+        }
+        return id;
+    }
+
+    private CmId resolved(PortSpace space, Plan plan) throws RdmaException {
+        CmId id = CmId.create(space);
+        try {
+            id.resolveAddress(new InetSocketAddress(own, 0), requireServer(), RESOLVE);
+            if (space == PortSpace.TCP) {
+                id.acknowledgeTimeout(plan.timeout());
+            }
+            id.resolveRoute(RESOLVE);
+            return id;
+        } catch (RdmaException | RuntimeException e) {
+            id.close();
+            throw e;
+        }
+    }
+
+    private InetSocketAddress requireServer() {
+        InetSocketAddress known = server;
+        if (known == null) {
+            throw new IllegalStateException("a server asks nobody for a connection");
+        }
+        return known;
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        try (CmId _ = datagramListener; CmId _ = listener) {
+            // Both, though one fails.
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package io.rdma4j.tools.pingpong;
+
+import io.rdma4j.tools.endpoint.QueuePairAddress;
+import io.rdma4j.tools.tcp.OutOfBandChannel;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The conversation by which two sides learn of each other's queue pairs.
+ *
+ * <p>The client tells its addresses first. The server connects its queue pairs to them before it tells its
+ * own, so that the client may send as soon as it knows them; the client says {@code done}. There the C programs
+ * hang up. This one stays, to tell the peer when it has finished; who does not know that word does not hear it.
+ */
+final class AddressExchange implements AutoCloseable, OutOfBandChannel.Failures {
+    private static final int FINISHED = '.';
+
+    /** Makes a side's queue pairs ready for those of the peer. */
+    @FunctionalInterface
+    interface Connecting {
+        void connect(List<QueuePairAddress> remote) throws IOException;
+    }
+
+    private final OutOfBandChannel channel;
+
+    AddressExchange(OutOfBandChannel channel) {
+        this.channel = channel;
+    }
+
+    /**
+     * Tells own addresses, learns as many of the peer and connects to them.
+     *
+     * @return the peer's addresses
+     */
+    List<QueuePairAddress> exchange(List<QueuePairAddress> own, Connecting connecting)
+            throws IOException {
+        List<QueuePairAddress> remote;
+        if (channel.isClient()) {
+            tell(own);
+            remote = learn(own.size());
+            channel.sendDone(this);
+            connecting.connect(remote);
+        } else {
+            remote = learn(own.size());
+            connecting.connect(remote);
+            tell(own);
+            channel.receiveDone(this);
+        }
+        return remote;
+    }
+
+    /**
+     * Tells the peer that this side has finished and waits until the peer has, too, or is gone, or its time is up.
+     *
+     * @return whether the peer said so; a C program hung up long before, and a Java program that failed says nothing
+     */
+    boolean part() {
+        return channel.meet(FINISHED);
+    }
+
+    private void tell(List<QueuePairAddress> addresses) throws IOException {
+        // In one piece: the C programs expect to read an address at once.
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        addresses.forEach(address -> bytes.writeBytes(AddressText.bytes(address)));
+        channel.send(bytes.toByteArray(), this);
+    }
+
+    private List<QueuePairAddress> learn(int count) throws IOException {
+        List<QueuePairAddress> addresses = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            addresses.add(AddressText.parse(channel.receive(AddressText.LENGTH, this)));
+        }
+        return addresses;
+    }
+
+    // ---------------------------------------------------------------- failures
+
+    @Override
+    public IOException notSent(IOException cause) {
+        return new IOException("Couldn't send local address: " + cause.getMessage(), cause);
+    }
+
+    @Override
+    public IOException notReceived(IOException cause) {
+        return new IOException("Couldn't read remote address: " + cause.getMessage(), cause);
+    }
+
+    @Override
+    public void onSilence(Duration patience) throws IOException {
+        throw new IOException("Couldn't read remote address: the peer says nothing more for "
+                + patience.toMillis() / 1000.0 + " s; is it the same tool on both sides?");
+    }
+
+    @Override
+    public IOException hungUp() {
+        return new IOException("Couldn't read remote address: the peer hung up; its own output"
+                + " says why");
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+}

@@ -1,0 +1,208 @@
+package io.rdma4j.tools.pingpong;
+
+import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.ExtendedCompletionQueue;
+import io.rdma4j.verbs.WorkCompletion;
+import io.rdma4j.verbs.WorkCompletionStatus;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Arrays;
+
+/**
+ * The exchange itself: each queue pair sends when its last send has completed and the peer has answered it.
+ *
+ * <p>Completions of all queue pairs are counted together, as the C programs count.
+ */
+final class PingPongLoop {
+    private static final int BATCH = 16;
+    private static final int POLLS_PER_LOOK_AT_THE_CLOCK = 1 << 10;
+
+    private final PingPongSide side;
+    private final Traffic traffic;
+    private final PingPongOptions options;
+    private final ReceiveTimes times;
+    private final WorkCompletion[] batch = WorkCompletion.array(BATCH);
+    /** For each queue pair the identifiers it waits for; they are bits. */
+    private final int[] pending;
+    private boolean isClient;
+    private int posted;
+    private int sent;
+    private int received;
+
+    /** @param times what timestamps are told to, if they are wanted */
+    PingPongLoop(PingPongSide side, Traffic traffic, PingPongOptions options, ReceiveTimes times) {
+        this.side = side;
+        this.traffic = traffic;
+        this.options = options;
+        this.times = times;
+        pending = new int[traffic.queuePairs()];
+    }
+
+    /** Gets ready for a peer that may begin at any time. */
+    void prepare() throws IOException {
+        side.postReceives(options.receiveDepth());
+        posted = options.receiveDepth();
+        if (side.channel() != null) {
+            side.completions().requestNotification(false);
+        }
+    }
+
+    /** Plays to the end; the client serves. */
+    void play(boolean shallServe) throws IOException {
+        isClient = shallServe;
+        Arrays.fill(pending, PingPongSide.RECEIVE_ID);
+        if (isClient) {
+            for (int i = 0; i < pending.length; i++) {
+                serve(i);
+            }
+        }
+        while (received < options.iterations() || sent < options.iterations()) {
+            awaitSomething();
+        }
+    }
+
+    private void serve(int index) throws IOException {
+        side.postSend(index);
+        pending[index] = PingPongSide.RECEIVE_ID | PingPongSide.SEND_ID;
+    }
+
+    // ---------------------------------------------------------------- waiting
+
+    private void awaitSomething() throws IOException {
+        CompletionChannel channel = side.channel();
+        if (channel == null) {
+            pollUntilSomething();
+            return;
+        }
+        CompletionQueue announced = channel.pollEvent(options.patience());
+        if (announced == null) {
+            throw nothingComes();
+        }
+        announced.acknowledgeEvents(1);
+        announced.requestNotification(false);
+        // All of it: what arrived before the request is not announced again.
+        boolean isMore = true;
+        while (isMore) {
+            isMore = takeSome();
+        }
+    }
+
+    /** Gives way between polls: two that spin on one processor would starve each other. */
+    @SuppressWarnings("ThreadPriorityCheck")
+    private void pollUntilSomething() throws IOException {
+        long patienceNs = options.patience().toNanos();
+        long startNs = 0;
+        for (int polls = 1; !takeSome(); polls++) {
+            Thread.yield();
+            if (polls % POLLS_PER_LOOK_AT_THE_CLOCK == 0) {
+                long nowNs = System.nanoTime();
+                startNs = startNs == 0 ? nowNs : startNs;
+                if (nowNs - startNs > patienceNs) {
+                    throw nothingComes();
+                }
+            }
+        }
+    }
+
+    private IOException nothingComes() {
+        Duration patience = options.patience();
+        return new IOException("nothing came from the peer for " + patience.toSeconds()
+                + " s, after " + received + " of " + options.iterations() + " messages; "
+                + advice());
+    }
+
+    private String advice() {
+        return switch (traffic.type()) {
+            case UC, UD -> "a message was lost or did not fit, or the peer ended:"
+                    + " both sides need the same tool, -s and -n";
+            default -> "the peer ended or has less to say: both sides need the same tool and -n";
+        };
+    }
+
+    // ---------------------------------------------------------------- completions
+
+    /** {@return whether there was any} */
+    private boolean takeSome() throws IOException {
+        if (traffic.has(Feature.TIMESTAMPS)) {
+            return takeInPlace();
+        }
+        int count = side.completions().poll(batch);
+        for (int i = 0; i < count; i++) {
+            onCompletion(batch[i]);
+        }
+        return count > 0;
+    }
+
+    private boolean takeInPlace() throws IOException {
+        ExtendedCompletionQueue queue = side.completions();
+        if (!queue.startPoll()) {
+            return false;
+        }
+        try {
+            do {
+                onCompletion(queue.current());
+            } while (queue.nextPoll());
+        } finally {
+            queue.endPoll();
+        }
+        return true;
+    }
+
+    private void onCompletion(WorkCompletion completion) throws IOException {
+        if (received >= options.iterations() && sent >= options.iterations()) {
+            // The receives that are left, flushed behind a send that was not acknowledged.
+            return;
+        }
+        if (completion.status() == WorkCompletionStatus.RETRY_EXCEEDED_ERROR
+                && received >= options.iterations()) {
+            onNotAcknowledged();
+            return;
+        }
+        Completions.requireSuccess(completion);
+        int index = side.indexOf(completion.queuePairNumber());
+        if (index < 0) {
+            throw new IOException(
+                    String.format("Couldn't find QPN %06x", completion.queuePairNumber()));
+        }
+        int id = (int) completion.id();
+        if (id == PingPongSide.SEND_ID) {
+            sent++;
+        } else {
+            onReceive(completion);
+        }
+        pending[index] &= ~id;
+        if (sent < options.iterations() && pending[index] == 0) {
+            serve(index);
+        }
+    }
+
+    /** A send failed after everything has come: the peer may have left, as a C program does when it has finished. */
+    private void onNotAcknowledged() throws IOException {
+        // Each queue pair has one message on its way at a time.
+        boolean isLast = sent >= options.iterations() - traffic.queuePairs();
+        if (!isClient || !isLast) {
+            throw new IOException("all " + received
+                    + " messages came, but the last of this side was"
+                    + " not acknowledged: the peer has left, as a C program does when it has finished,"
+                    + " or never got it; what the peer says decides");
+        }
+        // Every answer has come, so every message has arrived.
+        sent = options.iterations();
+    }
+
+    private void onReceive(WorkCompletion completion) throws IOException {
+        received++;
+        long length = completion.byteLength() - traffic.headerLength();
+        if (length != traffic.size()) {
+            throw new IOException("the peer's messages have " + length + " bytes, those of this"
+                    + " side " + traffic.size() + "; both need the same -s");
+        }
+        times.onReceive(completion.completionTimestamp());
+        if (--posted <= traffic.queuePairs()) {
+            side.postReceives(options.receiveDepth() - posted);
+            posted = options.receiveDepth();
+        }
+    }
+}

@@ -1,0 +1,193 @@
+package io.rdma4j.tools.rping;
+
+import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventType;
+import io.rdma4j.cm.CmId;
+import io.rdma4j.cm.CmOperations;
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SharedReceiveQueue;
+import io.rdma4j.verbs.WorkCompletion;
+import org.jspecify.annotations.Nullable;
+
+import java.time.Duration;
+
+/**
+ * The queue pair of an rping: the id's, or one that the program brings from state to state by itself.
+ *
+ * <p>It waits for completions with patience, and ends every wait when the peer disconnects. One thread at a
+ * time.
+ */
+final class RpingQueuePair implements CmOperations, AutoCloseable {
+    /** How long to sleep before looking for the end of the connection. */
+    private static final Duration LOOK = Duration.ofMillis(100);
+
+    private final CmId id;
+    private final QueuePair queuePair;
+    private final boolean isOwn;
+    private final CompletionChannel channel;
+    private final CompletionQueue sends;
+    private final CompletionQueue receives;
+    private final Duration patience;
+    private final WorkCompletion completion = new WorkCompletion();
+    private boolean ended;
+
+    private RpingQueuePair(CmId id, boolean isOwn, QueuePairInitAttributes attributes,
+            CompletionChannel channel, CompletionQueue sends, CompletionQueue receives,
+            Duration patience) throws RdmaException {
+        this.id = id;
+        this.isOwn = isOwn;
+        this.channel = channel;
+        this.sends = sends;
+        this.receives = receives;
+        this.patience = patience;
+        if (isOwn) {
+            queuePair = id.protectionDomain().createQueuePair(attributes);
+            // Receives are posted before there is a connection.
+            queuePair.modify(id.initQueuePairAttributes(QueuePairState.INIT));
+        } else {
+            queuePair = id.createQueuePair(null, attributes);
+        }
+    }
+
+    static RpingQueuePair create(CmId id, boolean isOwn, int sendDepth, int receiveDepth,
+            Duration patience) throws RdmaException {
+        CompletionChannel channel = CompletionChannel.create();
+        CompletionQueue sends = id.context().createCompletionQueue(sendDepth, channel);
+        CompletionQueue receives = id.context().createCompletionQueue(receiveDepth, channel);
+        return new RpingQueuePair(id, isOwn,
+                new QueuePairInitAttributes().type(QueuePairType.RC).sendCompletionQueue(sends)
+                        .receiveCompletionQueue(receives)
+                        .capabilities(QueuePairCapabilities.ofDepth(sendDepth, receiveDepth)),
+                channel, sends, receives, patience);
+    }
+
+    @Override
+    public QueuePair queuePair() {
+        return queuePair;
+    }
+
+    @Override
+    public @Nullable SharedReceiveQueue sharedReceiveQueue() {
+        return null;
+    }
+
+    @Override
+    public ProtectionDomain protectionDomain() {
+        return queuePair.protectionDomain();
+    }
+
+    // ---------------------------------------------------------------- connecting
+
+    void connect(ConnectionParameters parameters) throws RdmaException {
+        if (!isOwn) {
+            id.connect(parameters);
+            return;
+        }
+        id.connect(parameters.queuePairNumber(queuePair.number()));
+        makeReady();
+        id.establish();
+    }
+
+    void accept(ConnectionParameters parameters) throws RdmaException {
+        if (isOwn) {
+            makeReady();
+            parameters.queuePairNumber(queuePair.number());
+        }
+        id.accept(parameters);
+    }
+
+    private void makeReady() throws RdmaException {
+        // INIT once more: what the peer may do is known by now.
+        queuePair.modify(id.initQueuePairAttributes(QueuePairState.INIT));
+        queuePair.modify(id.initQueuePairAttributes(QueuePairState.RTR));
+        queuePair.modify(id.initQueuePairAttributes(QueuePairState.RTS));
+    }
+
+    /** Ends the connection from this side. */
+    void leave() throws RdmaException {
+        fail();
+        id.disconnect();
+    }
+
+    private void fail() throws RdmaException {
+        if (isOwn) {
+            queuePair.modify(new QueuePairAttributes().state(QueuePairState.ERR));
+        }
+    }
+
+    // ---------------------------------------------------------------- waiting
+
+    @Override
+    public WorkCompletion awaitSendCompletion() throws RdmaException {
+        return await(sends);
+    }
+
+    @Override
+    public WorkCompletion awaitReceiveCompletion() throws RdmaException {
+        return await(receives);
+    }
+
+    private WorkCompletion await(CompletionQueue queue) throws RdmaException {
+        long startNs = System.nanoTime();
+        while (!queue.poll(completion)) {
+            queue.requestNotification(false);
+            if (queue.poll(completion)) {
+                break;
+            }
+            CompletionQueue announced = channel.pollEvent(LOOK);
+            if (announced != null) {
+                announced.acknowledgeEvents(1);
+                continue;
+            }
+            lookForEnd();
+            if (System.nanoTime() - startNs > patience.toNanos()) {
+                throw new RdmaException(Errno.ETIMEDOUT, "rping",
+                        "nothing came from the peer for " + patience.toSeconds() + " s");
+            }
+        }
+        return completion;
+    }
+
+    /** The connection manager lets only the id's own queue pair fail when the peer disconnects. */
+    private void lookForEnd() throws RdmaException {
+        if (!isOwn || ended) {
+            return;
+        }
+        try (CmEvent event = id.channel().pollEvent(Duration.ZERO)) {
+            if (event != null && event.type() == CmEventType.DISCONNECTED) {
+                ended = true;
+                fail();
+            }
+        }
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        if (isOwn) {
+            queuePair.close();
+        } else {
+            id.closeQueuePair();
+        }
+        while (true) {
+            CompletionQueue announced = channel.pollEvent(Duration.ZERO);
+            if (announced == null) {
+                break;
+            }
+            announced.acknowledgeEvents(1);
+        }
+        sends.close();
+        receives.close();
+        channel.close();
+    }
+}

@@ -1,0 +1,199 @@
+package io.rdma4j.tools.tcp;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+
+/**
+ * The TCP connection by which a server and its one client learn of each other's queue pairs, before there is RDMA between
+ * them and when it ends. No wait is longer than the patience of its side. One thread.
+ */
+public final class OutOfBandChannel implements AutoCloseable {
+    /** What a tool says when the peer does not answer. */
+    public interface Failures {
+        /** {@return what to throw when bytes could not be sent} */
+        IOException notSent(IOException cause);
+
+        /** {@return what to throw when bytes could not be received} */
+        IOException notReceived(IOException cause);
+
+        /** Nothing came as long as patience lasts: throws, or returns to wait as long again. */
+        void onSilence(Duration patience) throws IOException;
+
+        /** {@return what to throw when the peer closed the connection} */
+        IOException hungUp();
+    }
+
+    /** The last word of the C programs. */
+    private static final String DONE = "done\0";
+
+    private final Socket socket;
+    private final boolean isClient;
+    private final Duration patience;
+
+    private OutOfBandChannel(Socket socket, boolean isClient, Duration patience)
+            throws IOException {
+        this.socket = socket;
+        this.isClient = isClient;
+        this.patience = patience;
+        socket.setSoTimeout(millis(patience));
+    }
+
+    // ---------------------------------------------------------------- getting in touch
+
+    /** {@return a socket to {@link #accept} on} */
+    public static ServerSocket listen(int port) throws IOException {
+        try {
+            return new ServerSocket(port, 1);
+        } catch (IOException e) {
+            throw new IOException("Couldn't listen to port " + port + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Waits for one client, for ever. No other is to come: it listens no more, and the next server may have the port. */
+    public static OutOfBandChannel accept(ServerSocket listener, Duration patience)
+            throws IOException {
+        Socket socket = listener.accept();
+        listener.close();
+        return new OutOfBandChannel(socket, false, patience);
+    }
+
+    /** Connects to the first address of a server that answers. */
+    public static OutOfBandChannel connect(String host, int port, Duration patience)
+            throws IOException {
+        IOException failure = new IOException("no address");
+        for (InetAddress address : addresses(host)) {
+            Socket socket = new Socket();
+            try {
+                socket.connect(new InetSocketAddress(address, port), millis(patience));
+                return new OutOfBandChannel(socket, true, patience);
+            } catch (IOException e) {
+                socket.close();
+                failure = e;
+            }
+        }
+        throw new IOException(
+                "Couldn't connect to " + host + ":" + port + ": " + failure.getMessage(), failure);
+    }
+
+    private static InetAddress[] addresses(String host) throws IOException {
+        try {
+            return InetAddress.getAllByName(host);
+        } catch (UnknownHostException e) {
+            throw new IOException("unknown host '" + host + "'", e);
+        }
+    }
+
+    private static int millis(Duration patience) {
+        return (int) Math.min(Integer.MAX_VALUE, Math.max(1, patience.toMillis()));
+    }
+
+    /** {@return whether this side connected to the other} */
+    public boolean isClient() {
+        return isClient;
+    }
+
+    // ---------------------------------------------------------------- bytes
+
+    /** Sends bytes in one piece: the C programs expect to read them at once. */
+    public void send(byte[] bytes, Failures failures) throws IOException {
+        try {
+            socket.getOutputStream().write(bytes);
+        } catch (IOException e) {
+            throw failures.notSent(e);
+        }
+    }
+
+    /** Sends the last word of the C programs. */
+    public void sendDone(Failures failures) throws IOException {
+        send(done(), failures);
+    }
+
+    private static byte[] done() {
+        return DONE.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** {@return the peer's next bytes} */
+    public byte[] receive(int length, Failures failures) throws IOException {
+        byte[] bytes = new byte[length];
+        int have = 0;
+        while (have < length) {
+            int count = receiveSome(bytes, have, failures);
+            if (count < 0) {
+                throw failures.hungUp();
+            }
+            have += count;
+        }
+        return bytes;
+    }
+
+    private int receiveSome(byte[] bytes, int from, Failures failures) throws IOException {
+        try {
+            return socket.getInputStream().read(bytes, from, bytes.length - from);
+        } catch (SocketTimeoutException e) {
+            failures.onSilence(patience);
+            return 0;
+        } catch (IOException e) {
+            throw failures.notReceived(e);
+        }
+    }
+
+    /** Receives the last word of the C programs. */
+    public void receiveDone(Failures failures) throws IOException {
+        receive(DONE.length(), failures);
+    }
+
+    // ---------------------------------------------------------------- the end
+
+    /**
+     * Tells the peer a word and waits until it has told the same, or is gone, or its time is up.
+     *
+     * @return whether it has; a program that does not know the word hung up long before, one that failed says nothing
+     */
+    public boolean meet(int word) {
+        try {
+            socket.getOutputStream().write(word);
+            return socket.getInputStream().read() == word;
+        } catch (IOException e) {
+            // Hung up, or silent for too long. It is over in any case.
+            return false;
+        }
+    }
+
+    /** Says the last word of the C programs, and then as {@link #leave}. */
+    public void part() {
+        try {
+            socket.getOutputStream().write(done());
+        } catch (IOException e) {
+            // The peer was faster: it has all it needs and is gone.
+            return;
+        }
+        leave();
+    }
+
+    /** Says nothing more, and stays until the peer does the same: it may still wait for an acknowledgement. */
+    public void leave() {
+        try {
+            socket.shutdownOutput();
+            InputStream in = socket.getInputStream();
+            while (in.read() >= 0) {
+                // What a peer says in leaving means nothing.
+            }
+        } catch (IOException e) {
+            // Gone, or silent for too long. It is over in any case.
+            return;
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        socket.close();
+    }
+}

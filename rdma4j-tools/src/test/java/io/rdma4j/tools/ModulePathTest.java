@@ -1,0 +1,42 @@
+package io.rdma4j.tools;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The tools on the module path, where nothing lies but what they need: they work as on the class path. */
+class ModulePathTest {
+    @Test
+    void devicesAreDescribedInTheSameWords() throws Exception {
+        Invocation tools = new Invocation();
+        assertThat(tools.run("ibv_devinfo -d roce_lo -v")).isZero();
+        try (Program program = Program.ofModule("ibv_devinfo", "-d", "roce_lo", "-v")) {
+            assertThat(program.awaitEnd()).as(program.text()).isZero();
+            assertThat(program.text() + "\n").isEqualToNormalizingNewlines(tools.out());
+        }
+    }
+
+    @Test
+    void twoProcessesMeasure() throws Exception {
+        try (Program server = Program.ofModule("ib_send_lat", "-d", "roce_lo", "-n", "20", "-p",
+                "0")) {
+            String port = server.lineWith("listening on port ").replaceAll("\\D", "");
+            try (Program client = Program.ofModule("ib_send_lat", "-d", "roce_lo", "-n", "20", "-p",
+                    port, "127.0.0.1")) {
+                assertThat(client.awaitEnd()).as(client.text()).isZero();
+                assertThat(client.text()).containsPattern(" 2 +20 +\\d");
+            }
+            assertThat(server.awaitEnd()).as(server.text()).isZero();
+        }
+    }
+
+    /** It starts its sides as it was started itself. */
+    @Test
+    void demoShowsEveryStep() throws Exception {
+        try (Program demo = Program.ofModule("demo")) {
+            assertThat(demo.awaitEnd()).as(demo.text()).isZero();
+            assertThat(demo.text()).contains("ok        the server's memory equals what was sent")
+                    .doesNotContain("WARNING");
+        }
+    }
+}

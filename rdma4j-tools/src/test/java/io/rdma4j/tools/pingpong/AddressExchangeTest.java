@@ -1,0 +1,93 @@
+package io.rdma4j.tools.pingpong;
+
+import io.rdma4j.tools.endpoint.QueuePairAddress;
+import io.rdma4j.tools.tcp.OutOfBandChannel;
+import io.rdma4j.verbs.Gid;
+import org.junit.jupiter.api.Test;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** How the sides of a ping-pong part: with a peer that tells, one that hangs up as in C, one that is silent. */
+class AddressExchangeTest {
+    private static final Duration LONG = Duration.ofSeconds(60);
+    private static final List<QueuePairAddress> OWN = List
+            .of(new QueuePairAddress(0, 17, 5, Gid.of(InetAddress.ofLiteral("127.0.0.1"))));
+
+    private interface Talk {
+        boolean talk(AddressExchange channel) throws IOException;
+    }
+
+    /** {@return what comes of a talk over a channel of a server, and of a client} */
+    private static CompletableFuture<Boolean> serve(ServerSocket listener, Duration patience,
+            Talk talk) {
+        return CompletableFuture.supplyAsync(() -> {
+            try (AddressExchange channel = new AddressExchange(
+                    OutOfBandChannel.accept(listener, patience))) {
+                return talk.talk(channel);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+    }
+
+    private static boolean exchangeAndPart(AddressExchange channel) throws IOException {
+        channel.exchange(OWN, _ -> {});
+        return channel.part();
+    }
+
+    @Test
+    void sidesThatTellEachOtherPartAtOnce() throws Exception {
+        try (ServerSocket listener = OutOfBandChannel.listen(0)) {
+            int port = listener.getLocalPort();
+            CompletableFuture<Boolean> server = serve(listener, LONG,
+                    AddressExchangeTest::exchangeAndPart);
+            try (AddressExchange client = new AddressExchange(
+                    OutOfBandChannel.connect("127.0.0.1", port, LONG))) {
+                assertThat(exchangeAndPart(client)).isTrue();
+            }
+            assertThat(server.get(60, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    /** As a C client: it tells its endpoint, reads that of the server, says done, and after something hangs up. */
+    private static void talkAsInC(int port, Runnable then) throws IOException {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            socket.getOutputStream().write(AddressText.bytes(OWN.getFirst()));
+            socket.getInputStream().readNBytes(AddressText.LENGTH);
+            socket.getOutputStream().write("done\0".getBytes(StandardCharsets.US_ASCII));
+            then.run();
+        }
+    }
+
+    @Test
+    void sideOfAPeerThatHungUpIsToldSo() throws Exception {
+        try (ServerSocket listener = OutOfBandChannel.listen(0)) {
+            int port = listener.getLocalPort();
+            CompletableFuture<Boolean> server = serve(listener, LONG,
+                    AddressExchangeTest::exchangeAndPart);
+            talkAsInC(port, () -> {});
+            assertThat(server.get(60, TimeUnit.SECONDS)).isFalse();
+        }
+    }
+
+    @Test
+    void sideOfAPeerThatSaysNothingWaitsNoLongerThanItsPatience() throws Exception {
+        try (ServerSocket listener = OutOfBandChannel.listen(0)) {
+            int port = listener.getLocalPort();
+            CompletableFuture<Boolean> server = serve(listener, Duration.ofMillis(300),
+                    AddressExchangeTest::exchangeAndPart);
+            talkAsInC(port, () -> assertThat(server.join()).isFalse());
+        }
+    }
+}
