@@ -67,7 +67,6 @@ public final class SoftNic
     private final ChildCounts totals = new ChildCounts();
     private final List<SoftDeviceContext> openContexts = new CopyOnWriteArrayList<>();
     private long deviceMemoryLeft = Limits.DEVICE_MEMORY;
-    private final IntSupplier random;
     private final NicAddresses addresses;
     private final FileFlusher flusher;
     private final SoftPort port;
@@ -99,7 +98,6 @@ public final class SoftNic
         this.device = device;
         this.flusher = flusher;
         this.network = network;
-        this.random = random;
         connectionManager = new IbConnectionManager(settings, random, device::activeMtu);
         memory = new MemoryTable(random);
         link = new RoceLink(network, connectionManager, random, this::path);
