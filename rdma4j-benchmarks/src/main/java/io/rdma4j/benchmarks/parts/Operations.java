@@ -86,7 +86,7 @@ public class Operations {
     /** How packets travel. */
     @State(Scope.Thread)
     public abstract static class Device {
-        /** A rim, or none where packets stay in memory. */
+        /** A network, or none where packets stay in memory. */
         @Param({"linux", "portable", "direct"})
         public String path = "";
 

@@ -9,18 +9,18 @@ final class BackgroundThread {
     private static final long MOST_PATIENCE_NS = 4_000_000;
 
     private final EngineDriver driver;
-    private final EngineWaiters room;
+    private final EngineWaiters waiters;
     private final Thread thread;
-    private final AdaptiveSpin linger;
-    /** Sleeps until a guest leaves. */
+    private final AdaptiveSpin spin;
+    /** Sleeps until a waiter leaves. */
     private volatile boolean isBackedOff;
-    private long lastVisit;
+    private long lastDrive;
     private long patienceNs = LEAST_PATIENCE_NS;
 
-    BackgroundThread(EngineDriver driver, EngineWaiters room, String name, long nowNs) {
+    BackgroundThread(EngineDriver driver, EngineWaiters waiters, String name, long nowNs) {
         this.driver = driver;
-        this.room = room;
-        linger = new AdaptiveSpin(nowNs);
+        this.waiters = waiters;
+        spin = new AdaptiveSpin(nowNs);
         thread = Thread.ofPlatform().daemon().name(name).unstarted(this::run);
     }
 
@@ -48,8 +48,8 @@ final class BackgroundThread {
         }
     }
 
-    /** A guest has left; nobody may do for a while what it leaves behind. */
-    void onGuestLeft(boolean hasMoreToDo) {
+    /** A waiter has left; nobody may do for a while what it leaves behind. */
+    void onWaiterLeft(boolean hasMoreToDo) {
         if (isBackedOff || hasMoreToDo) {
             unpark();
         }
@@ -67,36 +67,36 @@ final class BackgroundThread {
 
     private void runOrStayAway() {
         long attendedNs = driver.attendedForNs();
-        long visitedNs = room.lastVisitNs() + EngineDriver.POLLING_NS - driver.nowNs();
+        long drivenNs = waiters.lastDrivenNs() + EngineDriver.POLLING_NS - driver.nowNs();
         if (attendedNs > 0) {
-            LockSupport.parkNanos(driver, Math.max(Math.max(attendedNs, visitedNs), patienceNs));
+            LockSupport.parkNanos(driver, Math.max(Math.max(attendedNs, drivenNs), patienceNs));
             patienceNs = Math.min(2 * patienceNs, MOST_PATIENCE_NS);
             return;
         }
         patienceNs = LEAST_PATIENCE_NS;
-        if (visitedNs > 0) {
-            LockSupport.parkNanos(driver, visitedNs);
-        } else if (room.isOccupied()) {
+        if (drivenNs > 0) {
+            LockSupport.parkNanos(driver, drivenNs);
+        } else if (waiters.isOccupied()) {
             backOff();
         } else {
-            long dueNs = driver.serve(null, linger);
-            if (dueNs != EngineDriver.AT_ONCE && !linger.goesOn(driver.nowNs())) {
-                room.sleepInBackground(dueNs, linger);
+            long dueNs = driver.serve(null, spin);
+            if (dueNs != EngineDriver.AT_ONCE && !spin.goesOn(driver.nowNs())) {
+                waiters.sleepInBackground(dueNs, spin);
             }
         }
     }
 
-    /** A guest drives the engine. Nobody has to wake this thread until guests have become rare. */
+    /** A waiter drives the engine. Nobody has to wake this thread until waiters have become rare. */
     private void backOff() {
-        long visit = room.lastVisit();
-        if (visit != lastVisit) {
-            lastVisit = visit;
+        long drive = waiters.lastDrive();
+        if (drive != lastDrive) {
+            lastDrive = drive;
             LockSupport.parkNanos(driver, EngineDriver.POLLING_NS);
             return;
         }
         isBackedOff = true;
         // Behind the announcement: who has left since has not seen it.
-        if (room.isOccupied() && driver.isServed()) {
+        if (waiters.isOccupied() && driver.isServed()) {
             LockSupport.park(driver);
         }
         isBackedOff = false;

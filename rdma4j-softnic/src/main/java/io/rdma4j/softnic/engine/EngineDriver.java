@@ -20,8 +20,8 @@ import java.util.function.LongSupplier;
  * <li>A background thread does so while nobody polls or waits. While somebody does it keeps out of the way.
  * </ul>
  *
- * <p>No work is forgotten: who rings a bell while another thread owns the engine leaves it to that thread,
- * which looks at the bells again after it has let go.
+ * <p>No work is forgotten: who rings a doorbell while another thread owns the engine leaves it to that thread,
+ * which looks at the doorbells again after it has let go.
  */
 public final class EngineDriver {
     private static final System.Logger LOG = System.getLogger(EngineDriver.class.getName());
@@ -60,7 +60,7 @@ public final class EngineDriver {
     private long lastRoundNs;
     /** For the owner: what is to be sent waits for the next look, or answer, of the application. */
     private boolean isHeldBack;
-    private final EngineWaiters room;
+    private final EngineWaiters waiters;
     private volatile long lastPollNs;
     /** Written before the time. */
     private long lastPollerId;
@@ -86,8 +86,8 @@ public final class EngineDriver {
         lastPostNs = nowNs - POSTING_NS;
         lastTrafficNs = nowNs;
         lastRoundNs = nowNs;
-        room = new EngineWaiters(this, nowNs);
-        background = name == null ? null : new BackgroundThread(this, room, name, nowNs);
+        waiters = new EngineWaiters(this, nowNs);
+        background = name == null ? null : new BackgroundThread(this, waiters, name, nowNs);
     }
 
     /** Starts the background thread, if there is one. */
@@ -104,7 +104,7 @@ public final class EngineDriver {
 
     /** {@return where threads that wait for events may drive the engine} */
     public ProgressDriver progress() {
-        return room;
+        return waiters;
     }
 
     /** {@return the engine, for what needs no owner} */
@@ -220,8 +220,8 @@ public final class EngineDriver {
     }
 
     /** Requests were posted: runs the engine if nobody does. */
-    public void ring(EngineQueuePair queuePair, int bell) {
-        if (queuePair.ring(bell)) {
+    public void ring(EngineQueuePair queuePair, int doorbell) {
+        if (queuePair.ring(doorbell)) {
             EngineQueuePair head;
             do {
                 head = rung.get();
@@ -313,7 +313,7 @@ public final class EngineDriver {
         }
     }
 
-    /** Looks at the bells until none rings, or somebody else has become the owner. */
+    /** Looks at the doorbells until none rings, or somebody else has become the owner. */
     private void serveDoorbells() {
         for (int round = 0; rung.get() != null; round++) {
             if (round == MAX_INLINE_ROUNDS) {
@@ -368,20 +368,20 @@ public final class EngineDriver {
     /**
      * Runs a round as soon as it can.
      *
-     * @param guest whose thread this is, null for the background thread
-     * @param linger is told whether anything has come
+     * @param waiter whose thread this is, null for the background thread
+     * @param spin is told whether anything has come
      * @return when the next is due, or {@link #AT_ONCE}
      */
-    long serve(ProgressDriver.@Nullable Waiter guest, AdaptiveSpin linger) {
+    long serve(ProgressDriver.@Nullable Waiter waiter, AdaptiveSpin spin) {
         owner.lock();
         try {
             long nowNs = clock.getAsLong();
             boolean hasDoorbells = takeDoorbells(nowNs);
             boolean more = receive(nowNs, false);
-            if (hasDoorbells || guest == null || !guest.isDone() || !holdsBack()) {
+            if (hasDoorbells || waiter == null || !waiter.isDone() || !holdsBack()) {
                 more |= transmit(nowNs);
             }
-            linger.onRound(engine.hasReceived(), nowNs);
+            spin.onRound(engine.hasReceived(), nowNs);
             return more ? AT_ONCE : engine.deadlineNs();
         } finally {
             letGo();
@@ -392,9 +392,9 @@ public final class EngineDriver {
      * Sleeps in the network, for who has the place there, unless there is something to do.
      *
      * @param wantedNs when a round is due, as far as is known
-     * @param linger is told if it has slept
+     * @param spin is told if it has slept
      */
-    void sleep(long wantedNs, AdaptiveSpin linger) {
+    void sleep(long wantedNs, AdaptiveSpin spin) {
         // Announced first: whoever runs the engine from now on wakes us, and whoever did before
         // is seen by the time of its traffic.
         asleepUntilNs = wantedNs;
@@ -404,10 +404,10 @@ public final class EngineDriver {
         asleepUntilNs = wakeNs;
         // Who polls may have held something back, and sees from now on that it has to wake.
         boolean mustNotSleep = isEnded || rung.get() != null || waitingTasks > 0
-                || room.isWanted() || isPolled();
+                || waiters.isWanted() || isPolled();
         if (!mustNotSleep) {
             engine.link().await(wakeNs == Long.MAX_VALUE ? wakeNs : wakeNs - nowNs);
-            linger.onWoken(clock.getAsLong());
+            spin.onWoken(clock.getAsLong());
         }
         asleepUntilNs = Long.MIN_VALUE;
     }
@@ -440,17 +440,17 @@ public final class EngineDriver {
     }
 
     /**
-     * A guest has left.
+     * A waiter has left.
      *
      * @param hasMoreToDo what nobody may do for a while
      */
     void onLeft(boolean hasMoreToDo) {
         if (background != null) {
-            background.onGuestLeft(hasMoreToDo);
+            background.onWaiterLeft(hasMoreToDo);
         }
     }
 
-    /** Ends the background thread and sends guests away; the engine must not be used any more. */
+    /** Ends the background thread and sends waiters away; the engine must not be used any more. */
     public void close() {
         isEnded = true;
         if (background == null) {
@@ -459,6 +459,6 @@ public final class EngineDriver {
         wake();
         wakeBackground();
         background.join();
-        room.close();
+        waiters.close();
     }
 }

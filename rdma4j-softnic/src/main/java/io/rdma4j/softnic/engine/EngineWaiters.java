@@ -21,24 +21,24 @@ final class EngineWaiters implements ProgressDriver {
     private final SequencedSet<Waiter> line = new LinkedHashSet<>();
     private volatile boolean isOccupied;
     private volatile boolean isBackgroundAsleep;
-    private volatile long lastVisitNs;
-    private volatile long lastUrgentVisitNs;
+    private volatile long lastDrivenNs;
+    private volatile long lastUrgentDriveNs;
     /** Who is in makes room for urgent waiters. */
     private volatile boolean isGivingWay;
 
     /** For who has the place. */
     private @Nullable Waiter present;
     private boolean hasMoreToDo;
-    private final AdaptiveSpin linger;
-    private long visits;
-    private volatile long lastVisit;
+    private final AdaptiveSpin spin;
+    private long drives;
+    private volatile long lastDrive;
 
     EngineWaiters(EngineDriver driver, long nowNs) {
         this.driver = driver;
         wake = driver::wake;
-        lastVisitNs = nowNs - EngineDriver.POLLING_NS;
-        lastUrgentVisitNs = lastVisitNs;
-        linger = new AdaptiveSpin(nowNs);
+        lastDrivenNs = nowNs - EngineDriver.POLLING_NS;
+        lastUrgentDriveNs = lastDrivenNs;
+        spin = new AdaptiveSpin(nowNs);
     }
 
     // ---------------------------------------------------------------- for threads that wait
@@ -72,13 +72,13 @@ final class EngineWaiters implements ProgressDriver {
 
     private boolean tryOccupy(Waiter waiter) {
         if (!driver.isServed() || driver.isPolled()
-                || (!waiter.isUrgent() && isUrgentGuestExpected()) || !place.tryAcquire()) {
+                || (!waiter.isUrgent() && isUrgentWaiterExpected()) || !place.tryAcquire()) {
             return false;
         }
         present = waiter;
         isGivingWay = !waiter.isUrgent();
         hasMoreToDo = false;
-        lastVisit = ++visits;
+        lastDrive = ++drives;
         isOccupied = true;
         return true;
     }
@@ -91,10 +91,10 @@ final class EngineWaiters implements ProgressDriver {
         long untilNs = endNs < nowNs ? Long.MAX_VALUE : endNs;
         try {
             while (!isWanted() && driver.isServed() && !driver.isPolled() && nowNs < untilNs) {
-                long dueNs = driver.serve(present, linger);
+                long dueNs = driver.serve(present, spin);
                 hasMoreToDo = dueNs == EngineDriver.AT_ONCE;
                 nowNs = driver.nowNs();
-                if (!hasMoreToDo && !isWanted() && !linger.goesOn(nowNs)) {
+                if (!hasMoreToDo && !isWanted() && !spin.goesOn(nowNs)) {
                     sleep(Math.min(dueNs, untilNs));
                     nowNs = driver.nowNs();
                 }
@@ -109,7 +109,7 @@ final class EngineWaiters implements ProgressDriver {
         InterruptStatus status = InterruptStatus.ofCurrentThread();
         status.watch(wake);
         try {
-            driver.sleep(untilNs, linger);
+            driver.sleep(untilNs, spin);
         } finally {
             status.unwatch();
         }
@@ -120,9 +120,9 @@ final class EngineWaiters implements ProgressDriver {
         boolean isWorkLeft = hasMoreToDo;
         long nowNs = driver.nowNs();
         // With work left nobody shall wait for this thread to come back.
-        lastVisitNs = isWorkLeft ? nowNs - EngineDriver.POLLING_NS : nowNs;
+        lastDrivenNs = isWorkLeft ? nowNs - EngineDriver.POLLING_NS : nowNs;
         if (!isGivingWay) {
-            lastUrgentVisitNs = nowNs;
+            lastUrgentDriveNs = nowNs;
         }
         isGivingWay = false;
         // Who sleeps next may do so by what it knew before.
@@ -146,7 +146,7 @@ final class EngineWaiters implements ProgressDriver {
             return;
         }
         // Who has left a moment ago may have been this very thread.
-        lastVisitNs = driver.nowNs() - EngineDriver.POLLING_NS;
+        lastDrivenNs = driver.nowNs() - EngineDriver.POLLING_NS;
         if (!isBackgroundAsleep) {
             driver.wakeBackground();
         }
@@ -165,7 +165,7 @@ final class EngineWaiters implements ProgressDriver {
     boolean isWanted() {
         Waiter waiter = present;
         if (waiter == null) {
-            return hasLine(isUrgentGuestExpected());
+            return hasLine(isUrgentWaiterExpected());
         }
         return waiter.isDone() || Thread.currentThread().isInterrupted()
                 || (!waiter.isUrgent() && hasLine(true));
@@ -178,8 +178,8 @@ final class EngineWaiters implements ProgressDriver {
     }
 
     /** {@return whether an urgent waiter has just left, or is about to enter} */
-    private boolean isUrgentGuestExpected() {
-        return driver.nowNs() - lastUrgentVisitNs < EngineDriver.POLLING_NS || hasLine(true);
+    private boolean isUrgentWaiterExpected() {
+        return driver.nowNs() - lastUrgentDriveNs < EngineDriver.POLLING_NS || hasLine(true);
     }
 
     // ---------------------------------------------------------------- for the background thread
@@ -189,14 +189,14 @@ final class EngineWaiters implements ProgressDriver {
         return isOccupied;
     }
 
-    /** {@return the number of the last visit} */
-    long lastVisit() {
-        return lastVisit;
+    /** {@return the number of the last drive} */
+    long lastDrive() {
+        return lastDrive;
     }
 
     /** {@return when the last waiter has left} */
-    long lastVisitNs() {
-        return lastVisitNs;
+    long lastDrivenNs() {
+        return lastDrivenNs;
     }
 
     /** Sleeps in the network after a round, unless a waiter does or wants to. */
@@ -223,10 +223,10 @@ final class EngineWaiters implements ProgressDriver {
         for (Waiter next = first(); next != null; next = first()) {
             if (next.isUrgent()) {
                 // It has been invited: nobody else slips in before it.
-                lastUrgentVisitNs = driver.nowNs();
+                lastUrgentDriveNs = driver.nowNs();
             }
             if (next.onDriverFree()) {
-                lastVisitNs = driver.nowNs();
+                lastDrivenNs = driver.nowNs();
                 return true;
             }
         }
@@ -234,7 +234,7 @@ final class EngineWaiters implements ProgressDriver {
     }
 
     private @Nullable Waiter first() {
-        boolean ofUrgent = isUrgentGuestExpected();
+        boolean ofUrgent = isUrgentWaiterExpected();
         synchronized (line) {
             Waiter first = next(ofUrgent);
             if (first != null) {

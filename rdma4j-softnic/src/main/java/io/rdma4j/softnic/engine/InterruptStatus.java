@@ -26,7 +26,7 @@ final class InterruptStatus {
     private static final long TELLING_NS = 1_000_000_000;
 
     private final Thread thread = Thread.currentThread();
-    private final InterruptHook bell = new InterruptHook(this::onInterrupt);
+    private final InterruptHook hook = new InterruptHook(this::onInterrupt);
     private final AtomicInteger state = new AtomicInteger(UNTOLD);
     private volatile @Nullable Runnable whenInterrupted;
     private volatile long takenBackNs;
@@ -45,7 +45,7 @@ final class InterruptStatus {
         if (state.get() == TOLD) {
             state.set(UNTOLD);
         }
-        bell.watch();
+        hook.watch();
         // Last: whose telling was forgotten above had set the status before.
         isProtected = !thread.isInterrupted();
     }
@@ -69,10 +69,10 @@ final class InterruptStatus {
     /** Calls somebody when the thread is interrupted, perhaps twice, and at once if it is already. */
     void watch(Runnable onInterrupt) {
         whenInterrupted = onInterrupt;
-        bell.watch();
+        hook.watch();
     }
 
-    /** Calls nobody any more. The bell stays where it is: who has not told yet finds it. */
+    /** Calls nobody any more. The hook stays where it is: who has not called yet finds it. */
     void unwatch() {
         whenInterrupted = null;
     }

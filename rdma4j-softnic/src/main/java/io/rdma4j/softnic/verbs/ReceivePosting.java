@@ -32,7 +32,7 @@ final class ReceivePosting {
         synchronized (ring) {
             enqueue(request);
         }
-        ringBell();
+        ringDoorbell();
     }
 
     void post(List<ReceiveWorkRequest> requests) throws PostException {
@@ -51,7 +51,7 @@ final class ReceivePosting {
             throw new PostException(PostChecks.RECEIVE, mistake, posted);
         } finally {
             if (posted > 0) {
-                ringBell();
+                ringDoorbell();
             }
         }
     }
@@ -72,7 +72,7 @@ final class ReceivePosting {
     }
 
     /** Receives concern the engine only when the peer waits for one, or when they are flushed. */
-    private void ringBell() {
+    private void ringDoorbell() {
         if (engineSide.wantsReceiveDoorbell()) {
             driver.ring(engineSide, EngineQueuePair.RECEIVE_DOORBELL);
         }

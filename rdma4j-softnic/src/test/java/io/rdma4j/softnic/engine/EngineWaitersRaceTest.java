@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Threads that wait in and outside the room, give up, are interrupted and come back, while others publish and
+ * Threads that wait in and outside the progress, give up, are interrupted and come back, while others publish and
  * poll: who waits for an event gets it. The next is published when the last was taken, so that none is found
  * by a wake-up that was another's.
  */

@@ -38,7 +38,7 @@ class EngineWaitersTest {
     private final AtomicLong skippedNs = new AtomicLong();
     private final Engine engine;
     private final EngineDriver driver;
-    private final EngineWaiters room;
+    private final EngineWaiters progress;
     private final EventQueue<Thread, RdmaException> events = new EventQueue<>(
             RdmaException.whileWaiting("await event"), true);
 
@@ -51,8 +51,8 @@ class EngineWaitersTest {
         engine = new Engine(() -> 1, new SleepingLink(network));
         driver = new EngineDriver(engine, () -> System.nanoTime() + skippedNs.get(), "background",
                 () -> {});
-        room = (EngineWaiters) driver.progress();
-        events.addDriver(room);
+        progress = (EngineWaiters) driver.progress();
+        events.addDriver(progress);
     }
 
     @AfterEach
@@ -119,7 +119,7 @@ class EngineWaitersTest {
     }
 
     private void untilIn() throws Exception {
-        Wait.until("a guest is in", room::isOccupied);
+        Wait.until("a guest is in", progress::isOccupied);
     }
 
     /** Lets whoever runs the engine in a while publish an event. */
@@ -156,7 +156,7 @@ class EngineWaitersTest {
         untilIn();
         publishSoon(events);
         assertThat(waiter.publisher()).isEqualTo(waiter.thread);
-        Wait.until("the guest leaves", () -> !room.isOccupied());
+        Wait.until("the guest leaves", () -> !progress.isOccupied());
     }
 
     @Test
@@ -183,20 +183,20 @@ class EngineWaitersTest {
         thread.interrupt();
         assertThat(refusal.get(60, TimeUnit.SECONDS)).contains("EINTR");
         assertThat(isStillInterrupted.get(60, TimeUnit.SECONDS)).isTrue();
-        assertThat(room.isOccupied()).isFalse();
+        assertThat(progress.isOccupied()).isFalse();
     }
 
     @Test
     void timeEndsTheStay() throws Exception {
         assertThat(events.poll(Duration.ofMillis(2))).isNull();
-        assertThat(room.isOccupied()).isFalse();
-        assertThat(room.lastVisit()).isPositive();
+        assertThat(progress.isOccupied()).isFalse();
+        assertThat(progress.lastDrive()).isPositive();
     }
 
     @Test
     void whoeverOnlyLooksDoesNotEnter() throws Exception {
         assertThat(events.poll(Duration.ZERO)).isNull();
-        assertThat(room.lastVisit()).isZero();
+        assertThat(progress.lastDrive()).isZero();
     }
 
     @Test
@@ -213,7 +213,7 @@ class EngineWaitersTest {
         Waiter waiter = waiter(events);
         untilIn();
         driver.close();
-        assertThat(room.isOccupied()).isFalse();
+        assertThat(progress.isOccupied()).isFalse();
         waiter.untilItSleepsOutside();
         events.publish(Thread.currentThread());
         assertThat(waiter.publisher()).isEqualTo(Thread.currentThread());
@@ -223,14 +223,14 @@ class EngineWaitersTest {
     void theNextInTheLineEntersWhenTheFirstLeaves() throws Exception {
         EventQueue<Thread, RdmaException> others = new EventQueue<>(
                 RdmaException.whileWaiting("await event"), true);
-        others.addDriver(room);
+        others.addDriver(progress);
         Waiter first = waiter(events);
         untilIn();
         Waiter second = waiter(others);
         second.untilItSleepsOutside();
         events.publish(Thread.currentThread());
         first.publisher();
-        Wait.until("the second enters", () -> room.lastVisit() == 2);
+        Wait.until("the second enters", () -> progress.lastDrive() == 2);
         publishSoon(others);
         assertThat(second.publisher()).isEqualTo(second.thread);
     }
@@ -254,7 +254,7 @@ class EngineWaitersTest {
         waiter.untilItSleepsOutside();
         publishSoon(events);
         assertThat(waiter.publisher().getName()).isEqualTo("background");
-        assertThat(room.lastVisit()).isZero();
+        assertThat(progress.lastDrive()).isZero();
     }
 
     @Test
@@ -287,17 +287,17 @@ class EngineWaitersTest {
             skippedNs.addAndGet(-TimeUnit.HOURS.toNanos(1));
         });
         poller.join();
-        assertThat(room.tryAcquire(guest)).isFalse();
+        assertThat(progress.tryAcquire(guest)).isFalse();
         skippedNs.addAndGet(TimeUnit.HOURS.toNanos(2));
-        assertThat(room.tryAcquire(guest)).isTrue();
-        room.release();
+        assertThat(progress.tryAcquire(guest)).isTrue();
+        progress.release();
     }
 
     @Test
     void whoeverHasPolledItselfMayEnter() throws Exception {
         driver.poll();
         assertThat(events.poll(Duration.ofMillis(2))).isNull();
-        assertThat(room.lastVisit()).isEqualTo(1);
+        assertThat(progress.lastDrive()).isEqualTo(1);
     }
 
     // ---------------------------------------------------------------- who waits in a selector
@@ -332,7 +332,7 @@ class EngineWaitersTest {
         events.selectableChannel();
         driver.poll();
         assertThat(events.poll(Duration.ofMillis(1))).isNull();
-        assertThat(room.lastVisit()).isPositive();
+        assertThat(progress.lastDrive()).isPositive();
         // No time passes that the driver could see: without further ado it would expect this thread back.
         skippedNs.addAndGet(-TimeUnit.HOURS.toNanos(1));
         driver.start();
@@ -359,7 +359,7 @@ class EngineWaitersTest {
     private EventQueue<Thread, RdmaException> rareEvents() {
         EventQueue<Thread, RdmaException> rare = new EventQueue<>(
                 RdmaException.whileWaiting("await event"), false);
-        rare.addDriver(room);
+        rare.addDriver(progress);
         return rare;
     }
 
@@ -378,7 +378,7 @@ class EngineWaitersTest {
         Waiter patient = waiter(rare);
         untilIn();
         Waiter urgent = waiter(events);
-        Wait.until("the urgent one enters", () -> room.lastVisit() == 2);
+        Wait.until("the urgent one enters", () -> progress.lastDrive() == 2);
         patient.untilItSleepsOutside();
         publishSoon(rare);
         assertThat(patient.publisher()).isEqualTo(urgent.thread);
@@ -391,24 +391,24 @@ class EngineWaitersTest {
         Visitor patient = new Visitor(false);
         Visitor urgent = new Visitor(true);
         // No time passes that the driver could see, whatever the machine does.
-        assertThat(room.tryAcquire(urgent)).isTrue();
+        assertThat(progress.tryAcquire(urgent)).isTrue();
         skippedNs.addAndGet(TimeUnit.HOURS.toNanos(1));
-        assertThat(room.tryAcquire(patient)).isFalse();
-        room.release();
+        assertThat(progress.tryAcquire(patient)).isFalse();
+        progress.release();
         skippedNs.addAndGet(-TimeUnit.MINUTES.toNanos(1));
         assertThat(patient.offers).hasValue(0);
-        assertThat(room.tryAcquire(patient)).isFalse();
+        assertThat(progress.tryAcquire(patient)).isFalse();
         skippedNs.addAndGet(TimeUnit.HOURS.toNanos(1));
-        assertThat(room.tryAcquire(patient)).isTrue();
-        room.release();
+        assertThat(progress.tryAcquire(patient)).isTrue();
+        progress.release();
     }
 
     @Test
     void theBackgroundThreadLetsInWhoWaitsForRareEvents() throws Exception {
         Visitor patient = new Visitor(false);
-        assertThat(room.tryAcquire(new Visitor(true))).isTrue();
-        assertThat(room.tryAcquire(patient)).isFalse();
-        room.release();
+        assertThat(progress.tryAcquire(new Visitor(true))).isTrue();
+        assertThat(progress.tryAcquire(patient)).isFalse();
+        progress.release();
         driver.start();
         Wait.until("it is offered", () -> patient.offers.get() > 0);
     }
@@ -417,10 +417,10 @@ class EngineWaitersTest {
     void urgentGuestsComeFirst() {
         Visitor patient = new Visitor(false);
         Visitor urgent = new Visitor(true);
-        assertThat(room.tryAcquire(new Visitor(true))).isTrue();
-        assertThat(room.tryAcquire(patient)).isFalse();
-        assertThat(room.tryAcquire(urgent)).isFalse();
-        room.release();
+        assertThat(progress.tryAcquire(new Visitor(true))).isTrue();
+        assertThat(progress.tryAcquire(patient)).isFalse();
+        assertThat(progress.tryAcquire(urgent)).isFalse();
+        progress.release();
         assertThat(urgent.offers).hasValue(1);
         assertThat(patient.offers).hasValue(0);
     }

@@ -91,8 +91,8 @@ public abstract class NetworkContract {
     }
 
     @BeforeEach
-    void requireRim() throws Exception {
-        rim();
+    void requireNetwork() throws Exception {
+        network();
     }
 
     @AfterEach
@@ -104,7 +104,7 @@ public abstract class NetworkContract {
     }
 
     /** {@return a new network, closed at the end of the test} */
-    protected final DatagramNetwork rim() throws Exception {
+    protected final DatagramNetwork network() throws Exception {
         return closedAtEnd(newNetwork(loopback()));
     }
 
@@ -169,7 +169,7 @@ public abstract class NetworkContract {
 
     @Test
     void packetArrivesAsItWasSent() throws Exception {
-        DatagramNetwork network = rim();
+        DatagramNetwork network = network();
         PacketPort from = network.open(FIRST);
         PacketPort to = network.open(SECOND);
         OutgoingPacket packet = packet(path(from, to), 5, PAYLOAD + 1);
@@ -191,7 +191,7 @@ public abstract class NetworkContract {
     void packetsArriveOverIpv6() throws Exception {
         InetAddress address = InetAddress.ofLiteral("::1");
         assumeThat(NetworkInterface.getByInetAddress(address)).isNotNull();
-        DatagramNetwork network = rim();
+        DatagramNetwork network = network();
         PacketPort port = openOnceFree(network, address);
         for (int i = 0; i < 4; i++) {
             port.send(packet(path(port, port), i, PAYLOAD));
@@ -221,7 +221,7 @@ public abstract class NetworkContract {
 
     @Test
     void packetsOfAnyLengthArriveInOrder() throws Exception {
-        DatagramNetwork network = rim();
+        DatagramNetwork network = network();
         PacketPort from = network.open(FIRST);
         PacketPort to = network.open(SECOND);
         int[] payloads = {0, 4096, 4096, 4096, 100, 1, 1024, 1024, 3, 0, 4096};
@@ -239,7 +239,7 @@ public abstract class NetworkContract {
 
     @Test
     void whatIsFlushedTogetherArrivesInOrder() throws Exception {
-        DatagramNetwork network = rim();
+        DatagramNetwork network = network();
         PacketPort from = network.open(FIRST);
         PacketPort to = network.open(SECOND);
         PacketPort other = network.open(THIRD);
@@ -264,7 +264,7 @@ public abstract class NetworkContract {
 
     @Test
     void payloadMayChangeAsSoonAsItsPacketIsTaken() throws Exception {
-        DatagramNetwork network = rim();
+        DatagramNetwork network = network();
         PacketPort from = network.open(FIRST);
         PacketPort to = network.open(SECOND);
         for (int i = 0; i < 5; i++) {
@@ -281,7 +281,7 @@ public abstract class NetworkContract {
 
     @Test
     void bytesGoAsTheyAreAndDamageIsNoticed() throws Exception {
-        DatagramNetwork network = rim();
+        DatagramNetwork network = network();
         PacketPort from = network.open(FIRST);
         PacketPort to = network.open(SECOND);
         ByteBuffer datagram = Objects.requireNonNull(
@@ -303,7 +303,7 @@ public abstract class NetworkContract {
 
     @Test
     void everyPathIsTaken() throws Exception {
-        DatagramNetwork network = rim();
+        DatagramNetwork network = network();
         PacketPort from = network.open(FIRST);
         PacketPort to = network.open(SECOND);
         int[] classes = {0, 0x20, 0x20, 0, 0xff};
@@ -318,7 +318,7 @@ public abstract class NetworkContract {
 
     @Test
     void budgetBoundsWhatIsReceivedAtOnce() throws Exception {
-        DatagramNetwork network = rim();
+        DatagramNetwork network = network();
         PacketPort from = network.open(FIRST);
         PacketPort to = network.open(SECOND);
         for (int i = 0; i < 8; i++) {
@@ -333,7 +333,7 @@ public abstract class NetworkContract {
 
     @Test
     void whoAsksIsToldThatNobodyHasThePort() throws Exception {
-        DatagramNetwork network = rim();
+        DatagramNetwork network = network();
         PacketPort from = network.open(FIRST);
         OutgoingPacket packet = packet(Path.between(from.local(), Gid.of(SECOND)), 5, PAYLOAD);
         assertThat(from.sendAsking(packet)).isEqualTo(PacketPort.Sent.UNREACHABLE);
@@ -346,7 +346,7 @@ public abstract class NetworkContract {
 
     @Test
     void whatWasSentAskingArrives() throws Exception {
-        DatagramNetwork network = rim();
+        DatagramNetwork network = network();
         PacketPort from = network.open(FIRST);
         PacketPort to = network.open(SECOND);
         arrived.isFromAnyPort = true;
@@ -360,7 +360,7 @@ public abstract class NetworkContract {
 
     @Test
     void whoIsThereButTakesNothingIsNotTakenForNobody() throws Exception {
-        DatagramNetwork network = rim();
+        DatagramNetwork network = network();
         PacketPort from = network.open(FIRST);
         PacketPort to = network.open(SECOND);
         OutgoingPacket packet = packet(path(from, to), 5, 4096);
@@ -374,7 +374,7 @@ public abstract class NetworkContract {
 
     @Test
     void otherIpVersionIsRefused() throws Exception {
-        PacketPort from = rim().open(FIRST);
+        PacketPort from = network().open(FIRST);
         Gid other = Gid.of(InetAddress.ofLiteral("::1"));
         assertThat(from.send(packet(Path.between(from.local(), other), 5, PAYLOAD)))
                 .isEqualTo(PacketPort.Sent.REFUSED);
@@ -382,7 +382,7 @@ public abstract class NetworkContract {
 
     @Test
     void payloadOfAClosedArenaIsSaidToBeGone() throws Exception {
-        PacketPort from = rim().open(FIRST);
+        PacketPort from = network().open(FIRST);
         OutgoingPacket packet = new OutgoingPacket(
                 Arena.ofAuto().allocate(Opcode.MAX_HEADER_LENGTH))
                 .begin(Opcode.RC_SEND_ONLY, path(from, from), 17, 1, false, false);
@@ -394,7 +394,7 @@ public abstract class NetworkContract {
     @Test
     void payloadOfAFileThatWasCutShortIsSaidToBeGoneAndHarmsNothingElse(
             @TempDir java.nio.file.Path directory) throws Exception {
-        DatagramNetwork network = rim();
+        DatagramNetwork network = network();
         PacketPort from = network.open(FIRST);
         PacketPort to = network.open(SECOND);
         try (FileChannel file = FileChannel.open(directory.resolve("cut"),
@@ -414,27 +414,27 @@ public abstract class NetworkContract {
 
     @Test
     void addressBelongsToOneNetwork() throws Exception {
-        DatagramNetwork owner = rim();
+        DatagramNetwork owner = network();
         owner.open(FIRST);
-        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> rim().open(FIRST))
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> network().open(FIRST))
                 .withMessageContaining(FIRST.getHostAddress()).withMessageContaining("taken")
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EADDRINUSE));
         owner.close();
-        rim().open(FIRST);
+        network().open(FIRST);
     }
 
     @Test
     void foreignAddressIsRefused() {
         assertThatExceptionOfType(RdmaException.class)
-                .isThrownBy(() -> rim().open(InetAddress.ofLiteral("192.0.2.77")))
+                .isThrownBy(() -> network().open(InetAddress.ofLiteral("192.0.2.77")))
                 .withMessageContaining("192.0.2.77 is not an address of this machine")
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EADDRNOTAVAIL));
     }
 
     @Test
     void groupIsSharedAndLeft() throws Exception {
-        DatagramNetwork one = rim();
-        DatagramNetwork other = rim();
+        DatagramNetwork one = network();
+        DatagramNetwork other = network();
         PacketPort from = one.open(FIRST);
         PacketPort here = one.join(GROUP);
         PacketPort there = other.join(GROUP);
@@ -456,7 +456,7 @@ public abstract class NetworkContract {
         Optional<NetworkInterface> other = NetworkInterface.networkInterfaces()
                 .filter(NetworkContract::canJoin).findFirst();
         assumeThat(other).isPresent();
-        DatagramNetwork here = rim();
+        DatagramNetwork here = network();
         PacketPort from = here.open(FIRST);
         PacketPort wanted = here.join(GROUP);
         PacketPort foreign = closedAtEnd(newNetwork(other.get())).join(GROUP);
@@ -479,7 +479,7 @@ public abstract class NetworkContract {
     @ValueSource(strings = {"ff01::7704", "ff02::7704", "ff05::7704"})
     void groupOfIpv6IsJoinedWhateverItsScope(String address) throws Exception {
         Gid group = Gid.of(InetAddress.ofLiteral(address));
-        DatagramNetwork network = rim();
+        DatagramNetwork network = network();
         assertThat(network.join(group).local()).isEqualTo(group);
         network.leave(group);
         assertThat(network.port(group)).isNull();
@@ -487,7 +487,7 @@ public abstract class NetworkContract {
 
     @Test
     void closedPortCarriesNothing() throws Exception {
-        DatagramNetwork network = rim();
+        DatagramNetwork network = network();
         PacketPort port = network.open(FIRST);
         OutgoingPacket packet = packet(path(port, port), 5, PAYLOAD);
         network.leave(port.local());
@@ -498,7 +498,7 @@ public abstract class NetworkContract {
 
     @Test
     void closedNetworkCanBeWokenAndClosedAgain() throws Exception {
-        DatagramNetwork network = rim();
+        DatagramNetwork network = network();
         network.close();
         network.wake();
         network.close();
@@ -508,7 +508,7 @@ public abstract class NetworkContract {
     @ParameterizedTest
     @ValueSource(longs = {0, 1, 1_000_000, LONG_NS, Long.MAX_VALUE})
     void wakingEndsTheNextWaitAndOnlyThat(long timeoutNs) throws Exception {
-        DatagramNetwork network = rim();
+        DatagramNetwork network = network();
         network.open(FIRST);
         network.wake();
         network.wake();
@@ -522,7 +522,7 @@ public abstract class NetworkContract {
 
     @Test
     void waitUnderWayEndsByWaking() throws Exception {
-        DatagramNetwork network = rim();
+        DatagramNetwork network = network();
         CountDownLatch ended = new CountDownLatch(1);
         Thread waiter = Thread.ofPlatform().daemon().start(() -> {
             network.await(Long.MAX_VALUE);
@@ -535,7 +535,7 @@ public abstract class NetworkContract {
 
     @Test
     void waitUnderWayEndsWhenAPortThatWasOpenedMeanwhileReceives() throws Exception {
-        DatagramNetwork network = rim();
+        DatagramNetwork network = network();
         CountDownLatch ended = new CountDownLatch(1);
         Thread.ofPlatform().daemon().start(() -> {
             PacketPort port = null;

@@ -35,12 +35,12 @@ class LinuxNetworkTest extends NetworkContract {
 
     @Test
     void burstReachesAPortableNetwork() throws Exception {
-        burstArrives(rim(), portable());
+        burstArrives(network(), portable());
     }
 
     @Test
     void portableNetworkReachesThis() throws Exception {
-        burstArrives(portable(), rim());
+        burstArrives(portable(), network());
     }
 
     private DatagramNetwork portable() throws Exception {
@@ -52,7 +52,7 @@ class LinuxNetworkTest extends NetworkContract {
     void packetWithoutUdpChecksumArrivesOverIpv6() throws Exception {
         InetAddress address = InetAddress.ofLiteral("::1");
         assumeThat(NetworkInterface.getByInetAddress(address)).isNotNull();
-        DatagramNetwork network = rim();
+        DatagramNetwork network = network();
         PacketPort port = openOnceFree(network, address);
         Arena arena = Arena.ofAuto();
         LinuxSocket sender = LinuxSocket.open(SocketAddress.AF_INET6, arena);
