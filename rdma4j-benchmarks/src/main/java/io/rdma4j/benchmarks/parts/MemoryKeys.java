@@ -2,8 +2,7 @@ package io.rdma4j.benchmarks.parts;
 
 import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.softnic.memory.DomainMemory;
-import io.rdma4j.softnic.memory.IdTable;
-import io.rdma4j.softnic.memory.KeyedMemory;
+import io.rdma4j.softnic.memory.MemoryTable;
 import io.rdma4j.softnic.memory.RegisteredMemory;
 import io.rdma4j.verbs.AccessFlag;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -28,7 +27,7 @@ public class MemoryKeys {
     private static final int LENGTH = 4096;
 
     private final Object domain = new Object();
-    private final IdTable<KeyedMemory> table = new IdTable<>(new Random(1)::nextInt);
+    private final MemoryTable table = new MemoryTable(new Random(1)::nextInt);
     private final DomainMemory memory = new DomainMemory(table, domain, 17);
     private final MemorySegment segment = Arena.ofAuto().allocate(LENGTH);
     private final MemoryReference target = new MemoryReference();
@@ -44,9 +43,8 @@ public class MemoryKeys {
         keys = new int[regions];
         int access = AccessFlag.LOCAL_WRITE.bit() | AccessFlag.REMOTE_WRITE.bit();
         for (int i = 0; i < regions; i++) {
-            int id = table.newId(1);
-            keys[i] = id << 8 | 7;
-            table.put(id, new RegisteredMemory(keys[i], domain, segment, segment.address(),
+            keys[i] = table.newKey();
+            table.put(new RegisteredMemory(keys[i], domain, segment, segment.address(),
                     access));
         }
     }

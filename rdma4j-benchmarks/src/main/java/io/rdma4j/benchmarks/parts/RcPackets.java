@@ -7,8 +7,7 @@ import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.roce.wire.Syndrome;
 import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.memory.DomainMemory;
-import io.rdma4j.softnic.memory.IdTable;
-import io.rdma4j.softnic.memory.KeyedMemory;
+import io.rdma4j.softnic.memory.MemoryTable;
 import io.rdma4j.softnic.memory.RegisteredMemory;
 import io.rdma4j.softnic.queue.ReceiveRing;
 import io.rdma4j.softnic.queue.SendRing;
@@ -45,7 +44,7 @@ public class RcPackets {
 
     private final Arena arena = Arena.ofAuto();
     private final Object domain = new Object();
-    private final IdTable<KeyedMemory> table = new IdTable<>(new Random(1)::nextInt);
+    private final MemoryTable table = new MemoryTable(new Random(1)::nextInt);
     private final MemorySegment memory = arena.allocate(2L * Mtu.MTU_4096.bytes(), 64);
     private final SendRing sends = new SendRing(16, 1, 0, null);
     private final QuietHost host = new QuietHost(sends);
@@ -70,8 +69,7 @@ public class RcPackets {
     @Setup
     public void connect() {
         int access = AccessFlag.LOCAL_WRITE.bit() | AccessFlag.REMOTE_WRITE.bit();
-        table.put(KeyedMemory.id(KEY),
-                new RegisteredMemory(KEY, domain, memory, memory.address(), access));
+        table.put(new RegisteredMemory(KEY, domain, memory, memory.address(), access));
         write.write(memory.address() + Mtu.MTU_4096.bytes(), KEY).add(memory.address(), payload,
                 KEY);
         connect(requester);

@@ -51,6 +51,11 @@ public class Rings {
         }
 
         @Override
+        public void onOverrun() {
+            throw new IllegalStateException("the ring has room");
+        }
+
+        @Override
         public void onModerated(CompletionRing ring) {
             throw new IllegalStateException("the ring is not moderated");
         }

@@ -93,7 +93,7 @@ public final class MemoryTable {
             Object domain, int queuePair) {
         Window window = windows.get(KeyedMemory.id(newRkey));
         int regionKey = bind.region().lkey();
-        if (window == null || window.handle() != handle || !window.domain.equals(domain)
+        if (window == null || !window.handle().equals(handle) || !window.domain.equals(domain)
                 || !(find(regionKey) instanceof RegisteredMemory region)
                 || region.key() != regionKey || !region.domain().equals(domain)) {
             return WorkCompletionStatus.MEMORY_WINDOW_BIND_ERROR;

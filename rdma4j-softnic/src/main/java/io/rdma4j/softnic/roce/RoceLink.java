@@ -124,7 +124,7 @@ public final class RoceLink implements Link {
     @Override
     public boolean receive(long nowNs, boolean isOften) {
         hasReceived = false;
-        boolean more = isOften && mayLookBriefly(nowNs)
+        boolean more = (isOften && mayLookBriefly(nowNs))
                 ? receiveBriefly()
                 : receiveFromAll(nowNs);
         lastLookNs = nowNs;

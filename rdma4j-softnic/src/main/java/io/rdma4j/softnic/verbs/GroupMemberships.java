@@ -17,11 +17,11 @@ final class GroupMemberships {
     private final boolean blocksMulticastLoopback;
     private final Set<Gid> groups = new HashSet<>();
 
-    GroupMemberships(SoftQueuePair queuePair, EngineQueuePair engineSide, QueuePairSpec plan) {
+    GroupMemberships(SoftQueuePair queuePair, EngineQueuePair engineSide, QueuePairSpec spec) {
         this.queuePair = queuePair;
         this.engineSide = engineSide;
         nic = queuePair.owner().nic();
-        blocksMulticastLoopback = plan.blocksMulticastLoopback();
+        blocksMulticastLoopback = spec.blocksMulticastLoopback();
     }
 
     void attach(Gid group) throws RdmaException {

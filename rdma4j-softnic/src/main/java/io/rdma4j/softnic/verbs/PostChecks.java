@@ -38,8 +38,10 @@ final class PostChecks {
             case RESET, INIT, RTR -> throw new RdmaException(Errno.EINVAL, SEND,
                     "the queue pair is in state " + state + "; sends need RTS");
         }
-        checkOffered(SEND, queuePair.owner().nic().transport(), queuePair.type(),
-                request.opcode());
+        if (!queuePair.offered().contains(request.opcode())) {
+            throw notOffered(SEND, queuePair.owner().nic().transport(), queuePair.type(),
+                    request.opcode());
+        }
         if (request.has(SendFlag.FENCE) && queuePair.type() != QueuePairType.RC) {
             throw new RdmaException(Errno.EINVAL, SEND, "FENCE waits for READs and atomics, which"
                     + " queue pairs of type " + queuePair.type()
@@ -79,19 +81,16 @@ final class PostChecks {
         return inline == null ? request.elements().totalLength() : inline.byteSize();
     }
 
-    /** Whether queue pairs of a type can do something. */
-    static void checkOffered(String operation, Transport transport, QueuePairType type,
-            SendOpcode opcode) throws RdmaException {
-        if (transport.operations(type).contains(opcode)) {
-            return;
-        }
+    /** {@return why queue pairs of a type cannot do something} */
+    static RdmaException notOffered(String operation, Transport transport, QueuePairType type,
+            SendOpcode opcode) {
         for (QueuePairType other : QueuePairType.values()) {
             if (transport.operations(other).contains(opcode)) {
-                throw new RdmaException(Errno.EINVAL, operation,
+                return new RdmaException(Errno.EINVAL, operation,
                         "queue pairs of type " + type + " cannot do " + opcode);
             }
         }
-        throw RdmaException.unsupported(operation, "this device does not offer " + opcode);
+        return RdmaException.unsupported(operation, "this device does not offer " + opcode);
     }
 
     /** Whether inline data fits. */

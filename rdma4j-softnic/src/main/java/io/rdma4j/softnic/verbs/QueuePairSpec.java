@@ -21,6 +21,7 @@ import java.util.Set;
  * @param sendQueue where sends complete
  * @param receiveQueue where receives complete
  * @param sharedReceives what it draws receives from instead of a queue of its own, or null
+ * @param offered what its type can do
  * @param capabilities the sizes of its queues
  * @param signalAll whether every send is signaled
  * @param sendOperations what may be posted piece by piece, or null if that is not wanted
@@ -29,7 +30,7 @@ import java.util.Set;
  */
 record QueuePairSpec(QueuePairType type, SoftCompletionQueue sendQueue,
         SoftCompletionQueue receiveQueue, @Nullable SoftSharedReceiveQueue sharedReceives,
-        QueuePairCapabilities capabilities, boolean signalAll,
+        Set<SendOpcode> offered, QueuePairCapabilities capabilities, boolean signalAll,
         @Nullable Set<SendOpcode> sendOperations, boolean blocksMulticastLoopback,
         @Nullable Object userContext) {
     private static final String OPERATION = "create queue pair";
@@ -38,7 +39,8 @@ record QueuePairSpec(QueuePairType type, SoftCompletionQueue sendQueue,
     static QueuePairSpec of(SoftProtectionDomain domain, QueuePairInitAttributes wanted)
             throws RdmaException {
         Transport transport = domain.nic().transport();
-        if (transport.operations(wanted.type()).isEmpty()) {
+        Set<SendOpcode> offered = transport.operations(wanted.type());
+        if (offered.isEmpty()) {
             throw RdmaException.unsupported(OPERATION, "this device offers types "
                     + offeredTypes(transport) + ", not " + wanted.type());
         }
@@ -56,13 +58,16 @@ record QueuePairSpec(QueuePairType type, SoftCompletionQueue sendQueue,
         Set<SendOpcode> operations = wanted.sendOperations();
         if (operations != null) {
             for (SendOpcode operation : operations) {
-                PostChecks.checkOffered(OPERATION, transport, wanted.type(), operation);
+                if (!offered.contains(operation)) {
+                    throw PostChecks.notOffered(OPERATION, transport, wanted.type(), operation);
+                }
             }
         }
         return new QueuePairSpec(wanted.type(),
                 own(domain.owner(), wanted.sendCompletionQueue(), "send"),
                 own(domain.owner(), wanted.receiveCompletionQueue(), "receive"),
-                own(domain, wanted.sharedReceiveQueue()), sizes, wanted.signalAll(), operations,
+                own(domain, wanted.sharedReceiveQueue()), offered, sizes, wanted.signalAll(),
+                operations,
                 wanted.blockSelfMulticastLoopback(), wanted.userContext());
     }
 

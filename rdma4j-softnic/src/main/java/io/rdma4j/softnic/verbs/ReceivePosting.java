@@ -15,15 +15,15 @@ import java.util.List;
 final class ReceivePosting {
     private final SoftQueuePair queuePair;
     private final ReceiveRing ring;
-    private final QueuePairSpec plan;
+    private final QueuePairSpec spec;
     private final EngineDriver driver;
     private final EngineQueuePair engineSide;
 
-    ReceivePosting(SoftQueuePair queuePair, ReceiveRing ring, QueuePairSpec plan,
+    ReceivePosting(SoftQueuePair queuePair, ReceiveRing ring, QueuePairSpec spec,
             EngineDriver driver, EngineQueuePair engineSide) {
         this.queuePair = queuePair;
         this.ring = ring;
-        this.plan = plan;
+        this.spec = spec;
         this.driver = driver;
         this.engineSide = engineSide;
     }
@@ -58,14 +58,14 @@ final class ReceivePosting {
 
     private void enqueue(ReceiveWorkRequest request) throws RdmaException {
         queuePair.checkOpen();
-        if (plan.sharedReceives() != null) {
+        if (spec.sharedReceives() != null) {
             throw new RdmaException(Errno.EINVAL, PostChecks.RECEIVE,
                     "the queue pair draws from a shared receive queue: post there");
         }
-        PostChecks.check(request, queuePair.state(), plan.capabilities());
+        PostChecks.check(request, queuePair.state(), spec.capabilities());
         ReceiveRequest slot = ring.free();
         if (slot == null) {
-            throw PostChecks.full(false, plan.capabilities().maxReceiveRequests());
+            throw PostChecks.full(false, spec.capabilities().maxReceiveRequests());
         }
         slot.assign(request);
         ring.post();

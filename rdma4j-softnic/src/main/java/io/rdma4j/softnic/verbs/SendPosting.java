@@ -28,12 +28,12 @@ final class SendPosting {
     private final boolean signalAll;
     private final MemoryReference inlineSource = new MemoryReference();
 
-    SendPosting(SoftQueuePair queuePair, SendRing ring, DomainMemory memory, QueuePairSpec plan) {
+    SendPosting(SoftQueuePair queuePair, SendRing ring, DomainMemory memory, QueuePairSpec spec) {
         this.queuePair = queuePair;
         this.ring = ring;
         this.memory = memory;
-        sizes = plan.capabilities();
-        signalAll = plan.signalAll();
+        sizes = spec.capabilities();
+        signalAll = spec.signalAll();
     }
 
     SendRing ring() {

@@ -266,10 +266,10 @@ final class SoftProtectionDomain implements ProtectionDomain {
         nic().port().hold(null);
         return nic().driver().call(nowNs -> {
             checkOpen();
-            QueuePairSpec plan = QueuePairSpec.of(this, attributes);
+            QueuePairSpec spec = QueuePairSpec.of(this, attributes);
             nic().totals().requireRoom(ObjectKind.QUEUE_PAIR, Limits.QUEUE_PAIRS, "max_qp");
             SoftQueuePair queuePair = Limits.allocate("create queue pair",
-                    () -> new SoftQueuePair(this, plan));
+                    () -> new SoftQueuePair(this, spec));
             count(ObjectKind.QUEUE_PAIR);
             return queuePair;
         });

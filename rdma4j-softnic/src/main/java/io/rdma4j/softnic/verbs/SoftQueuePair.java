@@ -44,7 +44,7 @@ import java.util.Set;
  */
 public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
     private final SoftProtectionDomain domain;
-    private final QueuePairSpec plan;
+    private final QueuePairSpec spec;
     private final EngineDriver driver;
     private final SendPosting posting;
     private final ReceivePosting receivePosting;
@@ -63,12 +63,12 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     private volatile int peerNumber;
 
     /** For the engine's owner. */
-    SoftQueuePair(SoftProtectionDomain domain, QueuePairSpec plan) {
+    SoftQueuePair(SoftProtectionDomain domain, QueuePairSpec spec) {
         this.domain = domain;
-        this.plan = plan;
+        this.spec = spec;
         driver = domain.nic().driver();
-        QueuePairCapabilities sizes = plan.capabilities();
-        int inlineSize = plan.inlineSize();
+        QueuePairCapabilities sizes = spec.capabilities();
+        int inlineSize = spec.inlineSize();
         long inlineBytes = SendRing.inlineMemoryFor(sizes.maxSendRequests(), inlineSize);
         inlineMemory = inlineBytes == 0 ? null : domain.allocate(inlineBytes);
         sendRing = new SendRing(sizes.maxSendRequests(), sizes.maxSendElements(),
@@ -77,23 +77,23 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
                 sizes.maxReceiveElements());
         int number = driver.engine().newQueuePairNumber();
         DomainMemory memory = domain.memoryOf(number);
-        posting = new SendPosting(this, sendRing, memory, plan);
-        Set<SendOpcode> operations = plan.sendOperations();
+        posting = new SendPosting(this, sendRing, memory, spec);
+        Set<SendOpcode> operations = spec.sendOperations();
         batch = operations == null ? null : new SoftSendBatch(this, posting, operations);
         datagramLength = domain.nic().port().activeMtu().bytes();
         events = AsyncEventSource.of(domain.owner().asyncEvents(), this);
-        SoftSharedReceiveQueue shared = plan.sharedReceives();
+        SoftSharedReceiveQueue shared = spec.sharedReceives();
         ReceiveQueue receives = shared == null ? receiveRing : shared.view();
-        engineSide = domain.nic().transport().newQueuePair(plan.type(), number,
-                new QueuePairQueues(sendRing, receives, plan.sendQueue().ring(),
-                        plan.receiveQueue().ring()),
+        engineSide = domain.nic().transport().newQueuePair(spec.type(), number,
+                new QueuePairQueues(sendRing, receives, spec.sendQueue().ring(),
+                        spec.receiveQueue().ring()),
                 memory, this);
-        receivePosting = new ReceivePosting(this, receiveRing, plan, driver, engineSide);
-        groups = new GroupMemberships(this, engineSide, plan);
+        receivePosting = new ReceivePosting(this, receiveRing, spec, driver, engineSide);
+        groups = new GroupMemberships(this, engineSide, spec);
         driver.engine().attach(engineSide);
         domain.nic().queuePairs().add(this);
-        plan.sendQueue().attach(engineSide);
-        plan.receiveQueue().attach(engineSide);
+        spec.sendQueue().attach(engineSide);
+        spec.receiveQueue().attach(engineSide);
         if (shared != null) {
             shared.attach(engineSide);
         }
@@ -108,6 +108,11 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
         return domain;
     }
 
+    /** {@return what its type can do} */
+    Set<SendOpcode> offered() {
+        return spec.offered();
+    }
+
     /** {@return the longest datagram, in bytes} */
     int datagramLength() {
         return datagramLength;
@@ -120,7 +125,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
 
     @Override
     public QueuePairType type() {
-        return plan.type();
+        return spec.type();
     }
 
     @Override
@@ -136,32 +141,32 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
 
     @Override
     public CompletionQueue sendCompletionQueue() {
-        return plan.sendQueue();
+        return spec.sendQueue();
     }
 
     @Override
     public CompletionQueue receiveCompletionQueue() {
-        return plan.receiveQueue();
+        return spec.receiveQueue();
     }
 
     @Override
     public @Nullable SharedReceiveQueue sharedReceiveQueue() {
-        return plan.sharedReceives();
+        return spec.sharedReceives();
     }
 
     @Override
     public @Nullable Object userContext() {
-        return plan.userContext();
+        return spec.userContext();
     }
 
     @Override
     public QueuePairCapabilities capabilities() {
-        return plan.capabilities();
+        return spec.capabilities();
     }
 
     @Override
     public QueuePairInitAttributes initAttributes() {
-        return plan.initAttributes();
+        return spec.initAttributes();
     }
 
     @Override
@@ -242,8 +247,8 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
 
     /** Whoever waits for a completion looks whether one can still come. */
     private void tellWaiters() {
-        plan.sendQueue().waiters().onEnd();
-        plan.receiveQueue().waiters().onEnd();
+        spec.sendQueue().waiters().onEnd();
+        spec.receiveQueue().waiters().onEnd();
     }
 
     /** {@return why no send or receive can complete any more, null if one can} As {@code CmContext.ended}. */
@@ -396,9 +401,9 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
             domain.nic().queuePairs().remove(this);
             tellWaiters();
             domain.nic().memory().forgetBindsOf(number());
-            plan.sendQueue().detach(engineSide);
-            plan.receiveQueue().detach(engineSide);
-            SoftSharedReceiveQueue shared = plan.sharedReceives();
+            spec.sendQueue().detach(engineSide);
+            spec.receiveQueue().detach(engineSide);
+            SoftSharedReceiveQueue shared = spec.sharedReceives();
             if (shared != null) {
                 shared.detach(engineSide);
             }

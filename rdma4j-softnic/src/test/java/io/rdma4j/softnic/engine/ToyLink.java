@@ -48,7 +48,7 @@ final class ToyLink extends QuietLink {
         private @Nullable ReceiveRequest receive;
         private QueuePairState state = QueuePairState.RTS;
         private long oldest;
-        private long deadlineNs = Long.MAX_VALUE;
+        private long patienceEndsNs = Long.MAX_VALUE;
 
         QueuePair(Engine engine, QueuePairQueues queues, Memory memory, Listener listener) {
             super(engine, engine.newQueuePairNumber(), queues, listener);
@@ -84,10 +84,10 @@ final class ToyLink extends QuietLink {
         private boolean send(SendRequest request) {
             QueuePair to = peer;
             if (to == null || !to.takeReceive()) {
-                deadlineNs = Math.min(deadlineNs, engine().timeNs() + PATIENCE_NS);
+                patienceEndsNs = Math.min(patienceEndsNs, engine().timeNs() + PATIENCE_NS);
                 return false;
             }
-            deadlineNs = Long.MAX_VALUE;
+            patienceEndsNs = Long.MAX_VALUE;
             boolean isGathered = request.gather(0, (int) request.length(), memory, to::append);
             if (!isGathered) {
                 fail(request, WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
@@ -102,7 +102,7 @@ final class ToyLink extends QuietLink {
 
         private void fail(SendRequest request, WorkCompletionStatus status) {
             state = QueuePairState.ERR;
-            deadlineNs = Long.MAX_VALUE;
+            patienceEndsNs = Long.MAX_VALUE;
             oldest++;
             sendCompleted(request, status, 0);
             stateChanged(state);
@@ -174,7 +174,7 @@ final class ToyLink extends QuietLink {
 
         @Override
         public long deadlineNs() {
-            return deadlineNs;
+            return patienceEndsNs;
         }
 
         @Override

@@ -9,7 +9,6 @@ import io.rdma4j.softnic.queue.ReceiveRing;
 import io.rdma4j.softnic.queue.SendRing;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AsyncEventType;
-import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -20,6 +19,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -66,7 +66,7 @@ class ToyLinkTest {
         void send(long id, String text) {
             segment.setString(0, text);
             sends.lock();
-            sends.free().assign(new SendWorkRequest().id(id).send()
+            Objects.requireNonNull(sends.free()).assign(new SendWorkRequest().id(id).send()
                     .add(segment.address(), SIZE, region.key()), true);
             sends.stage();
             sends.publish();
@@ -76,7 +76,7 @@ class ToyLinkTest {
 
         void receive(long id) {
             synchronized (receives) {
-                receives.free().assign(
+                Objects.requireNonNull(receives.free()).assign(
                         new ReceiveWorkRequest().id(id).add(segment.address(), SIZE, region.key()));
                 receives.post();
             }
