@@ -35,8 +35,8 @@ public enum CmEventType {
     CONNECT_REQUEST,
     /**
      * The peer has accepted the connection of an id that has no queue pair of its own. Bring the application's queue
-     * pair up with {@link CmId#initQueuePairAttributes}, then call {@link CmId#establish}, or {@link
-     * CmId#reject}. C: {@code RDMA_CM_EVENT_CONNECT_RESPONSE}.
+     * pair up with {@link CmId#initQueuePairAttributes}, then call {@link CmId#establish}, or
+     * {@link CmId#reject}. C: {@code RDMA_CM_EVENT_CONNECT_RESPONSE}.
      */
     CONNECT_RESPONSE,
     /**

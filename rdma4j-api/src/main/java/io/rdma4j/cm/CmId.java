@@ -140,12 +140,14 @@ public final class CmId implements CmOperations, AutoCloseable {
 
     // ---------------------------------------------------------------- what it is
 
-    /** {@return the channel its events arrive in; a synchronous id has one of its own} */
+    /**
+     * {@return the channel its events arrive in; a synchronous id has one of its own} C: {@code id->channel}.
+     */
     public EventChannel channel() {
         return events.channel();
     }
 
-    /** {@return its port space} */
+    /** {@return its port space} C: {@code id->ps}. */
     public PortSpace portSpace() {
         return kind.space();
     }
@@ -155,7 +157,7 @@ public final class CmId implements CmOperations, AutoCloseable {
         return kind.type();
     }
 
-    /** {@return the object attached by {@link #userContext(Object)}, or null} */
+    /** {@return the object attached by {@link #userContext(Object)}, or null} C: {@code id->context}. */
     public @Nullable Object userContext() {
         return userContext;
     }

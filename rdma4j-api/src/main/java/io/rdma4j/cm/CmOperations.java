@@ -57,7 +57,10 @@ public interface CmOperations {
     @Nullable
     SharedReceiveQueue sharedReceiveQueue();
 
-    /** {@return the queue pair's protection domain; before there is one, that of the id's device} */
+    /**
+     * {@return the queue pair's protection domain; before there is one, that of the id's device} C:
+     * {@code id->pd}.
+     */
     ProtectionDomain protectionDomain() throws RdmaException;
 
     /** Registers memory for messages. C: {@code rdma_reg_msgs}. */

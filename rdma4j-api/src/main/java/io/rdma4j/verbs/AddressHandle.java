@@ -13,7 +13,7 @@ public interface AddressHandle extends AutoCloseable {
      */
     int GLOBAL_ROUTE_LENGTH = 40;
 
-    /** {@return the protection domain it belongs to} */
+    /** {@return the protection domain it belongs to} C: {@code pd}. */
     ProtectionDomain protectionDomain();
 
     /** {@return the path} */

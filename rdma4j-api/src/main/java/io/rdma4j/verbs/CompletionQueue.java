@@ -12,17 +12,17 @@ import org.jspecify.annotations.Nullable;
  * ({@link AsyncEventType#CQ_ERROR}); what it holds can still be polled.
  */
 public interface CompletionQueue extends AutoCloseable {
-    /** {@return the device it belongs to} */
+    /** {@return the device it belongs to} C: {@code context}. */
     DeviceContext context();
 
-    /** {@return the entries it can hold} */
+    /** {@return the entries it can hold} C: {@code cqe}. */
     int capacity();
 
-    /** {@return the channel it notifies, or null} */
+    /** {@return the channel it notifies, or null} C: {@code channel}. */
     @Nullable
     CompletionChannel channel();
 
-    /** {@return the object given at creation, or null} */
+    /** {@return the object given at creation, or null} C: {@code cq_context}. */
     @Nullable
     Object userContext();
 
@@ -70,7 +70,8 @@ public interface CompletionQueue extends AutoCloseable {
 
     /**
      * Puts notifications off until so many completions have arrived or so much time has passed, whichever
-     * comes first. C: {@code ibv_modify_cq}.
+     * comes first. C: {@code ibv_modify_cq}. C: {@code moderate.cq_count}, {@code moderate.cq_period} of
+     * {@code struct ibv_modify_cq_attr}.
      *
      * @param count completions; 0 or 1 for no moderation
      * @param periodUs microseconds from the first of them

@@ -13,7 +13,7 @@ import java.util.Map;
  * <p>C: {@code struct ibv_context}. Thread safe.
  */
 public interface DeviceContext extends AutoCloseable {
-    /** {@return the device} */
+    /** {@return the device} C: {@code device}. */
     RdmaDevice device();
 
     /** {@return what it is and can do} C: {@code ibv_query_device}. */

@@ -6,13 +6,13 @@ package io.rdma4j.verbs;
  * <p>C: {@code struct ibv_mw}. Source: IBTA 10.6.7.2. Thread safe.
  */
 public interface MemoryWindow extends AutoCloseable {
-    /** {@return the protection domain it belongs to} */
+    /** {@return the protection domain it belongs to} C: {@code pd}. */
     ProtectionDomain protectionDomain();
 
-    /** {@return its kind} */
+    /** {@return its kind} C: {@code type}. */
     MemoryWindowType type();
 
-    /** {@return the key the peer uses; changes with each bind} */
+    /** {@return the key the peer uses; changes with each bind} C: {@code rkey}. */
     int rkey();
 
     /**

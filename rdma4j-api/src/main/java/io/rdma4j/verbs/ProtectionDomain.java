@@ -12,7 +12,7 @@ import java.util.Set;
  * <p>C: {@code struct ibv_pd}. Source: IBTA 10.2.3. Thread safe.
  */
 public interface ProtectionDomain extends AutoCloseable {
-    /** {@return the device it belongs to} */
+    /** {@return the device it belongs to} C: {@code context}. */
     DeviceContext context();
 
     /**

@@ -11,37 +11,37 @@ import java.util.List;
  * does not wait.
  */
 public interface QueuePair extends AutoCloseable {
-    /** {@return the protection domain it belongs to} */
+    /** {@return the protection domain it belongs to} C: {@code pd}. */
     ProtectionDomain protectionDomain();
 
-    /** {@return its number, 24 bits} */
+    /** {@return its number, 24 bits} C: {@code qp_num}. */
     int number();
 
-    /** {@return its transport service} */
+    /** {@return its transport service} C: {@code qp_type}. */
     QueuePairType type();
 
     /**
-     * {@return its state now}
+     * {@return its state now} C: {@code state}.
      *
      * @throws IllegalStateException if the queue pair is closed
      */
     QueuePairState state();
 
-    /** {@return where sends complete} */
+    /** {@return where sends complete} C: {@code send_cq}. */
     CompletionQueue sendCompletionQueue();
 
-    /** {@return where receives complete} */
+    /** {@return where receives complete} C: {@code recv_cq}. */
     CompletionQueue receiveCompletionQueue();
 
-    /** {@return the shared receive queue it draws from, or null} */
+    /** {@return the shared receive queue it draws from, or null} C: {@code srq}. */
     @Nullable
     SharedReceiveQueue sharedReceiveQueue();
 
-    /** {@return the object given at creation, or null} */
+    /** {@return the object given at creation, or null} C: {@code qp_context}. */
     @Nullable
     Object userContext();
 
-    /** {@return the sizes of its queues as the device gave them} */
+    /** {@return the sizes of its queues as the device gave them} C: {@code cap}. */
     QueuePairCapabilities capabilities();
 
     /**

@@ -15,10 +15,10 @@ public interface RdmaDevice {
     /** {@return its node's identifier} C: {@code ibv_get_device_guid}. */
     long nodeGuid();
 
-    /** {@return what kind of node it is} */
+    /** {@return what kind of node it is} C: {@code node_type}. */
     NodeType nodeType();
 
-    /** {@return what carries its verbs} */
+    /** {@return what carries its verbs} C: {@code transport_type}. */
     TransportType transport();
 
     /** {@return who carries out its work} */

@@ -10,10 +10,10 @@ import java.util.List;
  * <p>C: {@code struct ibv_srq}. Source: IBTA 10.2.9. Thread safe.
  */
 public interface SharedReceiveQueue extends AutoCloseable {
-    /** {@return the protection domain it belongs to} */
+    /** {@return the protection domain it belongs to} C: {@code pd}. */
     ProtectionDomain protectionDomain();
 
-    /** {@return the object given at creation, or null} */
+    /** {@return the object given at creation, or null} C: {@code srq_context}. */
     @Nullable
     Object userContext();
 
