@@ -70,8 +70,8 @@ public interface CompletionQueue extends AutoCloseable {
 
     /**
      * Puts notifications off until so many completions have arrived or so much time has passed, whichever
-     * comes first. C: {@code ibv_modify_cq}. C: {@code moderate.cq_count}, {@code moderate.cq_period} of
-     * {@code struct ibv_modify_cq_attr}.
+     * comes first. C: {@code ibv_modify_cq} with {@code moderate.cq_count} and
+     * {@code moderate.cq_period}.
      *
      * @param count completions; 0 or 1 for no moderation
      * @param periodUs microseconds from the first of them

@@ -96,12 +96,12 @@ public final class SendWorkRequest {
         return opcode(SendOpcode.SEND);
     }
 
-    /** Makes this a SEND with 32 bits beside the message. C: {@code imm_data}. */
+    /** Makes this a SEND with 32 bits beside the message. */
     public SendWorkRequest sendWithImmediate(int value) {
         return opcode(SendOpcode.SEND_WITH_IMMEDIATE).immediate(value);
     }
 
-    /** Makes this a SEND that invalidates a key of the peer. C: {@code invalidate_rkey}. */
+    /** Makes this a SEND that invalidates a key of the peer. */
     public SendWorkRequest sendWithInvalidate(int peerRkey) {
         return opcode(SendOpcode.SEND_WITH_INVALIDATE).invalidateRkey(peerRkey);
     }
@@ -245,7 +245,7 @@ public final class SendWorkRequest {
         return set(SendFlag.INLINE);
     }
 
-    /** {@return the 32 bits beside the message} */
+    /** {@return the 32 bits beside the message} C: {@code imm_data}. */
     public int immediate() {
         return immediate;
     }
@@ -256,7 +256,7 @@ public final class SendWorkRequest {
         return this;
     }
 
-    /** {@return the key to invalidate} */
+    /** {@return the key to invalidate} C: {@code invalidate_rkey}. */
     public int invalidateRkey() {
         return invalidateRkey;
     }
