@@ -148,7 +148,11 @@ public record AddressInfo(boolean isPassive, PortSpace portSpace, QueuePairType 
 
     private static final String OPERATION = "resolve address information";
 
-    /** {@return what a node and a service stand for, wanting a connection in port space TCP} */
+    /**
+     * {@return what a node and a service stand for, wanting a connection in port space TCP}
+     *
+     * @throws RdmaException as {@link #resolve(String, String, Hints)}
+     */
     public static List<AddressInfo> resolve(@Nullable String node, @Nullable String service)
             throws RdmaException {
         return resolve(node, service, new Hints());

@@ -19,7 +19,11 @@ public interface AddressHandle extends AutoCloseable {
     /** {@return the path} */
     AddressHandleAttributes attributes();
 
-    /** Frees it. Idempotent. C: {@code ibv_destroy_ah}. */
+    /**
+     * Frees it. Idempotent. C: {@code ibv_destroy_ah}.
+     *
+     * @throws RdmaException EIO if the device cannot free it; never by a software device
+     */
     @Override
     void close() throws RdmaException;
 }

@@ -36,7 +36,11 @@ public interface CompletionQueue extends AutoCloseable {
      */
     int poll(WorkCompletion[] completions) throws RdmaException;
 
-    /** Takes one completion. {@return whether there was one} Errors as above. */
+    /**
+     * Takes one completion. {@return whether there was one} Errors as above.
+     *
+     * @throws RdmaException EIO when the queue has overrun and all it held has been taken
+     */
     boolean poll(WorkCompletion completion) throws RdmaException;
 
     /**

@@ -23,7 +23,11 @@ public interface MemoryWindow extends AutoCloseable {
         return (rkey & 0xffff_ff00) | ((rkey + 1) & 0xff);
     }
 
-    /** Frees it; the peer's access ends at once. Idempotent. C: {@code ibv_dealloc_mw}. */
+    /**
+     * Frees it; the peer's access ends at once. Idempotent. C: {@code ibv_dealloc_mw}.
+     *
+     * @throws RdmaException EIO if the device cannot free it; never by a software device
+     */
     @Override
     void close() throws RdmaException;
 }

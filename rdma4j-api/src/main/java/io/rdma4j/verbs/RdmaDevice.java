@@ -28,7 +28,8 @@ public interface RdmaDevice {
      * Opens it. C: {@code ibv_open_device}. A device may be opened several times; the contexts share
      * its network address.
      *
-     * @throws RdmaException EADDRINUSE if another process holds the device's network address
+     * @throws RdmaException EADDRINUSE if another process holds the device's network address, EADDRNOTAVAIL if its
+     *         interface has none, ENODEV if the device is gone, ENOMEM if the system gives no more file descriptors
      */
     DeviceContext open() throws RdmaException;
 }

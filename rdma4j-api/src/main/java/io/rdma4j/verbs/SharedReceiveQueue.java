@@ -17,7 +17,12 @@ public interface SharedReceiveQueue extends AutoCloseable {
     @Nullable
     Object userContext();
 
-    /** Posts a receive. C: {@code ibv_post_srq_recv}. */
+    /**
+     * Posts a receive. C: {@code ibv_post_srq_recv}.
+     *
+     * @throws RdmaException EINVAL for more elements than the queue was created for, ENOMEM when the queue is
+     *         full
+     */
     void post(ReceiveWorkRequest request) throws RdmaException;
 
     /**
@@ -27,13 +32,27 @@ public interface SharedReceiveQueue extends AutoCloseable {
      */
     void post(List<ReceiveWorkRequest> requests) throws RdmaException;
 
-    /** Changes the size. C: {@code ibv_modify_srq} with {@code IBV_SRQ_MAX_WR}. */
+    /**
+     * Changes the size. C: {@code ibv_modify_srq} with {@code IBV_SRQ_MAX_WR}.
+     *
+     * @throws RdmaException EINVAL naming the limit for a size out of range, below the limit that is armed, or
+     *         too small for the requests that are outstanding; EOPNOTSUPP if the device cannot; nothing is
+     *         changed
+     */
     void resize(int maxRequests) throws RdmaException;
 
-    /** Arms the limit event. C: {@code ibv_modify_srq} with {@code IBV_SRQ_LIMIT}. */
+    /**
+     * Arms the limit event. C: {@code ibv_modify_srq} with {@code IBV_SRQ_LIMIT}.
+     *
+     * @throws RdmaException EINVAL naming the limit for one above the size
+     */
     void arm(int limit) throws RdmaException;
 
-    /** {@return size and limit; a limit of 0 means not armed} C: {@code ibv_query_srq}. */
+    /**
+     * {@return size and limit; a limit of 0 means not armed} C: {@code ibv_query_srq}.
+     *
+     * @throws RdmaException EIO if the device cannot be asked; never by a software device
+     */
     SharedReceiveQueueAttributes query() throws RdmaException;
 
     /**
