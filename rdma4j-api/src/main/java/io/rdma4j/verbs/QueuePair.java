@@ -85,8 +85,8 @@ public interface QueuePair extends AutoCloseable {
     /**
      * Posts send requests in order.
      *
-     * @throws PostException if one is refused, is null or has something that is closed already; those before
-     *         it are posted
+     * @throws PostException if one is refused, with the errno as for one alone, or EINVAL if it is null or has
+     *         something that is closed already; those before it are posted
      */
     void postSend(List<SendWorkRequest> requests) throws RdmaException;
 
@@ -109,7 +109,8 @@ public interface QueuePair extends AutoCloseable {
     /**
      * Posts receive requests in order.
      *
-     * @throws PostException if one is refused or null; those before it are posted
+     * @throws PostException if one is refused, with the errno as for one alone, or EINVAL if it is null; those
+     *         before it are posted
      */
     void postReceive(List<ReceiveWorkRequest> requests) throws RdmaException;
 

@@ -28,7 +28,8 @@ public interface SharedReceiveQueue extends AutoCloseable {
     /**
      * Posts receives in order.
      *
-     * @throws PostException if one is refused or null; those before it are posted
+     * @throws PostException if one is refused, with the errno as for one alone, or EINVAL if it is null; those
+     *         before it are posted
      */
     void post(List<ReceiveWorkRequest> requests) throws RdmaException;
 
