@@ -377,7 +377,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      *
      * @param address an address of a device, or the wildcard address for all devices; port 0 for any
      * @throws RdmaException ENODEV if there is no device, EADDRNOTAVAIL if none has the address, EADDRINUSE
-     *         if port or address are taken
+     *         if port or address are taken, EHOSTUNREACH for an unresolved address, EINVAL unless the id is new
      */
     public void bindAddress(InetSocketAddress address) throws RdmaException {
         route.bind(address);
@@ -429,7 +429,8 @@ public final class CmId implements CmOperations, AutoCloseable {
      *
      * @param node as for {@link AddressInfo#resolve}
      * @param service as for {@link AddressInfo#resolve}
-     * @throws RdmaException EOPNOTSUPP for {@link AddressInfo.Flag#SA}
+     * @throws RdmaException EOPNOTSUPP for {@link AddressInfo.Flag#SA}, EINVAL for hints that contradict each other; a
+     *         synchronous id also as {@link AddressInfo#resolve}, and EINTR when interrupted
      */
     public void resolveAddressInfo(@Nullable String node, @Nullable String service,
             AddressInfo.Hints hints) throws RdmaException {

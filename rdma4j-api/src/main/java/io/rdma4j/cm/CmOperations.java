@@ -305,7 +305,7 @@ public interface CmOperations {
      *
      * @throws RdmaException ENOTCONN when no completion is left and none can come, because the queue pair is in
      *         state ERR or RESET; ENODEV likewise when the device is gone, EBADF when the queue pair is closed;
-     *         EINTR when interrupted, EINVAL if the queue has no channel
+     *         EINTR when interrupted, EINVAL if the queue has no channel, EIO when it has overrun
      */
     default WorkCompletion awaitSendCompletion() throws RdmaException {
         return CompletionWait.await(queuePair(), CompletionWait.Side.SEND);
@@ -326,7 +326,7 @@ public interface CmOperations {
      *
      * @throws RdmaException ENOTCONN when no completion is left and none can come, because the queue pair is in
      *         state ERR or RESET; ENODEV likewise when the device is gone, EBADF when the queue pair is closed;
-     *         EINTR when interrupted, EINVAL if the queue has no channel
+     *         EINTR when interrupted, EINVAL if the queue has no channel, EIO when it has overrun
      */
     default WorkCompletion awaitReceiveCompletion() throws RdmaException {
         return CompletionWait.await(queuePair(), CompletionWait.Side.RECEIVE);

@@ -67,7 +67,7 @@ public interface CompletionQueue extends AutoCloseable {
      *
      * @param capacity entries, at least 1 and at most {@link DeviceLimit#MAX_CQE}
      * @throws RdmaException EINVAL if the capacity is out of range or less than what the queue holds now,
-     *         EOPNOTSUPP if the device cannot; nothing is changed
+     *         EOPNOTSUPP if the device cannot, ENOMEM if there is not so much memory; nothing is changed
      * @throws IllegalStateException if the queue is closed
      */
     void resize(int capacity) throws RdmaException;

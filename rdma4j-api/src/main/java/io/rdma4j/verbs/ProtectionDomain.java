@@ -27,7 +27,8 @@ public interface ProtectionDomain extends AutoCloseable {
      * @param segment native or mapped memory of any size, of a shared, automatic or global arena
      * @param access what may be done; reading by the local side is always allowed
      * @throws RdmaException EINVAL for a heap segment, a segment without bytes, a confined or closed arena,
-     *         a read-only segment with write access, or remote writing without local writing; EFAULT for a
+     *         a read-only segment with write access, remote writing without local writing, or
+     *         {@link AccessFlag#FLUSH_PERSISTENT} for a segment that maps no file; EFAULT for a
      *         segment that is known not to be mapped; EOPNOTSUPP
      *         naming rights the device does not offer; ENOMEM naming the limit when it has no room for
      *         another region
@@ -58,7 +59,8 @@ public interface ProtectionDomain extends AutoCloseable {
     /**
      * Registers memory of the process or of the device. C: {@code ibv_reg_mr_ex}, {@code ibv_reg_dm_mr}.
      *
-     * @throws RdmaException EINVAL if not exactly one of segment and device memory is set, and as above
+     * @throws RdmaException EINVAL if not exactly one of segment and device memory is set, for device memory of
+     *         another context, for bounds outside it or without {@link AccessFlag#ZERO_BASED}, and as above
      */
     MemoryRegion register(MemoryRegionInitAttributes attributes) throws RdmaException;
 

@@ -139,7 +139,7 @@ public interface QueuePair extends AutoCloseable {
     /**
      * Leaves a multicast group. C: {@code ibv_detach_mcast}.
      *
-     * @throws RdmaException EINVAL if the queue pair has not joined it, or as for {@link #attachMulticast}
+     * @throws RdmaException EINVAL if the queue pair has not joined it, is not of type UD or the GID is no group
      */
     void detachMulticast(Gid group) throws RdmaException;
 

@@ -29,7 +29,8 @@ public interface RdmaDevice {
      * its network address.
      *
      * @throws RdmaException EADDRINUSE if another process holds the device's network address, EADDRNOTAVAIL if its
-     *         interface has none, ENODEV if the device is gone, ENOMEM if the system gives no more file descriptors
+     *         interface has none, ENODEV if the device is gone, ENOMEM if the system gives no more file descriptors,
+     *         EINVAL or EOPNOTSUPP naming an option of the device that is wrong or does not work here
      */
     DeviceContext open() throws RdmaException;
 }
