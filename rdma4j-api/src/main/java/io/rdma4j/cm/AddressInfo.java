@@ -25,10 +25,10 @@ import java.util.stream.Collectors;
  * InfiniBand alone.
  *
  * @param isPassive whether it is for a listener ({@code RAI_PASSIVE})
- * @param portSpace the port space
- * @param queuePairType the type of queue pair
- * @param source the local address, or null for whichever leads to the destination
- * @param destination the peer's address, or null for a listener
+ * @param portSpace the port space ({@code ai_port_space})
+ * @param queuePairType the type of queue pair ({@code ai_qp_type})
+ * @param source the local address, or null for whichever leads to the destination ({@code ai_src_addr})
+ * @param destination the peer's address, or null for a listener ({@code ai_dst_addr})
  */
 public record AddressInfo(boolean isPassive, PortSpace portSpace, QueuePairType queuePairType,
         @Nullable InetSocketAddress source, @Nullable InetSocketAddress destination) {
@@ -148,7 +148,11 @@ public record AddressInfo(boolean isPassive, PortSpace portSpace, QueuePairType 
 
     private static final String OPERATION = "resolve address information";
 
-    /** {@return what a node and a service stand for, wanting a connection in port space TCP} */
+    /**
+     * {@return what a node and a service stand for, wanting a connection in port space TCP}
+     *
+     * @throws RdmaException as {@link #resolve(String, String, Hints)}
+     */
     public static List<AddressInfo> resolve(@Nullable String node, @Nullable String service)
             throws RdmaException {
         return resolve(node, service, new Hints());

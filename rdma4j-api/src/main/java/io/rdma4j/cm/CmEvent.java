@@ -32,17 +32,17 @@ public final class CmEvent implements AutoCloseable {
         this.onAcknowledged = onAcknowledged;
     }
 
-    /** {@return what happened} */
+    /** {@return what happened} C: {@code event}. */
     public CmEventType type() {
         return type;
     }
 
-    /** {@return the id it happened to; for a request, a new id for the connection} */
+    /** {@return the id it happened to; for a request, a new id for the connection} C: {@code id}. */
     public CmId id() {
         return id;
     }
 
-    /** {@return the id that listened, for a request} */
+    /** {@return the id that listened, for a request} C: {@code listen_id}. */
     public @Nullable CmId listenId() {
         return listenId;
     }
@@ -52,7 +52,7 @@ public final class CmEvent implements AutoCloseable {
      * said no, the number that the transport says it with; what {@link CmId#writeEvent} was given for
      * {@link CmEventType#USER}; a negative errno for another failure} On InfiniBand and RoCE the number is a
      * {@link io.rdma4j.connection.RejectReason} or a {@link io.rdma4j.connection.SidrStatus}, on iWARP a negative errno;
-     * {@link #description} has the words for it.
+     * {@link #description} has the words for it. C: {@code status}.
      */
     public int status() {
         return details.status();
@@ -76,7 +76,7 @@ public final class CmEvent implements AutoCloseable {
 
     /**
      * {@return the bytes the peer's application sent along, empty if there are none} InfiniBand and RoCE pad them with
-     * zeros to what fits ({@link CmId#privateDataLimits}).
+     * zeros to what fits ({@link CmId#privateDataLimits}). C: {@code private_data}, {@code private_data_len}.
      */
     public byte[] privateData() {
         return details.privateData();

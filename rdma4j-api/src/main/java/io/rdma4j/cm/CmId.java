@@ -95,12 +95,20 @@ public final class CmId implements CmOperations, AutoCloseable {
         own.failQuietly();
     }
 
-    /** {@return a new asynchronous id} C: {@code rdma_create_id}. */
+    /**
+     * {@return a new asynchronous id} C: {@code rdma_create_id}.
+     *
+     * @throws RdmaException EBADF if the channel is closed, EOPNOTSUPP for {@link PortSpace#IPOIB}
+     */
     public static CmId create(EventChannel channel, PortSpace space) throws RdmaException {
         return new CmId(channel, space, space.usualType());
     }
 
-    /** {@return a new synchronous id} C: {@code rdma_create_id} without a channel. */
+    /**
+     * {@return a new synchronous id} C: {@code rdma_create_id} without a channel.
+     *
+     * @throws RdmaException EOPNOTSUPP for {@link PortSpace#IPOIB}
+     */
     public static CmId create(PortSpace space) throws RdmaException {
         return new CmId(null, space, space.usualType());
     }
@@ -113,6 +121,10 @@ public final class CmId implements CmOperations, AutoCloseable {
      *
      * @param domain of the queue pairs, or null for the one the device's ids share
      * @param attributes of the queue pairs, null for none; their type is that of the address information
+     * @throws RdmaException EOPNOTSUPP for {@link PortSpace#IPOIB}; EINVAL for a type of queue pair that the
+     *         port space does not take, or if the address information lacks the address; and as
+     *         {@link #bindAddress} for a passive one, as {@link #resolveAddress}, {@link #resolveRoute} and
+     *         {@link #createQueuePair} for an active one
      */
     public static CmId createEndpoint(AddressInfo info, @Nullable ProtectionDomain domain,
             @Nullable QueuePairInitAttributes attributes) throws RdmaException {
@@ -140,12 +152,14 @@ public final class CmId implements CmOperations, AutoCloseable {
 
     // ---------------------------------------------------------------- what it is
 
-    /** {@return the channel its events arrive in; a synchronous id has one of its own} */
+    /**
+     * {@return the channel its events arrive in; a synchronous id has one of its own} C: {@code id->channel}.
+     */
     public EventChannel channel() {
         return events.channel();
     }
 
-    /** {@return its port space} */
+    /** {@return its port space} C: {@code id->ps}. */
     public PortSpace portSpace() {
         return kind.space();
     }
@@ -155,7 +169,7 @@ public final class CmId implements CmOperations, AutoCloseable {
         return kind.type();
     }
 
-    /** {@return the object attached by {@link #userContext(Object)}, or null} */
+    /** {@return the object attached by {@link #userContext(Object)}, or null} C: {@code id->context}. */
     public @Nullable Object userContext() {
         return userContext;
     }
@@ -363,7 +377,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      *
      * @param address an address of a device, or the wildcard address for all devices; port 0 for any
      * @throws RdmaException ENODEV if there is no device, EADDRNOTAVAIL if none has the address, EADDRINUSE
-     *         if port or address are taken
+     *         if port or address are taken, EHOSTUNREACH for an unresolved address, EINVAL unless the id is new
      */
     public void bindAddress(InetSocketAddress address) throws RdmaException {
         route.bind(address);
@@ -375,6 +389,11 @@ public final class CmId implements CmOperations, AutoCloseable {
      *
      * @param destination the peer's address, or a multicast address
      * @param timeout how long to try
+     * @throws RdmaException EHOSTUNREACH for an unresolved destination, EINVAL if the id has resolved one
+     *         already or does something else, ENODEV when its device is gone; a synchronous id also ENODEV if
+     *         there is no device or the route leaves by an interface without one, ENETUNREACH without a route,
+     *         EADDRINUSE or EADDRNOTAVAIL if port or local address cannot be had, and EINTR when interrupted.
+     *         An asynchronous id reports these as ADDR_ERROR
      */
     public void resolveAddress(InetSocketAddress destination, Duration timeout)
             throws RdmaException {
@@ -385,6 +404,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      * As above from a certain local address.
      *
      * @param source the local address, port 0 for any; null for whichever leads there
+     * @throws RdmaException as above, and as {@link #bindAddress} for the local address
      */
     public void resolveAddress(@Nullable InetSocketAddress source, InetSocketAddress destination,
             Duration timeout) throws RdmaException {
@@ -394,6 +414,10 @@ public final class CmId implements CmOperations, AutoCloseable {
     /**
      * Finds the path to the resolved address; ends with ROUTE_RESOLVED or ROUTE_ERROR. C:
      * {@code rdma_resolve_route}.
+     *
+     * @throws RdmaException EINVAL unless the address is resolved, ENODEV when the device is gone; a
+     *         synchronous id also ENETUNREACH if the port is down or the device has lost the local address, and
+     *         EINTR when interrupted. An asynchronous id reports ENETUNREACH as ROUTE_ERROR
      */
     public void resolveRoute(Duration timeout) throws RdmaException {
         route.resolveRoute(timeout);
@@ -405,7 +429,8 @@ public final class CmId implements CmOperations, AutoCloseable {
      *
      * @param node as for {@link AddressInfo#resolve}
      * @param service as for {@link AddressInfo#resolve}
-     * @throws RdmaException EOPNOTSUPP for {@link AddressInfo.Flag#SA}
+     * @throws RdmaException EOPNOTSUPP for {@link AddressInfo.Flag#SA}, EINVAL for hints that contradict each other; a
+     *         synchronous id also as {@link AddressInfo#resolve}, and EINTR when interrupted
      */
     public void resolveAddressInfo(@Nullable String node, @Nullable String service,
             AddressInfo.Hints hints) throws RdmaException {
@@ -461,20 +486,31 @@ public final class CmId implements CmOperations, AutoCloseable {
      * Creates a shared receive queue for the queue pairs of this id. C: {@code rdma_create_srq}.
      *
      * @param domain a domain of {@link #context}, or null for the one its ids share
+     * @throws RdmaException EINVAL if the id has one already, if the domain is of another device context, or
+     *         naming the limit for a size out of range; ENOMEM naming the limit when the device has all the
+     *         queues it can have
      */
     public SharedReceiveQueue createSharedReceiveQueue(@Nullable ProtectionDomain domain,
             SharedReceiveQueueAttributes attributes) throws RdmaException {
         return own.createShared(domain, SharedReceiveQueueType.BASIC, attributes, this);
     }
 
-    /** As above, of a kind and with an object of the caller's. C: {@code rdma_create_srq_ex}. */
+    /**
+     * As above, of a kind and with an object of the caller's. C: {@code rdma_create_srq_ex}.
+     *
+     * @throws RdmaException as above, and EOPNOTSUPP for a kind that the device does not have
+     */
     public SharedReceiveQueue createSharedReceiveQueue(@Nullable ProtectionDomain domain,
             SharedReceiveQueueType kind, SharedReceiveQueueAttributes attributes,
             @Nullable Object context) throws RdmaException {
         return own.createShared(domain, kind, attributes, context);
     }
 
-    /** Closes the id's shared receive queue, after its queue pair. C: {@code rdma_destroy_srq}. */
+    /**
+     * Closes the id's shared receive queue, after its queue pair. C: {@code rdma_destroy_srq}.
+     *
+     * @throws RdmaException EBUSY while queue pairs use it or an event of it was taken and not acknowledged
+     */
     public void closeSharedReceiveQueue() throws RdmaException {
         own.closeShared();
     }
@@ -541,7 +577,11 @@ public final class CmId implements CmOperations, AutoCloseable {
         return taken(channel().awaitEvent());
     }
 
-    /** {@return the next connection request of a synchronous listener, or null if none comes in time} */
+    /**
+     * {@return the next connection request of a synchronous listener, or null if none comes in time}
+     *
+     * @throws RdmaException as {@link #awaitRequest}
+     */
     public @Nullable CmId pollRequest(Duration timeout) throws RdmaException {
         backlog.requireSynchronousListener();
         CmEvent event = channel().pollEvent(timeout);
@@ -599,7 +639,11 @@ public final class CmId implements CmOperations, AutoCloseable {
         exchange.accept(parameters);
     }
 
-    /** Accepts with what the peer asked for, and no private data. C: {@code rdma_accept} with NULL. */
+    /**
+     * Accepts with what the peer asked for, and no private data. C: {@code rdma_accept} with NULL.
+     *
+     * @throws RdmaException as {@link #accept(ConnectionParameters)}
+     */
     public void accept() throws RdmaException {
         exchange.accept(null);
     }
@@ -618,6 +662,8 @@ public final class CmId implements CmOperations, AutoCloseable {
     /**
      * As {@link #reject}, because the peer's enhanced connection options do not fit. C:
      * {@code rdma_reject_ece}.
+     *
+     * @throws RdmaException as {@link #reject}
      */
     public void rejectOptions(byte[] privateData) throws RdmaException {
         exchange.reject(Refusal.Cause.OPTIONS, privateData);
@@ -671,12 +717,22 @@ public final class CmId implements CmOperations, AutoCloseable {
      *
      * @param group an IPv4 or IPv6 multicast address, of the version of the id's address
      * @param context an object for {@link CmEvent#joinContext}
+     * @throws RdmaException EINVAL unless the id is of datagrams, for an address that is no group or of another
+     *         IP version than the id's; EADDRINUSE if the id has joined it already; a synchronous id also
+     *         EOPNOTSUPP if the device has no datagrams, ENETUNREACH if it has lost the local address,
+     *         EADDRNOTAVAIL if its interface cannot join, EINVAL or ENOMEM naming the limit for more groups
+     *         than the queue pair or the device can be in, and EINTR when interrupted. An asynchronous id
+     *         reports these as MULTICAST_ERROR
      */
     public void joinMulticast(InetAddress group, @Nullable Object context) throws RdmaException {
         groups.join(exchange, group, MulticastMembership.FULL_MEMBER, context);
     }
 
-    /** As above with a choice of what to do in the group. C: {@code rdma_join_multicast_ex}. */
+    /**
+     * As above with a choice of what to do in the group. C: {@code rdma_join_multicast_ex}.
+     *
+     * @throws RdmaException as above
+     */
     public void joinMulticast(InetAddress group, MulticastMembership membership,
             @Nullable Object context) throws RdmaException {
         groups.join(exchange, group, membership, context);
@@ -700,7 +756,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      *
      * @param channel the channel, or null to make the id synchronous
      * @throws RdmaException EBUSY while an event of this id was taken and not acknowledged, EINVAL if it
-     *         is synchronous and shall be
+     *         is synchronous and shall be, EBADF if the channel is closed
      */
     public void migrate(@Nullable EventChannel channel) throws RdmaException {
         states.requireOpen();

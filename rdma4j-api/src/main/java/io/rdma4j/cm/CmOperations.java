@@ -57,20 +57,43 @@ public interface CmOperations {
     @Nullable
     SharedReceiveQueue sharedReceiveQueue();
 
-    /** {@return the queue pair's protection domain; before there is one, that of the id's device} */
+    /**
+     * {@return the queue pair's protection domain; before there is one, that of the id's device} C:
+     * {@code id->pd}.
+     *
+     * @throws RdmaException ENOMEM when the device has no room for another domain
+     */
     ProtectionDomain protectionDomain() throws RdmaException;
 
-    /** Registers memory for messages. C: {@code rdma_reg_msgs}. */
+    /**
+     * Registers memory for messages. C: {@code rdma_reg_msgs}.
+     *
+     * @throws RdmaException EINVAL for a segment that cannot be registered, EFAULT for one that is known not to
+     *         be mapped, ENOMEM when the device has no room for another region; see
+     *         {@link ProtectionDomain#register}
+     */
     default MemoryRegion registerMessages(MemorySegment segment) throws RdmaException {
         return protectionDomain().register(segment, AccessFlag.LOCAL_WRITE);
     }
 
-    /** Registers memory that the peer may read. C: {@code rdma_reg_read}. */
+    /**
+     * Registers memory that the peer may read. C: {@code rdma_reg_read}.
+     *
+     * @throws RdmaException EINVAL for a segment that cannot be registered, EFAULT for one that is known not to
+     *         be mapped, ENOMEM when the device has no room for another region; see
+     *         {@link ProtectionDomain#register}
+     */
     default MemoryRegion registerRead(MemorySegment segment) throws RdmaException {
         return protectionDomain().register(segment, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
     }
 
-    /** Registers memory that the peer may write. C: {@code rdma_reg_write}. */
+    /**
+     * Registers memory that the peer may write. C: {@code rdma_reg_write}.
+     *
+     * @throws RdmaException EINVAL for a segment that cannot be registered, EFAULT for one that is known not to
+     *         be mapped, ENOMEM when the device has no room for another region; see
+     *         {@link ProtectionDomain#register}
+     */
     default MemoryRegion registerWrite(MemorySegment segment) throws RdmaException {
         return protectionDomain().register(segment, AccessFlag.LOCAL_WRITE,
                 AccessFlag.REMOTE_WRITE);
@@ -79,13 +102,21 @@ public interface CmOperations {
     /**
      * Posts a receive into a stretch of a region, to the id's shared receive queue if it has one. C:
      * {@code rdma_post_recv}.
+     *
+     * @throws RdmaException EINVAL in state RESET or for more elements than the queue takes, ENOMEM when the
+     *         queue is full
      */
     default void postReceive(long requestId, MemoryRegion region, long offset, long length)
             throws RdmaException {
         post(new ReceiveWorkRequest().id(requestId).add(region, offset, length));
     }
 
-    /** Posts a receive into several stretches. C: {@code rdma_post_recvv}. */
+    /**
+     * Posts a receive into several stretches. C: {@code rdma_post_recvv}.
+     *
+     * @throws RdmaException EINVAL in state RESET or for more elements than the queue takes, ENOMEM when the
+     *         queue is full
+     */
     default void postReceive(long requestId, List<ScatterGatherElement> elements)
             throws RdmaException {
         ReceiveWorkRequest request = new ReceiveWorkRequest().id(requestId);
@@ -104,39 +135,75 @@ public interface CmOperations {
         }
     }
 
-    /** Posts a SEND of a stretch of a region. C: {@code rdma_post_send}. */
+    /**
+     * Posts a SEND of a stretch of a region. C: {@code rdma_post_send}.
+     *
+     * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
+     *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
+     *         offer, ENOMEM when the queue is full
+     */
     default void postSend(long requestId, MemoryRegion region, long offset, long length,
             SendFlag... flags) throws RdmaException {
         post(new SendWorkRequest().send(), requestId, region, offset, length, flags);
     }
 
-    /** Posts a READ of the peer's memory into a stretch of a region. C: {@code rdma_post_read}. */
+    /**
+     * Posts a READ of the peer's memory into a stretch of a region. C: {@code rdma_post_read}.
+     *
+     * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
+     *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
+     *         offer, ENOMEM when the queue is full
+     */
     default void postRead(long requestId, MemoryRegion region, long offset, long length,
             long remoteAddress, int rkey, SendFlag... flags) throws RdmaException {
         post(new SendWorkRequest().read(remoteAddress, rkey), requestId, region, offset, length,
                 flags);
     }
 
-    /** Posts a WRITE of a stretch of a region to the peer's memory. C: {@code rdma_post_write}. */
+    /**
+     * Posts a WRITE of a stretch of a region to the peer's memory. C: {@code rdma_post_write}.
+     *
+     * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
+     *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
+     *         offer, ENOMEM when the queue is full
+     */
     default void postWrite(long requestId, MemoryRegion region, long offset, long length,
             long remoteAddress, int rkey, SendFlag... flags) throws RdmaException {
         post(new SendWorkRequest().write(remoteAddress, rkey), requestId, region, offset, length,
                 flags);
     }
 
-    /** Posts a SEND of several stretches. C: {@code rdma_post_sendv}. */
+    /**
+     * Posts a SEND of several stretches. C: {@code rdma_post_sendv}.
+     *
+     * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
+     *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
+     *         offer, ENOMEM when the queue is full
+     */
     default void postSend(long requestId, List<ScatterGatherElement> elements, SendFlag... flags)
             throws RdmaException {
         post(new SendWorkRequest().send(), requestId, elements, flags);
     }
 
-    /** Posts a READ into several stretches. C: {@code rdma_post_readv}. */
+    /**
+     * Posts a READ into several stretches. C: {@code rdma_post_readv}.
+     *
+     * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
+     *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
+     *         offer, ENOMEM when the queue is full
+     */
     default void postRead(long requestId, List<ScatterGatherElement> elements, long remoteAddress,
             int rkey, SendFlag... flags) throws RdmaException {
         post(new SendWorkRequest().read(remoteAddress, rkey), requestId, elements, flags);
     }
 
-    /** Posts a WRITE of several stretches. C: {@code rdma_post_writev}. */
+    /**
+     * Posts a WRITE of several stretches. C: {@code rdma_post_writev}.
+     *
+     * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
+     *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
+     *         offer, ENOMEM when the queue is full
+     */
     default void postWrite(long requestId, List<ScatterGatherElement> elements, long remoteAddress,
             int rkey, SendFlag... flags) throws RdmaException {
         post(new SendWorkRequest().write(remoteAddress, rkey), requestId, elements, flags);
@@ -167,6 +234,9 @@ public interface CmOperations {
     /**
      * Posts a datagram to a queue pair of port space UDP, with the Q_Key
      * {@link DatagramParameters#UDP_QKEY}. C: {@code rdma_post_ud_send}.
+     *
+     * @throws RdmaException EINVAL in a state that takes no sends, or for a path of another protection domain;
+     *         EMSGSIZE for more bytes than a packet can carry; ENOMEM when the queue is full
      */
     default void postDatagram(long requestId, MemoryRegion region, long offset, long length,
             AddressHandle path, int remoteQueuePair, SendFlag... flags) throws RdmaException {
@@ -177,6 +247,9 @@ public interface CmOperations {
     /**
      * As above, with the Q_Key that the receiver wants: {@link DatagramParameters#qkey} of the event that
      * told of the service or group. A datagram with another one is dropped without a word.
+     *
+     * @throws RdmaException EINVAL in a state that takes no sends, or for a path of another protection domain;
+     *         EMSGSIZE for more bytes than a packet can carry; ENOMEM when the queue is full
      */
     default void postDatagram(long requestId, MemoryRegion region, long offset, long length,
             AddressHandle path, int remoteQueuePair, int remoteQkey, SendFlag... flags)
@@ -196,7 +269,11 @@ public interface CmOperations {
         postDatagram(requestId, data, path, remoteQueuePair, DatagramParameters.UDP_QKEY, flags);
     }
 
-    /** As above, with the Q_Key that the receiver wants. */
+    /**
+     * As above, with the Q_Key that the receiver wants.
+     *
+     * @throws RdmaException as above
+     */
     default void postDatagram(long requestId, MemorySegment data, AddressHandle path,
             int remoteQueuePair, int remoteQkey, SendFlag... flags) throws RdmaException {
         post(new SendWorkRequest().send().id(requestId).inline(data).to(path, remoteQueuePair,
@@ -228,13 +305,17 @@ public interface CmOperations {
      *
      * @throws RdmaException ENOTCONN when no completion is left and none can come, because the queue pair is in
      *         state ERR or RESET; ENODEV likewise when the device is gone, EBADF when the queue pair is closed;
-     *         EINTR when interrupted, EINVAL if the queue has no channel
+     *         EINTR when interrupted, EINVAL if the queue has no channel, EIO when it has overrun
      */
     default WorkCompletion awaitSendCompletion() throws RdmaException {
         return CompletionWait.await(queuePair(), CompletionWait.Side.SEND);
     }
 
-    /** {@return as above, or null if none comes in time; zero looks only} */
+    /**
+     * {@return as above, or null if none comes in time; zero looks only}
+     *
+     * @throws RdmaException as above
+     */
     default @Nullable WorkCompletion pollSendCompletion(Duration timeout) throws RdmaException {
         return CompletionWait.poll(queuePair(), CompletionWait.Side.SEND, timeout);
     }
@@ -245,13 +326,17 @@ public interface CmOperations {
      *
      * @throws RdmaException ENOTCONN when no completion is left and none can come, because the queue pair is in
      *         state ERR or RESET; ENODEV likewise when the device is gone, EBADF when the queue pair is closed;
-     *         EINTR when interrupted, EINVAL if the queue has no channel
+     *         EINTR when interrupted, EINVAL if the queue has no channel, EIO when it has overrun
      */
     default WorkCompletion awaitReceiveCompletion() throws RdmaException {
         return CompletionWait.await(queuePair(), CompletionWait.Side.RECEIVE);
     }
 
-    /** {@return as above, or null if none comes in time; zero looks only} */
+    /**
+     * {@return as above, or null if none comes in time; zero looks only}
+     *
+     * @throws RdmaException as above
+     */
     default @Nullable WorkCompletion pollReceiveCompletion(Duration timeout) throws RdmaException {
         return CompletionWait.poll(queuePair(), CompletionWait.Side.RECEIVE, timeout);
     }

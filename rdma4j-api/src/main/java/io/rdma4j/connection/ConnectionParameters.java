@@ -8,7 +8,10 @@ package io.rdma4j.connection;
  * slow to post receives.
  */
 public final class ConnectionParameters {
-    /** As many READs and atomics as the device supports. C: {@code RDMA_MAX_RESP_RES}. */
+    /**
+     * As many READs and atomics as the device supports. C: {@code RDMA_MAX_RESP_RES},
+     * {@code RDMA_MAX_INIT_DEPTH}.
+     */
     public static final int MAXIMUM = 0xff;
 
     private byte[] privateData = {};
@@ -37,92 +40,96 @@ public final class ConnectionParameters {
         qkey = other.qkey;
     }
 
-    /** {@return bytes for the peer's application, a copy} */
+    /** {@return bytes for the peer's application, a copy} C: {@code private_data}, {@code private_data_len}. */
     public byte[] privateData() {
         return privateData.clone();
     }
 
     /**
      * Sets bytes for the peer's application, as many as the transport carries ({@code CmId.privateDataLimits}). The
-     * peer may see zeros behind them.
+     * peer may see zeros behind them. C: {@code private_data}, {@code private_data_len}.
      */
     public ConnectionParameters privateData(byte[] value) {
         privateData = value.clone();
         return this;
     }
 
-    /** {@return READs and atomics of the peer this side can hold} */
+    /** {@return READs and atomics of the peer this side can hold} C: {@code responder_resources}. */
     public int responderResources() {
         return responderResources;
     }
 
-    /** Sets READs and atomics of the peer this side can hold, 0 to 255. */
+    /** Sets READs and atomics of the peer this side can hold, 0 to 255. C: {@code responder_resources}. */
     public ConnectionParameters responderResources(int value) {
         responderResources = inRange("responderResources", value, 0xff);
         return this;
     }
 
-    /** {@return READs and atomics this side may have outstanding} */
+    /** {@return READs and atomics this side may have outstanding} C: {@code initiator_depth}. */
     public int initiatorDepth() {
         return initiatorDepth;
     }
 
-    /** Sets READs and atomics this side may have outstanding, 0 to 255. */
+    /** Sets READs and atomics this side may have outstanding, 0 to 255. C: {@code initiator_depth}. */
     public ConnectionParameters initiatorDepth(int value) {
         initiatorDepth = inRange("initiatorDepth", value, 0xff);
         return this;
     }
 
-    /** {@return whether this side offers end-to-end flow control} */
+    /** {@return whether this side offers end-to-end flow control} C: {@code flow_control}. */
     public boolean flowControl() {
         return flowControl;
     }
 
-    /** Sets whether this side offers end-to-end flow control. */
+    /** Sets whether this side offers end-to-end flow control. C: {@code flow_control}. */
     public ConnectionParameters flowControl(boolean value) {
         flowControl = value;
         return this;
     }
 
-    /** {@return retries of an unacknowledged packet} */
+    /** {@return retries of an unacknowledged packet} C: {@code retry_count}. */
     public int retryCount() {
         return retryCount;
     }
 
-    /** Sets retries of an unacknowledged packet, 0 to 7. */
+    /** Sets retries of an unacknowledged packet, 0 to 7. C: {@code retry_count}. */
     public ConnectionParameters retryCount(int value) {
         retryCount = inRange("retryCount", value, 7);
         return this;
     }
 
-    /** {@return the peer's retries while this side has no receive posted} */
+    /** {@return the peer's retries while this side has no receive posted} C: {@code rnr_retry_count}. */
     public int rnrRetryCount() {
         return rnrRetryCount;
     }
 
-    /** Sets the peer's retries while this side has no receive posted; 7 is for ever. */
+    /**
+     * Sets the peer's retries while this side has no receive posted; 7 is for ever. C: {@code rnr_retry_count}.
+     */
     public ConnectionParameters rnrRetryCount(int value) {
         rnrRetryCount = inRange("rnrRetryCount", value, 7);
         return this;
     }
 
-    /** {@return whether the queue pair draws from a shared receive queue} */
+    /** {@return whether the queue pair draws from a shared receive queue} C: {@code srq}. */
     public boolean sharedReceiveQueue() {
         return sharedReceiveQueue;
     }
 
-    /** Sets whether the queue pair draws from a shared one; for queue pairs not of the id's own. */
+    /**
+     * Sets whether the queue pair draws from a shared one; for queue pairs not of the id's own. C: {@code srq}.
+     */
     public ConnectionParameters sharedReceiveQueue(boolean value) {
         sharedReceiveQueue = value;
         return this;
     }
 
-    /** {@return the queue pair: one's own to be used, or in an event the peer's} */
+    /** {@return the queue pair: one's own to be used, or in an event the peer's} C: {@code qp_num}. */
     public int queuePairNumber() {
         return queuePairNumber;
     }
 
-    /** Sets the queue pair to use, for queue pairs not of the id's own. */
+    /** Sets the queue pair to use, for queue pairs not of the id's own. C: {@code qp_num}. */
     public ConnectionParameters queuePairNumber(int value) {
         queuePairNumber = inRange("queuePairNumber", value, 0xffffff);
         return this;

@@ -42,12 +42,15 @@ public final class DatagramParameters {
         return queuePairNumber;
     }
 
-    /** {@return the Q_Key to send with} */
+    /** {@return the Q_Key to send with} C: {@code qkey}. */
     public int qkey() {
         return qkey;
     }
 
-    /** {@return bytes of the peer's application, a copy; empty for a multicast group} */
+    /**
+     * {@return bytes of the peer's application, a copy; empty for a multicast group} C: {@code private_data},
+     * {@code private_data_len}.
+     */
     public byte[] privateData() {
         return privateData.clone();
     }

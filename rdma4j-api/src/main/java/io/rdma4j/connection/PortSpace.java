@@ -11,13 +11,16 @@ import java.util.Set;
  * <p>C: {@code enum rdma_port_space}. Source: IBTA annex A11.
  */
 public enum PortSpace {
-    /** IP over InfiniBand; on native InfiniBand only. */
+    /** IP over InfiniBand; on native InfiniBand only. C: {@code RDMA_PS_IPOIB}. */
     IPOIB(0x0002),
-    /** Connections: RC queue pairs. */
+    /** Connections: RC queue pairs. C: {@code RDMA_PS_TCP}. */
     TCP(0x0106),
-    /** Datagrams: UD queue pairs. */
+    /** Datagrams: UD queue pairs. C: {@code RDMA_PS_UDP}. */
     UDP(0x0111),
-    /** InfiniBand services, with RC queue pairs unless an address information says another type. */
+    /**
+     * InfiniBand services, with RC queue pairs unless an address information says another type. C:
+     * {@code RDMA_PS_IB}.
+     */
     IB(0x013F);
 
     private final int code;

@@ -6,73 +6,73 @@ package io.rdma4j.connection;
  * <p>C: {@code rdma_reject_msg}, {@code enum ib_cm_rej_reason}. Source: IBTA 12.6.7.2, table 108.
  */
 public enum RejectReason implements NumberedText {
-    /** No queue pair available. */
+    /** No queue pair available. C: {@code IB_CM_REJ_NO_QP}. */
     NO_QP(1, "no QP available"),
-    /** No end-to-end context available. */
+    /** No end-to-end context available. C: {@code IB_CM_REJ_NO_EEC}. */
     NO_EEC(2, "no EEC available"),
-    /** No resources available. */
+    /** No resources available. C: {@code IB_CM_REJ_NO_RESOURCES}. */
     NO_RESOURCES(3, "no resources available"),
-    /** Time-out. */
+    /** Time-out. C: {@code IB_CM_REJ_TIMEOUT}. */
     TIMEOUT(4, "timeout"),
-    /** Unsupported request. */
+    /** Unsupported request. C: {@code IB_CM_REJ_UNSUPPORTED}. */
     UNSUPPORTED(5, "unsupported request"),
-    /** Invalid communication ID. */
+    /** Invalid communication ID. C: {@code IB_CM_REJ_INVALID_COMM_ID}. */
     INVALID_COMMUNICATION_ID(6, "invalid communication ID"),
-    /** Invalid communication instance. */
+    /** Invalid communication instance. C: {@code IB_CM_REJ_INVALID_COMM_INSTANCE}. */
     INVALID_COMMUNICATION_INSTANCE(7, "invalid communication instance"),
-    /** Nobody listens. */
+    /** Nobody listens. C: {@code IB_CM_REJ_INVALID_SERVICE_ID}. */
     INVALID_SERVICE_ID(8, "invalid service ID"),
-    /** Invalid transport service type. */
+    /** Invalid transport service type. C: {@code IB_CM_REJ_INVALID_TRANSPORT_TYPE}. */
     INVALID_TRANSPORT_TYPE(9, "invalid transport service type"),
-    /** A stale connection of the same queue pair or communication ID. */
+    /** A stale connection of the same queue pair or communication ID. C: {@code IB_CM_REJ_STALE_CONN}. */
     STALE_CONNECTION(10, "stale connection"),
-    /** The resolution domain does not exist. */
+    /** The resolution domain does not exist. C: {@code IB_CM_REJ_RDC_NOT_EXIST}. */
     RDC_NOT_EXIST(11, "RDC does not exist"),
-    /** The primary path's remote GID was rejected. */
+    /** The primary path's remote GID was rejected. C: {@code IB_CM_REJ_INVALID_GID}. */
     INVALID_GID(12, "primary remote port GID rejected"),
-    /** The primary path's remote LID was rejected. */
+    /** The primary path's remote LID was rejected. C: {@code IB_CM_REJ_INVALID_LID}. */
     INVALID_LID(13, "primary remote port LID rejected"),
-    /** Invalid primary service level. */
+    /** Invalid primary service level. C: {@code IB_CM_REJ_INVALID_SL}. */
     INVALID_SL(14, "invalid primary SL"),
-    /** Invalid primary traffic class. */
+    /** Invalid primary traffic class. C: {@code IB_CM_REJ_INVALID_TRAFFIC_CLASS}. */
     INVALID_TRAFFIC_CLASS(15, "invalid primary traffic class"),
-    /** Invalid primary hop limit. */
+    /** Invalid primary hop limit. C: {@code IB_CM_REJ_INVALID_HOP_LIMIT}. */
     INVALID_HOP_LIMIT(16, "invalid primary hop limit"),
-    /** Invalid primary packet rate. */
+    /** Invalid primary packet rate. C: {@code IB_CM_REJ_INVALID_PACKET_RATE}. */
     INVALID_PACKET_RATE(17, "invalid primary packet rate"),
-    /** The alternate path's remote GID was rejected. */
+    /** The alternate path's remote GID was rejected. C: {@code IB_CM_REJ_INVALID_ALT_GID}. */
     INVALID_ALTERNATE_GID(18, "alternate remote port GID rejected"),
-    /** The alternate path's remote LID was rejected. */
+    /** The alternate path's remote LID was rejected. C: {@code IB_CM_REJ_INVALID_ALT_LID}. */
     INVALID_ALTERNATE_LID(19, "alternate remote port LID rejected"),
-    /** Invalid alternate service level. */
+    /** Invalid alternate service level. C: {@code IB_CM_REJ_INVALID_ALT_SL}. */
     INVALID_ALTERNATE_SL(20, "invalid alternate SL"),
-    /** Invalid alternate traffic class. */
+    /** Invalid alternate traffic class. C: {@code IB_CM_REJ_INVALID_ALT_TRAFFIC_CLASS}. */
     INVALID_ALTERNATE_TRAFFIC_CLASS(21, "invalid alternate traffic class"),
-    /** Invalid alternate hop limit. */
+    /** Invalid alternate hop limit. C: {@code IB_CM_REJ_INVALID_ALT_HOP_LIMIT}. */
     INVALID_ALTERNATE_HOP_LIMIT(22, "invalid alternate hop limit"),
-    /** Invalid alternate packet rate. */
+    /** Invalid alternate packet rate. C: {@code IB_CM_REJ_INVALID_ALT_PACKET_RATE}. */
     INVALID_ALTERNATE_PACKET_RATE(23, "invalid alternate packet rate"),
-    /** The connection is redirected to another port. */
+    /** The connection is redirected to another port. C: {@code IB_CM_REJ_PORT_CM_REDIRECT}. */
     PORT_CM_REDIRECT(24, "port and CM redirection"),
-    /** The connection is redirected to another port. */
+    /** The connection is redirected to another port. C: {@code IB_CM_REJ_PORT_REDIRECT}. */
     PORT_REDIRECT(25, "port redirection"),
-    /** Invalid path MTU. */
+    /** Invalid path MTU. C: {@code IB_CM_REJ_INVALID_MTU}. */
     INVALID_MTU(26, "invalid path MTU"),
-    /** Insufficient responder resources. */
+    /** Insufficient responder resources. C: {@code IB_CM_REJ_INSUFFICIENT_RESP_RESOURCES}. */
     INSUFFICIENT_RESPONDER_RESOURCES(27, "insufficient responder resources"),
-    /** The application's own decision. */
+    /** The application's own decision. C: {@code IB_CM_REJ_CONSUMER_DEFINED}. */
     CONSUMER_DEFINED(28, "consumer defined"),
-    /** Invalid RNR retry. */
+    /** Invalid RNR retry. C: {@code IB_CM_REJ_INVALID_RNR_RETRY}. */
     INVALID_RNR_RETRY(29, "invalid RNR retry"),
-    /** A duplicate local communication ID. */
+    /** A duplicate local communication ID. C: {@code IB_CM_REJ_DUPLICATE_LOCAL_COMM_ID}. */
     DUPLICATE_LOCAL_COMMUNICATION_ID(30, "duplicate local communication ID"),
-    /** Invalid class version. */
+    /** Invalid class version. C: {@code IB_CM_REJ_INVALID_CLASS_VERSION}. */
     INVALID_CLASS_VERSION(31, "invalid class version"),
-    /** Invalid flow label. */
+    /** Invalid flow label. C: {@code IB_CM_REJ_INVALID_FLOW_LABEL}. */
     INVALID_FLOW_LABEL(32, "invalid primary flow label"),
-    /** Invalid alternate flow label. */
+    /** Invalid alternate flow label. C: {@code IB_CM_REJ_INVALID_ALT_FLOW_LABEL}. */
     INVALID_ALTERNATE_FLOW_LABEL(33, "invalid alternate flow label"),
-    /** The vendor's option is not supported. */
+    /** The vendor's option is not supported. C: {@code IB_CM_REJ_VENDOR_OPTION_NOT_SUPPORTED}. */
     VENDOR_OPTION_NOT_SUPPORTED(35, "vendor option is not supported");
 
     private final int code;

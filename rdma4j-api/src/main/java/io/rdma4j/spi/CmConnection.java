@@ -16,10 +16,19 @@ public interface CmConnection {
      */
     QueuePairBringUp bringUp(ConnectionParameters own, CmOptions options);
 
-    /** Accepts a request (passive side). */
+    /**
+     * Accepts a request (passive side).
+     *
+     * @throws RdmaException EINVAL if it stands for no request or was answered, ECONNRESET if the peer has
+     *         withdrawn
+     */
     void accept(ConnectionParameters parameters, int queuePairNumber) throws RdmaException;
 
-    /** Confirms a reply (active side); the connection is established. */
+    /**
+     * Confirms a reply (active side); the connection is established.
+     *
+     * @throws RdmaException EINVAL if there is no reply to confirm, ECONNRESET if the peer has withdrawn
+     */
     void establish() throws RdmaException;
 
     /**
@@ -30,10 +39,18 @@ public interface CmConnection {
      */
     void communicationEstablished() throws RdmaException;
 
-    /** Says no, to a request or to a reply. */
+    /**
+     * Says no, to a request or to a reply.
+     *
+     * @throws RdmaException EINVAL if there is nothing to answer, ECONNRESET if the peer has withdrawn
+     */
     void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException;
 
-    /** Ends an established connection; the end is reported to the handler. */
+    /**
+     * Ends an established connection; the end is reported to the handler.
+     *
+     * @throws RdmaException EINVAL unless it is established or has ended
+     */
     void disconnect() throws RdmaException;
 
     /** Forgets the connection: rejects or disconnects it if it is alive. Idempotent. */

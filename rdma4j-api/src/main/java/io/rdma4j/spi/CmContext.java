@@ -63,7 +63,12 @@ public interface CmContext extends DeviceContext {
      */
     CmListener listen(ListenRequest spec, CmListener.Handler handler) throws RdmaException;
 
-    /** Asks a listener for a connection; the answer comes to the handler. */
+    /**
+     * Asks a listener for a connection; the answer comes to the handler.
+     *
+     * @throws RdmaException ENETUNREACH if the request cannot be sent; a software device tells the handler
+     *         instead
+     */
     CmConnection connect(ConnectRequest request, CmConnection.Handler handler) throws RdmaException;
 
     /** {@return its datagram services, null if its transport has no datagrams} */
@@ -86,6 +91,7 @@ public interface CmContext extends DeviceContext {
      * likewise if the device is gone, EBADF if it is closed.
      *
      * @param ofReceives whether receives are asked for, or sends
+     * @throws RdmaException EIO if the device cannot be asked; never by a software device
      */
     @Nullable
     Errno ended(QueuePair queuePair, boolean ofReceives) throws RdmaException;

@@ -18,7 +18,12 @@ public interface CmDatagrams {
      */
     CmListener listen(ListenRequest spec, CmLookupRequest.Handler handler) throws RdmaException;
 
-    /** Looks up a datagram service; the answer comes to the handler. */
+    /**
+     * Looks up a datagram service; the answer comes to the handler.
+     *
+     * @throws RdmaException ENETUNREACH if the request cannot be sent; a software device tells the handler
+     *         instead
+     */
     CmLookup lookUp(ConnectRequest request, CmLookup.Handler handler)
             throws RdmaException;
 

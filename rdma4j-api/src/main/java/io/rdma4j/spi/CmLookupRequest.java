@@ -6,10 +6,18 @@ import java.net.InetSocketAddress;
 
 /** A look-up that reached a datagram service (passive side). Nothing can happen to it but that it is answered. */
 public interface CmLookupRequest {
-    /** Tells where to send: a queue pair and its Q_Key. */
+    /**
+     * Tells where to send: a queue pair and its Q_Key.
+     *
+     * @throws RdmaException EINVAL if it is answered already
+     */
     void accept(int queuePairNumber, int qkey, byte[] privateData) throws RdmaException;
 
-    /** Says no. */
+    /**
+     * Says no.
+     *
+     * @throws RdmaException EINVAL if it is answered already
+     */
     void reject(byte[] privateData) throws RdmaException;
 
     /** Forgets it: says no, if it was not answered. Idempotent. */

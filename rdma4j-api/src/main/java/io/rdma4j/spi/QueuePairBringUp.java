@@ -24,7 +24,11 @@ public interface QueuePairBringUp {
      */
     QueuePairAttributes attributes(QueuePairState target) throws RdmaException;
 
-    /** Takes all steps with a queue pair. */
+    /**
+     * Takes all steps with a queue pair.
+     *
+     * @throws RdmaException as {@link #attributes} and {@link QueuePair#modify}
+     */
     default void applyTo(QueuePair queuePair) throws RdmaException {
         for (QueuePairState state : states()) {
             queuePair.modify(attributes(state));

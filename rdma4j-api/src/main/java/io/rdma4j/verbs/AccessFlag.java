@@ -11,36 +11,40 @@ import java.util.Set;
  * does nothing.
  */
 public enum AccessFlag {
-    /** The device may write it for its own side: receives, READ results. */
+    /** The device may write it for its own side: receives, READ results. C: {@code IBV_ACCESS_LOCAL_WRITE}. */
     LOCAL_WRITE(1 << 0),
-    /** The peer may write it; needs {@link #LOCAL_WRITE}. */
+    /** The peer may write it; needs {@link #LOCAL_WRITE}. C: {@code IBV_ACCESS_REMOTE_WRITE}. */
     REMOTE_WRITE(1 << 1),
-    /** The peer may read it. */
+    /** The peer may read it. C: {@code IBV_ACCESS_REMOTE_READ}. */
     REMOTE_READ(1 << 2),
-    /** The peer may run atomic operations on it; needs {@link #LOCAL_WRITE}. */
+    /**
+     * The peer may run atomic operations on it; needs {@link #LOCAL_WRITE}. C:
+     * {@code IBV_ACCESS_REMOTE_ATOMIC}.
+     */
     REMOTE_ATOMIC(1 << 3),
-    /** Memory windows may be bound to it. */
+    /** Memory windows may be bound to it. C: {@code IBV_ACCESS_MW_BIND}. */
     MW_BIND(1 << 4),
-    /** Its addresses start at 0. */
+    /** Its addresses start at 0. C: {@code IBV_ACCESS_ZERO_BASED}. */
     ZERO_BASED(1 << 5),
     /**
      * A hint: its pages need not be in memory before they are used. The software NIC never pins memory, so
-     * that all of its regions are so, with or without it.
+     * that all of its regions are so, with or without it. C: {@code IBV_ACCESS_ON_DEMAND}.
      */
     ON_DEMAND(1 << 6),
     /**
      * A hint: it consists of huge pages, so that the device may keep track of it with fewer entries. The
      * software NIC keeps one entry for a region however long, takes this for memory of any pages and does
-     * not look which they are.
+     * not look which they are. C: {@code IBV_ACCESS_HUGETLB}.
      */
     HUGETLB(1 << 7),
-    /** The peer may flush it to global visibility. */
+    /** The peer may flush it to global visibility. C: {@code IBV_ACCESS_FLUSH_GLOBAL}. */
     FLUSH_GLOBAL(1 << 8),
-    /** The peer may flush it to persistence. */
+    /** The peer may flush it to persistence. C: {@code IBV_ACCESS_FLUSH_PERSISTENT}. */
     FLUSH_PERSISTENT(1 << 9),
     /**
      * A hint: writes to it may become visible in another order than they arrived; always allowed, never
-     * needed. The software NIC writes in the order of arrival, and goes on doing so.
+     * needed. The software NIC writes in the order of arrival, and goes on doing so. C:
+     * {@code IBV_ACCESS_RELAXED_ORDERING}.
      */
     RELAXED_ORDERING(1 << 20);
 

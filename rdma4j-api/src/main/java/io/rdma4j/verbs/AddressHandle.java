@@ -13,13 +13,17 @@ public interface AddressHandle extends AutoCloseable {
      */
     int GLOBAL_ROUTE_LENGTH = 40;
 
-    /** {@return the protection domain it belongs to} */
+    /** {@return the protection domain it belongs to} C: {@code pd}. */
     ProtectionDomain protectionDomain();
 
     /** {@return the path} */
     AddressHandleAttributes attributes();
 
-    /** Frees it. Idempotent. C: {@code ibv_destroy_ah}. */
+    /**
+     * Frees it. Idempotent. C: {@code ibv_destroy_ah}.
+     *
+     * @throws RdmaException EIO if the device cannot free it; never by a software device
+     */
     @Override
     void close() throws RdmaException;
 }

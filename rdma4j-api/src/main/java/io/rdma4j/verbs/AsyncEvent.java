@@ -9,22 +9,22 @@ import org.jspecify.annotations.Nullable;
  * events cannot be closed. Closing the event acknowledges it.
  */
 public interface AsyncEvent extends AutoCloseable {
-    /** {@return what happened} */
+    /** {@return what happened} C: {@code event_type}. */
     AsyncEventType type();
 
-    /** {@return the queue pair it happened to, or null} */
+    /** {@return the queue pair it happened to, or null} C: {@code element.qp}. */
     @Nullable
     QueuePair queuePair();
 
-    /** {@return the completion queue it happened to, or null} */
+    /** {@return the completion queue it happened to, or null} C: {@code element.cq}. */
     @Nullable
     CompletionQueue completionQueue();
 
-    /** {@return the shared receive queue it happened to, or null} */
+    /** {@return the shared receive queue it happened to, or null} C: {@code element.srq}. */
     @Nullable
     SharedReceiveQueue sharedReceiveQueue();
 
-    /** {@return the port it happened to, or 0} */
+    /** {@return the port it happened to, or 0} C: {@code element.port_num}. */
     int port();
 
     /** Says that the event has been dealt with. Idempotent. C: {@code ibv_ack_async_event}. */

@@ -6,11 +6,11 @@ package io.rdma4j.verbs;
  * <p>C: {@code enum ibv_atomic_cap}.
  */
 public enum AtomicCapability {
-    /** No atomic operations. */
+    /** No atomic operations. C: {@code IBV_ATOMIC_NONE}. */
     NONE(0, "ATOMIC_NONE"),
-    /** Atomic among all work of this device. */
+    /** Atomic among all work of this device. C: {@code IBV_ATOMIC_HCA}. */
     HCA(1, "ATOMIC_HCA"),
-    /** Atomic also against the processor. */
+    /** Atomic also against the processor. C: {@code IBV_ATOMIC_GLOB}. */
     GLOBAL(2, "ATOMIC_GLOB");
 
     private final int code;

@@ -6,29 +6,31 @@ package io.rdma4j.verbs;
  * <p>C: {@code enum ibv_create_cq_wc_flags}.
  */
 public enum CompletionField {
-    /** {@link WorkCompletion#byteLength}. */
+    /** {@link WorkCompletion#byteLength}. C: {@code IBV_WC_EX_WITH_BYTE_LEN}. */
     BYTE_LENGTH(1 << 0),
-    /** {@link WorkCompletion#immediate}. */
+    /** {@link WorkCompletion#immediate}. C: {@code IBV_WC_EX_WITH_IMM}. */
     IMMEDIATE(1 << 1),
-    /** {@link WorkCompletion#queuePairNumber}. */
+    /** {@link WorkCompletion#queuePairNumber}. C: {@code IBV_WC_EX_WITH_QP_NUM}. */
     QUEUE_PAIR_NUMBER(1 << 2),
-    /** {@link WorkCompletion#sourceQueuePair}. */
+    /** {@link WorkCompletion#sourceQueuePair}. C: {@code IBV_WC_EX_WITH_SRC_QP}. */
     SOURCE_QUEUE_PAIR(1 << 3),
-    /** {@link WorkCompletion#sourceLid}. */
+    /** {@link WorkCompletion#sourceLid}. C: {@code IBV_WC_EX_WITH_SLID}. */
     SOURCE_LID(1 << 4),
-    /** {@link WorkCompletion#serviceLevel}. */
+    /** {@link WorkCompletion#serviceLevel}. C: {@code IBV_WC_EX_WITH_SL}. */
     SERVICE_LEVEL(1 << 5),
-    /** {@link WorkCompletion#destinationPathBits}. */
+    /** {@link WorkCompletion#destinationPathBits}. C: {@code IBV_WC_EX_WITH_DLID_PATH_BITS}. */
     DESTINATION_PATH_BITS(1 << 6),
-    /** {@link WorkCompletion#completionTimestamp}. */
+    /** {@link WorkCompletion#completionTimestamp}. C: {@code IBV_WC_EX_WITH_COMPLETION_TIMESTAMP}. */
     COMPLETION_TIMESTAMP(1 << 7),
-    /** The VLAN of a raw packet; native devices only. */
+    /** The VLAN of a raw packet; native devices only. C: {@code IBV_WC_EX_WITH_CVLAN}. */
     VLAN(1 << 8),
-    /** The flow tag of a raw packet; native devices only. */
+    /** The flow tag of a raw packet; native devices only. C: {@code IBV_WC_EX_WITH_FLOW_TAG}. */
     FLOW_TAG(1 << 9),
-    /** Tag matching; native devices only. */
+    /** Tag matching; native devices only. C: {@code IBV_WC_EX_WITH_TM_INFO}. */
     TAG_MATCHING(1 << 10),
-    /** {@link WorkCompletion#completionWallclockNs}. */
+    /**
+     * {@link WorkCompletion#completionWallclockNs}. C: {@code IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK}.
+     */
     COMPLETION_WALLCLOCK(1 << 11);
 
     private final int bit;

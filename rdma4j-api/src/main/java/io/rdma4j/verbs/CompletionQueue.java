@@ -12,17 +12,17 @@ import org.jspecify.annotations.Nullable;
  * ({@link AsyncEventType#CQ_ERROR}); what it holds can still be polled.
  */
 public interface CompletionQueue extends AutoCloseable {
-    /** {@return the device it belongs to} */
+    /** {@return the device it belongs to} C: {@code context}. */
     DeviceContext context();
 
-    /** {@return the entries it can hold} */
+    /** {@return the entries it can hold} C: {@code cqe}. */
     int capacity();
 
-    /** {@return the channel it notifies, or null} */
+    /** {@return the channel it notifies, or null} C: {@code channel}. */
     @Nullable
     CompletionChannel channel();
 
-    /** {@return the object given at creation, or null} */
+    /** {@return the object given at creation, or null} C: {@code cq_context}. */
     @Nullable
     Object userContext();
 
@@ -36,7 +36,11 @@ public interface CompletionQueue extends AutoCloseable {
      */
     int poll(WorkCompletion[] completions) throws RdmaException;
 
-    /** Takes one completion. {@return whether there was one} Errors as above. */
+    /**
+     * Takes one completion. {@return whether there was one} Errors as above.
+     *
+     * @throws RdmaException EIO when the queue has overrun and all it held has been taken
+     */
     boolean poll(WorkCompletion completion) throws RdmaException;
 
     /**
@@ -63,14 +67,15 @@ public interface CompletionQueue extends AutoCloseable {
      *
      * @param capacity entries, at least 1 and at most {@link DeviceLimit#MAX_CQE}
      * @throws RdmaException EINVAL if the capacity is out of range or less than what the queue holds now,
-     *         EOPNOTSUPP if the device cannot; nothing is changed
+     *         EOPNOTSUPP if the device cannot, ENOMEM if there is not so much memory; nothing is changed
      * @throws IllegalStateException if the queue is closed
      */
     void resize(int capacity) throws RdmaException;
 
     /**
      * Puts notifications off until so many completions have arrived or so much time has passed, whichever
-     * comes first. C: {@code ibv_modify_cq}.
+     * comes first. C: {@code ibv_modify_cq} with {@code moderate.cq_count} and
+     * {@code moderate.cq_period}.
      *
      * @param count completions; 0 or 1 for no moderation
      * @param periodUs microseconds from the first of them

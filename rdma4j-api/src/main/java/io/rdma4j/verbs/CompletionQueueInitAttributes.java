@@ -24,7 +24,7 @@ public final class CompletionQueueInitAttributes {
     /** Creates the default. */
     public CompletionQueueInitAttributes() {}
 
-    /** {@return the entries it shall hold} */
+    /** {@return the entries it shall hold} C: {@code cqe}. */
     public int capacity() {
         return capacity;
     }
@@ -35,7 +35,7 @@ public final class CompletionQueueInitAttributes {
         return this;
     }
 
-    /** {@return where it announces completions when armed, or null} */
+    /** {@return where it announces completions when armed, or null} C: {@code channel}. */
     public @Nullable CompletionChannel channel() {
         return channel;
     }
@@ -46,7 +46,7 @@ public final class CompletionQueueInitAttributes {
         return this;
     }
 
-    /** {@return the caller's own object} */
+    /** {@return the caller's own object} C: {@code cq_context}. */
     public @Nullable Object userContext() {
         return userContext;
     }
@@ -57,7 +57,7 @@ public final class CompletionQueueInitAttributes {
         return this;
     }
 
-    /** {@return which of the device's completion vectors} */
+    /** {@return which of the device's completion vectors} C: {@code comp_vector}. */
     public int completionVector() {
         return completionVector;
     }
@@ -68,7 +68,7 @@ public final class CompletionQueueInitAttributes {
         return this;
     }
 
-    /** {@return the fields that completions shall have} */
+    /** {@return the fields that completions shall have} C: {@code wc_flags}. */
     public Set<CompletionField> fields() {
         return fields;
     }
@@ -81,7 +81,7 @@ public final class CompletionQueueInitAttributes {
         return this;
     }
 
-    /** {@return whether one thread at a time polls} */
+    /** {@return whether one thread at a time polls} C: {@code flags}. */
     public boolean singleThreaded() {
         return singleThreaded;
     }
@@ -92,7 +92,7 @@ public final class CompletionQueueInitAttributes {
         return this;
     }
 
-    /** {@return whether completions without room are dropped instead of failing the queue} */
+    /** {@return whether completions without room are dropped instead of failing the queue} C: {@code flags}. */
     public boolean ignoreOverrun() {
         return ignoreOverrun;
     }
@@ -103,7 +103,7 @@ public final class CompletionQueueInitAttributes {
         return this;
     }
 
-    /** {@return the parent domain it belongs to, or null} */
+    /** {@return the parent domain it belongs to, or null} C: {@code parent_domain}. */
     public @Nullable ProtectionDomain parentDomain() {
         return parentDomain;
     }

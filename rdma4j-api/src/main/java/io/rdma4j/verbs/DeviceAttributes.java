@@ -9,17 +9,18 @@ import java.util.Set;
  * <p>C: {@code struct ibv_device_attr}, {@code ibv_query_device}. A limit the device does not name is
  * zero.
  *
- * @param firmwareVersion the version of what runs the device
- * @param nodeGuid the node's identifier
- * @param systemImageGuid the identifier shared by all nodes of one machine
- * @param vendorId the vendor, an IEEE number
- * @param vendorPartId the vendor's part number
- * @param hardwareVersion the vendor's version
- * @param physicalPortCount ports, numbered from 1
- * @param capabilities what it can do
- * @param atomicCapability how far its atomics are atomic
+ * @param firmwareVersion the version of what runs the device ({@code fw_ver})
+ * @param nodeGuid the node's identifier ({@code node_guid})
+ * @param systemImageGuid the identifier shared by all nodes of one machine ({@code sys_image_guid})
+ * @param vendorId the vendor, an IEEE number ({@code vendor_id})
+ * @param vendorPartId the vendor's part number ({@code vendor_part_id})
+ * @param hardwareVersion the vendor's version ({@code hw_ver})
+ * @param physicalPortCount ports, numbered from 1 ({@code phys_port_cnt})
+ * @param capabilities what it can do ({@code device_cap_flags})
+ * @param atomicCapability how far its atomics are atomic ({@code atomic_cap})
  * @param localAckDelay the delay it may add before it acknowledges: 4.096 us times 2 to this power
- * @param completionVectors completion vectors
+ *        ({@code local_ca_ack_delay})
+ * @param completionVectors completion vectors ({@code ibv_context.num_comp_vectors})
  * @param limits its limits
  */
 public record DeviceAttributes(String firmwareVersion, long nodeGuid, long systemImageGuid,

@@ -6,53 +6,53 @@ package io.rdma4j.verbs;
  * <p>C: {@code enum ibv_device_cap_flags}.
  */
 public enum DeviceCapability {
-    /** Queue sizes can change. */
+    /** Queue sizes can change. C: {@code IBV_DEVICE_RESIZE_MAX_WR}. */
     RESIZE_MAX_WR(1 << 0),
-    /** Counts packets of a wrong P_Key. */
+    /** Counts packets of a wrong P_Key. C: {@code IBV_DEVICE_BAD_PKEY_CNTR}. */
     BAD_PKEY_CNTR(1 << 1),
-    /** Counts packets of a wrong Q_Key. */
+    /** Counts packets of a wrong Q_Key. C: {@code IBV_DEVICE_BAD_QKEY_CNTR}. */
     BAD_QKEY_CNTR(1 << 2),
-    /** Raw packet multicast. */
+    /** Raw packet multicast. C: {@code IBV_DEVICE_RAW_MULTI}. */
     RAW_MULTI(1 << 3),
-    /** Automatic path migration. */
+    /** Automatic path migration. C: {@code IBV_DEVICE_AUTO_PATH_MIG}. */
     AUTO_PATH_MIG(1 << 4),
-    /** A queue pair can change its port. */
+    /** A queue pair can change its port. C: {@code IBV_DEVICE_CHANGE_PHY_PORT}. */
     CHANGE_PHY_PORT(1 << 5),
-    /** Checks the port of an address handle. */
+    /** Checks the port of an address handle. C: {@code IBV_DEVICE_UD_AV_PORT_ENFORCE}. */
     UD_AV_PORT_ENFORCE(1 << 6),
-    /** Understands the current state given to modify. */
+    /** Understands the current state given to modify. C: {@code IBV_DEVICE_CURR_QP_STATE_MOD}. */
     CURR_QP_STATE_MOD(1 << 7),
-    /** A port can be shut down. */
+    /** A port can be shut down. C: {@code IBV_DEVICE_SHUTDOWN_PORT}. */
     SHUTDOWN_PORT(1 << 8),
-    /** Reports the kind of initialization. */
+    /** Reports the kind of initialization. C: {@code IBV_DEVICE_INIT_TYPE}. */
     INIT_TYPE(1 << 9),
-    /** Reports ports that become active. */
+    /** Reports ports that become active. C: {@code IBV_DEVICE_PORT_ACTIVE_EVENT}. */
     PORT_ACTIVE_EVENT(1 << 10),
-    /** Has a system image GUID. */
+    /** Has a system image GUID. C: {@code IBV_DEVICE_SYS_IMAGE_GUID}. */
     SYS_IMAGE_GUID(1 << 11),
-    /** Answers receiver-not-ready. */
+    /** Answers receiver-not-ready. C: {@code IBV_DEVICE_RC_RNR_NAK_GEN}. */
     RC_RNR_NAK_GEN(1 << 12),
-    /** Shared receive queues can be resized. */
+    /** Shared receive queues can be resized. C: {@code IBV_DEVICE_SRQ_RESIZE}. */
     SRQ_RESIZE(1 << 13),
-    /** Notifies after N completions. */
+    /** Notifies after N completions. C: {@code IBV_DEVICE_N_NOTIFY_CQ}. */
     N_NOTIFY_CQ(1 << 14),
-    /** Memory windows of type 1. */
+    /** Memory windows of type 1. C: {@code IBV_DEVICE_MEM_WINDOW}. */
     MEM_WINDOW(1 << 17),
-    /** IP checksums for UD. */
+    /** IP checksums for UD. C: {@code IBV_DEVICE_UD_IP_CSUM}. */
     UD_IP_CSUM(1 << 18),
-    /** Extended reliable connections. */
+    /** Extended reliable connections. C: {@code IBV_DEVICE_XRC}. */
     XRC(1 << 20),
-    /** Local and remote invalidation. */
+    /** Local and remote invalidation. C: {@code IBV_DEVICE_MEM_MGT_EXTENSIONS}. */
     MEM_MGT_EXTENSIONS(1 << 21),
-    /** Memory windows of type 2A. */
+    /** Memory windows of type 2A. C: {@code IBV_DEVICE_MEM_WINDOW_TYPE_2A}. */
     MEM_WINDOW_TYPE_2A(1 << 23),
-    /** Memory windows of type 2B. */
+    /** Memory windows of type 2B. C: {@code IBV_DEVICE_MEM_WINDOW_TYPE_2B}. */
     MEM_WINDOW_TYPE_2B(1 << 24),
-    /** IP checksums for RC. */
+    /** IP checksums for RC. C: {@code IBV_DEVICE_RC_IP_CSUM}. */
     RC_IP_CSUM(1 << 25),
-    /** IP checksums for raw packets. */
+    /** IP checksums for raw packets. C: {@code IBV_DEVICE_RAW_IP_CSUM}. */
     RAW_IP_CSUM(1 << 26),
-    /** Flow steering. */
+    /** Flow steering. C: {@code IBV_DEVICE_MANAGED_FLOW_STEERING}. */
     MANAGED_FLOW_STEERING(1 << 29);
 
     private final int bit;

@@ -13,13 +13,21 @@ import java.util.Map;
  * <p>C: {@code struct ibv_context}. Thread safe.
  */
 public interface DeviceContext extends AutoCloseable {
-    /** {@return the device} */
+    /** {@return the device} C: {@code device}. */
     RdmaDevice device();
 
-    /** {@return what it is and can do} C: {@code ibv_query_device}. */
+    /**
+     * {@return what it is and can do} C: {@code ibv_query_device}.
+     *
+     * @throws RdmaException EIO if the device cannot be asked; never by a software device
+     */
     DeviceAttributes queryDevice() throws RdmaException;
 
-    /** {@return what else it is and can do} C: {@code ibv_query_device_ex}. */
+    /**
+     * {@return what else it is and can do} C: {@code ibv_query_device_ex}.
+     *
+     * @throws RdmaException EIO if the device cannot be asked; never by a software device
+     */
     ExtendedDeviceAttributes queryDeviceExtended() throws RdmaException;
 
     /**
@@ -38,7 +46,11 @@ public interface DeviceContext extends AutoCloseable {
      */
     PortAttributes queryPort(int port) throws RdmaException;
 
-    /** {@return the speed of a port in units of 100 Mb/s} C: {@code ibv_query_port_speed}. */
+    /**
+     * {@return the speed of a port in units of 100 Mb/s} C: {@code ibv_query_port_speed}.
+     *
+     * @throws RdmaException EINVAL if there is no such port
+     */
     long queryPortSpeed(int port) throws RdmaException;
 
     /**
@@ -56,16 +68,25 @@ public interface DeviceContext extends AutoCloseable {
      */
     GidEntry queryGidEntry(int port, int index) throws RdmaException;
 
-    /** {@return the entries of the GID table that are in use} C: {@code ibv_query_gid_table}. */
+    /**
+     * {@return the entries of the GID table that are in use} C: {@code ibv_query_gid_table}.
+     *
+     * @throws RdmaException EIO if the device cannot be asked; ENODATA from a software device if an entry goes
+     *         away meanwhile
+     */
     List<GidEntry> queryGidTable() throws RdmaException;
 
-    /** {@return an entry of a port's P_Key table} C: {@code ibv_query_pkey}. */
+    /**
+     * {@return an entry of a port's P_Key table} C: {@code ibv_query_pkey}.
+     *
+     * @throws RdmaException EINVAL if there is no such port or index
+     */
     int queryPkey(int port, int index) throws RdmaException;
 
     /**
      * {@return the index of a P_Key in a port's table} C: {@code ibv_get_pkey_index}.
      *
-     * @throws RdmaException ENOENT if it is not there
+     * @throws RdmaException ENOENT if it is not there, EINVAL if there is no such port
      */
     int pkeyIndex(int port, int pkey) throws RdmaException;
 
@@ -83,11 +104,16 @@ public interface DeviceContext extends AutoCloseable {
     /**
      * {@return where frames on a path go on the local link} C: {@code ibv_resolve_eth_l2_from_gid}.
      *
-     * @throws RdmaException EHOSTUNREACH if the system does not know the neighbour
+     * @throws RdmaException EHOSTUNREACH if the system does not know the neighbour, EINVAL for a path that packets
+     *         cannot take
      */
     EthernetAddress resolveEthernet(AddressHandleAttributes path) throws RdmaException;
 
-    /** Creates a protection domain. C: {@code ibv_alloc_pd}. */
+    /**
+     * Creates a protection domain. C: {@code ibv_alloc_pd}.
+     *
+     * @throws RdmaException ENOMEM naming the limit when the device has all the domains it can have
+     */
     ProtectionDomain allocateProtectionDomain() throws RdmaException;
 
     /**
@@ -97,7 +123,8 @@ public interface DeviceContext extends AutoCloseable {
      * @param channel where it announces completions when armed, or null
      * @param userContext an object of the caller's, or null
      * @param completionVector which of the device's vectors, from 0
-     * @throws RdmaException EINVAL naming the limit if capacity or vector do not fit
+     * @throws RdmaException EINVAL naming the limit if capacity or vector do not fit, EBADF if the channel is closed,
+     *         ENOMEM naming the limit when the device has all the queues it can have
      */
     CompletionQueue createCompletionQueue(int capacity, @Nullable CompletionChannel channel,
             @Nullable Object userContext, int completionVector) throws RdmaException;
@@ -105,13 +132,18 @@ public interface DeviceContext extends AutoCloseable {
     /**
      * Creates a completion queue whose completions are read in place. C: {@code ibv_create_cq_ex}.
      *
-     * @throws RdmaException EINVAL naming the limit if a size does not fit, EOPNOTSUPP naming the fields
-     *         the device does not have
+     * @throws RdmaException EINVAL naming the limit if a size does not fit, or for a parent domain of another
+     *         context; EOPNOTSUPP naming the fields the device does not have; EBADF if the channel is closed; ENOMEM
+     *         naming the limit when the device has all the queues it can have
      */
     ExtendedCompletionQueue createCompletionQueue(CompletionQueueInitAttributes attributes)
             throws RdmaException;
 
-    /** Creates a thread domain. C: {@code ibv_alloc_td}. */
+    /**
+     * Creates a thread domain. C: {@code ibv_alloc_td}.
+     *
+     * @throws RdmaException EOPNOTSUPP if the device has none; never by a software device
+     */
     ThreadDomain allocateThreadDomain() throws RdmaException;
 
     /**
@@ -124,12 +156,20 @@ public interface DeviceContext extends AutoCloseable {
      */
     DeviceMemory allocateDeviceMemory(long byteSize, long byteAlignment) throws RdmaException;
 
-    /** Creates a completion queue without channel. */
+    /**
+     * Creates a completion queue without channel.
+     *
+     * @throws RdmaException as {@link #createCompletionQueue(int, CompletionChannel, Object, int)}
+     */
     default CompletionQueue createCompletionQueue(int capacity) throws RdmaException {
         return createCompletionQueue(capacity, null, null, 0);
     }
 
-    /** Creates a completion queue that announces completions in a channel. */
+    /**
+     * Creates a completion queue that announces completions in a channel.
+     *
+     * @throws RdmaException as {@link #createCompletionQueue(int, CompletionChannel, Object, int)}
+     */
     default CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel)
             throws RdmaException {
         return createCompletionQueue(capacity, channel, null, 0);
@@ -146,10 +186,18 @@ public interface DeviceContext extends AutoCloseable {
     /** {@return how often something happened on this device, since it was opened by this process} */
     long counter(Counter counter);
 
-    /** Waits for the next asynchronous event. C: {@code ibv_get_async_event}. */
+    /**
+     * Waits for the next asynchronous event. C: {@code ibv_get_async_event}.
+     *
+     * @throws RdmaException EINTR when interrupted, EBADF when the context is closed
+     */
     AsyncEvent awaitAsyncEvent() throws RdmaException;
 
-    /** {@return the next asynchronous event, or null if none comes in time} */
+    /**
+     * {@return the next asynchronous event, or null if none comes in time}
+     *
+     * @throws RdmaException EINTR when interrupted, EBADF when the context is closed
+     */
     @Nullable
     AsyncEvent pollAsyncEvent(Duration timeout) throws RdmaException;
 

@@ -5,8 +5,8 @@ package io.rdma4j.verbs;
  *
  * <p>C: {@code struct ibv_ece}, {@code ibv_set_ece}, {@code ibv_query_ece}.
  *
- * @param vendorId whose options they are
- * @param options bits of that vendor's choice; 0 for none
+ * @param vendorId whose options they are ({@code vendor_id})
+ * @param options bits of that vendor's choice; 0 for none ({@code options})
  */
 public record EnhancedConnectionOptions(int vendorId, int options) {
     /** No options. */

@@ -96,7 +96,8 @@ public interface ExtendedQueuePair {
     /**
      * Posts the batch. C: {@code ibv_wr_complete}.
      *
-     * @throws RdmaException the first error of the batch, which then posted nothing
+     * @throws RdmaException as {@link QueuePair#postSend}, with the first error of the batch, which then posted
+     *         nothing; EINVAL also for an operation that the queue pair was not created for
      * @throws IllegalStateException outside a batch
      */
     void complete() throws RdmaException;

@@ -8,11 +8,12 @@ import java.util.Set;
  * <p>C: {@code enum ibv_placement_type}. Source: IBTA annex A19.
  */
 public enum FlushPlacement {
-    /** Every observer sees them. */
+    /** Every observer sees them. C: {@code IBV_FLUSH_GLOBAL}. */
     GLOBAL(1 << 0),
     /**
      * They survive a loss of power: mapped memory is written to its file before the peer answers. It carries out nothing
-     * else of this connection meanwhile, so the time-out and retries of this side must cover a disk.
+     * else of this connection meanwhile, so the time-out and retries of this side must cover a disk. C:
+     * {@code IBV_FLUSH_PERSISTENT}.
      */
     PERSISTENT(1 << 1);
 

@@ -6,9 +6,9 @@ package io.rdma4j.verbs;
  * <p>C: {@code enum ibv_selectivity_level}. Source: IBTA annex A19.
  */
 public enum FlushSelectivity {
-    /** The given range. */
+    /** The given range. C: {@code IBV_FLUSH_RANGE}. */
     RANGE(0),
-    /** The whole region of the key. */
+    /** The whole region of the key. C: {@code IBV_FLUSH_MR}. */
     MEMORY_REGION(1);
 
     private final int code;

@@ -6,11 +6,11 @@ package io.rdma4j.verbs;
  * <p>C: {@code enum ibv_gid_type}.
  */
 public enum GidType {
-    /** Native InfiniBand. */
+    /** Native InfiniBand. C: {@code IBV_GID_TYPE_IB}. */
     INFINIBAND("IB"),
-    /** RoCE directly on Ethernet. */
+    /** RoCE directly on Ethernet. C: {@code IBV_GID_TYPE_ROCE_V1}. */
     ROCE_V1("RoCE v1"),
-    /** RoCE over UDP and IP. */
+    /** RoCE over UDP and IP. C: {@code IBV_GID_TYPE_ROCE_V2}. */
     ROCE_V2("RoCE v2");
 
     private final String text;

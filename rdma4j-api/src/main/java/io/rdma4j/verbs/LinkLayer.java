@@ -6,11 +6,11 @@ package io.rdma4j.verbs;
  * <p>C: {@code IBV_LINK_LAYER_*}.
  */
 public enum LinkLayer {
-    /** Not said. */
+    /** Not said. C: {@code IBV_LINK_LAYER_UNSPECIFIED}. */
     UNSPECIFIED("Unspecified"),
-    /** InfiniBand. */
+    /** InfiniBand. C: {@code IBV_LINK_LAYER_INFINIBAND}. */
     INFINIBAND("InfiniBand"),
-    /** Ethernet, or any IP interface. */
+    /** Ethernet, or any IP interface. C: {@code IBV_LINK_LAYER_ETHERNET}. */
     ETHERNET("Ethernet");
 
     private final String text;

@@ -6,11 +6,11 @@ package io.rdma4j.verbs;
  * <p>C: {@code enum ibv_advise_mr_advice}.
  */
 public enum MemoryAdvice {
-    /** It will be read: bring its pages in. */
+    /** It will be read: bring its pages in. C: {@code IBV_ADVISE_MR_ADVICE_PREFETCH}. */
     PREFETCH(0),
-    /** It will be written: bring its pages in for writing. */
+    /** It will be written: bring its pages in for writing. C: {@code IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE}. */
     PREFETCH_WRITE(1),
-    /** Use what is there; bring nothing in. */
+    /** Use what is there; bring nothing in. C: {@code IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT}. */
     PREFETCH_NO_FAULT(2);
 
     private final int code;

@@ -13,7 +13,7 @@ import java.util.Set;
  * maps is cut short, access fails as if the region were closed. Thread safe.
  */
 public interface MemoryRegion extends AutoCloseable {
-    /** {@return the protection domain it belongs to} */
+    /** {@return the protection domain it belongs to} C: {@code pd}. */
     ProtectionDomain protectionDomain();
 
     /** {@return the memory; a segment of no bytes for device memory and for the null region} */
@@ -21,17 +21,17 @@ public interface MemoryRegion extends AutoCloseable {
 
     /**
      * {@return the address of the first byte, as work requests and peers count: the segment's native
-     * address, 0 for a zero-based region, or the address chosen at registration}
+     * address, 0 for a zero-based region, or the address chosen at registration} C: {@code addr}.
      */
     long address();
 
-    /** {@return the bytes} */
+    /** {@return the bytes} C: {@code length}. */
     long length();
 
-    /** {@return the key of local work requests} */
+    /** {@return the key of local work requests} C: {@code lkey}. */
     int lkey();
 
-    /** {@return the key a peer uses} */
+    /** {@return the key a peer uses} C: {@code rkey}. */
     int rkey();
 
     /** {@return what may be done to it} */

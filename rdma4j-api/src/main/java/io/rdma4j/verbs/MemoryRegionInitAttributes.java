@@ -23,18 +23,21 @@ public final class MemoryRegionInitAttributes {
     /** Creates one in which nothing is set. */
     public MemoryRegionInitAttributes() {}
 
-    /** {@return the memory of the process, or null} */
+    /** {@return the memory of the process, or null} C: {@code addr}, {@code length}. */
     public @Nullable MemorySegment segment() {
         return segment;
     }
 
-    /** Sets the memory of the process: native or mapped, of a shared, automatic or global arena. */
+    /**
+     * Sets the memory of the process: native or mapped, of a shared, automatic or global arena. C:
+     * {@code addr}, {@code length}.
+     */
     public MemoryRegionInitAttributes segment(@Nullable MemorySegment value) {
         segment = value;
         return this;
     }
 
-    /** {@return the memory of the device, or null} */
+    /** {@return the memory of the device, or null} C: {@code ibv_dm}. */
     public @Nullable DeviceMemory deviceMemory() {
         return deviceMemory;
     }
@@ -47,33 +50,33 @@ public final class MemoryRegionInitAttributes {
         return this;
     }
 
-    /** {@return where the stretch of device memory starts} */
+    /** {@return where the stretch of device memory starts} C: {@code dm_offset}. */
     public long deviceOffset() {
         return deviceOffset;
     }
 
-    /** {@return the bytes of the stretch of device memory} */
+    /** {@return the bytes of the stretch of device memory} C: {@code length}. */
     public long deviceLength() {
         return deviceLength;
     }
 
-    /** {@return the address of the first byte as the caller chose it, or null} */
+    /** {@return the address of the first byte as the caller chose it, or null} C: {@code iova}. */
     public @Nullable Long iova() {
         return iova;
     }
 
-    /** Sets the address of the first byte, as work requests and peers shall count. */
+    /** Sets the address of the first byte, as work requests and peers shall count. C: {@code iova}. */
     public MemoryRegionInitAttributes iova(long value) {
         iova = value;
         return this;
     }
 
-    /** {@return what may be done} */
+    /** {@return what may be done} C: {@code access}. */
     public Set<AccessFlag> access() {
         return access;
     }
 
-    /** Sets what may be done. */
+    /** Sets what may be done. C: {@code access}. */
     public MemoryRegionInitAttributes access(Set<AccessFlag> value) {
         access = Set.copyOf(value);
         return this;

@@ -6,13 +6,13 @@ package io.rdma4j.verbs;
  * <p>C: {@code struct ibv_mw}. Source: IBTA 10.6.7.2. Thread safe.
  */
 public interface MemoryWindow extends AutoCloseable {
-    /** {@return the protection domain it belongs to} */
+    /** {@return the protection domain it belongs to} C: {@code pd}. */
     ProtectionDomain protectionDomain();
 
-    /** {@return its kind} */
+    /** {@return its kind} C: {@code type}. */
     MemoryWindowType type();
 
-    /** {@return the key the peer uses; changes with each bind} */
+    /** {@return the key the peer uses; changes with each bind} C: {@code rkey}. */
     int rkey();
 
     /**
@@ -23,7 +23,11 @@ public interface MemoryWindow extends AutoCloseable {
         return (rkey & 0xffff_ff00) | ((rkey + 1) & 0xff);
     }
 
-    /** Frees it; the peer's access ends at once. Idempotent. C: {@code ibv_dealloc_mw}. */
+    /**
+     * Frees it; the peer's access ends at once. Idempotent. C: {@code ibv_dealloc_mw}.
+     *
+     * @throws RdmaException EIO if the device cannot free it; never by a software device
+     */
     @Override
     void close() throws RdmaException;
 }

@@ -6,9 +6,11 @@ package io.rdma4j.verbs;
  * <p>C: {@code enum ibv_mw_type}. Source: IBTA 10.6.7.2.
  */
 public enum MemoryWindowType {
-    /** Bound by {@link QueuePair#bindMemoryWindow}; belongs to its protection domain. */
+    /**
+     * Bound by {@link QueuePair#bindMemoryWindow}; belongs to its protection domain. C: {@code IBV_MW_TYPE_1}.
+     */
     TYPE_1(1),
-    /** Bound by a work request; belongs to one queue pair. */
+    /** Bound by a work request; belongs to one queue pair. C: {@code IBV_MW_TYPE_2}. */
     TYPE_2(2);
 
     private final int code;

@@ -8,15 +8,15 @@ import org.jspecify.annotations.Nullable;
  * <p>C: {@code enum ibv_mtu}. Source: IBTA 3.5.1.
  */
 public enum Mtu {
-    /** 256 bytes. */
+    /** 256 bytes. C: {@code IBV_MTU_256}. */
     MTU_256(1, 256),
-    /** 512 bytes. */
+    /** 512 bytes. C: {@code IBV_MTU_512}. */
     MTU_512(2, 512),
-    /** 1024 bytes. */
+    /** 1024 bytes. C: {@code IBV_MTU_1024}. */
     MTU_1024(3, 1024),
-    /** 2048 bytes. */
+    /** 2048 bytes. C: {@code IBV_MTU_2048}. */
     MTU_2048(4, 2048),
-    /** 4096 bytes. */
+    /** 4096 bytes. C: {@code IBV_MTU_4096}. */
     MTU_4096(5, 4096);
 
     private final int code;

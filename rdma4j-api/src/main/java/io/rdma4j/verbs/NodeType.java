@@ -6,19 +6,19 @@ package io.rdma4j.verbs;
  * <p>C: {@code enum ibv_node_type}, {@code ibv_node_type_str}.
  */
 public enum NodeType {
-    /** A host or target channel adapter. */
+    /** A host or target channel adapter. C: {@code IBV_NODE_CA}. */
     CHANNEL_ADAPTER(1, "InfiniBand channel adapter"),
-    /** A switch. */
+    /** A switch. C: {@code IBV_NODE_SWITCH}. */
     SWITCH(2, "InfiniBand switch"),
-    /** A router. */
+    /** A router. C: {@code IBV_NODE_ROUTER}. */
     ROUTER(3, "InfiniBand router"),
-    /** An RDMA NIC of iWARP. */
+    /** An RDMA NIC of iWARP. C: {@code IBV_NODE_RNIC}. */
     RNIC(4, "iWARP NIC"),
-    /** Cisco usNIC. */
+    /** Cisco usNIC. C: {@code IBV_NODE_USNIC}. */
     USNIC(5, "usNIC"),
-    /** Cisco usNIC over UDP. */
+    /** Cisco usNIC over UDP. C: {@code IBV_NODE_USNIC_UDP}. */
     USNIC_UDP(6, "usNIC UDP"),
-    /** Unspecified. */
+    /** Unspecified. C: {@code IBV_NODE_UNSPECIFIED}. */
     UNSPECIFIED(7, "unspecified");
 
     private final int code;

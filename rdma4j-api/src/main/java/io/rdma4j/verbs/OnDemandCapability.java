@@ -6,21 +6,21 @@ package io.rdma4j.verbs;
  * <p>C: {@code enum ibv_odp_transport_cap_bits}.
  */
 public enum OnDemandCapability {
-    /** To send from. */
+    /** To send from. C: {@code IBV_ODP_SUPPORT_SEND}. */
     SEND(1 << 0),
-    /** To receive into. */
+    /** To receive into. C: {@code IBV_ODP_SUPPORT_RECV}. */
     RECEIVE(1 << 1),
-    /** For WRITEs. */
+    /** For WRITEs. C: {@code IBV_ODP_SUPPORT_WRITE}. */
     WRITE(1 << 2),
-    /** For READs. */
+    /** For READs. C: {@code IBV_ODP_SUPPORT_READ}. */
     READ(1 << 3),
-    /** For atomics. */
+    /** For atomics. C: {@code IBV_ODP_SUPPORT_ATOMIC}. */
     ATOMIC(1 << 4),
-    /** To receive into by a shared receive queue. */
+    /** To receive into by a shared receive queue. C: {@code IBV_ODP_SUPPORT_SRQ_RECV}. */
     SHARED_RECEIVE(1 << 5),
-    /** For FLUSH. */
+    /** For FLUSH. C: {@code IBV_ODP_SUPPORT_FLUSH}. */
     FLUSH(1 << 6),
-    /** For atomic writes. */
+    /** For atomic writes. C: {@code IBV_ODP_SUPPORT_ATOMIC_WRITE}. */
     ATOMIC_WRITE(1 << 7);
 
     private final int bit;

@@ -6,11 +6,11 @@ package io.rdma4j.verbs;
  * <p>C: {@code enum ibv_mig_state}.
  */
 public enum PathMigrationState {
-    /** The primary path is in use. */
+    /** The primary path is in use. C: {@code IBV_MIG_MIGRATED}. */
     MIGRATED(0),
-    /** An alternate path is being loaded. */
+    /** An alternate path is being loaded. C: {@code IBV_MIG_REARM}. */
     REARM(1),
-    /** An alternate path is ready. */
+    /** An alternate path is ready. C: {@code IBV_MIG_ARMED}. */
     ARMED(2);
 
     private final int code;

@@ -8,28 +8,29 @@ import java.util.Set;
  * <p>C: {@code struct ibv_port_attr}, {@code ibv_query_port}. The LID and subnet manager fields have a
  * meaning on InfiniBand only and are zero elsewhere.
  *
- * @param state its logical state
- * @param maxMtu the largest path MTU the device supports
- * @param activeMtu the largest path MTU that fits the interface now
- * @param gidTableLength entries of the GID table
- * @param capabilityFlags capability bits of the port
+ * @param state its logical state ({@code state})
+ * @param maxMtu the largest path MTU the device supports ({@code max_mtu})
+ * @param activeMtu the largest path MTU that fits the interface now ({@code active_mtu})
+ * @param gidTableLength entries of the GID table ({@code gid_tbl_len})
+ * @param capabilityFlags capability bits of the port ({@code port_cap_flags})
  * @param capabilityFlags2 further ones, of InfiniBand's management alone: zero elsewhere
- * @param maxMessageSize the longest message, in bytes
- * @param badPkeyCounter packets dropped for their P_Key
- * @param qkeyViolationCounter packets dropped for their Q_Key
- * @param pkeyTableLength entries of the P_Key table
- * @param lid its local identifier
- * @param smLid the subnet manager's local identifier
- * @param lmc local identifier mask
- * @param maxVirtualLanes virtual lanes
- * @param smServiceLevel service level of the subnet manager
- * @param subnetTimeout the subnet's propagation delay
- * @param initTypeReply kind of initialization
- * @param activeWidth link width, a code: 1 is 1X
- * @param activeSpeed link speed, a code: 1 is 2.5 Gbps
- * @param physicalState its physical state
- * @param linkLayer the link below
- * @param flags what it demands of those who use it
+ *        ({@code port_cap_flags2})
+ * @param maxMessageSize the longest message, in bytes ({@code max_msg_sz})
+ * @param badPkeyCounter packets dropped for their P_Key ({@code bad_pkey_cntr})
+ * @param qkeyViolationCounter packets dropped for their Q_Key ({@code qkey_viol_cntr})
+ * @param pkeyTableLength entries of the P_Key table ({@code pkey_tbl_len})
+ * @param lid its local identifier ({@code lid})
+ * @param smLid the subnet manager's local identifier ({@code sm_lid})
+ * @param lmc local identifier mask ({@code lmc})
+ * @param maxVirtualLanes virtual lanes ({@code max_vl_num})
+ * @param smServiceLevel service level of the subnet manager ({@code sm_sl})
+ * @param subnetTimeout the subnet's propagation delay ({@code subnet_timeout})
+ * @param initTypeReply kind of initialization ({@code init_type_reply})
+ * @param activeWidth link width, a code: 1 is 1X ({@code active_width})
+ * @param activeSpeed link speed, a code: 1 is 2.5 Gbps ({@code active_speed})
+ * @param physicalState its physical state ({@code phys_state})
+ * @param linkLayer the link below ({@code link_layer})
+ * @param flags what it demands of those who use it ({@code flags})
  */
 public record PortAttributes(PortState state, Mtu maxMtu, Mtu activeMtu, int gidTableLength,
         int capabilityFlags, int capabilityFlags2, long maxMessageSize, int badPkeyCounter,

@@ -6,17 +6,17 @@ package io.rdma4j.verbs;
  * <p>C: {@code enum ibv_port_state}, {@code ibv_port_state_str}.
  */
 public enum PortState {
-    /** No state. */
+    /** No state. C: {@code IBV_PORT_NOP}. */
     NOP(0, "PORT_NOP"),
-    /** The link is down. */
+    /** The link is down. C: {@code IBV_PORT_DOWN}. */
     DOWN(1, "PORT_DOWN"),
-    /** The link is up, not configured. */
+    /** The link is up, not configured. C: {@code IBV_PORT_INIT}. */
     INIT(2, "PORT_INIT"),
-    /** Configured, not yet in use. */
+    /** Configured, not yet in use. C: {@code IBV_PORT_ARMED}. */
     ARMED(3, "PORT_ARMED"),
-    /** In use. */
+    /** In use. C: {@code IBV_PORT_ACTIVE}. */
     ACTIVE(4, "PORT_ACTIVE"),
-    /** In use, with the link failing for a moment. */
+    /** In use, with the link failing for a moment. C: {@code IBV_PORT_ACTIVE_DEFER}. */
     ACTIVE_DEFER(5, "PORT_ACTIVE_DEFER");
 
     private final int code;

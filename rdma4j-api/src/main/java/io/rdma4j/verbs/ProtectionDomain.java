@@ -12,7 +12,7 @@ import java.util.Set;
  * <p>C: {@code struct ibv_pd}. Source: IBTA 10.2.3. Thread safe.
  */
 public interface ProtectionDomain extends AutoCloseable {
-    /** {@return the device it belongs to} */
+    /** {@return the device it belongs to} C: {@code context}. */
     DeviceContext context();
 
     /**
@@ -27,7 +27,8 @@ public interface ProtectionDomain extends AutoCloseable {
      * @param segment native or mapped memory of any size, of a shared, automatic or global arena
      * @param access what may be done; reading by the local side is always allowed
      * @throws RdmaException EINVAL for a heap segment, a segment without bytes, a confined or closed arena,
-     *         a read-only segment with write access, or remote writing without local writing; EFAULT for a
+     *         a read-only segment with write access, remote writing without local writing, or
+     *         {@link AccessFlag#FLUSH_PERSISTENT} for a segment that maps no file; EFAULT for a
      *         segment that is known not to be mapped; EOPNOTSUPP
      *         naming rights the device does not offer; ENOMEM naming the limit when it has no room for
      *         another region
@@ -38,6 +39,7 @@ public interface ProtectionDomain extends AutoCloseable {
     /**
      * As above.
      *
+     * @throws RdmaException as above
      * @throws IllegalArgumentException if a right is named twice
      */
     default MemoryRegion register(MemorySegment segment, AccessFlag... access)
@@ -57,13 +59,17 @@ public interface ProtectionDomain extends AutoCloseable {
     /**
      * Registers memory of the process or of the device. C: {@code ibv_reg_mr_ex}, {@code ibv_reg_dm_mr}.
      *
-     * @throws RdmaException EINVAL if not exactly one of segment and device memory is set, and as above
+     * @throws RdmaException EINVAL if not exactly one of segment and device memory is set, for device memory of
+     *         another context, for bounds outside it or without {@link AccessFlag#ZERO_BASED}, and as above
      */
     MemoryRegion register(MemoryRegionInitAttributes attributes) throws RdmaException;
 
     /**
      * Registers no memory: what is received there is thrown away, and zeros are sent from there; any
      * address and length fit. For local use. C: {@code ibv_alloc_null_mr}.
+     *
+     * @throws RdmaException ENOMEM naming the limit when the device has no room for another region; EOPNOTSUPP
+     *         if it has no such regions
      */
     MemoryRegion registerNull() throws RdmaException;
 
@@ -83,21 +89,37 @@ public interface ProtectionDomain extends AutoCloseable {
      *
      * @param threadDomain whose objects belong to one thread, or null
      * @param allocator where queues get their native memory, or null for the device's own
+     * @throws RdmaException EINVAL if the thread domain is of another device context
      */
     ProtectionDomain createParentDomain(@Nullable ThreadDomain threadDomain,
             @Nullable BufferAllocator allocator) throws RdmaException;
 
-    /** Creates a queue pair in state RESET. C: {@code ibv_create_qp}. */
+    /**
+     * Creates a queue pair in state RESET. C: {@code ibv_create_qp}.
+     *
+     * @throws RdmaException EOPNOTSUPP for a type or an operation
+     *         ({@link QueuePairInitAttributes#sendOperations}) that the device does not offer; EINVAL naming
+     *         the limit for a size out of range, for an operation that the type does not have, for a completion
+     *         queue that is missing or of another device context, or for a shared receive queue of another
+     *         domain; ENOMEM naming the limit when the device has all the queue pairs it can have, or if there
+     *         is not so much memory; EADDRINUSE or EADDRNOTAVAIL if the device cannot have its network address
+     */
     QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException;
 
-    /** Creates a shared receive queue. C: {@code ibv_create_srq}. */
+    /**
+     * Creates a shared receive queue. C: {@code ibv_create_srq}.
+     *
+     * @throws RdmaException EINVAL naming the limit for a size out of range, or a limit above the size; ENOMEM
+     *         naming the limit when the device has all the queues it can have, or if there is not so much
+     *         memory
+     */
     SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueAttributes attributes,
             @Nullable Object userContext) throws RdmaException;
 
     /**
      * Creates a shared receive queue of a kind. C: {@code ibv_create_srq_ex}.
      *
-     * @throws RdmaException EOPNOTSUPP for a kind the device does not have, EINVAL naming the limit
+     * @throws RdmaException EOPNOTSUPP for a kind the device does not have, and as above
      */
     default SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueType type,
             SharedReceiveQueueAttributes attributes, @Nullable Object userContext)
@@ -113,7 +135,7 @@ public interface ProtectionDomain extends AutoCloseable {
      * Creates the path of datagrams. C: {@code ibv_create_ah}.
      *
      * @throws RdmaException EINVAL without a global route on RoCE, for an empty entry of the GID table, or
-     *         for GIDs of two IP versions
+     *         for GIDs of two IP versions; ENOMEM naming the limit when the device has all the handles it can have
      */
     AddressHandle createAddressHandle(AddressHandleAttributes attributes) throws RdmaException;
 
@@ -122,13 +144,20 @@ public interface ProtectionDomain extends AutoCloseable {
      *
      * @param completion its completion
      * @param header the first {@link AddressHandle#GLOBAL_ROUTE_LENGTH} bytes of its receive buffer
+     * @throws RdmaException EINVAL if there is no such header or port, or it is not for this device, and as
+     *         {@link #createAddressHandle(AddressHandleAttributes)}
      */
     default AddressHandle createAddressHandle(int port, WorkCompletion completion,
             MemorySegment header) throws RdmaException {
         return createAddressHandle(context().pathBack(port, completion, header));
     }
 
-    /** Creates a memory window. C: {@code ibv_alloc_mw}. */
+    /**
+     * Creates a memory window. C: {@code ibv_alloc_mw}.
+     *
+     * @throws RdmaException ENOMEM naming the limit when the device has all the windows it can have; EOPNOTSUPP
+     *         for a type that it does not have
+     */
     MemoryWindow allocateMemoryWindow(MemoryWindowType type) throws RdmaException;
 
     /**

@@ -11,37 +11,37 @@ import java.util.List;
  * does not wait.
  */
 public interface QueuePair extends AutoCloseable {
-    /** {@return the protection domain it belongs to} */
+    /** {@return the protection domain it belongs to} C: {@code pd}. */
     ProtectionDomain protectionDomain();
 
-    /** {@return its number, 24 bits} */
+    /** {@return its number, 24 bits} C: {@code qp_num}. */
     int number();
 
-    /** {@return its transport service} */
+    /** {@return its transport service} C: {@code qp_type}. */
     QueuePairType type();
 
     /**
-     * {@return its state now}
+     * {@return its state now} C: {@code state}.
      *
      * @throws IllegalStateException if the queue pair is closed
      */
     QueuePairState state();
 
-    /** {@return where sends complete} */
+    /** {@return where sends complete} C: {@code send_cq}. */
     CompletionQueue sendCompletionQueue();
 
-    /** {@return where receives complete} */
+    /** {@return where receives complete} C: {@code recv_cq}. */
     CompletionQueue receiveCompletionQueue();
 
-    /** {@return the shared receive queue it draws from, or null} */
+    /** {@return the shared receive queue it draws from, or null} C: {@code srq}. */
     @Nullable
     SharedReceiveQueue sharedReceiveQueue();
 
-    /** {@return the object given at creation, or null} */
+    /** {@return the object given at creation, or null} C: {@code qp_context}. */
     @Nullable
     Object userContext();
 
-    /** {@return the sizes of its queues as the device gave them} */
+    /** {@return the sizes of its queues as the device gave them} C: {@code cap}. */
     QueuePairCapabilities capabilities();
 
     /**
@@ -55,7 +55,8 @@ public interface QueuePair extends AutoCloseable {
      * Moves it to a state, or changes attributes in its state. C: {@code ibv_modify_qp}.
      *
      * @param attributes the state and what the transition requires and allows (IBTA table 91)
-     * @throws RdmaException EINVAL naming missing or forbidden attributes; nothing is changed
+     * @throws RdmaException EINVAL naming missing or forbidden attributes, or the range of a value that the device
+     *         does not take; EOPNOTSUPP for an alternate path or a rate limit that it does not have. Nothing is changed
      */
     void modify(QueuePairAttributes attributes) throws RdmaException;
 
@@ -63,7 +64,7 @@ public interface QueuePair extends AutoCloseable {
      * {@return its attributes, all set that it knows} The object is a copy and the caller's. C:
      * {@code attr} of {@code ibv_query_qp}; {@code init_attr} is {@link #initAttributes}.
      *
-     * @throws RdmaException if the device has failed
+     * @throws RdmaException EIO if the device has failed; never by a software device
      * @throws IllegalStateException if the queue pair is closed
      */
     QueuePairAttributes query() throws RdmaException;
@@ -75,15 +76,17 @@ public interface QueuePair extends AutoCloseable {
      * Posts a send request. C: {@code ibv_post_send}.
      *
      * @throws RdmaException EINVAL in a state that does not allow it or for a request that does not fit
-     *         the queue pair, ENOMEM when the queue is full
+     *         the queue pair, EMSGSIZE for more bytes than a message or a datagram can have, EOPNOTSUPP for an
+     *         operation or a flag that the device does not offer, EFAULT for inline data that cannot be read, ENOMEM
+     *         when the queue is full
      */
     void postSend(SendWorkRequest request) throws RdmaException;
 
     /**
      * Posts send requests in order.
      *
-     * @throws PostException if one is refused, is null or has something that is closed already; those before
-     *         it are posted
+     * @throws PostException if one is refused, with the errno as for one alone, or EINVAL if it is null or has
+     *         something that is closed already; those before it are posted
      */
     void postSend(List<SendWorkRequest> requests) throws RdmaException;
 
@@ -95,13 +98,19 @@ public interface QueuePair extends AutoCloseable {
      */
     ExtendedQueuePair extended();
 
-    /** Posts a receive request. C: {@code ibv_post_recv}. Errors as for sends. */
+    /**
+     * Posts a receive request. C: {@code ibv_post_recv}.
+     *
+     * @throws RdmaException EINVAL in state RESET, for more elements than the queue pair was created for, or if
+     *         it draws from a shared receive queue; ENOMEM when the queue is full
+     */
     void postReceive(ReceiveWorkRequest request) throws RdmaException;
 
     /**
      * Posts receive requests in order.
      *
-     * @throws PostException if one is refused or null; those before it are posted
+     * @throws PostException if one is refused, with the errno as for one alone, or EINVAL if it is null; those
+     *         before it are posted
      */
     void postReceive(List<ReceiveWorkRequest> requests) throws RdmaException;
 
@@ -121,21 +130,24 @@ public interface QueuePair extends AutoCloseable {
      * Joins a multicast group; joining twice is joining once. C: {@code ibv_attach_mcast}.
      *
      * @param group an IPv4 or IPv6 multicast address; IPv4 as {@code ::ffff:a.b.c.d}
-     * @throws RdmaException EINVAL if the queue pair is not of type UD or the GID is no group, ENOMEM
-     *         naming the limit
+     * @throws RdmaException EINVAL if the queue pair is not of type UD or the GID is no group, or naming the limit
+     *         for more groups than a queue pair can be in; ENOMEM naming the limit when the device is in all the
+     *         groups it can be in; EADDRNOTAVAIL if its interface cannot join
      */
     void attachMulticast(Gid group) throws RdmaException;
 
     /**
      * Leaves a multicast group. C: {@code ibv_detach_mcast}.
      *
-     * @throws RdmaException EINVAL if the queue pair has not joined it
+     * @throws RdmaException EINVAL if the queue pair has not joined it, is not of type UD or the GID is no group
      */
     void detachMulticast(Gid group) throws RdmaException;
 
     /**
      * {@return whether a reader of memory that the peer writes may count on the bytes to arrive in order}
      * C: {@code ibv_query_qp_data_in_order}.
+     *
+     * @throws RdmaException EIO if the device cannot be asked; never by a software device
      */
     boolean isDataInOrder(SendOpcode opcode) throws RdmaException;
 
@@ -146,7 +158,11 @@ public interface QueuePair extends AutoCloseable {
      */
     void enhancedConnectionOptions(EnhancedConnectionOptions options) throws RdmaException;
 
-    /** {@return the options in use} C: {@code ibv_query_ece}. */
+    /**
+     * {@return the options in use} C: {@code ibv_query_ece}.
+     *
+     * @throws RdmaException EOPNOTSUPP if the device cannot tell; never by a software device
+     */
     EnhancedConnectionOptions enhancedConnectionOptions() throws RdmaException;
 
     /**

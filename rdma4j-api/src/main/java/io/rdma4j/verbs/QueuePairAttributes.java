@@ -58,70 +58,98 @@ public final class QueuePairAttributes {
         return this;
     }
 
-    /** {@return the state to move to, or the state the queue pair is in} */
+    /**
+     * {@return the state to move to, or the state the queue pair is in} C: {@code IBV_QP_STATE},
+     * {@code qp_state}.
+     */
     public QueuePairState state() {
         return require(QueuePairAttribute.STATE, state);
     }
 
-    /** Sets the state to move to, or the state the queue pair is in. */
+    /**
+     * Sets the state to move to, or the state the queue pair is in. C: {@code IBV_QP_STATE}, {@code qp_state}.
+     */
     public QueuePairAttributes state(QueuePairState value) {
         state = value;
         set.add(QueuePairAttribute.STATE);
         return this;
     }
 
-    /** {@return the state the caller believes the queue pair is in} */
+    /**
+     * {@return the state the caller believes the queue pair is in} C: {@code IBV_QP_CUR_STATE},
+     * {@code cur_qp_state}.
+     */
     public QueuePairState currentState() {
         return require(QueuePairAttribute.CURRENT_STATE, currentState);
     }
 
-    /** Sets the state the caller believes the queue pair is in. */
+    /**
+     * Sets the state the caller believes the queue pair is in. C: {@code IBV_QP_CUR_STATE},
+     * {@code cur_qp_state}.
+     */
     public QueuePairAttributes currentState(QueuePairState value) {
         currentState = value;
         set.add(QueuePairAttribute.CURRENT_STATE);
         return this;
     }
 
-    /** {@return whether an event is wanted when the send queue is drained} */
+    /**
+     * {@return whether an event is wanted when the send queue is drained} C:
+     * {@code IBV_QP_EN_SQD_ASYNC_NOTIFY}, {@code en_sqd_async_notify}.
+     */
     public boolean enableSqdAsyncNotify() {
         require(QueuePairAttribute.ENABLE_SQD_ASYNC_NOTIFY);
         return enableSqdAsyncNotify;
     }
 
-    /** Sets whether an event is wanted when the send queue is drained. */
+    /**
+     * Sets whether an event is wanted when the send queue is drained. C: {@code IBV_QP_EN_SQD_ASYNC_NOTIFY},
+     * {@code en_sqd_async_notify}.
+     */
     public QueuePairAttributes enableSqdAsyncNotify(boolean value) {
         enableSqdAsyncNotify = value;
         set.add(QueuePairAttribute.ENABLE_SQD_ASYNC_NOTIFY);
         return this;
     }
 
-    /** {@return what the peer may do through this queue pair} */
+    /**
+     * {@return what the peer may do through this queue pair} C: {@code IBV_QP_ACCESS_FLAGS},
+     * {@code qp_access_flags}.
+     */
     public Set<AccessFlag> accessFlags() {
         require(QueuePairAttribute.ACCESS_FLAGS);
         return accessFlags;
     }
 
-    /** Sets what the peer may do through this queue pair. */
+    /**
+     * Sets what the peer may do through this queue pair. C: {@code IBV_QP_ACCESS_FLAGS},
+     * {@code qp_access_flags}.
+     */
     public QueuePairAttributes accessFlags(AccessFlag first, AccessFlag... more) {
         accessFlags = Set.copyOf(EnumSet.of(first, more));
         set.add(QueuePairAttribute.ACCESS_FLAGS);
         return this;
     }
 
-    /** Sets what the peer may do through this queue pair. */
+    /**
+     * Sets what the peer may do through this queue pair. C: {@code IBV_QP_ACCESS_FLAGS},
+     * {@code qp_access_flags}.
+     */
     public QueuePairAttributes accessFlags(Set<AccessFlag> value) {
         accessFlags = Set.copyOf(value);
         set.add(QueuePairAttribute.ACCESS_FLAGS);
         return this;
     }
 
-    /** {@return the index of the P_Key in the port's table} */
+    /**
+     * {@return the index of the P_Key in the port's table} C: {@code IBV_QP_PKEY_INDEX}, {@code pkey_index}.
+     */
     public int pkeyIndex() {
         require(QueuePairAttribute.PKEY_INDEX);
         return pkeyIndex;
     }
 
-    /** Sets the index of the P_Key in the port's table. */
+    /** Sets the index of the P_Key in the port's table. C: {@code IBV_QP_PKEY_INDEX}, {@code pkey_index}. */
     public QueuePairAttributes pkeyIndex(int value) {
         checkRange(QueuePairAttribute.PKEY_INDEX, value, 0, 65535);
         pkeyIndex = value;
@@ -129,13 +157,13 @@ public final class QueuePairAttributes {
         return this;
     }
 
-    /** {@return the port, from 1} */
+    /** {@return the port, from 1} C: {@code IBV_QP_PORT}, {@code port_num}. */
     public int port() {
         require(QueuePairAttribute.PORT);
         return port;
     }
 
-    /** Sets the port, from 1. */
+    /** Sets the port, from 1. C: {@code IBV_QP_PORT}, {@code port_num}. */
     public QueuePairAttributes port(int value) {
         checkRange(QueuePairAttribute.PORT, value, 1, 255);
         port = value;
@@ -143,50 +171,56 @@ public final class QueuePairAttributes {
         return this;
     }
 
-    /** {@return the Q_Key of a datagram queue pair} */
+    /** {@return the Q_Key of a datagram queue pair} C: {@code IBV_QP_QKEY}, {@code qkey}. */
     public int qkey() {
         require(QueuePairAttribute.QKEY);
         return qkey;
     }
 
-    /** Sets the Q_Key of a datagram queue pair. */
+    /** Sets the Q_Key of a datagram queue pair. C: {@code IBV_QP_QKEY}, {@code qkey}. */
     public QueuePairAttributes qkey(int value) {
         qkey = value;
         set.add(QueuePairAttribute.QKEY);
         return this;
     }
 
-    /** {@return the path to the peer} */
+    /** {@return the path to the peer} C: {@code IBV_QP_AV}, {@code ah_attr}. */
     public AddressHandleAttributes addressVector() {
         return require(QueuePairAttribute.ADDRESS_VECTOR, addressVector);
     }
 
-    /** Sets the path to the peer. */
+    /** Sets the path to the peer. C: {@code IBV_QP_AV}, {@code ah_attr}. */
     public QueuePairAttributes addressVector(AddressHandleAttributes value) {
         addressVector = value;
         set.add(QueuePairAttribute.ADDRESS_VECTOR);
         return this;
     }
 
-    /** {@return the payload bytes of a full packet} */
+    /** {@return the payload bytes of a full packet} C: {@code IBV_QP_PATH_MTU}, {@code path_mtu}. */
     public Mtu pathMtu() {
         return require(QueuePairAttribute.PATH_MTU, pathMtu);
     }
 
-    /** Sets the payload bytes of a full packet. */
+    /** Sets the payload bytes of a full packet. C: {@code IBV_QP_PATH_MTU}, {@code path_mtu}. */
     public QueuePairAttributes pathMtu(Mtu value) {
         pathMtu = value;
         set.add(QueuePairAttribute.PATH_MTU);
         return this;
     }
 
-    /** {@return the acknowledgement time-out, 4.096 us times 2 to this power; 0 is for ever} */
+    /**
+     * {@return the acknowledgement time-out, 4.096 us times 2 to this power; 0 is for ever} C:
+     * {@code IBV_QP_TIMEOUT}, {@code timeout}.
+     */
     public int timeout() {
         require(QueuePairAttribute.TIMEOUT);
         return timeout;
     }
 
-    /** Sets the acknowledgement time-out, 4.096 us times 2 to this power; 0 is for ever. */
+    /**
+     * Sets the acknowledgement time-out, 4.096 us times 2 to this power; 0 is for ever. C:
+     * {@code IBV_QP_TIMEOUT}, {@code timeout}.
+     */
     public QueuePairAttributes timeout(int value) {
         checkRange(QueuePairAttribute.TIMEOUT, value, 0, 31);
         timeout = value;
@@ -194,13 +228,13 @@ public final class QueuePairAttributes {
         return this;
     }
 
-    /** {@return retries before giving up, 0 to 7} */
+    /** {@return retries before giving up, 0 to 7} C: {@code IBV_QP_RETRY_CNT}, {@code retry_cnt}. */
     public int retryCount() {
         require(QueuePairAttribute.RETRY_COUNT);
         return retryCount;
     }
 
-    /** Sets retries before giving up, 0 to 7. */
+    /** Sets retries before giving up, 0 to 7. C: {@code IBV_QP_RETRY_CNT}, {@code retry_cnt}. */
     public QueuePairAttributes retryCount(int value) {
         checkRange(QueuePairAttribute.RETRY_COUNT, value, 0, 7);
         retryCount = value;
@@ -208,13 +242,19 @@ public final class QueuePairAttributes {
         return this;
     }
 
-    /** {@return retries while the peer has no receive posted; 7 is for ever} */
+    /**
+     * {@return retries while the peer has no receive posted; 7 is for ever} C: {@code IBV_QP_RNR_RETRY},
+     * {@code rnr_retry}.
+     */
     public int rnrRetry() {
         require(QueuePairAttribute.RNR_RETRY);
         return rnrRetry;
     }
 
-    /** Sets retries while the peer has no receive posted; 7 is for ever. */
+    /**
+     * Sets retries while the peer has no receive posted; 7 is for ever. C: {@code IBV_QP_RNR_RETRY},
+     * {@code rnr_retry}.
+     */
     public QueuePairAttributes rnrRetry(int value) {
         checkRange(QueuePairAttribute.RNR_RETRY, value, 0, 7);
         rnrRetry = value;
@@ -222,13 +262,13 @@ public final class QueuePairAttributes {
         return this;
     }
 
-    /** {@return the first PSN expected from the peer} */
+    /** {@return the first PSN expected from the peer} C: {@code IBV_QP_RQ_PSN}, {@code rq_psn}. */
     public int receivePsn() {
         require(QueuePairAttribute.RECEIVE_PSN);
         return receivePsn;
     }
 
-    /** Sets the first PSN expected from the peer. */
+    /** Sets the first PSN expected from the peer. C: {@code IBV_QP_RQ_PSN}, {@code rq_psn}. */
     public QueuePairAttributes receivePsn(int value) {
         checkRange(QueuePairAttribute.RECEIVE_PSN, value, 0, 0xffffff);
         receivePsn = value;
@@ -236,13 +276,19 @@ public final class QueuePairAttributes {
         return this;
     }
 
-    /** {@return READs and atomics this side may have outstanding} */
+    /**
+     * {@return READs and atomics this side may have outstanding} C: {@code IBV_QP_MAX_QP_RD_ATOMIC},
+     * {@code max_rd_atomic}.
+     */
     public int maxReadAtomic() {
         require(QueuePairAttribute.MAX_READ_ATOMIC);
         return maxReadAtomic;
     }
 
-    /** Sets READs and atomics this side may have outstanding. */
+    /**
+     * Sets READs and atomics this side may have outstanding. C: {@code IBV_QP_MAX_QP_RD_ATOMIC},
+     * {@code max_rd_atomic}.
+     */
     public QueuePairAttributes maxReadAtomic(int value) {
         checkRange(QueuePairAttribute.MAX_READ_ATOMIC, value, 0, 255);
         maxReadAtomic = value;
@@ -250,25 +296,31 @@ public final class QueuePairAttributes {
         return this;
     }
 
-    /** {@return the alternate path} */
+    /** {@return the alternate path} C: {@code IBV_QP_ALT_PATH}, {@code alt_ah_attr}. */
     public AddressHandleAttributes alternatePath() {
         return require(QueuePairAttribute.ALTERNATE_PATH, alternatePath);
     }
 
-    /** Sets the alternate path. */
+    /** Sets the alternate path. C: {@code IBV_QP_ALT_PATH}, {@code alt_ah_attr}. */
     public QueuePairAttributes alternatePath(AddressHandleAttributes value) {
         alternatePath = value;
         set.add(QueuePairAttribute.ALTERNATE_PATH);
         return this;
     }
 
-    /** {@return the code of the wait asked of a peer that finds no receive posted, 0 to 31} */
+    /**
+     * {@return the code of the wait asked of a peer that finds no receive posted, 0 to 31} C:
+     * {@code IBV_QP_MIN_RNR_TIMER}, {@code min_rnr_timer}.
+     */
     public int minRnrTimer() {
         require(QueuePairAttribute.MIN_RNR_TIMER);
         return minRnrTimer;
     }
 
-    /** Sets the code of the wait asked of a peer that finds no receive posted, 0 to 31. */
+    /**
+     * Sets the code of the wait asked of a peer that finds no receive posted, 0 to 31. C:
+     * {@code IBV_QP_MIN_RNR_TIMER}, {@code min_rnr_timer}.
+     */
     public QueuePairAttributes minRnrTimer(int value) {
         checkRange(QueuePairAttribute.MIN_RNR_TIMER, value, 0, 31);
         minRnrTimer = value;
@@ -276,13 +328,13 @@ public final class QueuePairAttributes {
         return this;
     }
 
-    /** {@return the first PSN this side sends} */
+    /** {@return the first PSN this side sends} C: {@code IBV_QP_SQ_PSN}, {@code sq_psn}. */
     public int sendPsn() {
         require(QueuePairAttribute.SEND_PSN);
         return sendPsn;
     }
 
-    /** Sets the first PSN this side sends. */
+    /** Sets the first PSN this side sends. C: {@code IBV_QP_SQ_PSN}, {@code sq_psn}. */
     public QueuePairAttributes sendPsn(int value) {
         checkRange(QueuePairAttribute.SEND_PSN, value, 0, 0xffffff);
         sendPsn = value;
@@ -290,13 +342,19 @@ public final class QueuePairAttributes {
         return this;
     }
 
-    /** {@return READs and atomics of the peer this side can hold} */
+    /**
+     * {@return READs and atomics of the peer this side can hold} C: {@code IBV_QP_MAX_DEST_RD_ATOMIC},
+     * {@code max_dest_rd_atomic}.
+     */
     public int maxDestinationReadAtomic() {
         require(QueuePairAttribute.MAX_DESTINATION_READ_ATOMIC);
         return maxDestinationReadAtomic;
     }
 
-    /** Sets READs and atomics of the peer this side can hold. */
+    /**
+     * Sets READs and atomics of the peer this side can hold. C: {@code IBV_QP_MAX_DEST_RD_ATOMIC},
+     * {@code max_dest_rd_atomic}.
+     */
     public QueuePairAttributes maxDestinationReadAtomic(int value) {
         checkRange(QueuePairAttribute.MAX_DESTINATION_READ_ATOMIC, value, 0, 255);
         maxDestinationReadAtomic = value;
@@ -304,37 +362,37 @@ public final class QueuePairAttributes {
         return this;
     }
 
-    /** {@return the state of path migration} */
+    /** {@return the state of path migration} C: {@code IBV_QP_PATH_MIG_STATE}, {@code path_mig_state}. */
     public PathMigrationState pathMigrationState() {
         return require(QueuePairAttribute.PATH_MIGRATION_STATE, pathMigrationState);
     }
 
-    /** Sets the state of path migration. */
+    /** Sets the state of path migration. C: {@code IBV_QP_PATH_MIG_STATE}, {@code path_mig_state}. */
     public QueuePairAttributes pathMigrationState(PathMigrationState value) {
         pathMigrationState = value;
         set.add(QueuePairAttribute.PATH_MIGRATION_STATE);
         return this;
     }
 
-    /** {@return the sizes of the queues} */
+    /** {@return the sizes of the queues} C: {@code IBV_QP_CAP}, {@code cap}. */
     public QueuePairCapabilities capabilities() {
         return require(QueuePairAttribute.CAPABILITIES, capabilities);
     }
 
-    /** Sets the sizes of the queues. */
+    /** Sets the sizes of the queues. C: {@code IBV_QP_CAP}, {@code cap}. */
     public QueuePairAttributes capabilities(QueuePairCapabilities value) {
         capabilities = value;
         set.add(QueuePairAttribute.CAPABILITIES);
         return this;
     }
 
-    /** {@return the number of the peer's queue pair} */
+    /** {@return the number of the peer's queue pair} C: {@code IBV_QP_DEST_QPN}, {@code dest_qp_num}. */
     public int destinationQueuePair() {
         require(QueuePairAttribute.DESTINATION_QUEUE_PAIR);
         return destinationQueuePair;
     }
 
-    /** Sets the number of the peer's queue pair. */
+    /** Sets the number of the peer's queue pair. C: {@code IBV_QP_DEST_QPN}, {@code dest_qp_num}. */
     public QueuePairAttributes destinationQueuePair(int value) {
         checkRange(QueuePairAttribute.DESTINATION_QUEUE_PAIR, value, 0, 0xffffff);
         destinationQueuePair = value;
@@ -342,13 +400,13 @@ public final class QueuePairAttributes {
         return this;
     }
 
-    /** {@return packet pacing in kilobits a second} */
+    /** {@return packet pacing in kilobits a second} C: {@code IBV_QP_RATE_LIMIT}, {@code rate_limit}. */
     public int rateLimit() {
         require(QueuePairAttribute.RATE_LIMIT);
         return rateLimit;
     }
 
-    /** Sets packet pacing in kilobits a second. */
+    /** Sets packet pacing in kilobits a second. C: {@code IBV_QP_RATE_LIMIT}, {@code rate_limit}. */
     public QueuePairAttributes rateLimit(int value) {
         rateLimit = value;
         set.add(QueuePairAttribute.RATE_LIMIT);

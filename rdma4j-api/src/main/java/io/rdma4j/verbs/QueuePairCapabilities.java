@@ -5,11 +5,11 @@ package io.rdma4j.verbs;
  *
  * <p>C: {@code struct ibv_qp_cap}. A device may give more than was asked for, never less.
  *
- * @param maxSendRequests outstanding send requests
- * @param maxReceiveRequests outstanding receive requests
- * @param maxSendElements scatter/gather elements of a send request
- * @param maxReceiveElements scatter/gather elements of a receive request
- * @param maxInlineData bytes that {@link SendFlag#INLINE} may carry
+ * @param maxSendRequests outstanding send requests ({@code max_send_wr})
+ * @param maxReceiveRequests outstanding receive requests ({@code max_recv_wr})
+ * @param maxSendElements scatter/gather elements of a send request ({@code max_send_sge})
+ * @param maxReceiveElements scatter/gather elements of a receive request ({@code max_recv_sge})
+ * @param maxInlineData bytes that {@link SendFlag#INLINE} may carry ({@code max_inline_data})
  */
 public record QueuePairCapabilities(int maxSendRequests, int maxReceiveRequests,
         int maxSendElements, int maxReceiveElements, int maxInlineData) {

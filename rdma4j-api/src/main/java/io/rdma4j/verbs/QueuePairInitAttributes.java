@@ -38,7 +38,7 @@ public final class QueuePairInitAttributes {
         blockSelfMulticastLoopback = other.blockSelfMulticastLoopback;
     }
 
-    /** {@return the transport service} */
+    /** {@return the transport service} C: {@code qp_type}. */
     public QueuePairType type() {
         return type;
     }
@@ -49,7 +49,7 @@ public final class QueuePairInitAttributes {
         return this;
     }
 
-    /** {@return where sends complete} */
+    /** {@return where sends complete} C: {@code send_cq}. */
     public @Nullable CompletionQueue sendCompletionQueue() {
         return sendCompletionQueue;
     }
@@ -60,7 +60,7 @@ public final class QueuePairInitAttributes {
         return this;
     }
 
-    /** {@return where receives complete} */
+    /** {@return where receives complete} C: {@code recv_cq}. */
     public @Nullable CompletionQueue receiveCompletionQueue() {
         return receiveCompletionQueue;
     }
@@ -76,7 +76,7 @@ public final class QueuePairInitAttributes {
         return sendCompletionQueue(value).receiveCompletionQueue(value);
     }
 
-    /** {@return the shared receive queue that replaces the queue pair's own, if any} */
+    /** {@return the shared receive queue that replaces the queue pair's own, if any} C: {@code srq}. */
     public @Nullable SharedReceiveQueue sharedReceiveQueue() {
         return sharedReceiveQueue;
     }
@@ -87,7 +87,7 @@ public final class QueuePairInitAttributes {
         return this;
     }
 
-    /** {@return the sizes of the queues} */
+    /** {@return the sizes of the queues} C: {@code cap}. */
     public QueuePairCapabilities capabilities() {
         return capabilities;
     }
@@ -98,7 +98,7 @@ public final class QueuePairInitAttributes {
         return this;
     }
 
-    /** {@return whether every send request is signaled} */
+    /** {@return whether every send request is signaled} C: {@code sq_sig_all}. */
     public boolean signalAll() {
         return signalAll;
     }
@@ -109,7 +109,7 @@ public final class QueuePairInitAttributes {
         return this;
     }
 
-    /** {@return the caller's own object} */
+    /** {@return the caller's own object} C: {@code qp_context}. */
     public @Nullable Object userContext() {
         return userContext;
     }
@@ -120,7 +120,10 @@ public final class QueuePairInitAttributes {
         return this;
     }
 
-    /** {@return what may be posted through {@link QueuePair#extended}, or null if that is not wanted} */
+    /**
+     * {@return what may be posted through {@link QueuePair#extended}, or null if that is not wanted} C:
+     * {@code send_ops_flags}.
+     */
     public @Nullable Set<SendOpcode> sendOperations() {
         return sendOperations;
     }
@@ -134,7 +137,7 @@ public final class QueuePairInitAttributes {
         return this;
     }
 
-    /** {@return whether its own multicasts are kept from it} */
+    /** {@return whether its own multicasts are kept from it} C: {@code create_flags}. */
     public boolean blockSelfMulticastLoopback() {
         return blockSelfMulticastLoopback;
     }

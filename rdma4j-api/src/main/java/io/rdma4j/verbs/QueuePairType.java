@@ -6,19 +6,19 @@ package io.rdma4j.verbs;
  * <p>C: {@code enum ibv_qp_type}. Source: IBTA 9.6.
  */
 public enum QueuePairType {
-    /** Reliable connection. */
+    /** Reliable connection. C: {@code IBV_QPT_RC}. */
     RC(2),
-    /** Unreliable connection. */
+    /** Unreliable connection. C: {@code IBV_QPT_UC}. */
     UC(3),
-    /** Unreliable datagram. */
+    /** Unreliable datagram. C: {@code IBV_QPT_UD}. */
     UD(4),
-    /** Raw Ethernet frames; native devices only. */
+    /** Raw Ethernet frames; native devices only. C: {@code IBV_QPT_RAW_PACKET}. */
     RAW_PACKET(8),
-    /** Sending side of an extended reliable connection; native devices only. */
+    /** Sending side of an extended reliable connection; native devices only. C: {@code IBV_QPT_XRC_SEND}. */
     XRC_SEND(9),
-    /** Receiving side of an extended reliable connection; native devices only. */
+    /** Receiving side of an extended reliable connection; native devices only. C: {@code IBV_QPT_XRC_RECV}. */
     XRC_RECEIVE(10),
-    /** A type of the driver's own; native devices only. */
+    /** A type of the driver's own; native devices only. C: {@code IBV_QPT_DRIVER}. */
     DRIVER(255);
 
     private final int code;

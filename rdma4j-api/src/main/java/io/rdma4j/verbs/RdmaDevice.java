@@ -15,10 +15,10 @@ public interface RdmaDevice {
     /** {@return its node's identifier} C: {@code ibv_get_device_guid}. */
     long nodeGuid();
 
-    /** {@return what kind of node it is} */
+    /** {@return what kind of node it is} C: {@code node_type}. */
     NodeType nodeType();
 
-    /** {@return what carries its verbs} */
+    /** {@return what carries its verbs} C: {@code transport_type}. */
     TransportType transport();
 
     /** {@return who carries out its work} */
@@ -28,7 +28,9 @@ public interface RdmaDevice {
      * Opens it. C: {@code ibv_open_device}. A device may be opened several times; the contexts share
      * its network address.
      *
-     * @throws RdmaException EADDRINUSE if another process holds the device's network address
+     * @throws RdmaException EADDRINUSE if another process holds the device's network address, EADDRNOTAVAIL if its
+     *         interface has none, ENODEV if the device is gone, ENOMEM if the system gives no more file descriptors,
+     *         EINVAL or EOPNOTSUPP naming an option of the device that is wrong or does not work here
      */
     DeviceContext open() throws RdmaException;
 }

@@ -20,7 +20,7 @@ public final class ReceiveWorkRequest {
         return this;
     }
 
-    /** {@return the caller's number, which comes back in {@link WorkCompletion#id()}} */
+    /** {@return the caller's number, which comes back in {@link WorkCompletion#id()}} C: {@code wr_id}. */
     public long id() {
         return id;
     }
@@ -31,7 +31,7 @@ public final class ReceiveWorkRequest {
         return this;
     }
 
-    /** {@return the memory to receive into} */
+    /** {@return the memory to receive into} C: {@code sg_list}, {@code num_sge}. */
     public ScatterGatherList elements() {
         return elements;
     }

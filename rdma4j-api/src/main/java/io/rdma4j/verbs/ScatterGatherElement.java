@@ -5,9 +5,9 @@ package io.rdma4j.verbs;
  *
  * <p>C: {@code struct ibv_sge}.
  *
- * @param address its first byte, an address as {@link MemoryRegion#address()} counts
- * @param length its bytes
- * @param lkey the local key of its region
+ * @param address its first byte, an address as {@link MemoryRegion#address()} counts ({@code addr})
+ * @param length its bytes ({@code length})
+ * @param lkey the local key of its region ({@code lkey})
  */
 public record ScatterGatherElement(long address, long length, int lkey) {
 

@@ -9,22 +9,23 @@ package io.rdma4j.verbs;
 public enum SendFlag {
     /**
      * Start only when all earlier READs and atomics of this queue are complete. For type RC alone: other
-     * types have none of them, and posting is refused with EINVAL.
+     * types have none of them, and posting is refused with EINVAL. C: {@code IBV_SEND_FENCE}.
      */
     FENCE(1 << 0),
-    /** Report success as a work completion; failures are always reported. */
+    /** Report success as a work completion; failures are always reported. C: {@code IBV_SEND_SIGNALED}. */
     SIGNALED(1 << 1),
     /**
      * Wake the peer if its completion queue is armed for solicited completions. It does nothing with an
-     * operation that completes none of the peer's receives.
+     * operation that completes none of the peer's receives. C: {@code IBV_SEND_SOLICITED}.
      */
     SOLICITED(1 << 2),
     /**
      * Copy the payload when the request is posted; its memory may be reused at once. For operations that
-     * carry a payload to the peer; a READ or atomic, whose element takes the result, is refused with EINVAL.
+     * carry a payload to the peer; a READ or atomic, whose element takes the result, is refused with EINVAL. C:
+     * {@code IBV_SEND_INLINE}.
      */
     INLINE(1 << 3),
-    /** Let the device fill in IP and TCP checksums; raw packets only. */
+    /** Let the device fill in IP and TCP checksums; raw packets only. C: {@code IBV_SEND_IP_CSUM}. */
     IP_CHECKSUM(1 << 4);
 
     private final int bit;

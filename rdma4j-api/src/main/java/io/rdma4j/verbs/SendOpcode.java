@@ -8,39 +8,70 @@ package io.rdma4j.verbs;
  * table: {@code docs/operations.md}.
  */
 public enum SendOpcode {
-    /** Writes local memory into the peer's memory. RC, UC. */
+    /**
+     * Writes local memory into the peer's memory. RC, UC. C: {@code IBV_WR_RDMA_WRITE},
+     * {@code IBV_QP_EX_WITH_RDMA_WRITE}.
+     */
     RDMA_WRITE(0, WorkCompletionOpcode.RDMA_WRITE),
-    /** The same, and consumes a receive request of the peer to hand over 32 bits. RC, UC. */
+    /**
+     * The same, and consumes a receive request of the peer to hand over 32 bits. RC, UC. C:
+     * {@code IBV_WR_RDMA_WRITE_WITH_IMM}, {@code IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM}.
+     */
     RDMA_WRITE_WITH_IMMEDIATE(1, WorkCompletionOpcode.RDMA_WRITE),
-    /** Sends a message into the peer's next receive request. RC, UC, UD. */
+    /**
+     * Sends a message into the peer's next receive request. RC, UC, UD. C: {@code IBV_WR_SEND},
+     * {@code IBV_QP_EX_WITH_SEND}.
+     */
     SEND(2, WorkCompletionOpcode.SEND),
-    /** The same with 32 bits beside the message. RC, UC, UD. */
+    /**
+     * The same with 32 bits beside the message. RC, UC, UD. C: {@code IBV_WR_SEND_WITH_IMM},
+     * {@code IBV_QP_EX_WITH_SEND_WITH_IMM}.
+     */
     SEND_WITH_IMMEDIATE(3, WorkCompletionOpcode.SEND),
-    /** Reads the peer's memory into local memory. RC. */
+    /**
+     * Reads the peer's memory into local memory. RC. C: {@code IBV_WR_RDMA_READ},
+     * {@code IBV_QP_EX_WITH_RDMA_READ}.
+     */
     RDMA_READ(4, WorkCompletionOpcode.RDMA_READ),
-    /** Compares and swaps 8 bytes of the peer's memory; the old value comes back. RC. */
+    /**
+     * Compares and swaps 8 bytes of the peer's memory; the old value comes back. RC. C:
+     * {@code IBV_WR_ATOMIC_CMP_AND_SWP}, {@code IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP}.
+     */
     ATOMIC_COMPARE_AND_SWAP(5, WorkCompletionOpcode.COMPARE_SWAP),
-    /** Adds to 8 bytes of the peer's memory; the old value comes back. RC. */
+    /**
+     * Adds to 8 bytes of the peer's memory; the old value comes back. RC. C:
+     * {@code IBV_WR_ATOMIC_FETCH_AND_ADD}, {@code IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD}.
+     */
     ATOMIC_FETCH_AND_ADD(6, WorkCompletionOpcode.FETCH_ADD),
-    /** Invalidates a memory window or region of this side. RC, UC. */
+    /**
+     * Invalidates a memory window or region of this side. RC, UC. C: {@code IBV_WR_LOCAL_INV},
+     * {@code IBV_QP_EX_WITH_LOCAL_INV}.
+     */
     LOCAL_INVALIDATE(7, WorkCompletionOpcode.LOCAL_INVALIDATE),
-    /** Binds a type 2 memory window. RC, UC. */
+    /** Binds a type 2 memory window. RC, UC. C: {@code IBV_WR_BIND_MW}, {@code IBV_QP_EX_WITH_BIND_MW}. */
     BIND_MEMORY_WINDOW(8, WorkCompletionOpcode.BIND_MEMORY_WINDOW),
     /**
      * Sends a message and invalidates a key of the peer. RC. The table of ibv_post_send(3) has it for UC
-     * too, where the standard has no packet for it.
+     * too, where the standard has no packet for it. C: {@code IBV_WR_SEND_WITH_INV},
+     * {@code IBV_QP_EX_WITH_SEND_WITH_INV}.
      */
     SEND_WITH_INVALIDATE(9, WorkCompletionOpcode.SEND),
     /**
      * Has a card cut a TCP stream into packets: raw packets, and UD for IP over InfiniBand. A software device
-     * refuses it with EOPNOTSUPP.
+     * refuses it with EOPNOTSUPP. C: {@code IBV_WR_TSO}, {@code IBV_QP_EX_WITH_TSO}.
      */
     TSO(10, WorkCompletionOpcode.TSO),
-    /** An operation of the driver's own; EOPNOTSUPP where there is none. */
+    /** An operation of the driver's own; EOPNOTSUPP where there is none. C: {@code IBV_WR_DRIVER1}. */
     DRIVER1(11, WorkCompletionOpcode.DRIVER1),
-    /** Makes earlier writes visible or persistent at the peer. RC. */
+    /**
+     * Makes earlier writes visible or persistent at the peer. RC. C: {@code IBV_WR_FLUSH},
+     * {@code IBV_QP_EX_WITH_FLUSH}.
+     */
     FLUSH(14, WorkCompletionOpcode.FLUSH),
-    /** Writes 8 bytes of the peer's memory atomically. RC. */
+    /**
+     * Writes 8 bytes of the peer's memory atomically. RC. C: {@code IBV_WR_ATOMIC_WRITE},
+     * {@code IBV_QP_EX_WITH_ATOMIC_WRITE}.
+     */
     ATOMIC_WRITE(15, WorkCompletionOpcode.ATOMIC_WRITE);
 
     private final int code;

@@ -69,7 +69,7 @@ public final class SendWorkRequest {
         return this;
     }
 
-    /** {@return the caller's number, which comes back in {@link WorkCompletion#id()}} */
+    /** {@return the caller's number, which comes back in {@link WorkCompletion#id()}} C: {@code wr_id}. */
     public long id() {
         return id;
     }
@@ -80,7 +80,7 @@ public final class SendWorkRequest {
         return this;
     }
 
-    /** {@return what to do} */
+    /** {@return what to do} C: {@code opcode}. */
     public SendOpcode opcode() {
         return opcode;
     }
@@ -193,7 +193,7 @@ public final class SendWorkRequest {
         return (flags & flag.bit()) != 0;
     }
 
-    /** {@return all flags as verbs.h bits} */
+    /** {@return all flags as verbs.h bits} C: {@code send_flags}. */
     public int flags() {
         return flags;
     }
@@ -204,7 +204,7 @@ public final class SendWorkRequest {
         return this;
     }
 
-    /** {@return the memory to send from or to read into} */
+    /** {@return the memory to send from or to read into} C: {@code sg_list}, {@code num_sge}. */
     public ScatterGatherList elements() {
         return elements;
     }
@@ -245,7 +245,7 @@ public final class SendWorkRequest {
         return set(SendFlag.INLINE);
     }
 
-    /** {@return the 32 bits beside the message} */
+    /** {@return the 32 bits beside the message} C: {@code imm_data}. */
     public int immediate() {
         return immediate;
     }
@@ -256,23 +256,25 @@ public final class SendWorkRequest {
         return this;
     }
 
-    /** {@return the key to invalidate} */
+    /** {@return the key to invalidate} C: {@code invalidate_rkey}. */
     public int invalidateRkey() {
         return invalidateRkey;
     }
 
-    /** Sets the key to invalidate, the peer's or for a local invalidation one's own. */
+    /**
+     * Sets the key to invalidate, the peer's or for a local invalidation one's own. C: {@code invalidate_rkey}.
+     */
     public SendWorkRequest invalidateRkey(int value) {
         invalidateRkey = value;
         return this;
     }
 
-    /** {@return the peer's address} */
+    /** {@return the peer's address} C: {@code remote_addr}. */
     public long remoteAddress() {
         return remoteAddress;
     }
 
-    /** {@return the peer's key} */
+    /** {@return the peer's key} C: {@code rkey}. */
     public int rkey() {
         return rkey;
     }
@@ -284,27 +286,27 @@ public final class SendWorkRequest {
         return this;
     }
 
-    /** {@return what an atomic compares with or adds} */
+    /** {@return what an atomic compares with or adds} C: {@code compare_add}. */
     public long compareAdd() {
         return compareAdd;
     }
 
-    /** {@return what a compare and swap stores} */
+    /** {@return what a compare and swap stores} C: {@code swap}. */
     public long swap() {
         return swap;
     }
 
-    /** {@return the path of a datagram, or null} */
+    /** {@return the path of a datagram, or null} C: {@code ah}. */
     public @Nullable AddressHandle addressHandle() {
         return addressHandle;
     }
 
-    /** {@return the queue pair a datagram goes to} */
+    /** {@return the queue pair a datagram goes to} C: {@code remote_qpn}. */
     public int remoteQueuePair() {
         return remoteQueuePair;
     }
 
-    /** {@return the Q_Key of a datagram} */
+    /** {@return the Q_Key of a datagram} C: {@code remote_qkey}. */
     public int remoteQkey() {
         return remoteQkey;
     }
@@ -317,17 +319,17 @@ public final class SendWorkRequest {
         return this;
     }
 
-    /** {@return the memory window to bind, or null} */
+    /** {@return the memory window to bind, or null} C: {@code bind_mw.mw}. */
     public @Nullable MemoryWindow window() {
         return window;
     }
 
-    /** {@return what the window shall cover, or null} */
+    /** {@return what the window shall cover, or null} C: {@code bind_mw.bind_info}. */
     public @Nullable MemoryWindowBind windowBind() {
         return windowBind;
     }
 
-    /** {@return the key the window shall have} */
+    /** {@return the key the window shall have} C: {@code bind_mw.rkey}. */
     public int windowRkey() {
         return windowRkey;
     }

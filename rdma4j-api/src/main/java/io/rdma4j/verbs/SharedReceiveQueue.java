@@ -10,30 +10,50 @@ import java.util.List;
  * <p>C: {@code struct ibv_srq}. Source: IBTA 10.2.9. Thread safe.
  */
 public interface SharedReceiveQueue extends AutoCloseable {
-    /** {@return the protection domain it belongs to} */
+    /** {@return the protection domain it belongs to} C: {@code pd}. */
     ProtectionDomain protectionDomain();
 
-    /** {@return the object given at creation, or null} */
+    /** {@return the object given at creation, or null} C: {@code srq_context}. */
     @Nullable
     Object userContext();
 
-    /** Posts a receive. C: {@code ibv_post_srq_recv}. */
+    /**
+     * Posts a receive. C: {@code ibv_post_srq_recv}.
+     *
+     * @throws RdmaException EINVAL for more elements than the queue was created for, ENOMEM when the queue is
+     *         full
+     */
     void post(ReceiveWorkRequest request) throws RdmaException;
 
     /**
      * Posts receives in order.
      *
-     * @throws PostException if one is refused or null; those before it are posted
+     * @throws PostException if one is refused, with the errno as for one alone, or EINVAL if it is null; those
+     *         before it are posted
      */
     void post(List<ReceiveWorkRequest> requests) throws RdmaException;
 
-    /** Changes the size. C: {@code ibv_modify_srq} with {@code IBV_SRQ_MAX_WR}. */
+    /**
+     * Changes the size. C: {@code ibv_modify_srq} with {@code IBV_SRQ_MAX_WR}.
+     *
+     * @throws RdmaException EINVAL naming the limit for a size out of range, below the limit that is armed, or
+     *         too small for the requests that are outstanding; EOPNOTSUPP if the device cannot; nothing is
+     *         changed
+     */
     void resize(int maxRequests) throws RdmaException;
 
-    /** Arms the limit event. C: {@code ibv_modify_srq} with {@code IBV_SRQ_LIMIT}. */
+    /**
+     * Arms the limit event. C: {@code ibv_modify_srq} with {@code IBV_SRQ_LIMIT}.
+     *
+     * @throws RdmaException EINVAL naming the limit for one above the size
+     */
     void arm(int limit) throws RdmaException;
 
-    /** {@return size and limit; a limit of 0 means not armed} C: {@code ibv_query_srq}. */
+    /**
+     * {@return size and limit; a limit of 0 means not armed} C: {@code ibv_query_srq}.
+     *
+     * @throws RdmaException EIO if the device cannot be asked; never by a software device
+     */
     SharedReceiveQueueAttributes query() throws RdmaException;
 
     /**

@@ -5,9 +5,9 @@ package io.rdma4j.verbs;
  *
  * <p>C: {@code struct ibv_srq_attr}.
  *
- * @param maxRequests outstanding receive requests
- * @param maxElements scatter/gather elements of a request
- * @param limit raise {@link AsyncEventType#SRQ_LIMIT_REACHED} once when fewer requests than this are
- *        left; 0 does not
+ * @param maxRequests outstanding receive requests ({@code max_wr})
+ * @param maxElements scatter/gather elements of a request ({@code max_sge})
+ * @param limit raise {@link AsyncEventType#SRQ_LIMIT_REACHED} once when fewer requests than this are left; 0
+ *        does not ({@code srq_limit})
  */
 public record SharedReceiveQueueAttributes(int maxRequests, int maxElements, int limit) {}

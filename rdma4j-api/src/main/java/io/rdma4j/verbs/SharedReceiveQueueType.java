@@ -6,10 +6,10 @@ package io.rdma4j.verbs;
  * <p>C: {@code enum ibv_srq_type}.
  */
 public enum SharedReceiveQueueType {
-    /** Serves queue pairs of one protection domain. */
+    /** Serves queue pairs of one protection domain. C: {@code IBV_SRQT_BASIC}. */
     BASIC,
-    /** Extended reliable connections; native devices only. */
+    /** Extended reliable connections; native devices only. C: {@code IBV_SRQT_XRC}. */
     XRC,
-    /** Tag matching; native devices only. */
+    /** Tag matching; native devices only. C: {@code IBV_SRQT_TM}. */
     TAG_MATCHING;
 }

@@ -6,15 +6,15 @@ package io.rdma4j.verbs;
  * <p>C: {@code enum ibv_transport_type}.
  */
 public enum TransportType {
-    /** InfiniBand and RoCE. */
+    /** InfiniBand and RoCE. C: {@code IBV_TRANSPORT_IB}. */
     INFINIBAND(0, "InfiniBand"),
-    /** iWARP: RDMAP and DDP over TCP. */
+    /** iWARP: RDMAP and DDP over TCP. C: {@code IBV_TRANSPORT_IWARP}. */
     IWARP(1, "iWARP"),
-    /** Cisco usNIC. */
+    /** Cisco usNIC. C: {@code IBV_TRANSPORT_USNIC}. */
     USNIC(2, "usNIC"),
-    /** Cisco usNIC over UDP. */
+    /** Cisco usNIC over UDP. C: {@code IBV_TRANSPORT_USNIC_UDP}. */
     USNIC_UDP(3, "usNIC UDP"),
-    /** A driver of its own kind. */
+    /** A driver of its own kind. C: {@code IBV_TRANSPORT_UNSPECIFIED}. */
     UNSPECIFIED(4, "unspecified");
 
     private final int code;

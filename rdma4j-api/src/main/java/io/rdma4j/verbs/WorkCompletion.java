@@ -38,12 +38,12 @@ public class WorkCompletion {
         return completions;
     }
 
-    /** {@return the caller's number of the request} */
+    /** {@return the caller's number of the request} C: {@code wr_id}. */
     public long id() {
         return id;
     }
 
-    /** {@return how it ended} */
+    /** {@return how it ended} C: {@code status}. */
     public WorkCompletionStatus status() {
         return status;
     }
@@ -53,37 +53,40 @@ public class WorkCompletion {
         return status == WorkCompletionStatus.SUCCESS;
     }
 
-    /** {@return what it did} */
+    /** {@return what it did} C: {@code opcode}. */
     public WorkCompletionOpcode opcode() {
         return opcode;
     }
 
-    /** {@return the device's own error code, 0 if there is none} */
+    /** {@return the device's own error code, 0 if there is none} C: {@code vendor_err}. */
     public int vendorError() {
         return vendorError;
     }
 
-    /** {@return the bytes received, read or fetched} */
+    /** {@return the bytes received, read or fetched} C: {@code byte_len}. */
     public long byteLength() {
         return byteLength;
     }
 
-    /** {@return the 32 bits beside the message, if it {@link #has} WITH_IMMEDIATE} */
+    /** {@return the 32 bits beside the message, if it {@link #has} WITH_IMMEDIATE} C: {@code imm_data}. */
     public int immediate() {
         return immediateOrRkey;
     }
 
-    /** {@return the key the message invalidated, if it {@link #has} WITH_INVALIDATE} */
+    /**
+     * {@return the key the message invalidated, if it {@link #has} WITH_INVALIDATE} C:
+     * {@code invalidated_rkey}.
+     */
     public int invalidatedRkey() {
         return immediateOrRkey;
     }
 
-    /** {@return the local queue pair} */
+    /** {@return the local queue pair} C: {@code qp_num}. */
     public int queuePairNumber() {
         return queuePairNumber;
     }
 
-    /** {@return the peer's queue pair, for datagrams} */
+    /** {@return the peer's queue pair, for datagrams} C: {@code src_qp}. */
     public int sourceQueuePair() {
         return sourceQueuePair;
     }
@@ -93,27 +96,29 @@ public class WorkCompletion {
         return (flags & flag.bit()) != 0;
     }
 
-    /** {@return all flags as verbs.h bits} */
+    /** {@return all flags as verbs.h bits} C: {@code wc_flags}. */
     public int flags() {
         return flags;
     }
 
-    /** {@return the index of the P_Key, for datagrams to the general services queue pair} */
+    /**
+     * {@return the index of the P_Key, for datagrams to the general services queue pair} C: {@code pkey_index}.
+     */
     public int pkeyIndex() {
         return pkeyIndex;
     }
 
-    /** {@return the peer's local identifier; InfiniBand only} */
+    /** {@return the peer's local identifier; InfiniBand only} C: {@code slid}. */
     public int sourceLid() {
         return sourceLid;
     }
 
-    /** {@return the service level; InfiniBand only} */
+    /** {@return the service level; InfiniBand only} C: {@code sl}. */
     public int serviceLevel() {
         return serviceLevel;
     }
 
-    /** {@return the low bits of the local identifier; InfiniBand only} */
+    /** {@return the low bits of the local identifier; InfiniBand only} C: {@code dlid_path_bits}. */
     public int destinationPathBits() {
         return destinationPathBits;
     }

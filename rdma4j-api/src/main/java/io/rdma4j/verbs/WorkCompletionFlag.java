@@ -6,19 +6,19 @@ package io.rdma4j.verbs;
  * <p>C: {@code enum ibv_wc_flags}.
  */
 public enum WorkCompletionFlag {
-    /** The first 40 bytes of the receive buffer hold the global route header (UD). */
+    /** The first 40 bytes of the receive buffer hold the global route header (UD). C: {@code IBV_WC_GRH}. */
     GRH(1 << 0),
-    /** {@link WorkCompletion#immediate()} is valid. */
+    /** {@link WorkCompletion#immediate()} is valid. C: {@code IBV_WC_WITH_IMM}. */
     WITH_IMMEDIATE(1 << 1),
-    /** The checksums of a raw packet are right. */
+    /** The checksums of a raw packet are right. C: {@code IBV_WC_IP_CSUM_OK}. */
     IP_CHECKSUM_OK(1 << 2),
-    /** {@link WorkCompletion#invalidatedRkey()} is valid. */
+    /** {@link WorkCompletion#invalidatedRkey()} is valid. C: {@code IBV_WC_WITH_INV}. */
     WITH_INVALIDATE(1 << 3),
-    /** Tag matching needs a sync. */
+    /** Tag matching needs a sync. C: {@code IBV_WC_TM_SYNC_REQ}. */
     TM_SYNC_REQUIRED(1 << 4),
-    /** A tag matched. */
+    /** A tag matched. C: {@code IBV_WC_TM_MATCH}. */
     TM_MATCH(1 << 5),
-    /** Tag matching data is valid. */
+    /** Tag matching data is valid. C: {@code IBV_WC_TM_DATA_VALID}. */
     TM_DATA_VALID(1 << 6);
 
     private final int bit;

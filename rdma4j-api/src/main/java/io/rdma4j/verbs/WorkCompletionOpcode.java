@@ -6,45 +6,45 @@ package io.rdma4j.verbs;
  * <p>C: {@code enum ibv_wc_opcode}.
  */
 public enum WorkCompletionOpcode {
-    /** A SEND of any kind. */
+    /** A SEND of any kind. C: {@code IBV_WC_SEND}. */
     SEND(0),
-    /** A WRITE, with or without immediate. */
+    /** A WRITE, with or without immediate. C: {@code IBV_WC_RDMA_WRITE}. */
     RDMA_WRITE(1),
-    /** A READ. */
+    /** A READ. C: {@code IBV_WC_RDMA_READ}. */
     RDMA_READ(2),
-    /** A compare and swap. */
+    /** A compare and swap. C: {@code IBV_WC_COMP_SWAP}. */
     COMPARE_SWAP(3),
-    /** A fetch and add. */
+    /** A fetch and add. C: {@code IBV_WC_FETCH_ADD}. */
     FETCH_ADD(4),
-    /** A memory window was bound. */
+    /** A memory window was bound. C: {@code IBV_WC_BIND_MW}. */
     BIND_MEMORY_WINDOW(5),
-    /** A local key was invalidated. */
+    /** A local key was invalidated. C: {@code IBV_WC_LOCAL_INV}. */
     LOCAL_INVALIDATE(6),
-    /** A segmented TCP message. */
+    /** A segmented TCP message. C: {@code IBV_WC_TSO}. */
     TSO(7),
-    /** A FLUSH. */
+    /** A FLUSH. C: {@code IBV_WC_FLUSH}. */
     FLUSH(8),
-    /** An atomic write. */
+    /** An atomic write. C: {@code IBV_WC_ATOMIC_WRITE}. */
     ATOMIC_WRITE(9),
-    /** A message arrived in a receive request. */
+    /** A message arrived in a receive request. C: {@code IBV_WC_RECV}. */
     RECEIVE(128),
-    /** A WRITE with immediate consumed a receive request. */
+    /** A WRITE with immediate consumed a receive request. C: {@code IBV_WC_RECV_RDMA_WITH_IMM}. */
     RECEIVE_RDMA_WITH_IMMEDIATE(129),
-    /** Tag matching: tag added. */
+    /** Tag matching: tag added. C: {@code IBV_WC_TM_ADD}. */
     TM_ADD(130),
-    /** Tag matching: tag removed. */
+    /** Tag matching: tag removed. C: {@code IBV_WC_TM_DEL}. */
     TM_DELETE(131),
-    /** Tag matching: synchronized. */
+    /** Tag matching: synchronized. C: {@code IBV_WC_TM_SYNC}. */
     TM_SYNC(132),
-    /** Tag matching: message received. */
+    /** Tag matching: message received. C: {@code IBV_WC_TM_RECV}. */
     TM_RECEIVE(133),
-    /** Tag matching: no tag matched. */
+    /** Tag matching: no tag matched. C: {@code IBV_WC_TM_NO_TAG}. */
     TM_NO_TAG(134),
-    /** The driver's own. */
+    /** The driver's own. C: {@code IBV_WC_DRIVER1}. */
     DRIVER1(135),
-    /** The driver's own. */
+    /** The driver's own. C: {@code IBV_WC_DRIVER2}. */
     DRIVER2(136),
-    /** The driver's own. */
+    /** The driver's own. C: {@code IBV_WC_DRIVER3}. */
     DRIVER3(137);
 
     private final int code;
