@@ -9,7 +9,7 @@ FEWEST = 5
 RPING_PORT = 7174
 CM_PORT = 7471
 MULTICAST = "239.77.0.5"
-JAVA_LISTENS = r"listening on ListenCall"
+JAVA_LISTENS = r"listening on ListenRequest"
 JOINED = r"joined dgid"
 
 
