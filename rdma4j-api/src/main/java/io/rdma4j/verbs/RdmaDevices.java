@@ -17,10 +17,20 @@ public final class RdmaDevices {
             .comparing(RdmaDevice::kind).thenComparing(RdmaDevice::transport)
             .thenComparing(RdmaDevice::name);
 
+    /** Empty as long as none was found. */
+    private static volatile List<RdmaProvider> found = List.of();
+
     private RdmaDevices() {}
 
-    private static Iterable<RdmaProvider> providers() {
-        return ServiceLoader.load(RdmaProvider.class, RdmaDevices.class.getClassLoader());
+    /** {@return the providers} They are looked up once: each id asks for the devices, and a look-up reads files. */
+    private static List<RdmaProvider> providers() {
+        List<RdmaProvider> known = found;
+        if (known.isEmpty()) {
+            known = ServiceLoader.load(RdmaProvider.class, RdmaDevices.class.getClassLoader())
+                    .stream().map(ServiceLoader.Provider::get).toList();
+            found = known;
+        }
+        return known;
     }
 
     /**

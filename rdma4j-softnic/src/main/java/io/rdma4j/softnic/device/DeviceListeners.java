@@ -10,10 +10,12 @@ import java.util.concurrent.CopyOnWriteArrayList;
 public final class DeviceListeners {
     private final List<CmContext.Watcher> watchers = new CopyOnWriteArrayList<>();
 
+    /** One more. */
     public void add(CmContext.Watcher watcher) {
         watchers.add(watcher);
     }
 
+    /** It hears nothing more. */
     public void remove(CmContext.Watcher watcher) {
         watchers.remove(watcher);
     }

@@ -32,6 +32,7 @@ public final class PortMonitor {
         this.intervalMs = intervalMs;
     }
 
+    /** Begins to look at a device. */
     public synchronized void watch(Watched device) {
         watched.add(device);
         if (thread == null) {
@@ -39,6 +40,7 @@ public final class PortMonitor {
         }
     }
 
+    /** Looks at it no more. */
     public synchronized void forget(Watched device) {
         watched.remove(device);
         notifyAll();

@@ -142,10 +142,12 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
         }
     }
 
+    /** {@return the network interface, as it was listed} */
     public NetworkInterface networkInterface() {
         return networkInterface;
     }
 
+    /** {@return the network interface's number} */
     public int interfaceIndex() {
         return networkInterface.getIndex();
     }
@@ -177,6 +179,7 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
         }
     }
 
+    /** {@return whether the network interface is up at this moment} */
     public boolean isUp() {
         return view().isUp();
     }

@@ -194,6 +194,7 @@ public final class SoftNic
         }
     }
 
+    /** Ends connections, threads and sockets. The device must not be used any more. */
     public void shutDown() {
         PortMonitor.OF_PROCESS.forget(this);
         driver.run(connectionManager::closeAll);
@@ -230,6 +231,7 @@ public final class SoftNic
         return driver;
     }
 
+    /** {@return the engine, for what needs no owner} */
     public Engine engine() {
         return driver.engine();
     }

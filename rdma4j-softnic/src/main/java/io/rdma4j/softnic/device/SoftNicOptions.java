@@ -31,6 +31,11 @@ public record SoftNicOptions(DeviceOptions device, @Nullable Integer responseTim
         @Nullable Integer maxRetries) {
     private static final String OPERATION = "open device";
 
+    /**
+     * {@return what the system properties ask for}
+     *
+     * @throws RdmaException EINVAL naming the property that cannot be understood
+     */
     public static SoftNicOptions ofSystem() throws RdmaException {
         return new SoftNicOptions(new DeviceOptions(capture("rdma4j.pcap"),
                 property("rdma4j.impair", Impairment.NONE, Impairment::parse),

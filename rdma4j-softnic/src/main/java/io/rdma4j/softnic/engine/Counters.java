@@ -20,6 +20,7 @@ public final class Counters {
         return (long) VALUE.getOpaque(values, counter.ordinal());
     }
 
+    /** Counts something that happened so often. For the engine's owner. */
     public void add(Counter counter, long amount) {
         int index = counter.ordinal();
         VALUE.setOpaque(values, index, values[index] + amount);

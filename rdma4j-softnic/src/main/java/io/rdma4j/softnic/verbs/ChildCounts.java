@@ -35,6 +35,7 @@ public final class ChildCounts {
         }
     }
 
+    /** One less of a kind. */
     public void remove(ObjectKind kind) {
         counts.computeIfPresent(kind, (k, count) -> count == 1 ? null : count - 1);
         if (counts.isEmpty()) {

@@ -78,6 +78,7 @@ public final class SoftDeviceContext implements CmContext {
         this.nic = nic;
     }
 
+    /** {@return the open device that it shares with other contexts} */
     public NicServices nic() {
         return nic;
     }
@@ -96,6 +97,7 @@ public final class SoftDeviceContext implements CmContext {
         portEvents.publish(type);
     }
 
+    /** @throws IllegalStateException if it is closed */
     public void checkOpen() {
         if (isClosed) {
             throw new IllegalStateException("the device context is closed");

@@ -202,11 +202,6 @@ public final class OutgoingPacket implements PayloadTarget {
         return offsets[index];
     }
 
-    /** {@return the bytes of a piece} */
-    public int pieceLength(int index) {
-        return lengths[index];
-    }
-
     /** {@return the bytes of payload, without padding} */
     public int payloadLength() {
         return payloadLength;
