@@ -32,9 +32,7 @@ import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -50,11 +48,11 @@ public final class SoftNic
             NicServices,
             ConnectServices,
             PortMonitor.Watched {
-    private static final Map<String, SoftNic> OPEN = new HashMap<>();
+    private static final OpenDevices OPEN = new OpenDevices();
 
     static {
         // As the kernel does for a dying process: peers learn that the connection is over.
-        Runtime.getRuntime().addShutdownHook(new Thread(SoftNic::closeAll, "rdma4j-shutdown"));
+        Runtime.getRuntime().addShutdownHook(new Thread(OPEN::closeAll, "rdma4j-shutdown"));
     }
 
     private final SoftDevice device;
@@ -77,7 +75,8 @@ public final class SoftNic
     private String networkText = "";
     private @Nullable DeviceBean bean;
     private final DeviceListeners watchers = new DeviceListeners();
-    private int contexts;
+    /** Changed by {@link OpenDevices} alone, which lets one at a time; read by anybody. */
+    private volatile int contexts;
 
     /**
      * @param random numbers that others cannot guess
@@ -140,27 +139,24 @@ public final class SoftNic
      */
     static SoftDeviceContext open(SoftDevice device, @Nullable InetAddress address,
             DeviceOptions wanted) throws RdmaException {
-        synchronized (OPEN) {
-            SoftNic nic = OPEN.get(device.name());
-            if (nic == null) {
-                device.requirePresent();
-                nic = create(device, wanted);
-                nic.start(address);
-                if (OPEN.isEmpty()) {
-                    FlightEvents.prepare();
-                }
-                OPEN.put(device.name(), nic);
-                PortMonitor.OF_PROCESS.watch(nic);
-                nic.bean = DeviceBean.show(nic);
-            } else {
-                SoftNicOptions.requireSame(device.name(), nic.options, wanted);
-                if (address != null) {
-                    nic.addresses.claim(address);
-                }
+        SoftNic nic = OPEN.open(device.name(), () -> opened(device, address, wanted), open -> {
+            SoftNicOptions.requireSame(device.name(), open.options, wanted);
+            if (address != null) {
+                open.addresses.claim(address);
             }
-            nic.contexts++;
-            return contextOf(nic);
-        }
+        });
+        return contextOf(nic);
+    }
+
+    private static SoftNic opened(SoftDevice device, @Nullable InetAddress address,
+            DeviceOptions wanted) throws RdmaException {
+        device.requirePresent();
+        SoftNic nic = create(device, wanted);
+        nic.start(address);
+        FlightEvents.prepare();
+        PortMonitor.OF_PROCESS.watch(nic);
+        nic.bean = DeviceBean.show(nic);
+        return nic;
     }
 
     /** {@return a new context of an open device} */
@@ -173,25 +169,27 @@ public final class SoftNic
     @Override
     public void release(SoftDeviceContext context) {
         openContexts.remove(context);
-        synchronized (OPEN) {
-            if (--contexts == 0) {
-                OPEN.remove(device.name(), this);
-                if (OPEN.isEmpty()) {
-                    FlightEvents.forget();
-                }
-                if (bean != null) {
-                    bean.hide();
-                }
-                shutDown();
-            }
-        }
+        OPEN.release(this);
     }
 
-    private static void closeAll() {
-        synchronized (OPEN) {
-            OPEN.values().forEach(SoftNic::shutDown);
-            OPEN.clear();
+    @SuppressWarnings("NonAtomicVolatileUpdate") // OpenDevices lets one at a time
+    void addContext() {
+        contexts++;
+    }
+
+    /** {@return how many are left} */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // OpenDevices lets one at a time
+    int removeContext() {
+        return --contexts;
+    }
+
+    /** Its last context is closed. */
+    void close() {
+        FlightEvents.forget();
+        if (bean != null) {
+            bean.hide();
         }
+        shutDown();
     }
 
     /** Ends connections, threads and sockets. The device must not be used any more. */
@@ -253,9 +251,7 @@ public final class SoftNic
 
     /** {@return how many contexts share it} */
     int contexts() {
-        synchronized (OPEN) {
-            return contexts;
-        }
+        return contexts;
     }
 
     @Override
@@ -390,10 +386,7 @@ public final class SoftNic
         }
         boolean wasPresent = before == null || before.isPresent();
         if (wasPresent && !now.isPresent()) {
-            synchronized (OPEN) {
-                // Who opens a device of that name from now on gets another one.
-                OPEN.remove(device.name(), this);
-            }
+            OPEN.forget(this);
             PortMonitor.OF_PROCESS.forget(this);
             failAll();
             addresses.closeAll();

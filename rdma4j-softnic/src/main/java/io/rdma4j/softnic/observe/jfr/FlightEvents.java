@@ -19,6 +19,9 @@ public final class FlightEvents {
     /** A runtime image may come without the recorder. */
     private static final boolean IS_PRESENT = ModuleLayer.boot().findModule("jdk.jfr").isPresent();
 
+    /** How many are open. */
+    private static int devices;
+
     private FlightEvents() {}
 
     /** What became of a connection. */
@@ -43,16 +46,19 @@ public final class FlightEvents {
         UNREACHABLE
     }
 
-    /** Makes the events known as soon as the recorder starts, or now if it has, until they are forgotten. */
-    public static void prepare() {
-        if (IS_PRESENT) {
+    /**
+     * A device is opened: the events are known as soon as the recorder starts, or now if it has, until the last
+     * device is closed.
+     */
+    public static synchronized void prepare() {
+        if (devices++ == 0 && IS_PRESENT) {
             FlightRecorder.addListener(Registration.LISTENER);
         }
     }
 
-    /** No device is open any more: the recorder need not remember these classes. */
-    public static void forget() {
-        if (IS_PRESENT) {
+    /** A device is closed: after the last one the recorder need not remember these classes. */
+    public static synchronized void forget() {
+        if (--devices == 0 && IS_PRESENT) {
             FlightRecorder.removeListener(Registration.LISTENER);
         }
     }
