@@ -54,6 +54,7 @@ sealed interface CmMessage {
                 new DisconnectReply(in.getInt(), in.getInt(),
                         PrivateData.decode(in, DisconnectReply.PRIVATE_DATA));
             case LoadAlternatePath.ATTRIBUTE -> new LoadAlternatePath(in.getInt(), in.getInt());
+            case AlternatePathResponse.ATTRIBUTE -> AlternatePathResponse.decode(in);
             case ServiceRequest.ATTRIBUTE -> ServiceRequest.decode(in);
             case ServiceReply.ATTRIBUTE -> ServiceReply.decode(in);
             default -> null;
@@ -411,7 +412,7 @@ sealed interface CmMessage {
     }
 
     /**
-     * Answers such an offer (APR); never received, for none is made here. Source: IBTA 12.8.2.
+     * Answers such an offer (APR). Source: IBTA 12.8.2.
      *
      * @param senderId the sender's communication identifier
      * @param receiverId the receiver's
@@ -426,6 +427,10 @@ sealed interface CmMessage {
         static AlternatePathResponse to(LoadAlternatePath offer, int status) {
             return new AlternatePathResponse(/* senderId= */ offer.receiverId,
                     /* receiverId= */ offer.senderId, status);
+        }
+
+        static AlternatePathResponse decode(ByteBuffer in) {
+            return new AlternatePathResponse(in.getInt(), in.getInt(), in.getShort() & 0xff);
         }
 
         @Override

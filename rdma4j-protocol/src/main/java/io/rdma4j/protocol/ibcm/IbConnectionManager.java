@@ -174,8 +174,8 @@ public final class IbConnectionManager {
             case DisconnectReply reply -> onDisconnectReply(
                     find(reply.receiverId(), reply.senderId(), peer), nowNs);
             case LoadAlternatePath offer -> onAlternatePath(offer, transaction, peer);
-            case AlternatePathResponse response -> throw new IllegalArgumentException(
-                    response + " is never decoded");
+            // It answers what is never asked here.
+            case AlternatePathResponse unasked -> false;
             case ServiceRequest request -> {
                 datagrams.onRequest(request, transaction, peer);
                 yield true;
