@@ -38,7 +38,7 @@ class Guest:
         settings = {"guest": self.number, "driver": driver, "cache": image.CACHE, "python": sys.executable,
                     "script": SCRIPT, "mtu": network.MTU, "address4": self.address4, "address6": self.address6}
         words = " ".join(f"lab.{name}={value}" for name, value in settings.items())
-        qemu = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max", "-m", memory, "-smp", "2",
+        qemu = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max,la57=off", "-m", memory, "-smp", "2",
                 "-nographic", "-no-reboot", "-nodefaults", "-serial", "stdio",
                 "-kernel", str(image.CACHE / f"root/boot/vmlinuz-{release}"),
                 "-initrd", str(image.CACHE / "initrd.gz"),

@@ -11,11 +11,23 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 LAUNCHER = ROOT / "rdma4j"
 LOGGING = ROOT / "interop" / "logging.properties"
 READY_SECONDS = 20
+# Guests see this machine's files.
+LINE_BUFFERS = [Path("/usr/libexec/coreutils/libstdbuf.so"), Path("/usr/lib/coreutils/libstdbuf.so")]
 
 
 def named(process, name):
     process.name = name
     return process
+
+
+def line_by_line():
+    """What lets a C program print line by line, so that its output can be followed; into a pipe it prints at its end.
+    An environment and a command to go before: stdbuf(1) does no more than to set the environment, and to start it takes
+    an emulated guest as long as to start the program."""
+    for library in LINE_BUFFERS:
+        if library.exists():
+            return {"LD_PRELOAD": str(library), "_STDBUF_O": "L"}, []
+    return {}, ["stdbuf", "-oL"]
 
 
 class LinuxEnd:
@@ -25,6 +37,7 @@ class LinuxEnd:
         self.guest = guest
         self.address = {"ipv4": guest.address4, "ipv6": guest.address6}
         self._programs = programs
+        self._environment, self._line_by_line = line_by_line()
         self._fills_checksums = False
         self.settle()
 
@@ -45,20 +58,17 @@ class LinuxEnd:
         wanted = r"(0000:){5}ffff:" if family == "ipv4" else r"fd77:"
         return next(index for index, gid in enumerate(self._gids) if re.match(wanted, gid))
 
-    def start(self, tool, arguments):
-        return named(self.guest.start(self._argv(tool, arguments)), f"linux-{tool}")
+    def start(self, tool, arguments, ready=None):
+        argv = [*self._line_by_line, str(self._programs.get(tool, tool)), *arguments]
+        return named(self.guest.start(argv, self._environment, ready), f"linux-{tool}")
 
     def start_server(self, tool, arguments, ready):
         """Starts a server and waits until it is ready."""
         waited = {"tcp": ready.tcp} if ready.tcp else {"cm": ready.cm} if ready.cm else None
-        server = named(self.guest.start(self._argv(tool, arguments), ready=waited), f"linux-{tool}")
+        server = self.start(tool, arguments, waited)
         is_ready = (server.wait_ready(READY_SECONDS) if waited
                     else server.wait_for(ready.c_prints, READY_SECONDS))
         return server, is_ready
-
-    def _argv(self, tool, arguments):
-        # Into a pipe the C programs print at their end; line by line their output can be followed.
-        return ["stdbuf", "-oL", str(self._programs.get(tool, tool)), *arguments]
 
 
 class JavaEnd:
