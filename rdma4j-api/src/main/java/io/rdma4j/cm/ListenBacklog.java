@@ -101,29 +101,35 @@ final class ListenBacklog {
 
     private CmConnection.Handler onRequest(CmContext via, CmConnection request,
             InetSocketAddress to, InetSocketAddress from, ConnectionParameters parameters) {
-        Incoming incoming = newId.get();
-        IdConnection connection = (IdConnection) incoming.exchange;
-        connection.adopt(request, parameters);
-        admit(incoming, via, to, from, parameters);
-        return connection;
+        synchronized (waiting) {
+            Incoming incoming = newId.get();
+            IdConnection connection = (IdConnection) incoming.exchange;
+            connection.adopt(request, parameters);
+            admit(incoming, via, to, from, parameters);
+            return connection;
+        }
     }
 
     private void onLookup(CmContext via, CmLookupRequest request, InetSocketAddress to,
             InetSocketAddress from, byte[] privateData) {
         ConnectionParameters parameters = new ConnectionParameters().privateData(privateData);
-        Incoming incoming = newId.get();
-        ((IdDatagram) incoming.exchange).adopt(request, parameters);
-        admit(incoming, via, to, from, parameters);
+        synchronized (waiting) {
+            Incoming incoming = newId.get();
+            ((IdDatagram) incoming.exchange).adopt(request, parameters);
+            admit(incoming, via, to, from, parameters);
+        }
     }
 
+    /**
+     * Publishes a request with the id that was made for it. Both under one lock: a listener that migrates meanwhile takes
+     * the id along as well as its event.
+     */
     private void admit(Incoming incoming, CmContext via, InetSocketAddress to,
             InetSocketAddress from, ConnectionParameters parameters) {
-        synchronized (waiting) {
-            incoming.addresses.adopt(to, from, listeners.leaseOf(via));
-            incoming.states.begin(IdState.REQUESTED);
-            waiting.put(incoming.id, incoming.events);
-            events.publishRequest(incoming.events, parameters);
-        }
+        incoming.addresses.adopt(to, from, listeners.leaseOf(via));
+        incoming.states.begin(IdState.REQUESTED);
+        waiting.put(incoming.id, incoming.events);
+        events.publishRequest(incoming.events, parameters);
     }
 
     // ---------------------------------------------------------------- taking requests
