@@ -10,8 +10,8 @@ import java.util.List;
 /** A device that the connection manager can use. */
 public interface CmDevice extends RdmaDevice {
     /**
-     * {@return whether an address is one of this device's network interface} A loopback device hosts all
-     * of {@code 127.0.0.0/8}, whichever of them it holds.
+     * {@return whether an address was one of this device's network interface when the device was listed} A
+     * loopback device hosts all of {@code 127.0.0.0/8}, whichever of them it holds.
      */
     boolean hosts(InetAddress address);
 

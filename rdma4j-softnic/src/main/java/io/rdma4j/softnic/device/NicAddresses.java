@@ -219,7 +219,7 @@ public final class NicAddresses {
         if (isOpen(address)) {
             return;
         }
-        if (!device.isLoopback() || !device.hosts(address)) {
+        if (!device.isLoopback() || !device.hostsNow(address)) {
             throw notOurs(address);
         }
         try {

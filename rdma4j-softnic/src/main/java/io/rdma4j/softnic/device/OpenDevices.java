@@ -26,7 +26,8 @@ final class OpenDevices {
     private static final class Slot {
         final ReentrantLock lock = new ReentrantLock();
         /** Null if none is open, or the one that is has lost its interface. */
-        @Nullable SoftNic nic;
+        @Nullable
+        SoftNic nic;
     }
 
     private final Map<String, Slot> slots = new ConcurrentHashMap<>();

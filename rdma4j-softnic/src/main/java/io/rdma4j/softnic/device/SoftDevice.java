@@ -96,17 +96,27 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
         return DeviceKind.SOFTWARE;
     }
 
+    /** {@return the addresses it had when it was listed} To look again takes as long as to list all devices. */
     @Override
     public List<InetAddress> hostedAddresses() {
-        return addresses();
+        return addresses(networkInterface);
     }
 
     @Override
     public boolean hosts(InetAddress address) {
-        if (isLoopback() && address.isLoopbackAddress()) {
-            return !(address instanceof Inet6Address) || addresses().contains(address);
+        return hosts(address, hostedAddresses());
+    }
+
+    /** {@return whether an address is one that the interface has at this moment} */
+    boolean hostsNow(InetAddress address) {
+        return hosts(address, addresses());
+    }
+
+    private boolean hosts(InetAddress address, List<InetAddress> own) {
+        if (isLoopback() && address.isLoopbackAddress() && !(address instanceof Inet6Address)) {
+            return true;
         }
-        return addresses().stream().anyMatch(own -> isSame(own, address));
+        return own.stream().anyMatch(each -> isSame(each, address));
     }
 
     /** An address of the link is the same with and without its scope. */
