@@ -13,7 +13,7 @@ public final class CmService {
          * @param parameters what it asks for, with its private data
          * @return who hears what becomes of it
          */
-        IbCmConnection.Events onRequest(IbCmConnection conversation, int sourcePort,
+        IbCmConnection.Events onRequest(IbCmConnection connection, int sourcePort,
                 ConnectionParameters parameters);
     }
 
@@ -42,10 +42,10 @@ public final class CmService {
         return unanswered < offer.backlog();
     }
 
-    IbCmConnection.Events onRequest(IbCmConnection conversation, int sourcePort,
+    IbCmConnection.Events onRequest(IbCmConnection connection, int sourcePort,
             ConnectionParameters parameters) {
         unanswered++;
-        return handler.onRequest(conversation, sourcePort, parameters);
+        return handler.onRequest(connection, sourcePort, parameters);
     }
 
     void onAnswered() {

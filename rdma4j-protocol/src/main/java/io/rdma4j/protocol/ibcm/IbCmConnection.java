@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * of it, the peer has already ended.
  */
 public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker {
-    /** Hears what becomes of a conversation. Calls come from within calls of the manager. */
+    /** Hears what becomes of a connection. Calls come from within calls of the manager. */
     public interface Events {
         /** The peer accepted; {@link #establish} or {@link #reject} follows. */
         void onReply(ConnectionParameters parameters);
@@ -92,24 +92,24 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
 
     static IbCmConnection active(IbConnectionManager manager, ConnectSpec call, Events events,
             long nowNs) {
-        IbCmConnection conversation = new IbCmConnection(manager, call.peer(),
+        IbCmConnection connection = new IbCmConnection(manager, call.peer(),
                 new NegotiatedParameters(manager.settings(), call, manager.newPsn()), true,
                 State.REQUEST_SENT);
-        conversation.events = events;
-        conversation.call(call, nowNs);
-        return conversation;
+        connection.events = events;
+        connection.call(call, nowNs);
+        return connection;
     }
 
     static IbCmConnection passive(IbConnectionManager manager, CmPeer peer, CmService service,
             long transaction, Request request) {
-        IbCmConnection conversation = new IbCmConnection(manager, peer,
+        IbCmConnection connection = new IbCmConnection(manager, peer,
                 new NegotiatedParameters(manager.settings(), service.offer().type(), request,
                         manager.newPsn()),
                 false, State.REQUEST_RECEIVED);
-        conversation.service = service;
-        conversation.transaction = transaction;
-        conversation.remoteId = request.senderId();
-        return conversation;
+        connection.service = service;
+        connection.transaction = transaction;
+        connection.remoteId = request.senderId();
+        return connection;
     }
 
     // ---------------------------------------------------------------- what the application does
@@ -178,7 +178,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
                 settings.disconnectRetries(), nowNs);
     }
 
-    /** Forgets the conversation: nothing is reported any more, the peer is told the end. */
+    /** Forgets the connection: nothing is reported any more, the peer is told the end. */
     public void close(long nowNs) {
         events = null;
         answered();

@@ -130,15 +130,15 @@ public final class IbConnectionManager {
 
     /** Asks for a connection. */
     public IbCmConnection connect(ConnectSpec call, IbCmConnection.Events events, long nowNs) {
-        IbCmConnection conversation = IbCmConnection.active(this, call, events, nowNs);
-        byLocalId.put(conversation.localId(), conversation);
-        return conversation;
+        IbCmConnection connection = IbCmConnection.active(this, call, events, nowNs);
+        byLocalId.put(connection.localId(), connection);
+        return connection;
     }
 
     /** Tells every peer the end, once; for when the device closes. */
     public void closeAll(long nowNs) {
-        for (IbCmConnection conversation : List.copyOf(byLocalId.values())) {
-            conversation.close(nowNs);
+        for (IbCmConnection connection : List.copyOf(byLocalId.values())) {
+            connection.close(nowNs);
         }
         datagrams.closeAll(nowNs);
     }
@@ -206,11 +206,11 @@ public final class IbConnectionManager {
                     PrivateData.of(new byte[]{(byte) (largest << 4)}), transaction, peer);
             return;
         }
-        IbCmConnection conversation = IbCmConnection.passive(this, peer, service, transaction,
+        IbCmConnection connection = IbCmConnection.passive(this, peer, service, transaction,
                 request);
-        byLocalId.put(conversation.localId(), conversation);
-        remember(conversation);
-        conversation.listen(service.onRequest(conversation, ip.sourcePort(),
+        byLocalId.put(connection.localId(), connection);
+        remember(connection);
+        connection.listen(service.onRequest(connection, ip.sourcePort(),
                 new ConnectionParameters()
                         .privateData(request.privateData().from(IpHeader.LENGTH))
                         .responderResources(request.initiatorDepth())
@@ -260,8 +260,8 @@ public final class IbConnectionManager {
     }
 
     private boolean onReply(Reply reply, long transaction, CmPeer peer, long nowNs) {
-        IbCmConnection conversation = find(reply.receiverId(), peer);
-        if (conversation == null || !conversation.isActive()) {
+        IbCmConnection connection = find(reply.receiverId(), peer);
+        if (connection == null || !connection.isActive()) {
             send(peer, transaction,
                     new Reject(reply.receiverId(), reply.senderId(), Reject.OF_REPLY,
                             RejectReason.INVALID_COMMUNICATION_ID.code(), PrivateData.NONE, 0,
@@ -270,30 +270,30 @@ public final class IbConnectionManager {
         }
         IbCmConnection stale = byRemoteQueuePair
                 .get(new RemoteKey(peer.remote(), reply.queuePair()));
-        if (stale != null && stale.isConnected() && !conversation.knowsPeer()) {
+        if (stale != null && stale.isConnected() && !connection.knowsPeer()) {
             // The queue pair is connected already: the peer has forgotten with whom. IBTA 12.9.8.3.1.
             stale.onStale(nowNs);
-            conversation.refuseStale(reply);
+            connection.refuseStale(reply);
         } else {
-            conversation.onReply(reply);
+            connection.onReply(reply);
         }
         return true;
     }
 
-    private static boolean onReadyToUse(@Nullable IbCmConnection conversation) {
-        if (conversation == null) {
+    private static boolean onReadyToUse(@Nullable IbCmConnection connection) {
+        if (connection == null) {
             return false;
         }
-        conversation.onReadyToUse();
+        connection.onReadyToUse();
         return true;
     }
 
     private boolean onReject(Reject reject, CmPeer peer, long nowNs) {
-        IbCmConnection conversation = findAlsoNew(reject.receiverId(), reject.senderId(), peer);
-        if (conversation == null) {
+        IbCmConnection connection = findAlsoNew(reject.receiverId(), reject.senderId(), peer);
+        if (connection == null) {
             return onWithdrawn(reject, peer, nowNs);
         }
-        conversation.onReject(reject, nowNs);
+        connection.onReject(reject, nowNs);
         return true;
     }
 
@@ -309,19 +309,19 @@ public final class IbConnectionManager {
     }
 
     private boolean onMessageReceipt(MessageReceipt receipt, CmPeer peer, long nowNs) {
-        IbCmConnection conversation = findAlsoNew(receipt.receiverId(), receipt.senderId(), peer);
-        if (conversation == null) {
+        IbCmConnection connection = findAlsoNew(receipt.receiverId(), receipt.senderId(), peer);
+        if (connection == null) {
             return false;
         }
-        conversation.onMessageReceipt(receipt, nowNs);
+        connection.onMessageReceipt(receipt, nowNs);
         return true;
     }
 
     private boolean onDisconnectRequest(DisconnectRequest request, long transaction, CmPeer peer,
             long nowNs) {
-        IbCmConnection conversation = find(request.receiverId(), request.senderId(), peer);
-        if (conversation != null) {
-            return conversation.onDisconnectRequest(request, transaction, nowNs);
+        IbCmConnection connection = find(request.receiverId(), request.senderId(), peer);
+        if (connection != null) {
+            return connection.onDisconnectRequest(request, transaction, nowNs);
         }
         if (!byLocalId.containsKey(request.receiverId())) {
             // Forgotten here: the peer may forget it too.
@@ -330,11 +330,11 @@ public final class IbConnectionManager {
         return false;
     }
 
-    private static boolean onDisconnectReply(@Nullable IbCmConnection conversation, long nowNs) {
-        if (conversation == null) {
+    private static boolean onDisconnectReply(@Nullable IbCmConnection connection, long nowNs) {
+        if (connection == null) {
             return false;
         }
-        conversation.onDisconnectReply(nowNs);
+        connection.onDisconnectReply(nowNs);
         return true;
     }
 
@@ -352,28 +352,28 @@ public final class IbConnectionManager {
      * place. Source: IBTA 12.9.7.2.
      */
     public void onPeerReady(int queuePair) {
-        IbCmConnection conversation = awaitingReady.remove(queuePair);
-        if (conversation != null) {
-            conversation.onReadyToUse();
+        IbCmConnection connection = awaitingReady.remove(queuePair);
+        if (connection != null) {
+            connection.onReadyToUse();
         }
     }
 
-    /** {@return the conversation of an identifier of ours, if it is with that peer} */
+    /** {@return the connection of an identifier of ours, if it is with that peer} */
     private @Nullable IbCmConnection find(int localId, CmPeer peer) {
-        IbCmConnection conversation = byLocalId.get(localId);
-        return conversation != null && conversation.peer().equals(peer) ? conversation : null;
+        IbCmConnection connection = byLocalId.get(localId);
+        return connection != null && connection.peer().equals(peer) ? connection : null;
     }
 
     private @Nullable IbCmConnection find(int localId, int remoteId, CmPeer peer) {
-        IbCmConnection conversation = find(localId, peer);
-        return conversation != null && conversation.remoteId() == remoteId ? conversation : null;
+        IbCmConnection connection = find(localId, peer);
+        return connection != null && connection.remoteId() == remoteId ? connection : null;
     }
 
     /** As above; one whose peer's identifier is not known yet is of any. */
     private @Nullable IbCmConnection findAlsoNew(int localId, int remoteId, CmPeer peer) {
-        IbCmConnection conversation = find(localId, peer);
-        return conversation != null && conversation.knowsPeer()
-                && conversation.remoteId() != remoteId ? null : conversation;
+        IbCmConnection connection = find(localId, peer);
+        return connection != null && connection.knowsPeer()
+                && connection.remoteId() != remoteId ? null : connection;
     }
 
     // ---------------------------------------------------------------- sending and time
@@ -429,7 +429,7 @@ public final class IbConnectionManager {
         }
     }
 
-    // ---------------------------------------------------------------- for conversations
+    // ---------------------------------------------------------------- for connections
 
     CmSettings settings() {
         return settings;
@@ -482,25 +482,25 @@ public final class IbConnectionManager {
     }
 
     /** The peer's identifier and queue pair are known. */
-    void remember(IbCmConnection conversation) {
-        Gid remote = conversation.peer().remote();
-        if (!conversation.isActive()) {
-            requestsByRemoteId.put(new RemoteKey(remote, conversation.remoteId()), conversation);
+    void remember(IbCmConnection connection) {
+        Gid remote = connection.peer().remote();
+        if (!connection.isActive()) {
+            requestsByRemoteId.put(new RemoteKey(remote, connection.remoteId()), connection);
         }
-        byRemoteQueuePair.put(new RemoteKey(remote, conversation.remoteQueuePair()), conversation);
+        byRemoteQueuePair.put(new RemoteKey(remote, connection.remoteQueuePair()), connection);
     }
 
-    void expectReady(IbCmConnection conversation) {
-        awaitingReady.put(conversation.localQueuePair(), conversation);
+    void expectReady(IbCmConnection connection) {
+        awaitingReady.put(connection.localQueuePair(), connection);
     }
 
-    void forget(IbCmConnection conversation) {
-        awaitingReady.remove(conversation.localQueuePair(), conversation);
-        Gid remote = conversation.peer().remote();
-        byLocalId.remove(conversation.localId(), conversation);
-        requestsByRemoteId.remove(new RemoteKey(remote, conversation.remoteId()), conversation);
-        byRemoteQueuePair.remove(new RemoteKey(remote, conversation.remoteQueuePair()),
-                conversation);
+    void forget(IbCmConnection connection) {
+        awaitingReady.remove(connection.localQueuePair(), connection);
+        Gid remote = connection.peer().remote();
+        byLocalId.remove(connection.localId(), connection);
+        requestsByRemoteId.remove(new RemoteKey(remote, connection.remoteId()), connection);
+        byRemoteQueuePair.remove(new RemoteKey(remote, connection.remoteQueuePair()),
+                connection);
     }
 
     void remove(CmService service) {
@@ -508,7 +508,7 @@ public final class IbConnectionManager {
     }
 
     /** {@return connections in any state, look-ups of others included} */
-    int conversationCount() {
+    int connectionCount() {
         return byLocalId.size() + datagrams.requestCount();
     }
 }

@@ -75,18 +75,18 @@ public final class CmFuzz {
         return new ListenSpec(space, type, port, null, IpVersions.BOTH, BACKLOG);
     }
 
-    private IbCmConnection.Events onRequest(IbCmConnection conversation, int sourcePort,
+    private IbCmConnection.Events onRequest(IbCmConnection connection, int sourcePort,
             ConnectionParameters parameters) {
         Ear ear = new Ear();
-        ear.conversation = conversation;
+        ear.connection = connection;
         ears.add(ear);
         return ear;
     }
 
-    /** Hears of one conversation, and insists on an order. */
+    /** Hears of one connection, and insists on an order. */
     private static final class Ear implements IbCmConnection.Events {
         @Nullable
-        IbCmConnection conversation;
+        IbCmConnection connection;
         private boolean isConnected;
         private boolean isDisconnected;
         private boolean isOver;
@@ -167,8 +167,8 @@ public final class CmFuzz {
     private void run() throws RdmaException {
         for (int step = 0; step < MAX_STEPS && choices.hasRemaining(); step++) {
             step();
-            long waiting = ears.stream().filter(ear -> ear.conversation != null
-                    && ear.conversation.state() == IbCmConnection.State.REQUEST_RECEIVED).count();
+            long waiting = ears.stream().filter(ear -> ear.connection != null
+                    && ear.connection.state() == IbCmConnection.State.REQUEST_RECEIVED).count();
             if (waiting > 2 * BACKLOG) {
                 throw new AssertionError(waiting + " requests wait");
             }
@@ -237,8 +237,8 @@ public final class CmFuzz {
         if (!lookups.isEmpty() && below(4) == 3) {
             return lookups.get(below(lookups.size())).requestId();
         }
-        IbCmConnection conversation = conversation();
-        return conversation == null || below(8) == 7 ? below(3) : conversation.localId();
+        IbCmConnection connection = connection();
+        return connection == null || below(8) == 7 ? below(3) : connection.localId();
     }
 
     private int peersId() {
@@ -249,8 +249,8 @@ public final class CmFuzz {
         return below(16) == 15 ? i32() >>> 8 : 0x10 + below(4);
     }
 
-    private @Nullable IbCmConnection conversation() {
-        return ears.isEmpty() ? null : ears.get(below(Math.min(256, ears.size()))).conversation;
+    private @Nullable IbCmConnection connection() {
+        return ears.isEmpty() ? null : ears.get(below(Math.min(256, ears.size()))).connection;
     }
 
     private CmMessage message() {
@@ -315,7 +315,7 @@ public final class CmFuzz {
         }
         Ear ear = new Ear();
         ears.add(ear);
-        ear.conversation = manager.connect(new ConnectSpec(new CmPeer(OWN, PEER), PortSpace.TCP,
+        ear.connection = manager.connect(new ConnectSpec(new CmPeer(OWN, PEER), PortSpace.TCP,
                 CONNECTIONS.get(below(2)), 40000, PORT, parameters(), 0x22, Mtu.MTU_4096, 0, null),
                 ear, nowNs);
     }
@@ -356,23 +356,23 @@ public final class CmFuzz {
 
     private void act() throws RdmaException {
         Ear ear = ears.isEmpty() ? null : ears.get(below(Math.min(256, ears.size())));
-        IbCmConnection conversation = ear == null ? null : ear.conversation;
-        if (ear == null || conversation == null) {
+        IbCmConnection connection = ear == null ? null : ear.connection;
+        if (ear == null || connection == null) {
             return;
         }
         switch (below(8)) {
-            case 0, 1 -> conversation.accept(parameters(), 0x22, nowNs);
-            case 2 -> conversation.establish();
-            case 3 -> conversation.reject(RejectReason.CONSUMER_DEFINED, new byte[below(149)]);
-            case 4 -> conversation.disconnect(nowNs);
+            case 0, 1 -> connection.accept(parameters(), 0x22, nowNs);
+            case 2 -> connection.establish();
+            case 3 -> connection.reject(RejectReason.CONSUMER_DEFINED, new byte[below(149)]);
+            case 4 -> connection.disconnect(nowNs);
             case 5 -> {
-                conversation.close(nowNs);
+                connection.close(nowNs);
                 ear.isOver = true;
             }
-            case 6 -> conversation.queuePairAttributes(
+            case 6 -> connection.queuePairAttributes(
                     List.of(QueuePairState.values()).get(below(QueuePairState.values().length)),
                     parameters(), 1);
-            default -> conversation.communicationEstablished();
+            default -> connection.communicationEstablished();
         }
     }
 
@@ -399,8 +399,8 @@ public final class CmFuzz {
         datagrams.close();
         takeMessages();
         elapse(CmSettings.nanos(40));
-        if (manager.conversationCount() != 0 || manager.deadlineNs() != Long.MAX_VALUE) {
-            throw new AssertionError(manager.conversationCount() + " are left");
+        if (manager.connectionCount() != 0 || manager.deadlineNs() != Long.MAX_VALUE) {
+            throw new AssertionError(manager.connectionCount() + " are left");
         }
     }
 
@@ -408,23 +408,23 @@ public final class CmFuzz {
         Ear called = new Ear();
         Ear calling = new Ear();
         manager.listen(offer(PortSpace.TCP, QueuePairType.RC, PORT),
-                (conversation, sourcePort, parameters) -> {
-                    called.conversation = conversation;
+                (connection, sourcePort, parameters) -> {
+                    called.connection = connection;
                     return called;
                 });
         IbConnectionManager client = new IbConnectionManager(CmSettings.defaults(2),
                 random::nextInt);
-        calling.conversation = client.connect(new ConnectSpec(new CmPeer(PEER, OWN), PortSpace.TCP,
+        calling.connection = client.connect(new ConnectSpec(new CmPeer(PEER, OWN), PortSpace.TCP,
                 QueuePairType.RC, 40000, PORT, new ConnectionParameters(), 0x10, Mtu.MTU_4096, 0,
                 null), calling, nowNs);
         carry(client, PEER, manager, OWN);
-        IbCmConnection server = called.conversation;
+        IbCmConnection server = called.connection;
         if (server == null) {
             throw new AssertionError("the request was not heard");
         }
         server.accept(new ConnectionParameters(), 0x22, nowNs);
         carry(manager, OWN, client, PEER);
-        calling.conversation.establish();
+        calling.connection.establish();
         carry(client, PEER, manager, OWN);
         if (server.state() != IbCmConnection.State.ESTABLISHED) {
             throw new AssertionError("the next connection is " + server.state());

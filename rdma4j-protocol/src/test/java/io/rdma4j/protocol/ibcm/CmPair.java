@@ -53,7 +53,7 @@ abstract class CmPair {
         final List<String> events = new ArrayList<>();
         final Queue<byte[]> late = new ArrayDeque<>();
         @Nullable
-        IbCmConnection conversation;
+        IbCmConnection connection;
         @Nullable
         DatagramRequest asked;
         byte[] heard = {};
@@ -64,15 +64,15 @@ abstract class CmPair {
             this.address = address;
         }
 
-        IbCmConnection conversation() {
-            IbCmConnection present = conversation;
+        IbCmConnection connection() {
+            IbCmConnection present = connection;
             assertThat(present).isNotNull();
             return present;
         }
 
         void connect(ConnectionParameters parameters) {
             own = parameters;
-            conversation = manager.connect(call(parameters, nextQueuePair++), this, nowNs);
+            connection = manager.connect(call(parameters, nextQueuePair++), this, nowNs);
         }
 
         DatagramLookup lookUp(byte[] privateData) {
@@ -84,7 +84,7 @@ abstract class CmPair {
                 ConnectionParameters parameters) {
             events.add("request from port " + sourcePort);
             heard = parameters.privateData();
-            conversation = request;
+            connection = request;
             return this;
         }
 
@@ -103,7 +103,7 @@ abstract class CmPair {
                 return;
             }
             try {
-                conversation().establish();
+                connection().establish();
             } catch (RdmaException e) {
                 throw new AssertionError(e);
             }
@@ -151,9 +151,9 @@ abstract class CmPair {
             if (!acceptsAtOnce) {
                 return;
             }
-            if (conversation != null
-                    && conversation.state() == IbCmConnection.State.REQUEST_RECEIVED) {
-                conversation.accept(own, 0x222222, nowNs);
+            if (connection != null
+                    && connection.state() == IbCmConnection.State.REQUEST_RECEIVED) {
+                connection.accept(own, 0x222222, nowNs);
             }
             if (asked != null) {
                 asked.accept(0x333333, 0x0123_4567, own.privateData(), nowNs);

@@ -36,12 +36,12 @@ class ConnectionManagerTest extends CmPair {
     @Test
     void messagesOfAConnectionHaveItsTrafficClass() throws Exception {
         listen(1);
-        client.conversation = client.manager.connect(
+        client.connection = client.manager.connect(
                 new ConnectSpec(new CmPeer(CLIENT, SERVER), PortSpace.TCP, QueuePairType.RC, 40000,
                         PORT, new ConnectionParameters(), 0x111111, Mtu.MTU_4096, 0x60, null),
                 client, nowNs);
         run(1);
-        client.conversation().disconnect(nowNs);
+        client.connection().disconnect(nowNs);
         settle();
         assertThat(carried).hasSizeGreaterThan(3);
         assertThat(trafficClasses).containsOnly(0x60);
@@ -64,15 +64,15 @@ class ConnectionManagerTest extends CmPair {
                 .retryCount(2).rnrRetryCount(4));
         server.acceptsAtOnce = false;
         run(1);
-        QueuePairAttributes serverRtr = server.conversation()
+        QueuePairAttributes serverRtr = server.connection()
                 .queuePairAttributes(QueuePairState.RTR, server.own, 1);
-        QueuePairAttributes serverRts = server.conversation()
+        QueuePairAttributes serverRts = server.connection()
                 .queuePairAttributes(QueuePairState.RTS, server.own, 1);
         server.acceptsAtOnce = true;
         run(1);
-        QueuePairAttributes clientRtr = client.conversation()
+        QueuePairAttributes clientRtr = client.connection()
                 .queuePairAttributes(QueuePairState.RTR, client.own, 1);
-        QueuePairAttributes clientRts = client.conversation()
+        QueuePairAttributes clientRts = client.connection()
                 .queuePairAttributes(QueuePairState.RTS, client.own, 1);
 
         assertThat(serverRtr.destinationQueuePair()).isEqualTo(0x111111);
@@ -109,7 +109,7 @@ class ConnectionManagerTest extends CmPair {
         listen(1);
         client.connect(new ConnectionParameters());
         run(1);
-        client.conversation().disconnect(nowNs);
+        client.connection().disconnect(nowNs);
         settle();
         assertThat(client.events).containsExactly("reply", "disconnected", "time-wait over");
         assertThat(server.events).containsExactly("request from port 40000", "established",
@@ -122,7 +122,7 @@ class ConnectionManagerTest extends CmPair {
         listen(1);
         client.connect(new ConnectionParameters());
         run(1);
-        server.conversation().onReadyToUse();
+        server.connection().onReadyToUse();
         assertThat(server.events).containsExactly("request from port 40000", "established");
     }
 
@@ -189,7 +189,7 @@ class ConnectionManagerTest extends CmPair {
         client.connect(new ConnectionParameters());
         run(1);
         assertThat(client.events).containsExactly("rejected 3");
-        server.conversation().reject(RejectReason.CONSUMER_DEFINED, new byte[0]);
+        server.connection().reject(RejectReason.CONSUMER_DEFINED, new byte[0]);
         run(1);
         client.connect(new ConnectionParameters());
         run(1);
@@ -203,7 +203,7 @@ class ConnectionManagerTest extends CmPair {
         listen(1);
         client.connect(new ConnectionParameters());
         run(1);
-        server.conversation().reject(RejectReason.CONSUMER_DEFINED, new byte[]{1, 2, 3});
+        server.connection().reject(RejectReason.CONSUMER_DEFINED, new byte[]{1, 2, 3});
         run(1);
         assertThat(client.events).containsExactly("rejected 28");
         CmMessage.Reject reject = (CmMessage.Reject) carried.getLast();
@@ -248,7 +248,7 @@ class ConnectionManagerTest extends CmPair {
         isLost = message -> message instanceof CmMessage.Reply
                 || message instanceof CmMessage.Reject;
         run(1);
-        client.conversation().close(nowNs);
+        client.connection().close(nowNs);
         run(1);
         isLost = message -> false;
         settle();
@@ -263,12 +263,12 @@ class ConnectionManagerTest extends CmPair {
         listen(1);
         client.connect(new ConnectionParameters());
         run(1);
-        server.conversation().disconnect(nowNs);
+        server.connection().disconnect(nowNs);
         run(1);
         assertThat(client.events).containsExactly("reply", "disconnected");
         assertThat(server.events).last().isEqualTo("disconnected");
         // The other side may still say so too.
-        client.conversation().disconnect(nowNs);
+        client.connection().disconnect(nowNs);
         settle();
         assertThat(client.events).containsExactly("reply", "disconnected", "time-wait over");
     }
@@ -278,8 +278,8 @@ class ConnectionManagerTest extends CmPair {
         listen(1);
         client.connect(new ConnectionParameters());
         run(1);
-        client.conversation().disconnect(nowNs);
-        server.conversation().disconnect(nowNs);
+        client.connection().disconnect(nowNs);
+        server.connection().disconnect(nowNs);
         settle();
         assertThat(client.events).containsExactly("reply", "disconnected", "time-wait over");
         assertThat(server.events).endsWith("disconnected", "time-wait over");
@@ -292,7 +292,7 @@ class ConnectionManagerTest extends CmPair {
         client.connect(new ConnectionParameters());
         run(1);
         isLost = first(type, 2);
-        client.conversation().disconnect(nowNs);
+        client.connection().disconnect(nowNs);
         settle();
         assertThat(client.events).containsExactly("reply", "disconnected", "time-wait over");
         assertThat(server.events).endsWith("disconnected", "time-wait over");
@@ -304,7 +304,7 @@ class ConnectionManagerTest extends CmPair {
         client.connect(new ConnectionParameters());
         run(1);
         isLost = message -> true;
-        client.conversation().disconnect(nowNs);
+        client.connection().disconnect(nowNs);
         settle();
         assertThat(client.events).containsExactly("reply", "disconnected", "time-wait over");
         assertThat(count(CmMessage.DisconnectRequest.class)).isEqualTo(5);
@@ -317,8 +317,8 @@ class ConnectionManagerTest extends CmPair {
         run(1);
         ByteBuffer mad = ByteBuffer.allocate(IbConnectionManager.MESSAGE_LENGTH);
         CmMessage.encode(1,
-                new CmMessage.DisconnectRequest(client.conversation().localId(),
-                        server.conversation().localId(), 0x222222, PrivateData.NONE),
+                new CmMessage.DisconnectRequest(client.connection().localId(),
+                        server.connection().localId(), 0x222222, PrivateData.NONE),
                 mad);
         Gid stranger = new Gid(0, 0xffff_0a00_0009L);
         server.manager.onMad(mad.flip(), new CmPeer(SERVER, stranger), nowNs);
@@ -330,7 +330,7 @@ class ConnectionManagerTest extends CmPair {
         listen(1);
         client.connect(new ConnectionParameters());
         run(1);
-        client.conversation().close(nowNs);
+        client.connection().close(nowNs);
         settle();
         assertThat(client.events).containsExactly("reply");
         assertThat(server.events).contains("disconnected");

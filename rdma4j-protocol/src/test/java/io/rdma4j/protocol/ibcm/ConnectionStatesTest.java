@@ -17,7 +17,7 @@ import java.util.Objects;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What each message does in each state: the whole table. */
-class ConversationTableTest extends CmPair {
+class ConnectionStatesTest extends CmPair {
     private static final String[] MESSAGES = {"REQ", "REP", "RTU", "REJ", "MRA", "DREQ", "DREP"};
 
     private @Nullable Request request;
@@ -61,14 +61,14 @@ class ConversationTableTest extends CmPair {
             throws Exception {
         StringBuilder row = new StringBuilder();
         for (String message : MESSAGES) {
-            ConversationTableTest world = new ConversationTableTest();
+            ConnectionStatesTest world = new ConnectionStatesTest();
             Host host = isActive ? world.client : world.server;
             if (!world.bringTo(state, isActive)) {
                 return;
             }
             CmMessage answer = host.receive(isActive ? SERVER : CLIENT, 1,
                     world.message(message, isActive));
-            IbCmConnection.State now = host.conversation().state();
+            IbCmConnection.State now = host.connection().state();
             String cell = (now == state ? "" : ">" + now)
                     + (answer == null ? "" : "/" + name(answer));
             row.append(" | ").append(cell.isEmpty() ? "." : cell);
@@ -106,7 +106,7 @@ class ConversationTableTest extends CmPair {
         if (state == IbCmConnection.State.REQUEST_RECEIVED) {
             return !isActive;
         }
-        server.conversation().accept(server.own, 0x222222, nowNs);
+        server.connection().accept(server.own, 0x222222, nowNs);
         CmMessage reply = Objects.requireNonNull(server.next());
         if (state == IbCmConnection.State.REPLY_SENT) {
             return !isActive;
@@ -115,13 +115,13 @@ class ConversationTableTest extends CmPair {
         if (state == IbCmConnection.State.REPLY_RECEIVED) {
             return isActive;
         }
-        client.conversation().establish();
+        client.connection().establish();
         server.receive(CLIENT, 1, Objects.requireNonNull(client.next()));
         if (state == IbCmConnection.State.ESTABLISHED) {
             return true;
         }
         Host host = isActive ? client : server;
-        host.conversation().disconnect(nowNs);
+        host.connection().disconnect(nowNs);
         host.next();
         if (state == IbCmConnection.State.DISCONNECT_SENT) {
             return true;
@@ -136,10 +136,10 @@ class ConversationTableTest extends CmPair {
 
     private CmMessage message(String name, boolean toActive) {
         Host host = toActive ? client : server;
-        int own = host.conversation().localId();
+        int own = host.connection().localId();
         int peers = toActive
-                ? (server.conversation == null ? 77 : server.conversation.localId())
-                : client.conversation().localId();
+                ? (server.connection == null ? 77 : server.connection.localId())
+                : client.connection().localId();
         int queuePair = toActive ? 0x111111 : 0x222222;
         return switch (name.toUpperCase(Locale.ROOT)) {
             case "REQ" -> Objects.requireNonNull(request);

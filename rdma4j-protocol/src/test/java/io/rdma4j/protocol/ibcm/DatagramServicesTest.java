@@ -44,7 +44,7 @@ class DatagramServicesTest extends CmPair {
         settle();
         assertThat(client.events).containsExactly(FOUND);
         assertThat(server.events).containsExactly("look-up from port 40000");
-        assertThat(server.manager.conversationCount()).isZero();
+        assertThat(server.manager.connectionCount()).isZero();
     }
 
     @ParameterizedTest
@@ -199,7 +199,7 @@ class DatagramServicesTest extends CmPair {
             server.receive(CLIENT, i, new ServiceRequest(i, 0xffff,
                     ListenSpec.serviceId(PortSpace.UDP, PORT), call(server.own, 1).privateData()));
         }
-        assertThat(server.manager.conversationCount()).isEqualTo(10);
+        assertThat(server.manager.connectionCount()).isEqualTo(10);
         assertThat(server.events).hasSize(10);
     }
 
@@ -213,8 +213,8 @@ class DatagramServicesTest extends CmPair {
             server.next();
         }
         assertThat(server.events).hasSize(10_000);
-        assertThat(server.manager.conversationCount()).isEqualTo(DatagramServices.MAX_ANSWERED);
+        assertThat(server.manager.connectionCount()).isEqualTo(DatagramServices.MAX_ANSWERED);
         settle();
-        assertThat(server.manager.conversationCount()).isZero();
+        assertThat(server.manager.connectionCount()).isZero();
     }
 }

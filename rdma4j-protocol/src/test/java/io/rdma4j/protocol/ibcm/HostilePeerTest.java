@@ -78,7 +78,7 @@ class HostilePeerTest extends CmPair {
                             changed(9, 5, service, 0, 5, 1, 1, usual.privateData())),
                     RejectReason.INVALID_SERVICE_ID);
         }
-        assertThat(server.manager.conversationCount()).isZero();
+        assertThat(server.manager.connectionCount()).isZero();
     }
 
     @Test
@@ -102,10 +102,10 @@ class HostilePeerTest extends CmPair {
         server.receive(CLIENT, 1,
                 changed(9, 5, ListenSpec.serviceId(PortSpace.IB, PORT), 1, 5, 1, 1,
                         request(5).privateData()));
-        IbCmConnection conversation = server.conversation();
+        IbCmConnection connection = server.connection();
         for (QueuePairState state : new QueuePairState[]{QueuePairState.INIT, QueuePairState.RTR,
             QueuePairState.RTS}) {
-            QueuePairAttributes attributes = conversation.queuePairAttributes(state, server.own, 0);
+            QueuePairAttributes attributes = connection.queuePairAttributes(state, server.own, 0);
             InfinibandTransitions.INSTANCE.check(QueuePairType.UC,
                     state == QueuePairState.INIT
                             ? QueuePairState.RESET
@@ -162,9 +162,9 @@ class HostilePeerTest extends CmPair {
         client.connect(new ConnectionParameters());
         run(1);
         Request original = (Request) carried.getFirst();
-        client.conversation().disconnect(nowNs);
+        client.connection().disconnect(nowNs);
         run(1);
-        assertThat(server.conversation().state()).isEqualTo(IbCmConnection.State.TIME_WAIT);
+        assertThat(server.connection().state()).isEqualTo(IbCmConnection.State.TIME_WAIT);
         assertRejected(server.receive(CLIENT, 1, original), RejectReason.STALE_CONNECTION);
     }
 
@@ -176,15 +176,15 @@ class HostilePeerTest extends CmPair {
         Request usual = request(5);
         server.receive(CLIENT, 1,
                 changed(9, 5, usual.serviceId(), 0, 5, resources, resources, usual.privateData()));
-        IbCmConnection conversation = server.conversation();
+        IbCmConnection connection = server.connection();
         int expected = Math.min(resources, CmSettings.defaults(1).maxReadAtomic());
-        assertThat(conversation.queuePairAttributes(QueuePairState.RTR, server.own, 0)
+        assertThat(connection.queuePairAttributes(QueuePairState.RTR, server.own, 0)
                 .maxDestinationReadAtomic()).isEqualTo(expected);
-        assertThat(conversation.queuePairAttributes(QueuePairState.RTS, server.own, 0)
+        assertThat(connection.queuePairAttributes(QueuePairState.RTS, server.own, 0)
                 .maxReadAtomic()).isEqualTo(expected);
-        assertThat(conversation.queuePairAttributes(QueuePairState.INIT, server.own, 0)
+        assertThat(connection.queuePairAttributes(QueuePairState.INIT, server.own, 0)
                 .accessFlags().contains(AccessFlag.REMOTE_READ)).isEqualTo(resources > 0);
-        conversation.accept(server.own, 3, nowNs);
+        connection.accept(server.own, 3, nowNs);
         assertThat(server.next()).isInstanceOfSatisfying(Reply.class, reply -> {
             assertThat(reply.responderResources()).isEqualTo(expected);
             assertThat(reply.initiatorDepth()).isEqualTo(expected);
@@ -244,7 +244,7 @@ class HostilePeerTest extends CmPair {
         listen(100);
         client.connect(new ConnectionParameters());
         run(1);
-        IbCmConnection standing = server.conversation();
+        IbCmConnection standing = server.connection();
         server.acceptsAtOnce = false;
         int rejected = 0;
         for (int i = 1; i <= 10_000; i++) {
@@ -252,7 +252,7 @@ class HostilePeerTest extends CmPair {
                 rejected++;
             }
         }
-        assertThat(server.manager.conversationCount()).isEqualTo(101);
+        assertThat(server.manager.connectionCount()).isEqualTo(101);
         assertThat(rejected).isEqualTo(9900);
         assertThat(standing.state()).isEqualTo(IbCmConnection.State.ESTABLISHED);
         standing.disconnect(nowNs);
@@ -270,8 +270,8 @@ class HostilePeerTest extends CmPair {
                     RejectReason.TIMEOUT.code(), PrivateData.NONE, 0, PrivateData.NONE));
         }
         assertThat(server.events).containsExactly("request from port 40000", "rejected 4");
-        server.conversation().close(nowNs);
-        server.conversation().close(nowNs);
+        server.connection().close(nowNs);
+        server.connection().close(nowNs);
         assertThat(server.receive(STRANGER, 1, changed(2001, 3001))).isNull();
         assertRejected(server.receive(STRANGER, 1, changed(2002, 3002)),
                 RejectReason.NO_RESOURCES);
@@ -299,12 +299,12 @@ class HostilePeerTest extends CmPair {
         listen(10);
         client.connect(new ConnectionParameters());
         run(1);
-        IbCmConnection standing = server.conversation();
+        IbCmConnection standing = server.connection();
         Request original = (Request) carried.getFirst();
         server.acceptsAtOnce = false;
         server.receive(STRANGER, 1, changed(original.senderId(), original.queuePair()));
         assertThat(standing.state()).isEqualTo(IbCmConnection.State.ESTABLISHED);
-        assertThat(server.manager.conversationCount()).isEqualTo(2);
+        assertThat(server.manager.connectionCount()).isEqualTo(2);
     }
 
     // ---------------------------------------------------------------- other people's connections
@@ -314,9 +314,9 @@ class HostilePeerTest extends CmPair {
         listen(1);
         client.connect(new ConnectionParameters());
         run(1);
-        IbCmConnection standing = server.conversation();
+        IbCmConnection standing = server.connection();
         int own = standing.localId();
-        int peers = client.conversation().localId();
+        int peers = client.connection().localId();
         for (CmMessage message : new CmMessage[]{
             new DisconnectRequest(peers, own, 0x222222, PrivateData.NONE),
             new DisconnectReply(peers, own, PrivateData.NONE),
@@ -337,10 +337,10 @@ class HostilePeerTest extends CmPair {
         client.connect(new ConnectionParameters());
         run(1);
         CmMessage answer = server.receive(CLIENT, 1,
-                new DisconnectRequest(client.conversation().localId(),
-                        server.conversation().localId(), 0x222223, PrivateData.NONE));
+                new DisconnectRequest(client.connection().localId(),
+                        server.connection().localId(), 0x222223, PrivateData.NONE));
         assertThat(answer).isNull();
-        assertThat(server.conversation().state()).isEqualTo(IbCmConnection.State.ESTABLISHED);
+        assertThat(server.connection().state()).isEqualTo(IbCmConnection.State.ESTABLISHED);
     }
 
     @Test
@@ -349,10 +349,10 @@ class HostilePeerTest extends CmPair {
         client.connect(new ConnectionParameters());
         run(1);
         CmMessage answer = server.receive(CLIENT, 1,
-                new DisconnectRequest(client.conversation().localId() + 1,
-                        server.conversation().localId(), 0x222222, PrivateData.NONE));
+                new DisconnectRequest(client.connection().localId() + 1,
+                        server.connection().localId(), 0x222222, PrivateData.NONE));
         assertThat(answer).isNull();
-        assertThat(server.conversation().state()).isEqualTo(IbCmConnection.State.ESTABLISHED);
+        assertThat(server.connection().state()).isEqualTo(IbCmConnection.State.ESTABLISHED);
     }
 
     @Test
@@ -373,10 +373,10 @@ class HostilePeerTest extends CmPair {
         run(1);
         // The listener's own identifier: it never asked.
         CmMessage answer = server.receive(CLIENT, 1,
-                new Reply(client.conversation().localId(), server.conversation().localId(), 0, 4, 5,
+                new Reply(client.connection().localId(), server.connection().localId(), 0, 4, 5,
                         1, 1, 0, 0, true, 7, false, 1, PrivateData.NONE));
         assertThat(answer).isInstanceOf(Reject.class);
-        assertThat(server.conversation().state()).isEqualTo(IbCmConnection.State.REQUEST_RECEIVED);
+        assertThat(server.connection().state()).isEqualTo(IbCmConnection.State.REQUEST_RECEIVED);
     }
 
     @Test
@@ -404,17 +404,17 @@ class HostilePeerTest extends CmPair {
         run(1);
         for (Host host : new Host[]{server, client}) {
             Host other = host == server ? client : server;
-            int own = host.conversation().localId();
-            int peers = other.conversation().localId();
+            int own = host.connection().localId();
+            int peers = other.connection().localId();
             for (Reject reject : new Reject[]{rejection(0, own), rejection(peers + 1, own),
                 rejection(own, own), rejection(peers, 0), rejection(0, 0),
                 rejection(peers, own + 1)}) {
                 host.receive(other.address, 1, reject);
-                assertThat(host.conversation().state()).as(reject.toString())
+                assertThat(host.connection().state()).as(reject.toString())
                         .isEqualTo(IbCmConnection.State.ESTABLISHED);
             }
             host.receive(other.address, 1, rejection(peers, own));
-            assertThat(host.conversation().state()).isEqualTo(IbCmConnection.State.TIME_WAIT);
+            assertThat(host.connection().state()).isEqualTo(IbCmConnection.State.TIME_WAIT);
         }
     }
 
@@ -429,8 +429,8 @@ class HostilePeerTest extends CmPair {
         isLost = message -> message instanceof ReadyToUse;
         client.connect(new ConnectionParameters());
         run(1);
-        int own = server.conversation().localId();
-        int peers = client.conversation().localId();
+        int own = server.connection().localId();
+        int peers = client.connection().localId();
         long deadlineNs = server.manager.deadlineNs();
         server.receive(CLIENT, 1, patience(peers + 1, own, 31));
         server.receive(CLIENT, 1, patience(0, own, 31));
@@ -451,8 +451,8 @@ class HostilePeerTest extends CmPair {
         isLost = message -> message instanceof ReadyToUse;
         client.connect(new ConnectionParameters());
         run(1);
-        int own = server.conversation().localId();
-        int peers = client.conversation().localId();
+        int own = server.connection().localId();
+        int peers = client.connection().localId();
         server.receive(CLIENT, 1, new ReadyToUse(peers + 1, own, PrivateData.NONE));
         server.receive(CLIENT, 1, new ReadyToUse(peers, own + 1, PrivateData.NONE));
         server.receive(STRANGER, 1, new ReadyToUse(peers, own, PrivateData.NONE));
@@ -467,15 +467,15 @@ class HostilePeerTest extends CmPair {
         listen(1);
         client.connect(new ConnectionParameters());
         run(1);
-        int own = client.conversation().localId();
-        int peers = server.conversation().localId();
+        int own = client.connection().localId();
+        int peers = server.connection().localId();
         assertThat(client.receive(SERVER, 1, reply(peers + 1, own, 9))).isNull();
         assertThat(client.receive(SERVER, 1, reply(peers, own, 9)))
                 .isInstanceOf(MessageReceipt.class);
-        client.conversation().establish();
+        client.connection().establish();
         client.next();
         assertThat(client.receive(SERVER, 1, reply(peers + 1, own, 9))).isNull();
-        assertThat(client.conversation().remoteQueuePair()).isEqualTo(0x222222);
+        assertThat(client.connection().remoteQueuePair()).isEqualTo(0x222222);
         assertThat(client.events).containsExactly("reply");
     }
 
@@ -489,7 +489,7 @@ class HostilePeerTest extends CmPair {
         listen(5);
         client.connect(new ConnectionParameters());
         run(1);
-        IbCmConnection old = client.conversation();
+        IbCmConnection old = client.connection();
         // The listener's machine died without a word; its successor has the same queue pair again.
         client.connect(new ConnectionParameters());
         Request request = (Request) client.next();
@@ -515,10 +515,10 @@ class HostilePeerTest extends CmPair {
         listen(10);
         server.acceptsAtOnce = false;
         assertThat(server.receive(CLIENT, 1, changed(0, 7))).isNull();
-        server.conversation().accept(server.own, 3, nowNs);
+        server.connection().accept(server.own, 3, nowNs);
         assertThat(server.next()).isInstanceOfSatisfying(Reply.class,
                 reply -> assertThat(reply.receiverId()).isZero());
-        int own = server.conversation().localId();
+        int own = server.connection().localId();
         assertThat(own).isNotZero();
         server.receive(CLIENT, 1, new ReadyToUse(0, own, PrivateData.NONE));
         assertThat(server.events).endsWith("established");
@@ -532,13 +532,13 @@ class HostilePeerTest extends CmPair {
         listen(10);
         client.connect(new ConnectionParameters());
         run(1);
-        IbCmConnection standing = server.conversation();
-        int identifier = client.conversation().localId();
+        IbCmConnection standing = server.connection();
+        int identifier = client.connection().localId();
         for (int queuePair : new int[]{0x111111, 0x111112, 0, 1, 0xffffff}) {
             assertThat(server.receive(CLIENT, 1, changed(identifier, queuePair))).isNull();
         }
         assertThat(standing.state()).isEqualTo(IbCmConnection.State.ESTABLISHED);
-        assertThat(server.manager.conversationCount()).isEqualTo(1);
+        assertThat(server.manager.connectionCount()).isEqualTo(1);
         assertThat(server.events).hasSize(2);
     }
 
@@ -556,8 +556,8 @@ class HostilePeerTest extends CmPair {
             server.receive(CLIENT, 1, new Request(senderId, usual.serviceId(), -1, -1,
                     senderId, 1, 1, extreme, 0, true, 0xffffff, extreme, extreme & 7, 0, 1,
                     extreme & 7, extreme & 15, true, path, path, usual.privateData()));
-            IbCmConnection conversation = server.conversation();
-            QueuePairAttributes attributes = conversation.queuePairAttributes(QueuePairState.RTS,
+            IbCmConnection connection = server.connection();
+            QueuePairAttributes attributes = connection.queuePairAttributes(QueuePairState.RTS,
                     server.own, 0);
             // Never less than ours, and seconds at most.
             assertThat(attributes.timeout())
@@ -566,14 +566,14 @@ class HostilePeerTest extends CmPair {
             assertThat(attributes.rnrRetry()).isEqualTo(extreme & 7);
             assertThat(attributes.sendPsn()).isEqualTo(0xffffff);
             InfinibandTransitions.INSTANCE.check(QueuePairType.RC, QueuePairState.RTR, attributes);
-            conversation.accept(server.own, senderId, nowNs);
+            connection.accept(server.own, senderId, nowNs);
             assertThat(server.next()).isInstanceOf(Reply.class);
-            assertThat(conversation.deadlineNs() - nowNs).isEqualTo(4096L << 18);
+            assertThat(connection.deadlineNs() - nowNs).isEqualTo(4096L << 18);
         }
         isLost = message -> true;
         settle();
         assertThat(server.events).endsWith("unreachable ETIMEDOUT", "unreachable ETIMEDOUT");
-        assertThat(server.manager.conversationCount()).isZero();
+        assertThat(server.manager.connectionCount()).isZero();
     }
 
     @Test
@@ -583,9 +583,9 @@ class HostilePeerTest extends CmPair {
         assertThat(sent).isNotNull();
         client.receive(SERVER, 1, new Reply(9, sent.senderId(), -1, 0xffffff, 0xffffff, 255, 255,
                 31, 3, false, 7, true, -1, PrivateData.NONE));
-        assertThat(client.conversation().queuePairAttributes(QueuePairState.RTS, client.own, 0)
+        assertThat(client.connection().queuePairAttributes(QueuePairState.RTS, client.own, 0)
                 .maxReadAtomic()).isEqualTo(4);
-        assertThat(client.conversation().queuePairAttributes(QueuePairState.RTR, client.own, 0)
+        assertThat(client.connection().queuePairAttributes(QueuePairState.RTR, client.own, 0)
                 .maxDestinationReadAtomic()).isEqualTo(3);
     }
 
@@ -618,7 +618,7 @@ class HostilePeerTest extends CmPair {
         listen(10);
         client.connect(new ConnectionParameters());
         run(1);
-        IbCmConnection theirs = server.conversation();
+        IbCmConnection theirs = server.connection();
         int own = theirs.localId();
         int peers = theirs.remoteId();
         for (int[] ids : new int[][]{{77, own}, {peers, 77}, {77, 78}, {0, 0}}) {
@@ -669,7 +669,7 @@ class HostilePeerTest extends CmPair {
         listen(10);
         client.connect(new ConnectionParameters());
         run(1);
-        IbCmConnection theirs = server.conversation();
+        IbCmConnection theirs = server.connection();
         byte[] answer = answerTo(new LoadAlternatePath(theirs.remoteId(), theirs.localId()));
         // Attribute, both identifiers, length of what follows, status: unsupported.
         assertThat(ByteBuffer.wrap(answer, 16, 2).getShort()).isEqualTo((short) 0x1a);
@@ -699,13 +699,13 @@ class HostilePeerTest extends CmPair {
             world.listen(100);
             world.client.connect(new ConnectionParameters());
             world.run(1);
-            world.client.conversation().disconnect(world.nowNs);
+            world.client.connection().disconnect(world.nowNs);
             world.settle();
             List<CmMessage> old = new ArrayList<>(world.carried);
             world.client.connect(new ConnectionParameters());
             world.run(1);
-            IbCmConnection ours = world.client.conversation();
-            IbCmConnection theirs = world.server.conversation();
+            IbCmConnection ours = world.client.connection();
+            IbCmConnection theirs = world.server.connection();
             world.server.acceptsAtOnce = false;
             for (int round = 0; round < 3; round++) {
                 Collections.shuffle(old, order);
@@ -752,7 +752,7 @@ class HostilePeerTest extends CmPair {
         listen(1);
         server.acceptsAtOnce = false;
         server.receive(CLIENT, 1, changed(9, 5));
-        IbCmConnection request = server.conversation();
+        IbCmConnection request = server.connection();
         assertThatIllegalArgumentException().isThrownBy(() -> request
                 .accept(new ConnectionParameters().privateData(new byte[197]), 3, nowNs));
         assertThatIllegalArgumentException().isThrownBy(

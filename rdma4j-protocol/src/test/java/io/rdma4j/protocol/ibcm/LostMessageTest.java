@@ -15,7 +15,7 @@ import java.util.Random;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Each message of a connection's life lost, repeated or late, at each step, alone and all together. */
-class MessageFateTest extends CmPair {
+class LostMessageTest extends CmPair {
     private static final List<String> CLIENT_LIFE = List.of("reply", "disconnected",
             "time-wait over");
 
@@ -38,7 +38,7 @@ class MessageFateTest extends CmPair {
         listen(1);
         client.connect(new ConnectionParameters());
         run(600_000_000_000L);
-        ending.conversation().disconnect(nowNs);
+        ending.connection().disconnect(nowNs);
         settle();
     }
 
@@ -51,7 +51,7 @@ class MessageFateTest extends CmPair {
 
     private void assertNothingIsLeft() {
         for (Host host : List.of(client, server)) {
-            assertThat(host.manager.conversationCount()).isZero();
+            assertThat(host.manager.connectionCount()).isZero();
             assertThat(host.manager.deadlineNs()).isEqualTo(Long.MAX_VALUE);
         }
     }
@@ -96,7 +96,7 @@ class MessageFateTest extends CmPair {
         listen(1);
         client.connect(new ConnectionParameters());
         carryUntilEstablishedByClient();
-        client.conversation().disconnect(nowNs);
+        client.connection().disconnect(nowNs);
         settle();
         assertThat(server.events).containsExactly("request from port 40000", "disconnected",
                 "time-wait over");
@@ -157,7 +157,7 @@ class MessageFateTest extends CmPair {
         assertThat(server.events).containsExactly("request from port 40000");
         assertThat(carried).anyMatch(message -> message instanceof CmMessage.MessageReceipt receipt
                 && receipt.received() == CmMessage.MessageReceipt.OF_REPLY);
-        client.conversation().establish();
+        client.connection().establish();
         run(1);
         assertThat(server.events).endsWith("established");
     }
@@ -191,7 +191,7 @@ class MessageFateTest extends CmPair {
         listen(1);
         client.connect(new ConnectionParameters());
         run(1);
-        client.conversation().reject(RejectReason.CONSUMER_DEFINED, new byte[]{1});
+        client.connection().reject(RejectReason.CONSUMER_DEFINED, new byte[]{1});
         settle();
         assertThat(server.events).containsExactly("request from port 40000", "rejected 6");
         assertNothingIsLeft();
@@ -201,7 +201,7 @@ class MessageFateTest extends CmPair {
     @ValueSource(strings = {"Reject", "MessageReceipt"})
     void repetitionAndDelayOfOtherMessagesChangeNothing(String message) throws Exception {
         for (boolean isLateNotRepeated : new boolean[]{true, false}) {
-            MessageFateTest world = new MessageFateTest();
+            LostMessageTest world = new LostMessageTest();
             if (isLateNotRepeated) {
                 world.isLate = first(message, 100);
             } else {
@@ -211,7 +211,7 @@ class MessageFateTest extends CmPair {
             world.listen(1);
             world.client.connect(new ConnectionParameters());
             world.run(5_000_000_000L);
-            world.server.conversation().reject(RejectReason.CONSUMER_DEFINED, new byte[0]);
+            world.server.connection().reject(RejectReason.CONSUMER_DEFINED, new byte[0]);
             world.settle();
             assertThat(world.client.events).containsExactly("rejected 28");
             world.assertNothingIsLeft();
@@ -224,9 +224,9 @@ class MessageFateTest extends CmPair {
         listen(1);
         client.connect(new ConnectionParameters());
         run(1);
-        server.conversation().communicationEstablished();
+        server.connection().communicationEstablished();
         assertThat(server.events).endsWith("established");
-        assertThat(catchErrno(() -> server.conversation().communicationEstablished()))
+        assertThat(catchErrno(() -> server.connection().communicationEstablished()))
                 .isEqualTo("EISCONN");
     }
 
@@ -260,7 +260,7 @@ class MessageFateTest extends CmPair {
     @ValueSource(ints = {10, 30, 60})
     void badNetworksEndInAgreementAndLeaveNothingBehind(int percent) throws Exception {
         for (int seed = 0; seed < 200; seed++) {
-            MessageFateTest world = new MessageFateTest();
+            LostMessageTest world = new LostMessageTest();
             Random fate = new Random(seed);
             world.isLost = message -> fate.nextInt(100) < percent;
             world.isRepeated = message -> fate.nextInt(100) < percent;
@@ -269,14 +269,14 @@ class MessageFateTest extends CmPair {
             world.listen(1);
             world.client.connect(new ConnectionParameters());
             world.run(fate.nextLong(30_000_000_000L));
-            if (ending.conversation != null
-                    && ending.conversation.state() == IbCmConnection.State.ESTABLISHED) {
-                ending.conversation.disconnect(world.nowNs);
+            if (ending.connection != null
+                    && ending.connection.state() == IbCmConnection.State.ESTABLISHED) {
+                ending.connection.disconnect(world.nowNs);
             }
             world.run(200_000_000_000L);
-            world.client.conversation().close(world.nowNs);
-            if (world.server.conversation != null) {
-                world.server.conversation.close(world.nowNs);
+            world.client.connection().close(world.nowNs);
+            if (world.server.connection != null) {
+                world.server.connection.close(world.nowNs);
             }
             world.settle();
             String what = "seed " + seed + ": " + world.client.events + ", "

@@ -41,10 +41,10 @@ class UnreachablePeerTest extends CmPair {
 
     private IbCmConnection connect(Gid remote) {
         client.acceptsAtOnce = false;
-        IbCmConnection conversation = client.manager
+        IbCmConnection connection = client.manager
                 .connect(to(remote, PortSpace.TCP, QueuePairType.RC), client, nowNs);
-        client.conversation = conversation;
-        return conversation;
+        client.connection = connection;
+        return connection;
     }
 
     private void lookUp(Gid remote) {
@@ -89,7 +89,7 @@ class UnreachablePeerTest extends CmPair {
         assertThat(sentAtMs).containsExactly(0L, 250L, 500L, 750L, 750L);
         assertThat(sent.subList(0, 4)).hasOnlyElementsOfType(Request.class);
         assertThat(sent.getLast()).isInstanceOf(Reject.class);
-        assertThat(client.manager.conversationCount()).isZero();
+        assertThat(client.manager.connectionCount()).isZero();
         assertThat(client.manager.deadlineNs()).isEqualTo(Long.MAX_VALUE);
     }
 
@@ -175,12 +175,12 @@ class UnreachablePeerTest extends CmPair {
 
     @Test
     void endOfAConnectionIsNeitherAskedForNorRepeatedMoreOften() throws Exception {
-        IbCmConnection conversation = connect(THERE);
+        IbCmConnection connection = connect(THERE);
         runUntil(100 * MILLISECOND);
         receive(new Reply(77, request().senderId(), 0, 4, 5, 1, 1, 0, 0, true, 7, false, 1,
                 PrivateData.NONE));
-        conversation.establish();
-        conversation.disconnect(nowNs);
+        connection.establish();
+        connection.disconnect(nowNs);
         runUntil(LIMIT_NS);
         assertThat(asked).isZero();
         assertThat(sent.stream().filter(DisconnectRequest.class::isInstance)).hasSize(5);
@@ -208,10 +208,10 @@ class UnreachablePeerTest extends CmPair {
 
     @Test
     void whatComesTooLateChangesNothing() {
-        IbCmConnection conversation = connect(THERE);
+        IbCmConnection connection = connect(THERE);
         isRefused = number -> false;
         runUntil(250 * MILLISECOND);
-        conversation.close(nowNs);
+        connection.close(nowNs);
         client.manager.onUnreachable(nowNs);
         runUntil(LIMIT_NS);
         client.manager.onUnreachable(nowNs);

@@ -47,13 +47,13 @@ public final class SoftConnections {
         ListenSpec offer = offer(call);
         CmService service = nic.driver()
                 .call(nowNs -> nic.connectionManager().listen(offer,
-                        (conversation, sourcePort, parameters) -> {
-                            CmPeer peer = conversation.peer();
+                        (ibConnection, sourcePort, parameters) -> {
+                            CmPeer peer = ibConnection.peer();
                             InetSocketAddress local = new InetSocketAddress(
                                     peer.local().address(), call.port());
                             InetSocketAddress remote = new InetSocketAddress(
                                     peer.remote().address(), sourcePort);
-                            Connection connection = new Connection(nic, conversation, local,
+                            Connection connection = new Connection(nic, ibConnection, local,
                                     remote);
                             return connection.eventsFor(
                                     handler.onRequest(via, connection, local, remote,
@@ -92,7 +92,7 @@ public final class SoftConnections {
             Connection connection = new Connection(nic, null, call.source(),
                     call.destination());
             connection.queuePair = call.queuePairNumber();
-            connection.conversation = nic.connectionManager().connect(wanted,
+            connection.ibConnection = nic.connectionManager().connect(wanted,
                     connection.eventsFor(handler), nowNs);
             return connection;
         });
@@ -102,14 +102,14 @@ public final class SoftConnections {
         private final ConnectServices nic;
         private final InetSocketAddress local;
         private final InetSocketAddress remote;
-        private @Nullable IbCmConnection conversation;
+        private @Nullable IbCmConnection ibConnection;
         private int queuePair;
 
-        Connection(ConnectServices nic, @Nullable IbCmConnection conversation,
+        Connection(ConnectServices nic, @Nullable IbCmConnection ibConnection,
                 InetSocketAddress local,
                 InetSocketAddress remote) {
             this.nic = nic;
-            this.conversation = conversation;
+            this.ibConnection = ibConnection;
             this.local = local;
             this.remote = remote;
         }
@@ -118,8 +118,8 @@ public final class SoftConnections {
             FlightEvents.connection(outcome, local, remote, queuePair, reason);
         }
 
-        private IbCmConnection conversation() {
-            IbCmConnection present = conversation;
+        private IbCmConnection ibConnection() {
+            IbCmConnection present = ibConnection;
             if (present == null) {
                 throw new IllegalStateException("the connection has not been called for");
             }
@@ -138,8 +138,8 @@ public final class SoftConnections {
                 public QueuePairAttributes attributes(QueuePairState target)
                         throws RdmaException {
                     QueuePairAttributes attributes = nic.driver()
-                            .call(nowNs -> conversation().queuePairAttributes(target, own,
-                                    nic.gids().indexOf(conversation().peer().local())));
+                            .call(nowNs -> ibConnection().queuePairAttributes(target, own,
+                                    nic.gids().indexOf(ibConnection().peer().local())));
                     Integer timeout = options.acknowledgeTimeout();
                     if (timeout != null && attributes.isSet(QueuePairAttribute.TIMEOUT)) {
                         attributes.timeout(timeout);
@@ -154,7 +154,7 @@ public final class SoftConnections {
                 throws RdmaException {
             nic.driver().call(nowNs -> {
                 queuePair = queuePairNumber;
-                conversation().accept(parameters, queuePairNumber, nowNs);
+                ibConnection().accept(parameters, queuePairNumber, nowNs);
                 return this;
             });
         }
@@ -162,7 +162,7 @@ public final class SoftConnections {
         @Override
         public void establish() throws RdmaException {
             nic.driver().call(nowNs -> {
-                conversation().establish();
+                ibConnection().establish();
                 record(FlightEvents.Outcome.ESTABLISHED, 0);
                 return this;
             });
@@ -171,7 +171,7 @@ public final class SoftConnections {
         @Override
         public void communicationEstablished() throws RdmaException {
             nic.driver().call(nowNs -> {
-                conversation().communicationEstablished();
+                ibConnection().communicationEstablished();
                 return this;
             });
         }
@@ -183,7 +183,7 @@ public final class SoftConnections {
                 case OPTIONS -> RejectReason.VENDOR_OPTION_NOT_SUPPORTED;
             };
             nic.driver().call(nowNs -> {
-                conversation().reject(reason, privateData);
+                ibConnection().reject(reason, privateData);
                 record(FlightEvents.Outcome.REJECTED, reason.code());
                 return this;
             });
@@ -192,14 +192,14 @@ public final class SoftConnections {
         @Override
         public void disconnect() throws RdmaException {
             nic.driver().call(nowNs -> {
-                conversation().disconnect(nowNs);
+                ibConnection().disconnect(nowNs);
                 return this;
             });
         }
 
         @Override
         public void close() {
-            nic.driver().run(nowNs -> conversation().close(nowNs));
+            nic.driver().run(nowNs -> ibConnection().close(nowNs));
         }
 
         IbCmConnection.Events eventsFor(CmConnection.Handler handler) {

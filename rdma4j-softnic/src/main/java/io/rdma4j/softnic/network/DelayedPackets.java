@@ -19,7 +19,7 @@ import java.util.Queue;
  * Packets that are sent later, by time; those of the same time in the order they came. Their number is
  * bounded and their memory is there from the start.
  */
-final class HeldPackets {
+final class DelayedPackets {
     /** As many as Linux's netem holds by default. */
     static final int CAPACITY = 1000;
     private static final int PACKET_BYTES = Opcode.MAX_HEADER_LENGTH + Mtu.MTU_4096.bytes()
@@ -32,7 +32,7 @@ final class HeldPackets {
     private final List<Packet> kept = new ArrayList<>();
     private long count;
 
-    HeldPackets(Arena arena) {
+    DelayedPackets(Arena arena) {
         ByteBuffer memory = arena.allocate((long) CAPACITY * PACKET_BYTES, 64).asByteBuffer();
         for (int i = 0; i < CAPACITY; i++) {
             free.add(new Packet(memory.slice(i * PACKET_BYTES, PACKET_BYTES)));

@@ -16,14 +16,14 @@ import java.util.List;
  * A network that makes another one's network worse: what is sent through it is lost, doubled, damaged, delayed
  * and overtaken as a seed says.
  *
- * <p>Nothing waits. A packet that is not sent at once lies in {@link HeldPackets} until {@link #pollDue}
+ * <p>Nothing waits. A packet that is not sent at once lies in {@link DelayedPackets} until {@link #pollDue}
  * finds it due; when they are full, packets are lost, as in a router.
  */
 public final class ImpairedNetwork implements DatagramNetwork {
     private final DatagramNetwork network;
-    private final Fates fates;
+    private final ImpairmentDraw draw;
     private final Arena arena = Arena.ofAuto();
-    private final HeldPackets held = new HeldPackets(arena);
+    private final DelayedPackets held = new DelayedPackets(arena);
     private final Ports ports = new Ports();
     private volatile long nowNs;
     private volatile long nextDueNs = Long.MAX_VALUE;
@@ -34,7 +34,7 @@ public final class ImpairedNetwork implements DatagramNetwork {
      */
     public ImpairedNetwork(DatagramNetwork network, Impairment impairment) {
         this.network = network;
-        fates = new Fates(impairment);
+        draw = new ImpairmentDraw(impairment);
     }
 
     @Override
@@ -110,7 +110,7 @@ public final class ImpairedNetwork implements DatagramNetwork {
     private boolean sendDue() {
         long timeNs = nowNs;
         while (held.earliestNs() <= timeNs) {
-            HeldPackets.Packet packet = held.removeEarliest();
+            DelayedPackets.Packet packet = held.removeEarliest();
             if (packet.port().send(packet.bytes(), packet.path()) == PacketPort.Sent.KEPT) {
                 held.keep(packet);
                 return false;
@@ -152,11 +152,11 @@ public final class ImpairedNetwork implements DatagramNetwork {
 
         @Override
         public Sent send(OutgoingPacket packet) {
-            fates.next();
-            if (fates.isLost()) {
+            draw.next();
+            if (draw.isLost()) {
                 return Sent.SENT;
             }
-            if (fates.isHarmless()) {
+            if (draw.isHarmless()) {
                 return port.send(packet);
             }
             ByteBuffer datagram = sealer.seal(packet);
@@ -165,24 +165,24 @@ public final class ImpairedNetwork implements DatagramNetwork {
 
         @Override
         public Sent send(ByteBuffer datagram, Path path) {
-            fates.next();
-            if (fates.isLost()) {
+            draw.next();
+            if (draw.isLost()) {
                 return Sent.SENT;
             }
-            return fates.isHarmless()
+            return draw.isHarmless()
                     ? port.send(datagram, path)
                     : hold(datagram.rewind(), path);
         }
 
         private Sent hold(ByteBuffer datagram, Path path) {
             // Late packets queue behind each other; only those that are held back are overtaken.
-            queuedUntilNs = Math.max(queuedUntilNs, nowNs + fates.travelNs());
-            long dueNs = queuedUntilNs + fates.holdNs();
+            queuedUntilNs = Math.max(queuedUntilNs, nowNs + draw.travelNs());
+            long dueNs = queuedUntilNs + draw.holdNs();
             ByteBuffer copy = held.add(port, path, datagram, dueNs);
-            if (copy != null && fates.isDamaged()) {
-                fates.damage(copy, sealer, port.local(), path.destination());
+            if (copy != null && draw.isDamaged()) {
+                draw.damage(copy, sealer, port.local(), path.destination());
             }
-            if (fates.isDoubled()) {
+            if (draw.isDoubled()) {
                 held.add(port, path, datagram.rewind(), dueNs);
             }
             boolean isAllSent = sendDue();

@@ -16,7 +16,7 @@ import static io.rdma4j.protocol.work.Path.UDP_PORT;
  * <p>Each draws the same number of random numbers, so that a share changed in one respect leaves the others
  * as they were: with more loss the same packets are doubled, as far as they are not lost.
  */
-final class Fates {
+final class ImpairmentDraw {
     /** How long a packet is held back at least and at most, so that later ones overtake it. */
     static final long MIN_HOLD_NS = 50_000;
     static final long MAX_HOLD_NS = 1_000_000;
@@ -32,7 +32,7 @@ final class Fates {
     private long travelNs;
     private long holdNs;
 
-    Fates(Impairment impairment) {
+    ImpairmentDraw(Impairment impairment) {
         this.impairment = impairment;
         delayNs = impairment.delay().toNanos();
         jitterNs = impairment.jitter().toNanos();
@@ -40,7 +40,7 @@ final class Fates {
         bits = new Random(~impairment.seed());
     }
 
-    /** Draws the fate of the next packet. */
+    /** Draws what happens to the next packet. */
     void next() {
         isLost = random.nextDouble() < impairment.loss();
         isDoubled = random.nextDouble() < impairment.duplication();

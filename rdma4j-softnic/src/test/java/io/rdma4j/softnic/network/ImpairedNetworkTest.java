@@ -169,7 +169,7 @@ class ImpairedNetworkTest {
     }
 
     @Test
-    void sameSeedMeansTheSameFates() throws Exception {
+    void sameSeedImpairsTheSamePackets() throws Exception {
         Impairment bad = Impairment.parse(
                 "loss=5%,duplicate=5%,corrupt=5%,reorder=5%,delay=1ms,jitter=1ms,seed=7");
         Line first = new Line(bad).sendAll();
@@ -181,7 +181,7 @@ class ImpairedNetworkTest {
     }
 
     @Test
-    void moreLossLeavesTheOtherFatesAsTheyWere() throws Exception {
+    void moreLossLeavesTheOtherImpairmentsAsTheyWere() throws Exception {
         Impairment doubling = Impairment.NONE.withDuplication(0.1).withSeed(3);
         List<Long> more = new Line(doubling.withLoss(0.5)).sendAll().arrived;
         List<Long> all = new Line(doubling).sendAll().arrived;
@@ -195,10 +195,10 @@ class ImpairedNetworkTest {
             line.send(i);
         }
         line.runTo(line.network.nowNs() + 2_000_000_000);
-        assertThat(line.arrived).isEqualTo(all().subList(0, HeldPackets.CAPACITY));
+        assertThat(line.arrived).isEqualTo(all().subList(0, DelayedPackets.CAPACITY));
         line.send(5);
         line.runTo(line.network.nowNs() + 2_000_000_000);
-        assertThat(line.arrived).hasSize(HeldPackets.CAPACITY + 1);
+        assertThat(line.arrived).hasSize(DelayedPackets.CAPACITY + 1);
     }
 
     @Test

@@ -49,7 +49,7 @@ public final class LinuxNetwork implements DatagramNetwork {
     private static final int WANTED_SOCKET_BUFFER = 4 << 20;
 
     private final NetworkInterface networkInterface;
-    private final SocketPoller doorbell;
+    private final SocketPoller poller;
     private final Ports ports = new Ports();
 
     /**
@@ -60,7 +60,7 @@ public final class LinuxNetwork implements DatagramNetwork {
         this.networkInterface = networkInterface;
         try {
             // Small, and a thread that wakes may still look at it.
-            doorbell = new SocketPoller(Arena.ofAuto());
+            poller = new SocketPoller(Arena.ofAuto());
         } catch (LinuxSocket.Refused e) {
             throw new RdmaException(Errno.ENOMEM, "open device",
                     "the system gives nothing to wait with: " + e.getMessage(), e);
@@ -174,7 +174,7 @@ public final class LinuxNetwork implements DatagramNetwork {
     private PacketPort add(LinuxSocket socket, Gid local, Arena memory)
             throws LinuxSocket.Refused {
         LinuxPort port = new LinuxPort(socket, local, networkInterface.getIndex(), memory);
-        doorbell.watch(socket.descriptor());
+        poller.watch(socket.descriptor());
         return ports.add(port);
     }
 
@@ -227,12 +227,12 @@ public final class LinuxNetwork implements DatagramNetwork {
 
     @Override
     public void await(long timeoutNs) {
-        doorbell.await(timeoutNs);
+        poller.await(timeoutNs);
     }
 
     @Override
     public void wake() {
-        doorbell.ring();
+        poller.wake();
     }
 
     @Override
@@ -241,7 +241,7 @@ public final class LinuxNetwork implements DatagramNetwork {
             ((LinuxPort) port).close();
         }
         ports.clear();
-        doorbell.close();
+        poller.close();
     }
 
     private static void close(@Nullable LinuxSocket socket, Arena memory) {

@@ -8,7 +8,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 /**
- * Waits for sockets to have something, or for a ring. One thread waits at a time; any may ring.
+ * Waits until a socket has something, or a thread calls {@link #wake}. One thread waits at a time.
  *
  * <p>The sockets are in an epoll set, which they join and, when they are closed, leave while somebody waits.
  * The wait itself is a ppoll on that set, for its time-out counts nanoseconds.
@@ -24,29 +24,29 @@ final class SocketPoller {
     private static final long SECOND_NS = 1_000_000_000;
 
     private final LinuxCalls waiterCalls;
-    private final LinuxCalls ringerCalls;
+    private final LinuxCalls wakerCalls;
     private final int epoll;
-    private final int bell;
+    private final int eventfd;
     private final MemorySegment polled;
     private final MemorySegment timeout;
     private final MemorySegment taken;
     private final MemorySegment one;
-    private final Object ringing = new Object();
+    private final Object waking = new Object();
     private boolean isClosed;
 
     SocketPoller(Arena arena) throws LinuxSocket.Refused {
         waiterCalls = new LinuxCalls(arena);
-        ringerCalls = new LinuxCalls(arena);
+        wakerCalls = new LinuxCalls(arena);
         epoll = LinuxSocket.Refused.unlessDone(waiterCalls.epollCreate1(EPOLL_CLOEXEC),
                 "epoll_create1");
-        int eventfd = waiterCalls.eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (eventfd < 0) {
+        int result = waiterCalls.eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (result < 0) {
             waiterCalls.close(epoll);
         }
-        bell = LinuxSocket.Refused.unlessDone(eventfd, "eventfd");
+        eventfd = LinuxSocket.Refused.unlessDone(result, "eventfd");
         polled = arena.allocate(2 * POLL_ENTRY, 8);
         entry(0, epoll);
-        entry(POLL_ENTRY, bell);
+        entry(POLL_ENTRY, eventfd);
         timeout = arena.allocate(16, 8);
         taken = arena.allocate(8, 8);
         one = arena.allocate(8, 8);
@@ -70,7 +70,7 @@ final class SocketPoller {
                     "epoll_ctl");
         }
         // Who waits may sleep long: whoever drives the ports shall look at this one as well.
-        ring();
+        wake();
     }
 
     /** @param timeoutNs {@link Long#MAX_VALUE} for ever */
@@ -85,27 +85,27 @@ final class SocketPoller {
         int ready = waiterCalls.ppoll(polled, 2, until);
         // Interrupted by a signal, it has returned early, which harms nobody.
         if (ready > 0 && polled.get(JAVA_SHORT, POLL_ENTRY + 6) != 0) {
-            waiterCalls.read(bell, taken);
+            waiterCalls.read(eventfd, taken);
         }
     }
 
     /** Ends a wait under way, or the next one. */
-    void ring() {
-        synchronized (ringing) {
+    void wake() {
+        synchronized (waking) {
             // After it is closed, its number may be another's.
             if (!isClosed) {
-                ringerCalls.write(bell, one);
+                wakerCalls.write(eventfd, one);
             }
         }
     }
 
     /** Nobody waits any more. */
     void close() {
-        synchronized (ringing) {
+        synchronized (waking) {
             if (!isClosed) {
                 isClosed = true;
-                ringerCalls.close(bell);
-                ringerCalls.close(epoll);
+                wakerCalls.close(eventfd);
+                wakerCalls.close(epoll);
             }
         }
     }
