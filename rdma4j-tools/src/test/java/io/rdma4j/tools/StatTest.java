@@ -95,6 +95,29 @@ class StatTest {
     }
 
     @Test
+    void aStoppedProcessIsLeftOutAndNamed() throws Exception {
+        try (Program stopped = target()) {
+            line(stopped);
+            signal("STOP", stopped);
+            try {
+                assertThat(run("stat")).as(tools.err()).isZero();
+                assertThat(tools.out()).contains("process " + targets.plain().pid() + " ")
+                        .doesNotContain("process " + stopped.pid() + " ");
+                assertThat(tools.err()).contains("stat: process " + stopped.pid()
+                        + " does not answer within 3 s; it may be stopped, and is left out");
+                assertFails(1, "process " + stopped.pid()
+                        + " does not answer within 3 s; it may be stopped", "stat", stopped.pid());
+            } finally {
+                signal("CONT", stopped);
+            }
+        }
+    }
+
+    private static void signal(String name, Program target) throws Exception {
+        assertThat(new ProcessBuilder("kill", "-" + name, target.pid()).start().waitFor()).isZero();
+    }
+
+    @Test
     void jsonHasAllValuesOnOneLine() {
         String pid = targets.plain().pid();
         assertThat(run("stat", pid, "--qp", "--json")).isZero();

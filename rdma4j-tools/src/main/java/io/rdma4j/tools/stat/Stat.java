@@ -63,7 +63,7 @@ public final class Stat implements Callable<Integer> {
                     "--watch takes from 0.01 to 86400 seconds, not " + seconds);
         }
         List<WatchedProcess> processes = new ArrayList<>(
-                pid == null ? WatchedProcess.all() : List.of(WatchedProcess.of(pid)));
+                pid == null ? WatchedProcess.all(this::leftOut) : List.of(WatchedProcess.of(pid)));
         try {
             return show(processes, seconds);
         } finally {
@@ -71,6 +71,11 @@ public final class Stat implements Callable<Integer> {
                 close(process);
             }
         }
+    }
+
+    private void leftOut(long silent) {
+        spec.commandLine().getErr().printf("stat: %s, and is left out%n",
+                WatchedProcess.noAnswer(silent));
     }
 
     private int show(List<WatchedProcess> processes, @Nullable Double seconds)

@@ -15,8 +15,13 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.LongConsumer;
 
 import javax.management.Attribute;
 import javax.management.InstanceNotFoundException;
@@ -36,6 +41,7 @@ import javax.management.remote.JMXServiceURL;
  */
 final class WatchedProcess implements Closeable {
     private static final String DEVICES = "rdma4j.devices";
+    private static final long ANSWER_SECONDS = 3;
 
     private final long pid;
     private final String program;
@@ -47,22 +53,32 @@ final class WatchedProcess implements Closeable {
         this.connector = connector;
     }
 
-    /** {@return the JVMs that have devices open} Those that do not let themselves be asked are left out. */
-    static List<WatchedProcess> all() {
-        List<WatchedProcess> found = new ArrayList<>();
+    /**
+     * {@return the JVMs that have devices open} Those that do not let themselves be asked are left out.
+     *
+     * @param silent is told the process id of each JVM that does not answer, which may be stopped
+     */
+    static List<WatchedProcess> all(LongConsumer silent) {
         String own = String.valueOf(ProcessHandle.current().pid());
+        Map<String, Opening> openings = new LinkedHashMap<>();
         for (VirtualMachineDescriptor each : VirtualMachine.list()) {
             if (!each.id().equals(own)) {
-                try {
-                    WatchedProcess process = open(each.id(), each.displayName());
-                    if (process != null) {
-                        found.add(process);
-                    }
-                } catch (IOException | AttachNotSupportedException notForUs) {
-                    // Ended meanwhile, still starting, or closed to others.
-                }
+                openings.put(each.id(), Opening.begin(each.id(), each.displayName()));
             }
         }
+        List<WatchedProcess> found = new ArrayList<>();
+        openings.forEach((id, opening) -> {
+            try {
+                WatchedProcess process = opening.await();
+                if (process != null) {
+                    found.add(process);
+                }
+            } catch (TimeoutException noAnswer) {
+                silent.accept(Long.parseLong(id));
+            } catch (ExecutionException notForUs) {
+                // Ended meanwhile, still starting, or closed to others.
+            }
+        });
         found.sort(Comparator.comparingLong(process -> process.pid));
         return found;
     }
@@ -70,7 +86,7 @@ final class WatchedProcess implements Closeable {
     /**
      * {@return one JVM}
      *
-     * @throws IOException if there is no such JVM, or it has no device open
+     * @throws IOException if there is no such JVM, it has no device open, or it does not answer
      */
     static WatchedProcess of(long pid) throws IOException {
         String id = String.valueOf(pid);
@@ -78,8 +94,10 @@ final class WatchedProcess implements Closeable {
                 .map(VirtualMachineDescriptor::displayName).findFirst().orElse("");
         WatchedProcess process;
         try {
-            process = open(id, program);
-        } catch (IOException | AttachNotSupportedException e) {
+            process = Opening.begin(id, program).await();
+        } catch (TimeoutException e) {
+            throw new IOException(noAnswer(pid), e);
+        } catch (ExecutionException e) {
             throw new IOException("process " + pid + " is no running JVM that this user may ask",
                     e);
         }
@@ -87,6 +105,53 @@ final class WatchedProcess implements Closeable {
             throw new IOException("process " + pid + " has no rdma4j device open");
         }
         return process;
+    }
+
+    /** {@return words for a process that lets itself be asked and says nothing} */
+    static String noAnswer(long pid) {
+        return "process " + pid + " does not answer within " + ANSWER_SECONDS
+                + " s; it may be stopped";
+    }
+
+    /** A JVM that is being asked, in a thread of its own: one that is stopped never answers. */
+    private static final class Opening {
+        private final CompletableFuture<Optional<WatchedProcess>> opened = new CompletableFuture<>();
+        private final long untilNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(ANSWER_SECONDS);
+
+        static Opening begin(String id, String commandLine) {
+            Opening opening = new Opening();
+            Thread.ofPlatform().daemon().name("rdma4j-stat-" + id)
+                    .start(() -> opening.run(id, commandLine));
+            return opening;
+        }
+
+        private void run(String id, String commandLine) {
+            try {
+                WatchedProcess process = open(id, commandLine);
+                if (!opened.complete(Optional.ofNullable(process)) && process != null) {
+                    process.close();
+                }
+            } catch (IOException | AttachNotSupportedException | RuntimeException e) {
+                opened.completeExceptionally(e);
+            }
+        }
+
+        /** {@return the JVM, null if it has no device open} */
+        @Nullable
+        WatchedProcess await() throws TimeoutException, ExecutionException {
+            try {
+                return opened.get(Math.max(0, untilNs - System.nanoTime()), TimeUnit.NANOSECONDS)
+                        .orElse(null);
+            } catch (TimeoutException e) {
+                if (opened.completeExceptionally(e)) {
+                    throw e;
+                }
+                return opened.join().orElse(null);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new ExecutionException("interrupted", e);
+            }
+        }
     }
 
     // The address comes from a process of this user, which the system lets attach to nobody else's.
