@@ -25,6 +25,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * time, for it holds the error number of the last call.
  */
 final class LinuxCalls {
+    /** A signal came first. */
+    static final int EINTR = 4;
+    /** Somebody else has the lock. */
+    static final int EACCES = 13;
     /** Nothing there, or no room. Numbers of errors: errno(3), as on all processors that Java runs on. */
     static final int EAGAIN = 11;
     /** The kernel or the device cannot do it. */
@@ -72,6 +76,15 @@ final class LinuxCalls {
             JAVA_LONG);
     private static final MethodHandle WRITE = plain("write", JAVA_LONG, JAVA_INT, ADDRESS,
             JAVA_LONG);
+    private static final MethodHandle OPEN = LINKER.downcallHandle(find("open"),
+            FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT), CAPTURE,
+            Linker.Option.firstVariadicArg(2));
+    private static final MethodHandle FCNTL_NUMBER = LINKER.downcallHandle(find("fcntl"),
+            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), CAPTURE,
+            Linker.Option.firstVariadicArg(2));
+    private static final MethodHandle FCNTL_STRUCTURE = LINKER.downcallHandle(find("fcntl"),
+            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS), CAPTURE,
+            Linker.Option.firstVariadicArg(2));
     private static final MethodHandle CLOSE = handle("close", JAVA_INT, JAVA_INT);
 
     private final MemorySegment state;
@@ -209,6 +222,33 @@ final class LinuxCalls {
     long write(int descriptor, MemorySegment from) {
         try {
             return (long) WRITE.invokeExact(descriptor, from, from.byteSize());
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** open(2). {@return the file descriptor} */
+    int open(MemorySegment path, int flags, int mode) {
+        try {
+            return outcome((int) OPEN.invokeExact(state, path, flags, mode));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** fcntl(2) with a number. */
+    int fcntl(int descriptor, int command, int argument) {
+        try {
+            return outcome((int) FCNTL_NUMBER.invokeExact(state, descriptor, command, argument));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** fcntl(2) with a structure. */
+    int fcntl(int descriptor, int command, MemorySegment argument) {
+        try {
+            return outcome((int) FCNTL_STRUCTURE.invokeExact(state, descriptor, command, argument));
         } catch (Throwable t) {
             throw unexpected(t);
         }

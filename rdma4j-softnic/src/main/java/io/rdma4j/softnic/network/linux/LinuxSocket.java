@@ -4,9 +4,13 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_UDP;
+import static io.rdma4j.softnic.network.linux.SocketOption.SOL_SOCKET;
+import static io.rdma4j.softnic.network.linux.SocketOption.SO_ATTACH_REUSEPORT_CBPF;
 import static io.rdma4j.softnic.network.linux.SocketOption.UDP_GRO;
 import static io.rdma4j.softnic.network.linux.SocketOption.UDP_SEGMENT;
+import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 /** A UDP socket that does not block. For one thread at a time; after it is closed every call is refused. */
 final class LinuxSocket implements Outlet {
@@ -76,6 +80,21 @@ final class LinuxSocket implements Outlet {
 
     void bind(MemorySegment address, int length) throws Refused {
         Refused.unlessDone(calls.bind(descriptor, address, length), "bind");
+    }
+
+    /** Gives the kernel the program by which it picks a socket among those that share the port of this one. */
+    void steer(SteeringProgram program) throws Refused {
+        try (Arena call = Arena.ofConfined()) {
+            int length = program.instructions().size();
+            MemorySegment filter = call
+                    .allocate((long) length * SteeringProgram.INSTRUCTION_LENGTH, 8);
+            program.writeTo(filter);
+            // struct sock_fprog: unsigned short, pointer.
+            MemorySegment structure = call.allocate(16, 8);
+            structure.set(JAVA_SHORT, 0, (short) length);
+            structure.set(ADDRESS, 8, filter);
+            set(SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, structure);
+        }
     }
 
     /** Checks that bursts can be sent and received in one call. */

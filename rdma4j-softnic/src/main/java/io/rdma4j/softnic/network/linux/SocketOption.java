@@ -6,6 +6,8 @@ final class SocketOption {
     static final int SO_REUSEADDR = 2;
     static final int SO_SNDBUF = 7;
     static final int SO_RCVBUF = 8;
+    static final int SO_REUSEPORT = 15;
+    static final int SO_ATTACH_REUSEPORT_CBPF = 51;
 
     static final int IPPROTO_IP = 0;
     static final int IP_TOS = 1;

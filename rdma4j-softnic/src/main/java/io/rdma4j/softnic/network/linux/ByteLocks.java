@@ -1,0 +1,82 @@
+package io.rdma4j.softnic.network.linux;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+/**
+ * Locks on single bytes of a file, by which processes tell each other that they are alive: the system lets go of them when a
+ * process ends, however it ends. Java's own file locks are lost with any channel of the process that closes the file; these,
+ * {@code F_OFD_SETLK} of fcntl(2), belong to one open file. Thread safe.
+ */
+final class ByteLocks implements AutoCloseable {
+    private static final int O_RDWR = 2;
+    private static final int O_CLOEXEC = 0x8_0000;
+    private static final int F_DUPFD_CLOEXEC = 1030;
+    private static final int F_OFD_GETLK = 36;
+    private static final int F_OFD_SETLK = 37;
+    private static final short F_WRLCK = 1;
+    private static final short F_UNLCK = 2;
+    /**
+     * A process that ends closes its files by their numbers, and its locks shall be there until its sockets are closed: the
+     * file is kept open by a second number, above those of sockets if the process may have as many.
+     */
+    private static final int HIGH_DESCRIPTOR = 1000;
+
+    private final LinuxCalls calls;
+    /** {@code struct flock}. */
+    private final MemorySegment lock;
+    private final int file;
+    private final int keptOpen;
+
+    ByteLocks(Path path, Arena arena) throws LinuxSocket.Refused {
+        calls = new LinuxCalls(arena);
+        lock = arena.allocate(32, 8);
+        file = LinuxSocket.Refused.unlessDone(
+                calls.open(arena.allocateFrom(path.toString()), O_RDWR | O_CLOEXEC, 0), "open");
+        keptOpen = calls.fcntl(file, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
+    }
+
+    /** Takes the lock of a byte. {@return false if another process has it} */
+    synchronized boolean tryLock(long at) throws LinuxSocket.Refused {
+        int result = apply(F_OFD_SETLK, F_WRLCK, at);
+        if (result == -LinuxCalls.EAGAIN || result == -LinuxCalls.EACCES) {
+            return false;
+        }
+        LinuxSocket.Refused.unlessDone(result, "fcntl F_OFD_SETLK");
+        return true;
+    }
+
+    synchronized void unlock(long at) throws LinuxSocket.Refused {
+        LinuxSocket.Refused.unlessDone(apply(F_OFD_SETLK, F_UNLCK, at), "fcntl F_OFD_SETLK");
+    }
+
+    /** {@return whether another process has the lock of a byte} Own locks are none of others. */
+    synchronized boolean isLockedByOther(long at) throws LinuxSocket.Refused {
+        LinuxSocket.Refused.unlessDone(apply(F_OFD_GETLK, F_WRLCK, at), "fcntl F_OFD_GETLK");
+        return lock.get(JAVA_SHORT, 0) != F_UNLCK;
+    }
+
+    private int apply(int command, short kind, long at) {
+        lock.fill((byte) 0);
+        lock.set(JAVA_SHORT, 0, kind);
+        lock.set(JAVA_LONG, 8, at);
+        lock.set(JAVA_LONG, 16, 1);
+        // l_pid has to be 0.
+        lock.set(JAVA_INT, 24, 0);
+        return calls.fcntl(file, command, lock);
+    }
+
+    /** Lets go of all locks. */
+    @Override
+    public synchronized void close() {
+        calls.close(file);
+        if (keptOpen >= 0) {
+            calls.close(keptOpen);
+        }
+    }
+}

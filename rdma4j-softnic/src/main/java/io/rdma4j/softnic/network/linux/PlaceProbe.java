@@ -1,0 +1,50 @@
+package io.rdma4j.softnic.network.linux;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * A datagram that finds out which process has a place in the group of sockets that share a port: the steering program
+ * sends it to the place that it names, and who receives it writes its prefix into the table of the group. A number that only
+ * readers of the table know keeps strangers from answering. No RoCE device takes it for a packet: its opcode is reserved.
+ */
+final class PlaceProbe {
+    /** What it begins with: opcode 0xff and three bytes more. */
+    static final int MAGIC = 0xff72_3470;
+    /** Where the place is: a byte. */
+    static final int PLACE = 4;
+    static final int LENGTH = 24;
+    private static final int GROUP = 8;
+    private static final int NONCE = 16;
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED
+            .withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED
+            .withOrder(ByteOrder.BIG_ENDIAN);
+
+    private PlaceProbe() {}
+
+    static void write(MemorySegment probe, int group, int place, long nonce) {
+        probe.fill((byte) 0);
+        probe.set(INT, 0, MAGIC);
+        probe.set(ValueLayout.JAVA_BYTE, PLACE, (byte) place);
+        probe.set(INT, GROUP, group);
+        probe.set(LONG, NONCE, nonce);
+    }
+
+    static boolean is(MemorySegment bytes, long at, int length) {
+        return length == LENGTH && bytes.get(INT, at) == MAGIC;
+    }
+
+    static int place(MemorySegment bytes, long at) {
+        return bytes.get(ValueLayout.JAVA_BYTE, at + PLACE) & 0xff;
+    }
+
+    static int group(MemorySegment bytes, long at) {
+        return bytes.get(INT, at + GROUP);
+    }
+
+    static long nonce(MemorySegment bytes, long at) {
+        return bytes.get(LONG, at + NONCE);
+    }
+}

@@ -1,0 +1,42 @@
+package io.rdma4j.softnic.network.linux;
+
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.verbs.Gid;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** Sends probes to the sockets that share a port, from a socket that is none of them. One thread at a time. */
+final class ProbeSender implements AutoCloseable {
+    private final MemorySegment probe;
+    private final MemorySegment name;
+    private final MemorySegment header;
+    private final LinuxSocket ipv4;
+    private final LinuxSocket ipv6;
+
+    ProbeSender(Arena arena) throws LinuxSocket.Refused {
+        probe = arena.allocate(PlaceProbe.LENGTH, 8);
+        name = arena.allocate(SocketAddress.MAX_LENGTH, 8);
+        header = arena.allocate(MessageHeader.LENGTH, 8);
+        MemorySegment iovec = arena.allocate(MessageHeader.IOVEC_LENGTH, 8);
+        MessageHeader.name(header, name);
+        MessageHeader.iovecs(header, iovec, 1);
+        MessageHeader.iovec(iovec, 0, probe.address(), PlaceProbe.LENGTH);
+        ipv4 = LinuxSocket.open(SocketAddress.AF_INET, arena);
+        ipv6 = LinuxSocket.open(SocketAddress.AF_INET6, arena);
+    }
+
+    /** Sends one; that it was refused shows when no answer comes. */
+    void send(Gid address, int scope, int group, int place, long nonce) {
+        PlaceProbe.write(probe, group, place, nonce);
+        MessageHeader.nameLength(header,
+                SocketAddress.write(name, address, Path.UDP_PORT, scope));
+        (address.isIpv4() ? ipv4 : ipv6).send(header);
+    }
+
+    @Override
+    public void close() {
+        ipv4.close();
+        ipv6.close();
+    }
+}

@@ -1,0 +1,72 @@
+package io.rdma4j.softnic.network.linux;
+
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Where processes of one user find each other: {@code XDG_RUNTIME_DIR}, or a folder of the user's own under
+ * {@code /dev/shm} or the temporary directory. A folder that others could have made, or can write to, is not used.
+ */
+final class SharedFolder {
+    private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions
+            .fromString("rwx------");
+
+    private SharedFolder() {}
+
+    /** {@return the folder, made if it was not there; null if there is none that can be trusted} */
+    static @Nullable Path ofUser() {
+        for (Path candidate : candidates()) {
+            try {
+                return made(candidate);
+            } catch (IOException | RuntimeException next) {
+                // The next one may do.
+            }
+        }
+        return null;
+    }
+
+    private static List<Path> candidates() {
+        String user = "rdma4j-" + user();
+        String runtime = System.getenv("XDG_RUNTIME_DIR");
+        Path temporary = Path.of(System.getProperty("java.io.tmpdir", "/tmp")).resolve(user);
+        Path memory = Path.of("/dev/shm").resolve(user);
+        return runtime == null || runtime.isBlank()
+                ? List.of(memory, temporary)
+                : List.of(Path.of(runtime).resolve("rdma4j"), memory, temporary);
+    }
+
+    private static int user() {
+        try {
+            return (int) Files.getAttribute(Path.of("/proc/self"), "unix:uid");
+        } catch (IOException e) {
+            throw new IllegalStateException("the system does not say whose process this is", e);
+        }
+    }
+
+    private static Path made(Path folder) throws IOException {
+        if (!Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
+            try {
+                Files.createDirectory(folder, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
+            } catch (FileAlreadyExistsException another) {
+                // Checked like one that was there before.
+            }
+        }
+        boolean isOwn = (int) Files.getAttribute(folder, "unix:uid",
+                LinkOption.NOFOLLOW_LINKS) == user();
+        if (!isOwn || !Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)
+                || !Files.getPosixFilePermissions(folder, LinkOption.NOFOLLOW_LINKS)
+                        .equals(OWNER_ONLY)) {
+            throw new IOException(folder + " is not this user's alone");
+        }
+        return folder;
+    }
+}

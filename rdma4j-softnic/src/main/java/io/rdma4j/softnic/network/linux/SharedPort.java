@@ -1,0 +1,416 @@
+package io.rdma4j.softnic.network.linux;
+
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * This process's share of UDP port 4791: a prefix of numbers that no other process of the user has, its sockets in the
+ * groups of those that share an address, and the steering programs by which the kernel tells the sockets apart.
+ *
+ * <p>The kernel keeps the sockets of a group in places: a new one comes last, and when one is closed the last takes its
+ * place. {@link SharedTable} holds who is where. When a process has died the table is out of date, and what the program
+ * steers may reach another process; whoever receives such a packet, joins or leaves brings the table up to date
+ * ({@link #mend}): it asks each place who is there with a {@link PlaceProbe}.
+ *
+ * <p>Thread safe. The lock is held by one process at a time, and never while anything waits for long.
+ */
+final class SharedPort implements AutoCloseable {
+    private static final System.Logger LOG = System.getLogger(SharedPort.class.getName());
+    private static final long CHANGE_LOCK = 0;
+    private static final long LIFE_LOCKS = 1 << 20;
+    private static final long LOCK_TIMEOUT_NS = 5_000_000_000L;
+    private static final long LOCK_RETRY_NS = 100_000;
+    private static final long ANSWER_TIMEOUT_NS = 20_000_000;
+    private static final long ANSWER_RETRY_NS = 50_000;
+    private static final int MAX_PROBE_ROUNDS = 3;
+
+    private final Path file;
+    private final Arena arena;
+    private final ByteLocks locks;
+    private final SharedTable table;
+    private final ProbeSender probes;
+    /** Threads of this process; the system's lock knows the process alone. */
+    private final ReentrantLock own = new ReentrantLock();
+    private final SecureRandom random = new SecureRandom();
+    /** Guarded by {@link #own}: the socket of this process in each group. */
+    private final Map<Integer, LinuxSocket> sockets = new HashMap<>();
+    private final Set<Integer> prefixes = new HashSet<>();
+    private final int prefix;
+
+    /** Makes a socket a member of a group: it may be bound beside others from now on, and is. */
+    interface Binding {
+        void bind(LinuxSocket socket) throws LinuxSocket.Refused;
+    }
+
+    /**
+     * Takes part in what the processes that use a folder share.
+     *
+     * @param name of the file, which tells apart what has nothing to do with each other
+     * @throws RdmaException EACCES if the file cannot be used, EBUSY if processes of another version use it, EAGAIN if all
+     *         prefixes are taken
+     */
+    static SharedPort open(Path folder, String name) throws RdmaException {
+        Arena arena = Arena.ofShared();
+        try {
+            return new SharedPort(folder.resolve(name), arena);
+        } catch (RdmaException e) {
+            arena.close();
+            throw e;
+        } catch (IOException | LinuxSocket.Refused e) {
+            arena.close();
+            throw new RdmaException(Errno.EACCES, "share UDP port 4791",
+                    folder.resolve(name) + " cannot be used: " + e.getMessage(), e);
+        }
+    }
+
+    private SharedPort(Path file, Arena arena)
+            throws IOException, LinuxSocket.Refused, RdmaException {
+        this.file = file;
+        this.arena = arena;
+        try {
+            Files.createFile(file, PosixFilePermissions
+                    .asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        } catch (FileAlreadyExistsException another) {
+            // Made by another process, or by one that has ended.
+        }
+        locks = new ByteLocks(file, arena);
+        table = SharedTable.map(file, arena);
+        probes = new ProbeSender(arena);
+        lock();
+        try {
+            requireVersion();
+            prefix = takePrefix();
+        } catch (RdmaException | LinuxSocket.Refused e) {
+            locks.close();
+            probes.close();
+            throw e;
+        } finally {
+            unlock();
+        }
+    }
+
+    private void requireVersion() throws LinuxSocket.Refused, RdmaException {
+        if (table.version() == SharedTable.VERSION) {
+            return;
+        }
+        for (int other = SharedTable.FIRST_PREFIX; other <= SharedTable.LAST_PREFIX; other++) {
+            if (locks.isLockedByOther(LIFE_LOCKS + other)) {
+                throw new RdmaException(Errno.EBUSY, "share UDP port 4791", "process "
+                        + table.process(other) + " shares it by the rules of another version of"
+                        + " rdma4j (" + table.version() + ", not " + SharedTable.VERSION
+                        + "): end it, or use the same version");
+            }
+        }
+        table.clear();
+    }
+
+    // ---------------------------------------------------------------- prefixes
+
+    /** {@return the upper 8 bits of this process's queue pair numbers and communication identifiers} */
+    int prefix() {
+        return prefix;
+    }
+
+    /** {@return whether a prefix is this process's} */
+    boolean isOwn(int candidate) {
+        own.lock();
+        try {
+            return prefixes.contains(candidate);
+        } finally {
+            own.unlock();
+        }
+    }
+
+    /** The one after the last: what was sent to a process that has died shall not reach a new one. */
+    private int takePrefix() throws LinuxSocket.Refused, RdmaException {
+        Set<Integer> inUse = new HashSet<>();
+        for (int group = 0; group < SharedTable.MAX_GROUPS; group++) {
+            inUse.addAll(table.places(group));
+        }
+        int candidate = table.lastTaken();
+        for (int i = SharedTable.FIRST_PREFIX; i <= SharedTable.LAST_PREFIX; i++) {
+            candidate = candidate >= SharedTable.LAST_PREFIX
+                    ? SharedTable.FIRST_PREFIX
+                    : candidate + 1;
+            if (!inUse.contains(candidate) && !prefixes.contains(candidate)
+                    && locks.tryLock(LIFE_LOCKS + candidate)) {
+                table.taken(candidate, ProcessHandle.current().pid());
+                prefixes.add(candidate);
+                return candidate;
+            }
+        }
+        throw new RdmaException(Errno.EAGAIN, "share UDP port 4791", "all "
+                + SharedTable.LAST_PREFIX + " shares are taken by other processes; end some");
+    }
+
+    private boolean isAlive(int other) throws LinuxSocket.Refused {
+        return prefixes.contains(other) || locks.isLockedByOther(LIFE_LOCKS + other);
+    }
+
+    // ---------------------------------------------------------------- groups
+
+    /**
+     * Binds a socket to an address beside those of other processes.
+     *
+     * @param scope of an address of the link, else 0
+     */
+    void join(Gid address, int scope, LinuxSocket socket, Binding binding)
+            throws LinuxSocket.Refused, RdmaException {
+        lock();
+        try {
+            int found = table.find(address, scope);
+            int group = found < 0 ? table.begin(address, scope) : found;
+            if (group < 0 || table.places(group).size() >= SharedTable.MAX_PLACES) {
+                throw new RdmaException(Errno.EAGAIN, "share UDP port 4791",
+                        "no more sockets can share it on this machine");
+            }
+            boolean isUncertain = table.isChanging(group);
+            table.changing(group, true);
+            try {
+                binding.bind(socket);
+            } catch (LinuxSocket.Refused e) {
+                table.changing(group, isUncertain);
+                throw e;
+            }
+            sockets.put(group, socket);
+            List<Integer> before = table.places(group);
+            List<Integer> members = alive(before);
+            isUncertain |= members.size() < before.size();
+            members.add(prefix);
+            settle(group, isUncertain ? inOrder(group, members) : members);
+        } finally {
+            unlock();
+        }
+    }
+
+    /** Closes a socket, and lets the others know who takes its place. */
+    void leave(LinuxSocket socket) throws LinuxSocket.Refused, RdmaException {
+        lock();
+        try {
+            int group = groupOf(socket);
+            if (group < 0) {
+                socket.close();
+                return;
+            }
+            List<Integer> places = new ArrayList<>(table.places(group));
+            int place = places.indexOf(prefix);
+            if (place >= 0) {
+                int last = places.removeLast();
+                if (place < places.size()) {
+                    places.set(place, last);
+                }
+            }
+            boolean isUncertain = table.isChanging(group);
+            table.changing(group, true);
+            // While it can: afterwards it is no member any more.
+            attach(group, places);
+            sockets.remove(group);
+            socket.close();
+            table.places(group, places);
+            table.changing(group, isUncertain && !places.isEmpty());
+        } finally {
+            unlock();
+        }
+    }
+
+    /** The places of a group are known. */
+    private void settle(int group, List<Integer> places) throws LinuxSocket.Refused {
+        table.places(group, places);
+        attach(group, places);
+        table.changing(group, false);
+    }
+
+    private List<Integer> alive(List<Integer> places) throws LinuxSocket.Refused {
+        List<Integer> alive = new ArrayList<>();
+        for (int each : places) {
+            if (isAlive(each)) {
+                alive.add(each);
+            }
+        }
+        return alive;
+    }
+
+    private int groupOf(LinuxSocket socket) {
+        for (Map.Entry<Integer, LinuxSocket> each : sockets.entrySet()) {
+            if (each.getValue() == socket) {
+                return each.getKey();
+            }
+        }
+        return -1;
+    }
+
+    private void attach(int group, List<Integer> places) throws LinuxSocket.Refused {
+        LinuxSocket socket = sockets.get(group);
+        if (socket == null) {
+            return;
+        }
+        Map<Integer, Integer> byPrefix = new HashMap<>();
+        for (int place = 0; place < places.size(); place++) {
+            byPrefix.put(places.get(place), place);
+        }
+        socket.steer(SteeringProgram.of(byPrefix, table.services()));
+    }
+
+    // ---------------------------------------------------------------- after a process has died
+
+    /**
+     * A packet of another process has reached this one: brings the groups of this process up to date.
+     *
+     * @return whether any process had died, or had left a change unfinished
+     */
+    boolean mend() throws LinuxSocket.Refused, RdmaException {
+        lock();
+        try {
+            boolean isMended = false;
+            for (int group : sockets.keySet()) {
+                List<Integer> places = table.places(group);
+                List<Integer> alive = alive(places);
+                if (alive.size() < places.size() || table.isChanging(group)) {
+                    settle(group, inOrder(group, alive));
+                    isMended = true;
+                }
+            }
+            return isMended;
+        } finally {
+            unlock();
+        }
+    }
+
+    /** {@return the processes of a group in the order of their places, as each place says itself} */
+    private List<Integer> inOrder(int group, List<Integer> alive) {
+        if (alive.size() == 1) {
+            return alive;
+        }
+        Integer[] order = new Integer[alive.size()];
+        for (int round = 0; round < MAX_PROBE_ROUNDS; round++) {
+            ask(group, alive);
+            if (takeAnswers(order, alive)) {
+                break;
+            }
+        }
+        return completed(order, alive);
+    }
+
+    private void ask(int group, List<Integer> alive) {
+        long nonce = random.nextLong();
+        table.beginProbes(nonce);
+        for (int place = 0; place < alive.size(); place++) {
+            probes.send(table.address(group), table.scope(group), group, place, nonce);
+        }
+        long untilNs = System.nanoTime() + ANSWER_TIMEOUT_NS;
+        while (System.nanoTime() - untilNs < 0 && answers(alive.size()) < alive.size()) {
+            LockSupport.parkNanos(ANSWER_RETRY_NS);
+        }
+    }
+
+    private int answers(int places) {
+        int count = 0;
+        for (int place = 0; place < places; place++) {
+            count += table.answer(place) == 0 ? 0 : 1;
+        }
+        return count;
+    }
+
+    /** {@return whether no process has answered from two places, as happens while a socket is being closed} */
+    private boolean takeAnswers(@Nullable Integer[] order, List<Integer> alive) {
+        Set<Integer> seen = new HashSet<>();
+        boolean isClear = true;
+        for (int place = 0; place < order.length; place++) {
+            int answer = table.answer(place);
+            boolean isOne = alive.contains(answer) && seen.add(answer);
+            order[place] = isOne ? answer : null;
+            isClear &= isOne || answer == 0;
+        }
+        return isClear;
+    }
+
+    /** Who has not answered, for it is stopped, or busy opening, is in one of the places left. */
+    private static List<Integer> completed(@Nullable Integer[] order, List<Integer> alive) {
+        List<Integer> missing = new ArrayList<>(alive);
+        for (Integer each : order) {
+            missing.remove(each);
+        }
+        List<Integer> all = new ArrayList<>();
+        for (Integer each : order) {
+            all.add(each == null ? missing.removeFirst() : each);
+        }
+        return all;
+    }
+
+    /** A probe has reached a socket of this process. For the thread that receives; takes no lock. */
+    boolean onProbe(int group, int place, long nonce) {
+        if (nonce != table.nonce() || group < 0 || group >= SharedTable.MAX_GROUPS) {
+            return false;
+        }
+        table.answer(place, prefix);
+        return true;
+    }
+
+    // ---------------------------------------------------------------- the lock
+
+    private void lock() throws RdmaException {
+        own.lock();
+        boolean isLocked = false;
+        try {
+            long untilNs = System.nanoTime() + LOCK_TIMEOUT_NS;
+            while (!locks.tryLock(CHANGE_LOCK)) {
+                if (System.nanoTime() - untilNs > 0) {
+                    throw new RdmaException(Errno.ETIMEDOUT, "share UDP port 4791",
+                            "another process holds " + file + " for more than 5 s; it may be"
+                                    + " stopped: let it go on, or end it");
+                }
+                LockSupport.parkNanos(LOCK_RETRY_NS);
+            }
+            isLocked = true;
+        } catch (LinuxSocket.Refused e) {
+            throw new RdmaException(Errno.EACCES, "share UDP port 4791",
+                    file + " cannot be locked: " + e.getMessage(), e);
+        } finally {
+            if (!isLocked) {
+                own.unlock();
+            }
+        }
+    }
+
+    private void unlock() {
+        try {
+            locks.unlock(CHANGE_LOCK);
+        } catch (LinuxSocket.Refused e) {
+            LOG.log(System.Logger.Level.ERROR, "the lock of " + file + " cannot be released", e);
+        } finally {
+            own.unlock();
+        }
+    }
+
+    /** Gives up the prefixes; the sockets are closed already. */
+    @Override
+    public void close() {
+        own.lock();
+        try {
+            locks.close();
+            probes.close();
+        } finally {
+            own.unlock();
+        }
+        arena.close();
+    }
+}

@@ -1,0 +1,247 @@
+package io.rdma4j.softnic.network.linux;
+
+import io.rdma4j.verbs.Gid;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * The mapped file in which the processes of one user that share UDP port 4791 keep what they have to agree on: the process
+ * of each prefix, the places of the sockets of each address, who owns which service port. It is read and changed by who has
+ * the lock of {@link SharedPort}, but for the answers to probes, each of which one process writes.
+ *
+ * <p>What stands in it is another process's word: numbers out of range are taken for nothing.
+ */
+final class SharedTable {
+    /** Tells versions of the layout apart. */
+    static final int VERSION = 1;
+    /** 0 and 255 are left out: in them lie the queue pairs 0 and 1 and the one of multicast. */
+    static final int FIRST_PREFIX = 1;
+    static final int LAST_PREFIX = 254;
+    static final int MAX_PLACES = 254;
+    static final int MAX_GROUPS = 512;
+    /** So many that a steering program can tell them apart. */
+    static final int MAX_SERVICES = 1400;
+
+    private static final long MAGIC = 0x7264_6d61_346a_7031L; // "rdma4jp1"
+    private static final long MAGIC_AT = 0;
+    private static final long VERSION_AT = 8;
+    private static final long NONCE_AT = 16;
+    private static final long LAST_TAKEN_AT = 24;
+    private static final long ANSWERS_AT = 256;
+    private static final long PROCESSES_AT = 1024;
+    private static final long GROUPS_AT = 4096;
+    private static final long GROUP_LENGTH = 288;
+    private static final long GROUP_CHANGING = 0;
+    private static final long GROUP_SCOPE = 4;
+    private static final long GROUP_ADDRESS = 8;
+    private static final long GROUP_COUNT = 24;
+    private static final long GROUP_PLACES = 32;
+    private static final long OWNERS_AT = GROUPS_AT + MAX_GROUPS * GROUP_LENGTH;
+    private static final int PORTS = 1 << 16;
+    private static final int SPACES = 3;
+    private static final long SERVICES_AT = OWNERS_AT + SPACES * PORTS;
+    private static final long SERVICE_LENGTH = 8;
+    static final long LENGTH = SERVICES_AT + 8 + MAX_SERVICES * SERVICE_LENGTH;
+    private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
+
+    private final MemorySegment memory;
+
+    SharedTable(MemorySegment memory) {
+        this.memory = memory;
+    }
+
+    /** Maps the file, which is there, and is as long as it has to be afterwards. */
+    static SharedTable map(Path file, Arena arena) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ,
+                StandardOpenOption.WRITE)) {
+            return new SharedTable(
+                    channel.map(FileChannel.MapMode.READ_WRITE, 0, LENGTH, arena));
+        }
+    }
+
+    /** {@return the version that it was begun with, 0 for a new file} */
+    int version() {
+        return memory.get(JAVA_LONG, MAGIC_AT) == MAGIC ? memory.get(JAVA_INT, VERSION_AT) : 0;
+    }
+
+    /** Begins anew. */
+    void clear() {
+        memory.fill((byte) 0);
+        memory.set(JAVA_INT, VERSION_AT, VERSION);
+        memory.set(JAVA_LONG, MAGIC_AT, MAGIC);
+    }
+
+    // ---------------------------------------------------------------- processes
+
+    /** {@return the prefix that was given out last} */
+    int lastTaken() {
+        return memory.get(JAVA_INT, LAST_TAKEN_AT) & 0xff;
+    }
+
+    void taken(int prefix, long pid) {
+        memory.set(JAVA_INT, LAST_TAKEN_AT, prefix);
+        memory.set(JAVA_LONG, PROCESSES_AT + prefix * 8L, pid);
+    }
+
+    /** {@return the process that took a prefix last} */
+    long process(int prefix) {
+        return memory.get(JAVA_LONG, PROCESSES_AT + prefix * 8L);
+    }
+
+    // ---------------------------------------------------------------- groups of sockets
+
+    /** {@return the group of an address, -1 if it has none} */
+    int find(Gid address, int scope) {
+        for (int group = 0; group < MAX_GROUPS; group++) {
+            long at = group(group);
+            if (count(group) > 0 && memory.get(JAVA_INT, at + GROUP_SCOPE) == scope
+                    && memory.get(JAVA_LONG, at + GROUP_ADDRESS) == address.high()
+                    && memory.get(JAVA_LONG, at + GROUP_ADDRESS + 8) == address.low()) {
+                return group;
+            }
+        }
+        return -1;
+    }
+
+    /** {@return a group for an address that has none, empty yet; -1 if there is no room} */
+    int begin(Gid address, int scope) {
+        for (int group = 0; group < MAX_GROUPS; group++) {
+            if (count(group) == 0) {
+                long at = group(group);
+                changing(group, false);
+                memory.set(JAVA_INT, at + GROUP_SCOPE, scope);
+                memory.set(JAVA_LONG, at + GROUP_ADDRESS, address.high());
+                memory.set(JAVA_LONG, at + GROUP_ADDRESS + 8, address.low());
+                return group;
+            }
+        }
+        return -1;
+    }
+
+    /** {@return the address that the sockets of a group are bound to} */
+    Gid address(int group) {
+        return new Gid(memory.get(JAVA_LONG, group(group) + GROUP_ADDRESS),
+                memory.get(JAVA_LONG, group(group) + GROUP_ADDRESS + 8));
+    }
+
+    /** {@return the interface that an address of the link belongs to, 0 for other addresses} */
+    int scope(int group) {
+        return memory.get(JAVA_INT, group(group) + GROUP_SCOPE);
+    }
+
+    private static long group(int group) {
+        return GROUPS_AT + group * GROUP_LENGTH;
+    }
+
+    private int count(int group) {
+        int count = memory.get(JAVA_INT, group(group) + GROUP_COUNT);
+        return count < 0 || count > MAX_PLACES ? 0 : count;
+    }
+
+    /** {@return the prefixes of a group's sockets in the order of their places} */
+    List<Integer> places(int group) {
+        List<Integer> places = new ArrayList<>();
+        for (int place = 0; place < count(group); place++) {
+            places.add(memory.get(JAVA_BYTE, group(group) + GROUP_PLACES + place) & 0xff);
+        }
+        return places;
+    }
+
+    void places(int group, List<Integer> prefixes) {
+        for (int place = 0; place < prefixes.size(); place++) {
+            memory.set(JAVA_BYTE, group(group) + GROUP_PLACES + place,
+                    prefixes.get(place).byteValue());
+        }
+        memory.set(JAVA_INT, group(group) + GROUP_COUNT, prefixes.size());
+    }
+
+    /** {@return whether the sockets of a group are being changed} If nobody is at it, who was has died meanwhile. */
+    boolean isChanging(int group) {
+        return memory.get(JAVA_INT, group(group) + GROUP_CHANGING) != 0;
+    }
+
+    void changing(int group, boolean isChanging) {
+        memory.set(JAVA_INT, group(group) + GROUP_CHANGING, isChanging ? 1 : 0);
+    }
+
+    // ---------------------------------------------------------------- probes
+
+    /** {@return the number that answers must know} */
+    long nonce() {
+        return memory.get(JAVA_LONG, NONCE_AT);
+    }
+
+    /** Forgets the answers to earlier probes. */
+    void beginProbes(long nonce) {
+        memory.asSlice(ANSWERS_AT, 256).fill((byte) 0);
+        memory.set(JAVA_LONG, NONCE_AT, nonce);
+    }
+
+    /** For any thread, without the lock. */
+    void answer(int place, int prefix) {
+        BYTE.setRelease(memory, ANSWERS_AT + place, (byte) prefix);
+    }
+
+    /** {@return who has answered from a place, 0 for nobody yet} */
+    int answer(int place) {
+        return (byte) BYTE.getAcquire(memory, ANSWERS_AT + place) & 0xff;
+    }
+
+    // ---------------------------------------------------------------- ports of services
+
+    /** {@return the prefix that owns a port, 0 for none} */
+    int owner(int space, int port) {
+        return memory.get(JAVA_BYTE, owners(space, port)) & 0xff;
+    }
+
+    void owner(int space, int port, int prefix) {
+        memory.set(JAVA_BYTE, owners(space, port), (byte) prefix);
+    }
+
+    private static long owners(int space, int port) {
+        return OWNERS_AT + (long) space * PORTS + port;
+    }
+
+    /** {@return the prefix that listens at each service} */
+    Map<Integer, Integer> services() {
+        Map<Integer, Integer> services = new TreeMap<>();
+        for (int i = 0; i < serviceCount(); i++) {
+            services.put(memory.get(JAVA_INT, service(i)), memory.get(JAVA_INT, service(i) + 4));
+        }
+        return services;
+    }
+
+    void services(Map<Integer, Integer> services) {
+        int i = 0;
+        for (Map.Entry<Integer, Integer> each : services.entrySet()) {
+            memory.set(JAVA_INT, service(i), each.getKey());
+            memory.set(JAVA_INT, service(i) + 4, each.getValue());
+            i++;
+        }
+        memory.set(JAVA_INT, SERVICES_AT, i);
+    }
+
+    private int serviceCount() {
+        int count = memory.get(JAVA_INT, SERVICES_AT);
+        return count < 0 || count > MAX_SERVICES ? 0 : count;
+    }
+
+    private static long service(int i) {
+        return SERVICES_AT + 8 + i * SERVICE_LENGTH;
+    }
+}

@@ -1,0 +1,218 @@
+package io.rdma4j.softnic.network.linux;
+
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.verbs.Gid;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import static io.rdma4j.softnic.network.linux.SocketOption.SOL_SOCKET;
+import static io.rdma4j.softnic.network.linux.SocketOption.SO_REUSEPORT;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Sockets that share the port of one address, each with a table of its own as another process would have it. */
+@EnabledOnOs(OS.LINUX)
+@Timeout(30)
+class SharedPortTest {
+    private static final InetAddress ADDRESS = InetAddress.ofLiteral("127.45.67.89");
+
+    @TempDir
+    private java.nio.file.Path folder = java.nio.file.Path.of("unset");
+    private final List<Member> members = new CopyOnWriteArrayList<>();
+    private final Arena memory = Arena.ofShared();
+
+    @AfterEach
+    void everythingIsClosed() throws Exception {
+        for (Member member : List.copyOf(members)) {
+            member.leave();
+        }
+        memory.close();
+    }
+
+    /** What a process has of the port. */
+    private final class Member {
+        private final SharedPort port;
+        private final LinuxSocket socket;
+        private final List<Integer> queuePairs = new ArrayList<>();
+        private final MemorySegment header = memory.allocate(MessageHeader.LENGTH, 8);
+        private final MemorySegment bytes = memory.allocate(4096, 8);
+        private final MemorySegment iovec = memory.allocate(MessageHeader.IOVEC_LENGTH, 8);
+        private final MemorySegment name = memory.allocate(SocketAddress.MAX_LENGTH, 8);
+
+        Member() throws Exception {
+            port = SharedPort.open(folder, "port4791-test");
+            socket = LinuxSocket.open(SocketAddress.AF_INET, memory);
+            MessageHeader.name(header, MemorySegment.NULL);
+            MessageHeader.iovecs(header, iovec, 1);
+            MessageHeader.iovec(iovec, 0, bytes.address(), bytes.byteSize());
+            port.join(Gid.of(ADDRESS), 0, socket, this::bind);
+            members.add(this);
+        }
+
+        private void bind(LinuxSocket unbound) throws LinuxSocket.Refused {
+            unbound.set(SOL_SOCKET, SO_REUSEPORT, 1);
+            unbound.bind(name, SocketAddress.write(name, Gid.of(ADDRESS), Path.UDP_PORT, 0));
+        }
+
+        /** {@return the queue pairs that packets received since the last call are for} */
+        synchronized List<Integer> received() {
+            receive();
+            List<Integer> taken = List.copyOf(queuePairs);
+            queuePairs.clear();
+            return taken;
+        }
+
+        /** Takes what has arrived, and answers probes. */
+        synchronized void receive() {
+            long length = socket.receive(header);
+            while (length >= 0) {
+                if (PlaceProbe.is(bytes, 0, (int) length)) {
+                    port.onProbe(PlaceProbe.group(bytes, 0), PlaceProbe.place(bytes, 0),
+                            PlaceProbe.nonce(bytes, 0));
+                } else {
+                    queuePairs.add(ByteBuffer.wrap(bytes.asSlice(4, 4).toArray(JAVA_BYTE))
+                            .getInt());
+                }
+                length = socket.receive(header);
+            }
+        }
+
+        int queuePair() {
+            return port.prefix() << 16 | 0x1111;
+        }
+
+        void leave() throws Exception {
+            port.leave(socket);
+            port.close();
+            members.remove(this);
+        }
+
+        /** The system closes its socket and lets go of its locks; it tells nobody. */
+        synchronized void die() {
+            socket.close();
+            port.close();
+            members.remove(this);
+        }
+    }
+
+    private void sendToAll() throws Exception {
+        try (DatagramSocket out = new DatagramSocket()) {
+            for (Member member : members) {
+                byte[] packet = ByteBuffer.allocate(64).putInt(4, member.queuePair()).array();
+                out.send(new DatagramPacket(packet, packet.length, ADDRESS, Path.UDP_PORT));
+            }
+        }
+    }
+
+    private void assertEachGetsItsOwn() throws Exception {
+        sendToAll();
+        for (Member member : members) {
+            assertThat(member.received()).containsExactly(member.queuePair());
+        }
+    }
+
+    @Test
+    void eachProcessReceivesWhatHasItsPrefix() throws Exception {
+        for (int i = 0; i < 5; i++) {
+            new Member();
+            assertEachGetsItsOwn();
+        }
+        assertThat(members.stream().map(member -> member.port.prefix())).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void whoLeavesLetsTheOthersGoOn() throws Exception {
+        for (int i = 0; i < 5; i++) {
+            new Member();
+        }
+        for (int place : new int[]{1, 3, 0, 0}) {
+            members.get(place).leave();
+            assertEachGetsItsOwn();
+        }
+    }
+
+    /** Runs something while all the others receive, as processes do. */
+    private void whileAllReceive(Action action) throws Exception {
+        Thread receiving = Thread.ofPlatform().start(() -> {
+            while (!Thread.currentThread().isInterrupted()) {
+                members.forEach(Member::receive);
+            }
+        });
+        try {
+            action.run();
+        } finally {
+            receiving.interrupt();
+            receiving.join();
+        }
+    }
+
+    private interface Action {
+        void run() throws Exception;
+    }
+
+    @Test
+    void whoDiesIsFoundByWhoeverMends() throws Exception {
+        Random random = new Random(1);
+        for (int round = 0; round < 20; round++) {
+            while (members.size() < 7) {
+                whileAllReceive(Member::new);
+            }
+            int deaths = 1 + random.nextInt(4);
+            for (int i = 0; i < deaths; i++) {
+                members.get(random.nextInt(members.size())).die();
+            }
+            Member mending = members.get(random.nextInt(members.size()));
+            whileAllReceive(() -> assertThat(mending.port.mend()).isTrue());
+            assertEachGetsItsOwn();
+            assertThat(mending.port.mend()).isFalse();
+        }
+    }
+
+    @Test
+    void whoJoinsFindsTheDeadAsWell() throws Exception {
+        for (int i = 0; i < 6; i++) {
+            new Member();
+        }
+        members.get(1).die();
+        members.get(3).die();
+        whileAllReceive(Member::new);
+        assertEachGetsItsOwn();
+    }
+
+    @Test
+    void whoSaysNothingHasThePlaceThatIsLeft() throws Exception {
+        for (int i = 0; i < 6; i++) {
+            new Member();
+        }
+        Member silent = members.get(2);
+        members.remove(silent);
+        members.getFirst().die();
+        whileAllReceive(() -> members.getFirst().port.mend());
+        members.add(silent);
+        silent.receive();
+        silent.received();
+        assertEachGetsItsOwn();
+    }
+
+    @Test
+    void prefixesRestBeforeTheyAreGivenOutAgain() throws Exception {
+        int first = new Member().port.prefix();
+        members.getFirst().leave();
+        assertThat(new Member().port.prefix()).isNotEqualTo(first);
+    }
+}
