@@ -59,6 +59,8 @@ public enum Counter {
     /** Packets dropped: no queue pair of that number, or not of that transport service. */
     DROPPED_UNKNOWN_QP(
             "packets dropped: no queue pair of that number, or not of that transport service"),
+    /** Packets dropped: they are for another process that shares the address, where the peer sends them again. */
+    DROPPED_ASTRAY("packets dropped: for another process that shares the address"),
     /** Packets dropped: the queue pair is not ready to receive. */
     DROPPED_NOT_READY("packets dropped: the queue pair is not ready to receive"),
     /** Packets dropped: they come from another address than the queue pair's peer. */

@@ -45,6 +45,8 @@ public final class IbConnectionManager {
     /** Bytes of a message. */
     public static final int MESSAGE_LENGTH = Mad.LENGTH;
 
+    private static final int IDENTIFIER_BITS = 24;
+    private static final int IDENTIFIER_MASK = (1 << IDENTIFIER_BITS) - 1;
     /** Answers that wait to be sent; beyond this the peer has to ask again. */
     private static final int MAX_OUTGOING = 4096;
 
@@ -62,6 +64,7 @@ public final class IbConnectionManager {
     private final Queue<Outgoing> outgoing = new ArrayDeque<>();
     private final DatagramServices datagrams = new DatagramServices(this);
     private int nextIdentifier;
+    private int identifierPrefix;
     private int trafficClass;
     private @Nullable Asker asker;
     private long nextOrder;
@@ -126,6 +129,16 @@ public final class IbConnectionManager {
     /** Looks a datagram service up. */
     public DatagramLookup lookUp(ConnectSpec call, DatagramLookup.Events events, long nowNs) {
         return datagrams.lookUp(call, events, nowNs);
+    }
+
+    /**
+     * Lets the identifiers of this side begin with 8 bits, by which the network tells apart the processes that share an
+     * address. Before the first connection.
+     *
+     * @param prefix these bits, 0 for any
+     */
+    public void identifierPrefix(int prefix) {
+        identifierPrefix = prefix;
     }
 
     /** Asks for a connection. */
@@ -436,11 +449,14 @@ public final class IbConnectionManager {
     }
 
     int newIdentifier() {
+        int identifier;
         do {
             nextIdentifier++;
-        } while (nextIdentifier == 0 || byLocalId.containsKey(nextIdentifier)
-                || datagrams.uses(nextIdentifier));
-        return nextIdentifier;
+            identifier = identifierPrefix == 0 ? nextIdentifier
+                    : identifierPrefix << IDENTIFIER_BITS | nextIdentifier & IDENTIFIER_MASK;
+        } while (identifier == 0 || byLocalId.containsKey(identifier)
+                || datagrams.uses(identifier));
+        return identifier;
     }
 
     /** {@return a number that decides between timers of equal deadline} */

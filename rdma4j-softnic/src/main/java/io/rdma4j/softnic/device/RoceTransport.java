@@ -1,6 +1,7 @@
 package io.rdma4j.softnic.device;
 
 import io.rdma4j.protocol.work.Memory;
+import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.engine.QueuePairQueues;
 import io.rdma4j.softnic.network.DatagramNetwork;
@@ -63,6 +64,15 @@ final class RoceTransport implements Transport {
     @Override
     public Set<SendOpcode> operations(QueuePairType type) {
         return Objects.requireNonNull(OPERATIONS.get(type));
+    }
+
+    @Override
+    public int newQueuePairNumber() throws RdmaException {
+        Engine engine = link.engine();
+        if (engine.isShortOfNumbers()) {
+            engine.addPrefix(network.sharing().takePrefix());
+        }
+        return engine.newQueuePairNumber();
     }
 
     @Override

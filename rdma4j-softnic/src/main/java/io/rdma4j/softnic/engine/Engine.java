@@ -41,8 +41,21 @@ public final class Engine {
      * @param link what its queue pairs send and receive by, not used yet
      */
     public Engine(IntSupplier random, Link link) {
+        this(random, QueuePairNumbers.all(random), link);
+    }
+
+    /**
+     * As above, with numbers that begin with 8 bits.
+     *
+     * @param prefix these bits
+     */
+    public Engine(IntSupplier random, int prefix, Link link) {
+        this(random, QueuePairNumbers.behind(prefix, random), link);
+    }
+
+    private Engine(IntSupplier random, QueuePairNumbers numbers, Link link) {
         queuePairs = new IdTable<>(random);
-        numbers = new QueuePairNumbers(random);
+        this.numbers = numbers;
         this.link = link;
     }
 
@@ -61,6 +74,16 @@ public final class Engine {
     }
 
     // ---------------------------------------------------------------- queue pairs
+
+    /** {@return whether most numbers are in use, so that a number hardly rests before it comes again} */
+    public boolean isShortOfNumbers() {
+        return queuePairs.size() >= numbers.count() / 4 * 3;
+    }
+
+    /** Lets numbers begin with 8 other bits as well. */
+    public void addPrefix(int prefix) {
+        numbers.add(prefix);
+    }
 
     /** {@return a number for a new queue pair} */
     public int newQueuePairNumber() {

@@ -1,9 +1,11 @@
 package io.rdma4j.softnic.engine;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.IntSupplier;
 
 /**
- * Numbers for queue pairs: all of 24 bits in an order that others cannot guess, none twice before all were used.
+ * Numbers for queue pairs: all of 24 bits, or all of 16 bits behind each prefix, in an order that others cannot guess, none twice before all were used.
  *
  * <p>A number must rest after its queue pair has gone: late packets of the old one may still come, and a peer
  * that still waits for them (time-wait) takes a new connection of the same number for a stale one. Sources:
@@ -13,8 +15,8 @@ import java.util.function.IntSupplier;
  * <p>The order is a permutation: a counter, sent through four rounds of a Feistel network with random keys.
  */
 final class QueuePairNumbers {
-    private static final int HALF_BITS = 12;
-    private static final int HALF_MASK = (1 << HALF_BITS) - 1;
+    private static final int BITS = 24;
+    private static final int BITS_BEHIND_PREFIX = 16;
     private static final int ROUNDS = 4;
 
     /** Those below are for management, as in Linux. */
@@ -23,13 +25,45 @@ final class QueuePairNumbers {
     private static final int MULTICAST = 0xff_ffff;
 
     private final int[] keys = new int[ROUNDS];
+    private final int halfBits;
+    private final int halfMask;
+    private final List<Integer> prefixes = new ArrayList<>();
     private int counter;
 
-    /** @param random numbers that others cannot guess */
-    QueuePairNumbers(IntSupplier random) {
+    private QueuePairNumbers(IntSupplier random, int bits) {
+        halfBits = bits / 2;
+        halfMask = (1 << halfBits) - 1;
         for (int i = 0; i < ROUNDS; i++) {
             keys[i] = random.getAsInt();
         }
+    }
+
+    /**
+     * {@return all numbers there are}
+     *
+     * @param random numbers that others cannot guess
+     */
+    static QueuePairNumbers all(IntSupplier random) {
+        QueuePairNumbers numbers = new QueuePairNumbers(random, BITS);
+        numbers.prefixes.add(0);
+        return numbers;
+    }
+
+    /** {@return the numbers that begin with 8 bits, and with others that are added later} */
+    static QueuePairNumbers behind(int prefix, IntSupplier random) {
+        QueuePairNumbers numbers = new QueuePairNumbers(random, BITS_BEHIND_PREFIX);
+        numbers.add(prefix);
+        return numbers;
+    }
+
+    /** Takes the numbers of a prefix more. */
+    void add(int prefix) {
+        prefixes.add(prefix << BITS_BEHIND_PREFIX);
+    }
+
+    /** {@return how many there are, reserved ones among them} */
+    int count() {
+        return prefixes.size() << 2 * halfBits;
     }
 
     /** {@return whether a number is no queue pair's that applications create} */
@@ -39,15 +73,16 @@ final class QueuePairNumbers {
 
     /** {@return the next number, of 24 bits} */
     int next() {
-        int left = counter >>> HALF_BITS & HALF_MASK;
-        int right = counter & HALF_MASK;
+        int prefix = prefixes.get((counter >>> 2 * halfBits) % prefixes.size());
+        int left = counter >>> halfBits & halfMask;
+        int right = counter & halfMask;
         counter++;
         for (int key : keys) {
             int mixed = left ^ mix(right ^ key);
             left = right;
-            right = mixed & HALF_MASK;
+            right = mixed & halfMask;
         }
-        return left << HALF_BITS | right;
+        return prefix | left << halfBits | right;
     }
 
     /** {@return bits that each depend on all bits of a value} */

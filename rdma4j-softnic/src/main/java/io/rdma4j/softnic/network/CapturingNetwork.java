@@ -97,6 +97,11 @@ public final class CapturingNetwork implements DatagramNetwork {
     }
 
     @Override
+    public PortSharing sharing() {
+        return network.sharing();
+    }
+
+    @Override
     public boolean maySkipOwn() {
         return false;
     }

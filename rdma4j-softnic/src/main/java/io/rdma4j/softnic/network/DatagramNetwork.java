@@ -49,6 +49,11 @@ public interface DatagramNetwork {
         return Long.MAX_VALUE;
     }
 
+    /** {@return who else has the ports, and how they are told apart} */
+    default PortSharing sharing() {
+        return PortSharing.NONE;
+    }
+
     /**
      * {@return whether packets from one address of this device to another need not pass through here} It makes no
      * difference to anybody but those who look at packets, or harm them.

@@ -65,6 +65,11 @@ public final class ImpairedNetwork implements DatagramNetwork {
     }
 
     @Override
+    public PortSharing sharing() {
+        return network.sharing();
+    }
+
+    @Override
     public boolean maySkipOwn() {
         return false;
     }

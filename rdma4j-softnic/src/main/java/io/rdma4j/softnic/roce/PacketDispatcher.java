@@ -97,7 +97,10 @@ final class PacketDispatcher implements PacketHandler {
         RoceQueuePair queuePair = (RoceQueuePair) engine.find(packet.destinationQueuePair());
         Opcode.Service service = packet.opcode().service();
         boolean isNotification = service == Opcode.Service.CONGESTION;
-        if (queuePair == null || (!isNotification && queuePair.service() != service)) {
+        if (queuePair == null && !link.isOwn(packet.destinationQueuePair())) {
+            drop(Counter.DROPPED_ASTRAY, packet.source());
+            link.onAstray();
+        } else if (queuePair == null || (!isNotification && queuePair.service() != service)) {
             drop(Counter.DROPPED_UNKNOWN_QP, packet.source());
         } else if (!queuePair.isFrom(packet.destination(), packet.source())) {
             queuePair.count(Counter.DROPPED_WRONG_SOURCE);
@@ -158,6 +161,8 @@ final class PacketDispatcher implements PacketHandler {
             Counter drop = management.onPacket(packet, engine.timeNs());
             if (drop != null) {
                 drop(drop, packet.source());
+                // It may have been for another process.
+                link.onAstray();
             }
         } catch (RuntimeException | InternalError defect) {
             RoceLink.contain(defect);

@@ -14,6 +14,7 @@ import io.rdma4j.softnic.memory.RegisteredMemory;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PacketHandler;
 import io.rdma4j.softnic.network.PacketPort;
+import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
@@ -46,6 +47,7 @@ public final class RoceLink implements Link {
 
     private final Engine engine;
     private final DatagramNetwork network;
+    private final PortSharing sharing;
     private final Function<AddressHandleAttributes, Path> paths;
     private final ManagementPort management;
     private final MulticastGroups groups = new MulticastGroups();
@@ -68,10 +70,14 @@ public final class RoceLink implements Link {
      */
     public RoceLink(DatagramNetwork network, IbConnectionManager connectionManager,
             IntSupplier random, Function<AddressHandleAttributes, Path> paths) {
-        engine = new Engine(random, this);
+        sharing = network.sharing();
+        engine = sharing.isShared()
+                ? new Engine(random, sharing.prefix(), this)
+                : new Engine(random, this);
         this.network = network;
         this.paths = paths;
         Arena arena = Arena.ofAuto();
+        connectionManager.identifierPrefix(sharing.prefix());
         management = new ManagementPort(connectionManager, arena);
         dispatcher = new PacketDispatcher(this, engine, groups, management, arena);
         outgoing = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH, 64));
@@ -165,6 +171,16 @@ public final class RoceLink implements Link {
         return hasReceived;
     }
 
+    /** {@return whether a queue pair's number is one of this process, and not of another that shares the port} */
+    boolean isOwn(int queuePair) {
+        return sharing.isOwn(queuePair);
+    }
+
+    /** A packet for another process has come here. */
+    void onAstray() {
+        sharing.onAstray();
+    }
+
     /** {@return where the last packet came from} */
     Gid packetSource() {
         return dispatcher.source();
@@ -245,7 +261,7 @@ public final class RoceLink implements Link {
     /** Sends the outgoing packet. */
     private void send(@Nullable RoceQueuePair queuePair) {
         PacketPort port = network.port(outgoing.path().source());
-        boolean staysHere = staysHere(outgoing.path());
+        boolean staysHere = staysHere(outgoing.path(), outgoing.destinationQueuePair());
         int packets = outgoing.span();
         int length = staysHere ? outgoing.totalLength() : packets * outgoing.packetLength();
         PacketPort.Sent result = port == null ? PacketPort.Sent.REFUSED
@@ -330,9 +346,13 @@ public final class RoceLink implements Link {
 
     // ---------------------------------------------------------------- paths
 
-    /** {@return how many packets of a message may go as one: on a path back to this device many} */
-    int maxSegments(Path path) {
-        return staysHere(path) ? MAX_OWN_SEGMENTS : 1;
+    /**
+     * {@return how many packets of a message may go as one: back to this device many}
+     *
+     * @param queuePair that the path leads to
+     */
+    int maxSegments(Path path, int queuePair) {
+        return staysHere(path, queuePair) ? MAX_OWN_SEGMENTS : 1;
     }
 
     /** {@return how many middle packets of a message may go as one on a path that leads to a network} */
@@ -346,10 +366,14 @@ public final class RoceLink implements Link {
         return peers.roundTrips(path.destination());
     }
 
-    /** {@return whether a path leads back to this device, and the network need not be bothered} */
-    private boolean staysHere(Path path) {
+    /**
+     * {@return whether a path leads back to this device, and not to another process that shares its address, so that the
+     * network need not be bothered} Which process listens at a service the network knows.
+     */
+    private boolean staysHere(Path path, int queuePair) {
         Gid destination = path.destination();
-        return skipsNetwork && !destination.isMulticast() && isOwn(destination);
+        return skipsNetwork && !destination.isMulticast() && sharing.isOwn(queuePair)
+                && isOwn(destination);
     }
 
     /** {@return whether an address is this device's} */

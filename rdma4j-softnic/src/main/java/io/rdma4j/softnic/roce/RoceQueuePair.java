@@ -30,6 +30,7 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     private final RoceProtocol protocol;
     private @Nullable Gid local;
     private @Nullable Gid peer;
+    private int destination;
 
     RoceQueuePair(RoceLink link, Engine engine, int number, QueuePairType type,
             QueuePairQueues queues, Memory memory, Listener listener) {
@@ -78,6 +79,9 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
             peer = path.destination();
             protocol.route(path);
         }
+        if (attributes.isSet(QueuePairAttribute.DESTINATION_QUEUE_PAIR)) {
+            destination = attributes.destinationQueuePair();
+        }
         super.modify(attributes, next, nowNs);
     }
 
@@ -95,7 +99,7 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
 
     @Override
     public int maxSegments(Path path) {
-        return link.maxSegments(path);
+        return link.maxSegments(path, destination);
     }
 
     @Override

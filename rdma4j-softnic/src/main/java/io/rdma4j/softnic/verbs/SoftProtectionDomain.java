@@ -268,8 +268,9 @@ final class SoftProtectionDomain implements ProtectionDomain {
             checkOpen();
             QueuePairSpec spec = QueuePairSpec.of(this, attributes);
             nic().totals().requireRoom(ObjectKind.QUEUE_PAIR, Limits.QUEUE_PAIRS, "max_qp");
+            int number = nic().transport().newQueuePairNumber();
             SoftQueuePair queuePair = Limits.allocate("create queue pair",
-                    () -> new SoftQueuePair(this, spec));
+                    () -> new SoftQueuePair(this, spec, number));
             count(ObjectKind.QUEUE_PAIR);
             return queuePair;
         });

@@ -63,7 +63,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     private volatile int peerNumber;
 
     /** For the engine's owner. */
-    SoftQueuePair(SoftProtectionDomain domain, QueuePairSpec spec) {
+    SoftQueuePair(SoftProtectionDomain domain, QueuePairSpec spec, int number) {
         this.domain = domain;
         this.spec = spec;
         driver = domain.nic().driver();
@@ -75,7 +75,6 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
                 inlineSize, inlineMemory == null ? null : inlineMemory.memory());
         receiveRing = new ReceiveRing(sizes.maxReceiveRequests(),
                 sizes.maxReceiveElements());
-        int number = driver.engine().newQueuePairNumber();
         DomainMemory memory = domain.memoryOf(number);
         posting = new SendPosting(this, sendRing, memory, spec);
         Set<SendOpcode> operations = spec.sendOperations();

@@ -15,6 +15,13 @@ public interface Transport {
     /** {@return what queue pairs of a type can do; nothing if there are none of that type} Any thread may ask. */
     Set<SendOpcode> operations(QueuePairType type);
 
+    /**
+     * {@return a number for a new queue pair}
+     *
+     * @throws RdmaException EAGAIN if this process has used up its numbers, and other processes have the rest
+     */
+    int newQueuePairNumber() throws RdmaException;
+
     /** {@return a queue pair that sends and receives by it} Whoever asks attaches it to the engine. */
     EngineQueuePair newQueuePair(QueuePairType type, int number, QueuePairQueues queues,
             Memory memory, EngineQueuePair.Listener listener);

@@ -12,7 +12,7 @@ class QueuePairNumbersTest {
     private static final int ALL = 1 << 24;
 
     private static QueuePairNumbers ofSeed(long seed) {
-        return new QueuePairNumbers(new Random(seed)::nextInt);
+        return QueuePairNumbers.all(new Random(seed)::nextInt);
     }
 
     @Test
@@ -23,6 +23,18 @@ class QueuePairNumbersTest {
             used.set(numbers.next());
         }
         assertThat(used.cardinality()).isEqualTo(ALL);
+    }
+
+    @Test
+    void numbersBehindPrefixesAreAllThoseOfEach() {
+        QueuePairNumbers numbers = QueuePairNumbers.behind(7, new Random(1)::nextInt);
+        assertThat(numbers.count()).isEqualTo(1 << 16);
+        assertThat(IntStream.range(0, 1 << 16).map(i -> numbers.next()).distinct()
+                .filter(number -> number >>> 16 == 7)).hasSize(1 << 16);
+        numbers.add(9);
+        assertThat(numbers.count()).isEqualTo(2 << 16);
+        assertThat(IntStream.range(0, 2 << 16).map(i -> numbers.next()).distinct()
+                .filter(number -> number >>> 16 == 7 || number >>> 16 == 9)).hasSize(2 << 16);
     }
 
     @Test

@@ -66,6 +66,11 @@ public final class OutgoingPacket implements PayloadTarget {
         return this;
     }
 
+    /** {@return the number of the queue pair it is for} */
+    public int destinationQueuePair() {
+        return header.get(Layouts.U32, 4) & Psn.MASK;
+    }
+
     /** Writes the datagram header. */
     public OutgoingPacket datagram(int qkey, int sourceQueuePair) {
         header.set(Layouts.U32, Opcode.BTH_LENGTH, qkey);

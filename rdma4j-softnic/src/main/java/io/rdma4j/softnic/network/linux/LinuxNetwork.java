@@ -4,6 +4,7 @@ import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.network.AddressRefusal;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PacketPort;
+import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.network.Ports;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
@@ -36,6 +37,7 @@ import static io.rdma4j.softnic.network.linux.SocketOption.IP_TTL;
 import static io.rdma4j.softnic.network.linux.SocketOption.SOL_SOCKET;
 import static io.rdma4j.softnic.network.linux.SocketOption.SO_RCVBUF;
 import static io.rdma4j.softnic.network.linux.SocketOption.SO_REUSEADDR;
+import static io.rdma4j.softnic.network.linux.SocketOption.SO_REUSEPORT;
 import static io.rdma4j.softnic.network.linux.SocketOption.SO_SNDBUF;
 import static io.rdma4j.softnic.network.linux.SocketOption.UDP_NO_CHECK6_RX;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
@@ -50,6 +52,8 @@ public final class LinuxNetwork implements DatagramNetwork {
 
     private final NetworkInterface networkInterface;
     private final SocketPoller poller;
+    /** Null where processes cannot share the port. */
+    private final @Nullable SharedPort shared;
     private final Ports ports = new Ports();
 
     /**
@@ -57,7 +61,13 @@ public final class LinuxNetwork implements DatagramNetwork {
      * @throws RdmaException ENOMEM if the system gives no more file descriptors
      */
     public LinuxNetwork(NetworkInterface networkInterface) throws RdmaException {
+        this(networkInterface, SharedPort.ofProcess());
+    }
+
+    LinuxNetwork(NetworkInterface networkInterface, @Nullable SharedPort shared)
+            throws RdmaException {
         this.networkInterface = networkInterface;
+        this.shared = shared;
         try {
             // Small, and a thread that wakes may still look at it.
             poller = new SocketPoller(Arena.ofAuto());
@@ -96,6 +106,11 @@ public final class LinuxNetwork implements DatagramNetwork {
     }
 
     @Override
+    public PortSharing sharing() {
+        return shared == null ? PortSharing.NONE : shared;
+    }
+
+    @Override
     public List<PacketPort> ports() {
         return ports.inOrder();
     }
@@ -114,8 +129,20 @@ public final class LinuxNetwork implements DatagramNetwork {
         try {
             socket = newSocket(local, memory);
             setForSending(socket, local);
-            bind(socket, local);
+            SharedPort others = shared;
+            if (others == null) {
+                bind(socket, local);
+            } else {
+                others.join(local, local.address().isLinkLocalAddress()
+                        ? networkInterface.getIndex() : 0, socket, unbound -> {
+                            unbound.set(SOL_SOCKET, SO_REUSEPORT, 1);
+                            bind(unbound, local);
+                        });
+            }
             return add(socket, local, memory);
+        } catch (RdmaException e) {
+            close(socket, memory);
+            throw e;
         } catch (LinuxSocket.Refused e) {
             close(socket, memory);
             throw switch (e.errno()) {
@@ -173,7 +200,8 @@ public final class LinuxNetwork implements DatagramNetwork {
 
     private PacketPort add(LinuxSocket socket, Gid local, Arena memory)
             throws LinuxSocket.Refused {
-        LinuxPort port = new LinuxPort(socket, local, networkInterface.getIndex(), memory);
+        LinuxPort port = new LinuxPort(socket, shared, local, networkInterface.getIndex(),
+                memory);
         poller.watch(socket.descriptor());
         return ports.add(port);
     }

@@ -8,6 +8,7 @@ import io.rdma4j.softnic.network.PacketSealer;
 import io.rdma4j.softnic.network.PortProbe;
 import io.rdma4j.softnic.network.ReceivedDatagram;
 import io.rdma4j.verbs.Gid;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
@@ -15,6 +16,7 @@ import java.nio.ByteBuffer;
 /** A port on a {@link LinuxSocket}. */
 final class LinuxPort implements PacketPort {
     private final LinuxSocket socket;
+    private final @Nullable SharedPort shared;
     private final Gid local;
     private final PacketSealer sealer;
     private final Burst burst;
@@ -23,9 +25,14 @@ final class LinuxPort implements PacketPort {
     private final Arena memory;
     private boolean isReceiving;
 
-    /** @param memory what the socket lives in as well; the port's own, which ends with it */
-    LinuxPort(LinuxSocket socket, Gid local, int interfaceIndex, Arena memory) {
+    /**
+     * @param shared by whose rules the socket was bound, null if nobody else can have the port
+     * @param memory what the socket lives in as well; the port's own, which ends with it
+     */
+    LinuxPort(LinuxSocket socket, @Nullable SharedPort shared, Gid local, int interfaceIndex,
+            Arena memory) {
         this.socket = socket;
+        this.shared = shared;
         this.local = local;
         this.memory = memory;
         sealer = new PacketSealer(memory);
@@ -123,6 +130,12 @@ final class LinuxPort implements PacketPort {
         int identification = -1;
         do {
             int length = Math.min(arrivals.segmentLength(), end - start);
+            if (shared != null && PlaceProbe.is(arrivals.bytes(), start, length)) {
+                shared.onProbe(PlaceProbe.group(arrivals.bytes(), start),
+                        PlaceProbe.place(arrivals.bytes(), start),
+                        PlaceProbe.nonce(arrivals.bytes(), start));
+                return count + 1;
+            }
             // The datagrams of a burst are numbered on.
             identification = sealer.identify(arrivals.bytesForCheck(), arrivals.bytes(), start,
                     length, source, local, sourcePort, identification + 1 & 0xffff);
@@ -145,7 +158,11 @@ final class LinuxPort implements PacketPort {
         }
         burst.send(socket);
         burst.clear();
-        socket.close();
+        if (shared == null) {
+            socket.close();
+        } else {
+            shared.leave(socket);
+        }
         // What has arrived may be about to close it.
         if (!isReceiving) {
             free();

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.network.linux;
 
+import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
@@ -19,6 +20,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArraySet;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -33,7 +36,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>Thread safe. The lock is held by one process at a time, and never while anything waits for long.
  */
-final class SharedPort implements AutoCloseable {
+final class SharedPort implements PortSharing, AutoCloseable {
     private static final System.Logger LOG = System.getLogger(SharedPort.class.getName());
     private static final long CHANGE_LOCK = 0;
     private static final long LIFE_LOCKS = 1 << 20;
@@ -42,6 +45,11 @@ final class SharedPort implements AutoCloseable {
     private static final long ANSWER_TIMEOUT_NS = 20_000_000;
     private static final long ANSWER_RETRY_NS = 50_000;
     private static final int MAX_PROBE_ROUNDS = 3;
+    /** What goes astray soon after the processes were found where they should be shows that they are not. */
+    private static final long SURE_NS = 1_000_000_000L;
+    /** Packets are on their way when the groups are mended. */
+    private static final long REST_NS = 1_000_000;
+    private static final String OPERATION = "share UDP port 4791";
 
     private final Path file;
     private final Arena arena;
@@ -53,8 +61,34 @@ final class SharedPort implements AutoCloseable {
     private final SecureRandom random = new SecureRandom();
     /** Guarded by {@link #own}: the socket of this process in each group. */
     private final Map<Integer, LinuxSocket> sockets = new HashMap<>();
-    private final Set<Integer> prefixes = new HashSet<>();
+    private final Set<Integer> prefixes = new CopyOnWriteArraySet<>();
+    private final AtomicBoolean isMending = new AtomicBoolean();
+    private volatile long lastMendNs = System.nanoTime() - SURE_NS;
+    private volatile boolean wasMended;
     private final int prefix;
+
+    private static @Nullable SharedPort ofProcess;
+
+    /** {@return this process's share, taken by the first call; null where there is no folder to meet in} */
+    static synchronized @Nullable SharedPort ofProcess() throws RdmaException {
+        SharedPort present = ofProcess;
+        Path folder = present == null ? SharedFolder.ofUser() : null;
+        if (folder != null) {
+            present = open(folder, "port4791-" + networkNamespace());
+            ofProcess = present;
+        }
+        return present;
+    }
+
+    /** Sockets of other network namespaces share nothing. */
+    private static String networkNamespace() throws RdmaException {
+        try {
+            return String.valueOf(Files.getAttribute(Path.of("/proc/self/ns/net"), "unix:ino"));
+        } catch (IOException e) {
+            throw new RdmaException(Errno.EACCES, OPERATION,
+                    "the system does not tell this process's network namespace", e);
+        }
+    }
 
     /** Makes a socket a member of a group: it may be bound beside others from now on, and is. */
     interface Binding {
@@ -77,7 +111,7 @@ final class SharedPort implements AutoCloseable {
             throw e;
         } catch (IOException | LinuxSocket.Refused e) {
             arena.close();
-            throw new RdmaException(Errno.EACCES, "share UDP port 4791",
+            throw new RdmaException(Errno.EACCES, OPERATION,
                     folder.resolve(name) + " cannot be used: " + e.getMessage(), e);
         }
     }
@@ -98,7 +132,7 @@ final class SharedPort implements AutoCloseable {
         lock();
         try {
             requireVersion();
-            prefix = takePrefix();
+            prefix = freePrefix();
         } catch (RdmaException | LinuxSocket.Refused e) {
             locks.close();
             probes.close();
@@ -114,7 +148,7 @@ final class SharedPort implements AutoCloseable {
         }
         for (int other = SharedTable.FIRST_PREFIX; other <= SharedTable.LAST_PREFIX; other++) {
             if (locks.isLockedByOther(LIFE_LOCKS + other)) {
-                throw new RdmaException(Errno.EBUSY, "share UDP port 4791", "process "
+                throw new RdmaException(Errno.EBUSY, OPERATION, "process "
                         + table.process(other) + " shares it by the rules of another version of"
                         + " rdma4j (" + table.version() + ", not " + SharedTable.VERSION
                         + "): end it, or use the same version");
@@ -125,23 +159,40 @@ final class SharedPort implements AutoCloseable {
 
     // ---------------------------------------------------------------- prefixes
 
-    /** {@return the upper 8 bits of this process's queue pair numbers and communication identifiers} */
-    int prefix() {
+    @Override
+    public boolean isShared() {
+        return true;
+    }
+
+    @Override
+    public int prefix() {
         return prefix;
     }
 
-    /** {@return whether a prefix is this process's} */
-    boolean isOwn(int candidate) {
-        own.lock();
+    @Override
+    public boolean isOwn(int queuePair) {
+        int candidate = queuePair >>> QUEUE_PAIR_BITS;
+        return candidate == prefix || prefixes.contains(candidate);
+    }
+
+    @Override
+    public int takePrefix() throws RdmaException {
+        lock();
         try {
-            return prefixes.contains(candidate);
+            int taken = freePrefix();
+            for (int group : sockets.keySet()) {
+                attach(group, table.places(group));
+            }
+            return taken;
+        } catch (LinuxSocket.Refused e) {
+            throw new RdmaException(Errno.EACCES, OPERATION, e.getMessage(), e);
         } finally {
-            own.unlock();
+            unlock();
         }
     }
 
     /** The one after the last: what was sent to a process that has died shall not reach a new one. */
-    private int takePrefix() throws LinuxSocket.Refused, RdmaException {
+    private int freePrefix() throws LinuxSocket.Refused, RdmaException {
         Set<Integer> inUse = new HashSet<>();
         for (int group = 0; group < SharedTable.MAX_GROUPS; group++) {
             inUse.addAll(table.places(group));
@@ -153,12 +204,13 @@ final class SharedPort implements AutoCloseable {
                     : candidate + 1;
             if (!inUse.contains(candidate) && !prefixes.contains(candidate)
                     && locks.tryLock(LIFE_LOCKS + candidate)) {
-                table.taken(candidate, ProcessHandle.current().pid());
+                table.taken(candidate, prefixes.isEmpty() ? candidate : prefix,
+                        ProcessHandle.current().pid());
                 prefixes.add(candidate);
                 return candidate;
             }
         }
-        throw new RdmaException(Errno.EAGAIN, "share UDP port 4791", "all "
+        throw new RdmaException(Errno.EAGAIN, OPERATION, "all "
                 + SharedTable.LAST_PREFIX + " shares are taken by other processes; end some");
     }
 
@@ -180,7 +232,7 @@ final class SharedPort implements AutoCloseable {
             int found = table.find(address, scope);
             int group = found < 0 ? table.begin(address, scope) : found;
             if (group < 0 || table.places(group).size() >= SharedTable.MAX_PLACES) {
-                throw new RdmaException(Errno.EAGAIN, "share UDP port 4791",
+                throw new RdmaException(Errno.EAGAIN, OPERATION,
                         "no more sockets can share it on this machine");
             }
             boolean isUncertain = table.isChanging(group);
@@ -203,12 +255,21 @@ final class SharedPort implements AutoCloseable {
     }
 
     /** Closes a socket, and lets the others know who takes its place. */
-    void leave(LinuxSocket socket) throws LinuxSocket.Refused, RdmaException {
+    void leave(LinuxSocket socket) {
+        try {
+            leaveGroup(socket);
+        } catch (LinuxSocket.Refused | IOException e) {
+            LOG.log(System.Logger.Level.WARNING, "packets of others may go astray", e);
+        } finally {
+            socket.close();
+        }
+    }
+
+    private void leaveGroup(LinuxSocket socket) throws LinuxSocket.Refused, RdmaException {
         lock();
         try {
             int group = groupOf(socket);
             if (group < 0) {
-                socket.close();
                 return;
             }
             List<Integer> places = new ArrayList<>(table.places(group));
@@ -264,20 +325,43 @@ final class SharedPort implements AutoCloseable {
             return;
         }
         Map<Integer, Integer> byPrefix = new HashMap<>();
-        for (int place = 0; place < places.size(); place++) {
-            byPrefix.put(places.get(place), place);
+        for (int each = SharedTable.FIRST_PREFIX; each <= SharedTable.LAST_PREFIX; each++) {
+            int place = places.indexOf(table.first(each));
+            if (place >= 0) {
+                byPrefix.put(each, place);
+            }
         }
         socket.steer(SteeringProgram.of(byPrefix, table.services()));
     }
 
     // ---------------------------------------------------------------- after a process has died
 
+    @Override
+    public void onAstray() {
+        if (System.nanoTime() - lastMendNs > REST_NS && isMending.compareAndSet(false, true)) {
+            Thread.ofPlatform().daemon().name("rdma4j-share").start(this::mendQuietly);
+        }
+    }
+
+    private void mendQuietly() {
+        try {
+            boolean isDoubtful = !wasMended && System.nanoTime() - lastMendNs < SURE_NS;
+            wasMended = mend(isDoubtful);
+        } catch (LinuxSocket.Refused | IOException e) {
+            LOG.log(System.Logger.Level.WARNING, "packets may go astray", e);
+        } finally {
+            lastMendNs = System.nanoTime();
+            isMending.set(false);
+        }
+    }
+
     /**
      * A packet of another process has reached this one: brings the groups of this process up to date.
      *
+     * @param isDoubtful whether to ask although all seem to be alive
      * @return whether any process had died, or had left a change unfinished
      */
-    boolean mend() throws LinuxSocket.Refused, RdmaException {
+    boolean mend(boolean isDoubtful) throws LinuxSocket.Refused, RdmaException {
         lock();
         try {
             boolean isMended = false;
@@ -287,6 +371,8 @@ final class SharedPort implements AutoCloseable {
                 if (alive.size() < places.size() || table.isChanging(group)) {
                     settle(group, inOrder(group, alive));
                     isMended = true;
+                } else if (isDoubtful) {
+                    settle(group, inOrder(group, alive));
                 }
             }
             return isMended;
@@ -374,7 +460,7 @@ final class SharedPort implements AutoCloseable {
             long untilNs = System.nanoTime() + LOCK_TIMEOUT_NS;
             while (!locks.tryLock(CHANGE_LOCK)) {
                 if (System.nanoTime() - untilNs > 0) {
-                    throw new RdmaException(Errno.ETIMEDOUT, "share UDP port 4791",
+                    throw new RdmaException(Errno.ETIMEDOUT, OPERATION,
                             "another process holds " + file + " for more than 5 s; it may be"
                                     + " stopped: let it go on, or end it");
                 }
@@ -382,7 +468,7 @@ final class SharedPort implements AutoCloseable {
             }
             isLocked = true;
         } catch (LinuxSocket.Refused e) {
-            throw new RdmaException(Errno.EACCES, "share UDP port 4791",
+            throw new RdmaException(Errno.EACCES, OPERATION,
                     file + " cannot be locked: " + e.getMessage(), e);
         } finally {
             if (!isLocked) {

@@ -43,6 +43,7 @@ final class SharedTable {
     private static final long NONCE_AT = 16;
     private static final long LAST_TAKEN_AT = 24;
     private static final long ANSWERS_AT = 256;
+    private static final long FIRSTS_AT = 512;
     private static final long PROCESSES_AT = 1024;
     private static final long GROUPS_AT = 4096;
     private static final long GROUP_LENGTH = 288;
@@ -93,9 +94,16 @@ final class SharedTable {
         return memory.get(JAVA_INT, LAST_TAKEN_AT) & 0xff;
     }
 
-    void taken(int prefix, long pid) {
+    /** @param first the prefix that the process began with, which stands for it in groups */
+    void taken(int prefix, int first, long pid) {
+        memory.set(JAVA_BYTE, FIRSTS_AT + prefix, (byte) first);
         memory.set(JAVA_INT, LAST_TAKEN_AT, prefix);
         memory.set(JAVA_LONG, PROCESSES_AT + prefix * 8L, pid);
+    }
+
+    /** {@return the prefix that the process of a prefix began with} */
+    int first(int prefix) {
+        return memory.get(JAVA_BYTE, FIRSTS_AT + prefix) & 0xff;
     }
 
     /** {@return the process that took a prefix last} */

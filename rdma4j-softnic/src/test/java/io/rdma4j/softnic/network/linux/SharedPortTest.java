@@ -177,9 +177,9 @@ class SharedPortTest {
                 members.get(random.nextInt(members.size())).die();
             }
             Member mending = members.get(random.nextInt(members.size()));
-            whileAllReceive(() -> assertThat(mending.port.mend()).isTrue());
+            whileAllReceive(() -> assertThat(mending.port.mend(false)).isTrue());
             assertEachGetsItsOwn();
-            assertThat(mending.port.mend()).isFalse();
+            assertThat(mending.port.mend(false)).isFalse();
         }
     }
 
@@ -202,7 +202,7 @@ class SharedPortTest {
         Member silent = members.get(2);
         members.remove(silent);
         members.getFirst().die();
-        whileAllReceive(() -> members.getFirst().port.mend());
+        whileAllReceive(() -> members.getFirst().port.mend(false));
         members.add(silent);
         silent.receive();
         silent.received();

@@ -1,0 +1,61 @@
+package io.rdma4j.softnic.network;
+
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+
+/**
+ * What keeps apart the processes that share UDP port 4791 of one address: a prefix of 8 bits, which the queue pair numbers
+ * and the communication identifiers of a process begin with. Thread safe.
+ */
+public interface PortSharing {
+    /** The bits of a queue pair's number behind the prefix. */
+    int QUEUE_PAIR_BITS = 16;
+
+    /** The port is this process's alone; its numbers may have any bits. */
+    PortSharing NONE = new PortSharing() {
+        @Override
+        public boolean isShared() {
+            return false;
+        }
+
+        @Override
+        public int prefix() {
+            return 0;
+        }
+
+        @Override
+        public int takePrefix() throws RdmaException {
+            throw new RdmaException(Errno.ENOMEM, "create queue pair",
+                    "all queue pair numbers are in use");
+        }
+
+        @Override
+        public boolean isOwn(int queuePair) {
+            return true;
+        }
+
+        @Override
+        public void onAstray() {
+            // Nobody else has a number here.
+        }
+    };
+
+    /** {@return whether other processes may have the port as well} */
+    boolean isShared();
+
+    /** {@return the prefix that this process begins with} */
+    int prefix();
+
+    /**
+     * {@return a prefix more, for a process that needs more queue pairs than one has numbers for}
+     *
+     * @throws RdmaException EAGAIN if all are taken by other processes
+     */
+    int takePrefix() throws RdmaException;
+
+    /** {@return whether a queue pair's number is one of this process} */
+    boolean isOwn(int queuePair);
+
+    /** A packet for another process has arrived here: the processes are not where they were. Returns at once. */
+    void onAstray();
+}
