@@ -2,6 +2,7 @@ package io.rdma4j.softnic.connect;
 
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.softnic.engine.EngineDriver;
+import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
 
@@ -14,6 +15,9 @@ public interface ConnectServices {
 
     /** {@return the connection manager's protocol, for the engine's owner} */
     IbConnectionManager connectionManager();
+
+    /** {@return who else has the device's addresses} */
+    PortSharing sharing();
 
     /** {@return the GID table; an empty entry is {@link Gid#ZERO}} */
     List<Gid> gids();

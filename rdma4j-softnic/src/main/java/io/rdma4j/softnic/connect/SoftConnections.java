@@ -45,6 +45,11 @@ public final class SoftConnections {
     public static CmListener listen(CmContext via, ConnectServices nic, ListenRequest call,
             CmListener.Handler handler) throws RdmaException {
         ListenSpec offer = offer(call);
+        return SteeredListener.start(nic.sharing(), offer, () -> start(via, nic, call, offer, handler));
+    }
+
+    private static CmListener start(CmContext via, ConnectServices nic, ListenRequest call,
+            ListenSpec offer, CmListener.Handler handler) throws RdmaException {
         CmService service = nic.driver()
                 .call(nowNs -> nic.connectionManager().listen(offer,
                         (ibConnection, sourcePort, parameters) -> {

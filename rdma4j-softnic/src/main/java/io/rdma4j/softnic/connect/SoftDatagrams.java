@@ -67,6 +67,11 @@ public final class SoftDatagrams implements CmDatagrams {
     public CmListener listen(ListenRequest call, CmLookupRequest.Handler handler)
             throws RdmaException {
         ListenSpec offer = SoftConnections.offer(call);
+        return SteeredListener.start(nic.sharing(), offer, () -> start(offer, handler));
+    }
+
+    private CmListener start(ListenSpec offer, CmLookupRequest.Handler handler)
+            throws RdmaException {
         DatagramService service = nic.driver()
                 .call(nowNs -> nic.connectionManager().listenForLookups(offer,
                         (request, sourcePort, privateData) -> {

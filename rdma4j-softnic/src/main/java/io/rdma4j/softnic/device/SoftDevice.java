@@ -4,6 +4,7 @@ import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.SoftwareDevice;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.spi.CmDevice;
+import io.rdma4j.spi.PortAuthority;
 import io.rdma4j.verbs.DeviceKind;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Mtu;
@@ -105,6 +106,11 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
     @Override
     public boolean hosts(InetAddress address) {
         return hosts(address, hostedAddresses());
+    }
+
+    @Override
+    public PortAuthority portAuthority() {
+        return SharedPorts.AUTHORITY;
     }
 
     /** {@return whether an address is one that the interface has at this moment} */

@@ -10,6 +10,7 @@ import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.memory.FileFlusher;
 import io.rdma4j.softnic.memory.MemoryTable;
 import io.rdma4j.softnic.network.DatagramNetwork;
+import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.observe.jfr.FlightEvents;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.Loopback;
@@ -291,6 +292,11 @@ public final class SoftNic
     @Override
     public ConnectServices connectServices() {
         return this;
+    }
+
+    @Override
+    public PortSharing sharing() {
+        return network.sharing();
     }
 
     @Override

@@ -1,5 +1,7 @@
 package io.rdma4j.softnic.network;
 
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.spi.PortReservation;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 
@@ -38,6 +40,21 @@ public interface PortSharing {
         public void onAstray() {
             // Nobody else has a number here.
         }
+
+        @Override
+        public void listen(int service) {
+            // All requests come here.
+        }
+
+        @Override
+        public void stopListening(int service) {
+            // All requests come here.
+        }
+
+        @Override
+        public PortReservation reserve(PortSpace space, int port) {
+            return () -> {};
+        }
     };
 
     /** {@return whether other processes may have the port as well} */
@@ -55,6 +72,28 @@ public interface PortSharing {
 
     /** {@return whether a queue pair's number is one of this process} */
     boolean isOwn(int queuePair);
+
+    /** {@return the number of a service, the lower half of its service ID} Source: IBTA annex A11.3. */
+    static int service(PortSpace space, int port) {
+        return space.code() << 16 | port;
+    }
+
+    /**
+     * Requests for a service come to this process from now on. To be undone as often as it was called.
+     *
+     * @throws RdmaException ENOMEM if the processes that share the port listen at too many services
+     */
+    void listen(int service) throws RdmaException;
+
+    /** Undoes one {@link #listen}. */
+    void stopListening(int service);
+
+    /**
+     * Takes a service's port, whichever address it is for.
+     *
+     * @throws RdmaException EADDRINUSE naming the process that has it
+     */
+    PortReservation reserve(PortSpace space, int port) throws RdmaException;
 
     /** A packet for another process has arrived here: the processes are not where they were. Returns at once. */
     void onAstray();

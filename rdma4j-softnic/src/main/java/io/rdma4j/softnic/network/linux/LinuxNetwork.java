@@ -105,6 +105,16 @@ public final class LinuxNetwork implements DatagramNetwork {
         }
     }
 
+    /**
+     * {@return what networks of this kind share with other processes, without one being open}
+     *
+     * @throws RdmaException if it cannot be shared, as opening one would say
+     */
+    public static PortSharing sharingOfProcess() throws RdmaException {
+        SharedPort present = SharedPort.ofProcess();
+        return present == null ? PortSharing.NONE : present;
+    }
+
     @Override
     public PortSharing sharing() {
         return shared == null ? PortSharing.NONE : shared;

@@ -1,6 +1,8 @@
 package io.rdma4j.softnic.network.linux;
 
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.softnic.network.PortSharing;
+import io.rdma4j.spi.PortReservation;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
@@ -65,6 +67,9 @@ final class SharedPort implements PortSharing, AutoCloseable {
     private final AtomicBoolean isMending = new AtomicBoolean();
     private volatile long lastMendNs = System.nanoTime() - SURE_NS;
     private volatile boolean wasMended;
+    /** Guarded by {@link #own}: how often this process listens at a service, and holds a port. */
+    private final Map<Integer, Integer> listening = new HashMap<>();
+    private final Map<Integer, Integer> reserved = new HashMap<>();
     private final int prefix;
 
     private static @Nullable SharedPort ofProcess;
@@ -332,6 +337,114 @@ final class SharedPort implements PortSharing, AutoCloseable {
             }
         }
         socket.steer(SteeringProgram.of(byPrefix, table.services()));
+    }
+
+    // ---------------------------------------------------------------- services
+
+    @Override
+    public void listen(int service) throws RdmaException {
+        lock();
+        try {
+            if (listening.merge(service, 1, Integer::sum) == 1) {
+                Map<Integer, Integer> services = aliveServices();
+                services.put(service, prefix);
+                if (services.size() > SharedTable.MAX_SERVICES) {
+                    listening.remove(service);
+                    throw new RdmaException(Errno.ENOMEM, "listen",
+                            "the processes that share this machine's addresses listen at "
+                                    + SharedTable.MAX_SERVICES + " ports, which is the most");
+                }
+                publish(services);
+            }
+        } catch (LinuxSocket.Refused e) {
+            throw new RdmaException(Errno.EACCES, OPERATION, e.getMessage(), e);
+        } finally {
+            unlock();
+        }
+    }
+
+    @Override
+    public void stopListening(int service) {
+        try {
+            lock();
+        } catch (RdmaException e) {
+            LOG.log(System.Logger.Level.WARNING, "requests that nobody serves still come here", e);
+            return;
+        }
+        try {
+            if (listening.merge(service, -1, Integer::sum) == 0) {
+                listening.remove(service);
+                Map<Integer, Integer> services = aliveServices();
+                services.remove(service, prefix);
+                publish(services);
+            }
+        } catch (LinuxSocket.Refused e) {
+            LOG.log(System.Logger.Level.WARNING, "requests that nobody serves still come here", e);
+        } finally {
+            unlock();
+        }
+    }
+
+    /** {@return who listens where} Those who have died do not. */
+    private Map<Integer, Integer> aliveServices() throws LinuxSocket.Refused {
+        Map<Integer, Integer> services = table.services();
+        Map<Integer, Boolean> isAlive = new HashMap<>();
+        for (int each : new HashSet<>(services.values())) {
+            isAlive.put(each, isAlive(each));
+        }
+        services.values().removeIf(each -> !isAlive.get(each));
+        return services;
+    }
+
+    private void publish(Map<Integer, Integer> services) throws LinuxSocket.Refused {
+        table.services(services);
+        for (int group : sockets.keySet()) {
+            attach(group, table.places(group));
+        }
+    }
+
+    @Override
+    public PortReservation reserve(PortSpace space, int port) throws RdmaException {
+        int row = switch (space) {
+            case TCP -> 0;
+            case UDP -> 1;
+            case IB -> 2;
+            case IPOIB -> throw new IllegalArgumentException("has no ports here");
+        };
+        lock();
+        try {
+            int owner = table.owner(row, port);
+            if (owner != 0 && owner != prefix && isAlive(owner)) {
+                throw new RdmaException(Errno.EADDRINUSE, "bind address", "port " + port
+                        + " is held by process " + table.process(owner)
+                        + "; end that one, or choose another port");
+            }
+            table.owner(row, port, prefix);
+            reserved.merge(row << 16 | port, 1, Integer::sum);
+        } catch (LinuxSocket.Refused e) {
+            throw new RdmaException(Errno.EACCES, OPERATION, e.getMessage(), e);
+        } finally {
+            unlock();
+        }
+        AtomicBoolean isReleased = new AtomicBoolean();
+        return () -> {
+            if (isReleased.compareAndSet(false, true)) {
+                release(row, port);
+            }
+        };
+    }
+
+    /** Ids of this process may share a port. One byte is one process's word, so it takes no lock of the system's. */
+    private void release(int row, int port) {
+        own.lock();
+        try {
+            if (reserved.merge(row << 16 | port, -1, Integer::sum) == 0) {
+                reserved.remove(row << 16 | port);
+                table.owner(row, port, 0);
+            }
+        } finally {
+            own.unlock();
+        }
     }
 
     // ---------------------------------------------------------------- after a process has died

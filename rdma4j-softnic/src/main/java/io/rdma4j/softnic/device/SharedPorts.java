@@ -1,0 +1,31 @@
+package io.rdma4j.softnic.device;
+
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.softnic.network.linux.LinuxNetwork;
+import io.rdma4j.softnic.options.NetworkBackend;
+import io.rdma4j.spi.PortAuthority;
+import io.rdma4j.spi.PortReservation;
+import io.rdma4j.verbs.RdmaException;
+
+import java.net.InetSocketAddress;
+
+/** The service ports of software devices: each is one process's, of those that share the machine's addresses. */
+final class SharedPorts implements PortAuthority {
+    static final PortAuthority AUTHORITY = new SharedPorts();
+
+    private SharedPorts() {}
+
+    @Override
+    public PortReservation reserve(PortSpace space, InetSocketAddress address, boolean isShared)
+            throws RdmaException {
+        NetworkBackend wanted = SoftNicOptions.ofSystem().device().backend();
+        return BackendChoice.of(wanted).kind() == NetworkBackend.LINUX
+                ? LinuxNetwork.sharingOfProcess().reserve(space, address.getPort())
+                : PROCESS.reserve(space, address, isShared);
+    }
+
+    @Override
+    public boolean hasOneWildcardListener() {
+        return false;
+    }
+}
