@@ -42,7 +42,7 @@ final class LinuxSocket implements Outlet {
 
         private final int errno;
 
-        private Refused(int errno, String call) {
+        Refused(int errno, String call) {
             super(call + " failed with error " + errno);
             this.errno = errno;
         }

@@ -229,6 +229,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
      * Binds a socket to an address beside those of other processes.
      *
      * @param scope of an address of the link, else 0
+     * @throws LinuxSocket.Refused if the address cannot be bound to; with EADDRINUSE if this process has a socket there
      */
     void join(Gid address, int scope, LinuxSocket socket, Binding binding)
             throws LinuxSocket.Refused, RdmaException {
@@ -239,6 +240,9 @@ final class SharedPort implements PortSharing, AutoCloseable {
             if (group < 0 || table.places(group).size() >= SharedTable.MAX_PLACES) {
                 throw new RdmaException(Errno.EAGAIN, OPERATION,
                         "no more sockets can share it on this machine");
+            }
+            if (sockets.containsKey(group)) {
+                throw new LinuxSocket.Refused(LinuxCalls.EADDRINUSE, "bind");
             }
             boolean isUncertain = table.isChanging(group);
             table.changing(group, true);
