@@ -2,9 +2,9 @@ package io.rdma4j.softnic.connect;
 
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.softnic.engine.EngineDriver;
-import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.RdmaException;
 
 import java.util.List;
 
@@ -16,8 +16,17 @@ public interface ConnectServices {
     /** {@return the connection manager's protocol, for the engine's owner} */
     IbConnectionManager connectionManager();
 
-    /** {@return who else has the device's addresses} */
-    PortSharing sharing();
+    /**
+     * Requests for a service come to this process from now on, among those that share the device's addresses. To be undone
+     * as often as it was called.
+     *
+     * @param service the lower half of its service ID: 16 bits of its port space, 16 of its port; IBTA annex A11.3
+     * @throws RdmaException ENOMEM if the processes listen at too many services
+     */
+    void steer(int service) throws RdmaException;
+
+    /** Undoes one {@link #steer}. */
+    void stopSteering(int service);
 
     /** {@return the GID table; an empty entry is {@link Gid#ZERO}} */
     List<Gid> gids();

@@ -45,7 +45,8 @@ public final class SoftConnections {
     public static CmListener listen(CmContext via, ConnectServices nic, ListenRequest call,
             CmListener.Handler handler) throws RdmaException {
         ListenSpec offer = offer(call);
-        return SteeredListener.start(nic.sharing(), offer, () -> start(via, nic, call, offer, handler));
+        return SteeredListener.start(nic, offer,
+                () -> start(via, nic, call, offer, handler));
     }
 
     private static CmListener start(CmContext via, ConnectServices nic, ListenRequest call,

@@ -67,7 +67,7 @@ public final class SoftDatagrams implements CmDatagrams {
     public CmListener listen(ListenRequest call, CmLookupRequest.Handler handler)
             throws RdmaException {
         ListenSpec offer = SoftConnections.offer(call);
-        return SteeredListener.start(nic.sharing(), offer, () -> start(offer, handler));
+        return SteeredListener.start(nic, offer, () -> start(offer, handler));
     }
 
     private CmListener start(ListenSpec offer, CmLookupRequest.Handler handler)

@@ -1,7 +1,6 @@
 package io.rdma4j.softnic.connect;
 
 import io.rdma4j.protocol.ibcm.ListenSpec;
-import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.verbs.RdmaException;
 
@@ -9,7 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A listener, and that requests for its service are sent to this process, among those that share the address. */
 final class SteeredListener implements CmListener {
-    private final PortSharing sharing;
+    private final ConnectServices nic;
     private final int service;
     private final CmListener listener;
     private final AtomicBoolean isClosed = new AtomicBoolean();
@@ -19,25 +18,25 @@ final class SteeredListener implements CmListener {
         CmListener listen() throws RdmaException;
     }
 
-    private SteeredListener(PortSharing sharing, int service, CmListener listener) {
-        this.sharing = sharing;
+    private SteeredListener(ConnectServices nic, int service, CmListener listener) {
+        this.nic = nic;
         this.service = service;
         this.listener = listener;
     }
 
     /** {@return a listener that requests reach} */
-    static CmListener start(PortSharing sharing, ListenSpec offer, Start start)
+    static CmListener start(ConnectServices nic, ListenSpec offer, Start start)
             throws RdmaException {
-        int service = PortSharing.service(offer.space(), offer.port());
-        sharing.listen(service);
+        int service = offer.space().code() << Short.SIZE | offer.port();
+        nic.steer(service);
         boolean isListening = false;
         try {
-            CmListener listener = new SteeredListener(sharing, service, start.listen());
+            CmListener listener = new SteeredListener(nic, service, start.listen());
             isListening = true;
             return listener;
         } finally {
             if (!isListening) {
-                sharing.stopListening(service);
+                nic.stopSteering(service);
             }
         }
     }
@@ -46,7 +45,7 @@ final class SteeredListener implements CmListener {
     public void close() {
         listener.close();
         if (isClosed.compareAndSet(false, true)) {
-            sharing.stopListening(service);
+            nic.stopSteering(service);
         }
     }
 }

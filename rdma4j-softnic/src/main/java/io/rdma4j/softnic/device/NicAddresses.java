@@ -120,19 +120,14 @@ public final class NicAddresses {
     /** {@return the refusal of what was asked for, because of an address that somebody else has} */
     private RdmaException inUse(@Nullable InetAddress asked, InetAddress taken,
             RdmaException cause) {
-        String port = cause.detail() + " by " + PortHolder.of(taken, Path.UDP_PORT);
-        if (device.isLoopback()) {
-            return new RdmaException(Errno.EADDRINUSE, cause.operation(),
-                    port + "; one process at a time can have it: end that one, or use another"
-                            + " address",
-                    cause);
-        }
-        String wanted = taken.equals(asked) ? ""
+        String port = cause.detail() + " by " + PortHolder.of(taken, Path.UDP_PORT)
+                + ", which does not share it: processes of one user on Linux do, with native access"
+                + " and this version of rdma4j";
+        String wanted = device.isLoopback() || taken.equals(asked) ? ""
                 : (asked == null ? device.name() : asked.getHostAddress()) + " cannot be used: ";
         return new RdmaException(Errno.EADDRINUSE, cause.operation(), wanted + port
-                + "; one process at a time can have " + device.name()
-                + ": end that one, or use another device; on loopback each process has an address"
-                + " of its own", cause);
+                + "; end that one, or use another "
+                + (device.isLoopback() ? "address" : "device"), cause);
     }
 
     /** Lets the engine look at its ports anew. */

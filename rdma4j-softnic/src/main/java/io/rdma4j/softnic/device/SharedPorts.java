@@ -19,9 +19,11 @@ final class SharedPorts implements PortAuthority {
     public PortReservation reserve(PortSpace space, InetSocketAddress address, boolean isShared)
             throws RdmaException {
         NetworkBackend wanted = SoftNicOptions.ofSystem().device().backend();
-        return BackendChoice.of(wanted).kind() == NetworkBackend.LINUX
-                ? LinuxNetwork.sharingOfProcess().reserve(space, address.getPort())
-                : PROCESS.reserve(space, address, isShared);
+        if (BackendChoice.of(wanted).kind() != NetworkBackend.LINUX) {
+            return PROCESS.reserve(space, address, isShared);
+        }
+        return LinuxNetwork.sharingOfProcess()
+                .reserve(space.code() << Short.SIZE | address.getPort())::release;
     }
 
     @Override

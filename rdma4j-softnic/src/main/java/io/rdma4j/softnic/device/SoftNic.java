@@ -10,7 +10,6 @@ import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.memory.FileFlusher;
 import io.rdma4j.softnic.memory.MemoryTable;
 import io.rdma4j.softnic.network.DatagramNetwork;
-import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.observe.jfr.FlightEvents;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.Loopback;
@@ -295,8 +294,13 @@ public final class SoftNic
     }
 
     @Override
-    public PortSharing sharing() {
-        return network.sharing();
+    public void steer(int service) throws RdmaException {
+        network.sharing().listen(service);
+    }
+
+    @Override
+    public void stopSteering(int service) {
+        network.sharing().stopListening(service);
     }
 
     @Override

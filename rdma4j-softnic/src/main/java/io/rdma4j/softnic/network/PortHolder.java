@@ -41,6 +41,18 @@ public final class PortHolder {
         }
     }
 
+    /** {@return how many sockets have a port of an address, 0 if the system does not tell} */
+    public static int count(InetAddress address, int port) {
+        try {
+            Set<String> sockets = new HashSet<>();
+            addSockets(Path.of("/proc/net/udp"), address, port, sockets);
+            addSockets(Path.of("/proc/net/udp6"), address, port, sockets);
+            return sockets.size();
+        } catch (IOException | RuntimeException notToBeSeen) {
+            return 0;
+        }
+    }
+
     private static String somebody() {
         return "another process, or by the kernel's own RoCE driver";
     }

@@ -1,7 +1,5 @@
 package io.rdma4j.softnic.network;
 
-import io.rdma4j.connection.PortSpace;
-import io.rdma4j.spi.PortReservation;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 
@@ -12,6 +10,12 @@ import io.rdma4j.verbs.RdmaException;
 public interface PortSharing {
     /** The bits of a queue pair's number behind the prefix. */
     int QUEUE_PAIR_BITS = 16;
+
+    /** A service's port that is this process's. */
+    interface Reservation {
+        /** Gives the port back. Idempotent. */
+        void release();
+    }
 
     /** The port is this process's alone; its numbers may have any bits. */
     PortSharing NONE = new PortSharing() {
@@ -52,7 +56,7 @@ public interface PortSharing {
         }
 
         @Override
-        public PortReservation reserve(PortSpace space, int port) {
+        public Reservation reserve(int service) {
             return () -> {};
         }
     };
@@ -73,14 +77,10 @@ public interface PortSharing {
     /** {@return whether a queue pair's number is one of this process} */
     boolean isOwn(int queuePair);
 
-    /** {@return the number of a service, the lower half of its service ID} Source: IBTA annex A11.3. */
-    static int service(PortSpace space, int port) {
-        return space.code() << 16 | port;
-    }
-
     /**
      * Requests for a service come to this process from now on. To be undone as often as it was called.
      *
+     * @param service the lower half of its service ID: 16 bits of its port space, 16 of its port; IBTA annex A11.3
      * @throws RdmaException ENOMEM if the processes that share the port listen at too many services
      */
     void listen(int service) throws RdmaException;
@@ -91,9 +91,10 @@ public interface PortSharing {
     /**
      * Takes a service's port, whichever address it is for.
      *
+     * @param service as in {@link #listen}
      * @throws RdmaException EADDRINUSE naming the process that has it
      */
-    PortReservation reserve(PortSpace space, int port) throws RdmaException;
+    Reservation reserve(int service) throws RdmaException;
 
     /** A packet for another process has arrived here: the processes are not where they were. Returns at once. */
     void onAstray();

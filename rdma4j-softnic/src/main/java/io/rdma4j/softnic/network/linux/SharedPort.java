@@ -1,8 +1,7 @@
 package io.rdma4j.softnic.network.linux;
 
-import io.rdma4j.connection.PortSpace;
+import io.rdma4j.softnic.network.PortHolder;
 import io.rdma4j.softnic.network.PortSharing;
-import io.rdma4j.spi.PortReservation;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
@@ -11,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -52,6 +52,11 @@ final class SharedPort implements PortSharing, AutoCloseable {
     /** Packets are on their way when the groups are mended. */
     private static final long REST_NS = 1_000_000;
     private static final String OPERATION = "share UDP port 4791";
+
+    /** Port spaces in service IDs. Source: IBTA annex A11.3, rdma_cma.h. */
+    private static final int TCP = 0x0106;
+    private static final int UDP = 0x0111;
+    private static final int IB = 0x013f;
 
     private final Path file;
     private final Arena arena;
@@ -246,20 +251,35 @@ final class SharedPort implements PortSharing, AutoCloseable {
             }
             boolean isUncertain = table.isChanging(group);
             table.changing(group, true);
+            List<Integer> before = table.places(group);
+            boolean isBound = false;
             try {
                 binding.bind(socket);
-            } catch (LinuxSocket.Refused e) {
-                table.changing(group, isUncertain);
-                throw e;
+                requireKnown(address, before.size() + 1);
+                isBound = true;
+            } finally {
+                if (!isBound) {
+                    socket.close();
+                    table.changing(group, isUncertain);
+                }
             }
             sockets.put(group, socket);
-            List<Integer> before = table.places(group);
             List<Integer> members = alive(before);
             isUncertain |= members.size() < before.size();
             members.add(prefix);
             settle(group, isUncertain ? inOrder(group, members) : members);
         } finally {
             unlock();
+        }
+    }
+
+    /** @throws RdmaException EADDRINUSE if there are sockets that are not in the table */
+    private void requireKnown(Gid address, int known) throws RdmaException {
+        InetAddress local = address.address();
+        if (PortHolder.count(local, io.rdma4j.protocol.work.Path.UDP_PORT) > known) {
+            throw new RdmaException(Errno.EADDRINUSE, "open device", "UDP port 4791 of "
+                    + local.getHostAddress() + " is shared by processes that are not in " + file
+                    + ", which this one uses: start all of them with the same XDG_RUNTIME_DIR");
         }
     }
 
@@ -408,12 +428,14 @@ final class SharedPort implements PortSharing, AutoCloseable {
     }
 
     @Override
-    public PortReservation reserve(PortSpace space, int port) throws RdmaException {
-        int row = switch (space) {
+    public Reservation reserve(int service) throws RdmaException {
+        int port = service & 0xffff;
+        int row = switch (service >>> 16) {
             case TCP -> 0;
             case UDP -> 1;
             case IB -> 2;
-            case IPOIB -> throw new IllegalArgumentException("has no ports here");
+            default -> throw new IllegalArgumentException(
+                    "no port space has the number " + (service >>> 16));
         };
         lock();
         try {

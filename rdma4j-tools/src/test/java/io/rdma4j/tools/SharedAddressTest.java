@@ -1,0 +1,55 @@
+package io.rdma4j.tools;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Processes at one address, as two terminals start them. */
+@EnabledOnOs(OS.LINUX)
+class SharedAddressTest {
+    private static final String ADDRESS = CommandLineTest.ownLoopbackAddress();
+
+    /** So many that they last while a process is killed, and that what is printed of them fits a pipe nobody reads yet. */
+    private static final int PINGS = 700;
+
+    private static Program process(String line) throws Exception {
+        return Program.withOptions(List.of("--enable-native-access=ALL-UNNAMED"),
+                line.split(" ", -1));
+    }
+
+    @Test
+    void aKilledProcessLeavesTheOthersConnected() throws Exception {
+        try (Program doomed = process("rping -s -v -P -p 17301 -a " + ADDRESS);
+                Program server = process("rping -s -v -p 17302 -a " + ADDRESS)) {
+            doomed.lineWith("listening");
+            server.lineWith("listening");
+            try (Program orphan = process("rping -c -v -p 17301 --patience 1 -a " + ADDRESS);
+                    Program client = process("rping -c -v -C " + PINGS + " -p 17302 -a "
+                            + ADDRESS)) {
+                orphan.lineWith("rdma-ping-3");
+                client.lineWith("rdma-ping-3");
+
+                doomed.process().destroyForcibly().waitFor();
+
+                assertThat(client.awaitEnd()).as(client.text()).isZero();
+                assertThat(server.awaitEnd()).as(server.text()).isZero();
+                assertThat(orphan.awaitEnd()).as(orphan.text()).isNotZero();
+            }
+        }
+    }
+
+    @Test
+    void aPortBelongsToOneProcess() throws Exception {
+        try (Program first = process("rping -s -v -P -p 17303 -a " + ADDRESS)) {
+            first.lineWith("listening");
+            try (Program second = process("rping -s -p 17303 -a " + ADDRESS)) {
+                assertThat(second.awaitEnd()).isOne();
+                assertThat(second.text()).contains("port 17303 is held by process " + first.pid());
+            }
+        }
+    }
+}
