@@ -453,7 +453,8 @@ public final class IbConnectionManager {
         do {
             nextIdentifier++;
             identifier = identifierPrefix == 0 ? nextIdentifier
-                    : identifierPrefix << IDENTIFIER_BITS | nextIdentifier & IDENTIFIER_MASK;
+                    : (identifierPrefix << IDENTIFIER_BITS)
+                            | (nextIdentifier & IDENTIFIER_MASK);
         } while (identifier == 0 || byLocalId.containsKey(identifier)
                 || datagrams.uses(identifier));
         return identifier;

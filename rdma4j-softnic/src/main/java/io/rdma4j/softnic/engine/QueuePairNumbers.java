@@ -63,7 +63,7 @@ final class QueuePairNumbers {
 
     /** {@return how many there are, reserved ones among them} */
     int count() {
-        return prefixes.size() << 2 * halfBits;
+        return prefixes.size() << (2 * halfBits);
     }
 
     /** {@return whether a number is no queue pair's that applications create} */
@@ -73,7 +73,7 @@ final class QueuePairNumbers {
 
     /** {@return the next number, of 24 bits} */
     int next() {
-        int prefix = prefixes.get((counter >>> 2 * halfBits) % prefixes.size());
+        int prefix = prefixes.get((counter >>> (2 * halfBits)) % prefixes.size());
         int left = counter >>> halfBits & halfMask;
         int right = counter & halfMask;
         counter++;

@@ -9,7 +9,6 @@ import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -190,12 +189,10 @@ final class SharedPort implements PortSharing, AutoCloseable {
         lock();
         try {
             int taken = freePrefix();
-            for (int group : sockets.keySet()) {
-                attach(group, table.places(group));
-            }
+            attachAll();
             return taken;
         } catch (LinuxSocket.Refused e) {
-            throw new RdmaException(Errno.EACCES, OPERATION, e.getMessage(), e);
+            throw unusable(e);
         } finally {
             unlock();
         }
@@ -222,6 +219,11 @@ final class SharedPort implements PortSharing, AutoCloseable {
         }
         throw new RdmaException(Errno.EAGAIN, OPERATION, "all "
                 + SharedTable.LAST_PREFIX + " shares are taken by other processes; end some");
+    }
+
+    private RdmaException unusable(LinuxSocket.Refused cause) {
+        return new RdmaException(Errno.EACCES, OPERATION,
+                file + " cannot be used: " + cause.getMessage(), cause);
     }
 
     private boolean isAlive(int other) throws LinuxSocket.Refused {
@@ -369,19 +371,18 @@ final class SharedPort implements PortSharing, AutoCloseable {
     public void listen(int service) throws RdmaException {
         lock();
         try {
-            if (listening.merge(service, 1, Integer::sum) == 1) {
-                Map<Integer, Integer> services = aliveServices();
-                services.put(service, prefix);
-                if (services.size() > SharedTable.MAX_SERVICES) {
-                    listening.remove(service);
+            if (!listening.containsKey(service)) {
+                forgetTheDead();
+                if (!table.addService(service, prefix)) {
                     throw new RdmaException(Errno.ENOMEM, "listen",
                             "the processes that share this machine's addresses listen at "
                                     + SharedTable.MAX_SERVICES + " ports, which is the most");
                 }
-                publish(services);
+                attachAll();
             }
+            listening.merge(service, 1, Integer::sum);
         } catch (LinuxSocket.Refused e) {
-            throw new RdmaException(Errno.EACCES, OPERATION, e.getMessage(), e);
+            throw unusable(e);
         } finally {
             unlock();
         }
@@ -398,9 +399,8 @@ final class SharedPort implements PortSharing, AutoCloseable {
         try {
             if (listening.merge(service, -1, Integer::sum) == 0) {
                 listening.remove(service);
-                Map<Integer, Integer> services = aliveServices();
-                services.remove(service, prefix);
-                publish(services);
+                table.removeService(service, prefix);
+                attachAll();
             }
         } catch (LinuxSocket.Refused e) {
             LOG.log(System.Logger.Level.WARNING, "requests that nobody serves still come here", e);
@@ -409,19 +409,16 @@ final class SharedPort implements PortSharing, AutoCloseable {
         }
     }
 
-    /** {@return who listens where} Those who have died do not. */
-    private Map<Integer, Integer> aliveServices() throws LinuxSocket.Refused {
-        Map<Integer, Integer> services = table.services();
-        Map<Integer, Boolean> isAlive = new HashMap<>();
-        for (int each : new HashSet<>(services.values())) {
-            isAlive.put(each, isAlive(each));
+    /** Takes the services away that dead processes have left behind. */
+    private void forgetTheDead() throws LinuxSocket.Refused {
+        for (Map.Entry<Integer, Integer> each : table.services().entrySet()) {
+            if (!isAlive(each.getValue())) {
+                table.removeService(each.getKey(), each.getValue());
+            }
         }
-        services.values().removeIf(each -> !isAlive.get(each));
-        return services;
     }
 
-    private void publish(Map<Integer, Integer> services) throws LinuxSocket.Refused {
-        table.services(services);
+    private void attachAll() throws LinuxSocket.Refused {
         for (int group : sockets.keySet()) {
             attach(group, table.places(group));
         }
@@ -448,7 +445,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
             table.owner(row, port, prefix);
             reserved.merge(row << 16 | port, 1, Integer::sum);
         } catch (LinuxSocket.Refused e) {
-            throw new RdmaException(Errno.EACCES, OPERATION, e.getMessage(), e);
+            throw unusable(e);
         } finally {
             unlock();
         }
@@ -572,7 +569,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
     private static List<Integer> completed(@Nullable Integer[] order, List<Integer> alive) {
         List<Integer> missing = new ArrayList<>(alive);
         for (Integer each : order) {
-            missing.remove(each);
+            missing.removeIf(other -> other.equals(each));
         }
         List<Integer> all = new ArrayList<>();
         for (Integer each : order) {

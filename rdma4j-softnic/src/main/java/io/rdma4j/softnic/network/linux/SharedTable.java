@@ -229,19 +229,40 @@ final class SharedTable {
     Map<Integer, Integer> services() {
         Map<Integer, Integer> services = new TreeMap<>();
         for (int i = 0; i < serviceCount(); i++) {
-            services.put(memory.get(JAVA_INT, service(i)), memory.get(JAVA_INT, service(i) + 4));
+            long entry = memory.get(JAVA_LONG, service(i));
+            services.put((int) entry, (int) (entry >>> Integer.SIZE));
         }
         return services;
     }
 
-    void services(Map<Integer, Integer> services) {
-        int i = 0;
-        for (Map.Entry<Integer, Integer> each : services.entrySet()) {
-            memory.set(JAVA_INT, service(i), each.getKey());
-            memory.set(JAVA_INT, service(i) + 4, each.getValue());
-            i++;
+    /**
+     * Notes who listens at a service; what has just been noted counts last, so that who dies meanwhile leaves all others.
+     *
+     * @return false if there is no room
+     */
+    boolean addService(int service, int prefix) {
+        int count = serviceCount();
+        if (count == MAX_SERVICES) {
+            return false;
         }
-        memory.set(JAVA_INT, SERVICES_AT, i);
+        memory.set(JAVA_LONG, service(count), entry(service, prefix));
+        memory.set(JAVA_INT, SERVICES_AT, count + 1);
+        return true;
+    }
+
+    /** Forgets that a process listens at a service: the last entry takes its place, and may be there twice. */
+    void removeService(int service, int prefix) {
+        for (int i = serviceCount() - 1; i >= 0; i--) {
+            if (memory.get(JAVA_LONG, service(i)) == entry(service, prefix)) {
+                int last = serviceCount() - 1;
+                memory.set(JAVA_LONG, service(i), memory.get(JAVA_LONG, service(last)));
+                memory.set(JAVA_INT, SERVICES_AT, last);
+            }
+        }
+    }
+
+    private static long entry(int service, int prefix) {
+        return ((long) prefix << Integer.SIZE) | (service & 0xffff_ffffL);
     }
 
     private int serviceCount() {
