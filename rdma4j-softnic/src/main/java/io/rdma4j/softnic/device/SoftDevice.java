@@ -110,7 +110,7 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
 
     @Override
     public PortAuthority portAuthority() {
-        return SharedPorts.AUTHORITY;
+        return ServicePortAuthority.AUTHORITY;
     }
 
     /** {@return whether an address is one that the interface has at this moment} */

@@ -41,7 +41,7 @@ public interface PortSharing {
         }
 
         @Override
-        public void onAstray() {
+        public void onAstray(int queuePair) {
             // Nobody else has a number here.
         }
 
@@ -96,6 +96,11 @@ public interface PortSharing {
      */
     Reservation reserve(int service) throws RdmaException;
 
-    /** A packet for another process has arrived here: the processes are not where they were. Returns at once. */
-    void onAstray();
+    /**
+     * A packet arrived that is not for this process; if it is for another one, the processes are not where they were.
+     * Returns at once.
+     *
+     * @param queuePair that it was for; 0 if only its sender knows
+     */
+    void onAstray(int queuePair);
 }

@@ -99,7 +99,7 @@ final class PacketDispatcher implements PacketHandler {
         boolean isNotification = service == Opcode.Service.CONGESTION;
         if (queuePair == null && !link.isOwn(packet.destinationQueuePair())) {
             drop(Counter.DROPPED_ASTRAY, packet.source());
-            link.onAstray();
+            link.onAstray(packet.destinationQueuePair());
         } else if (queuePair == null || (!isNotification && queuePair.service() != service)) {
             drop(Counter.DROPPED_UNKNOWN_QP, packet.source());
         } else if (!queuePair.isFrom(packet.destination(), packet.source())) {
@@ -162,7 +162,7 @@ final class PacketDispatcher implements PacketHandler {
             if (drop != null) {
                 drop(drop, packet.source());
                 // It may have been for another process.
-                link.onAstray();
+                link.onAstray(0);
             }
         } catch (RuntimeException | InternalError defect) {
             RoceLink.contain(defect);

@@ -176,9 +176,9 @@ public final class RoceLink implements Link {
         return sharing.isOwn(queuePair);
     }
 
-    /** A packet for another process has come here. */
-    void onAstray() {
-        sharing.onAstray();
+    /** As {@link PortSharing#onAstray}. */
+    void onAstray(int queuePair) {
+        sharing.onAstray(queuePair);
     }
 
     /** {@return where the last packet came from} */

@@ -72,7 +72,7 @@ class AstrayTest {
         }
 
         @Override
-        public void onAstray() {
+        public void onAstray(int queuePair) {
             astray++;
         }
     }

@@ -50,6 +50,8 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 public final class LinuxNetwork implements DatagramNetwork {
     private static final int WANTED_SOCKET_BUFFER = 4 << 20;
 
+    private static volatile boolean hasWorked;
+
     private final NetworkInterface networkInterface;
     private final SocketPoller poller;
     /** Null where processes cannot share the port. */
@@ -77,8 +79,17 @@ public final class LinuxNetwork implements DatagramNetwork {
         }
     }
 
-    /** {@return why this network does not work here, or null if it does} */
+    /** {@return why this network does not work here, or null if it does} What has worked once is not tried again. */
     public static @Nullable String obstacle() {
+        if (hasWorked) {
+            return null;
+        }
+        String found = findObstacle();
+        hasWorked = found == null;
+        return found;
+    }
+
+    private static @Nullable String findObstacle() {
         if (!System.getProperty("os.name", "").equals("Linux")) {
             return "this is not Linux";
         }

@@ -131,8 +131,7 @@ final class LinuxPort implements PacketPort {
         do {
             int length = Math.min(arrivals.segmentLength(), end - start);
             if (shared != null && PlaceProbe.is(arrivals.bytes(), start, length)) {
-                shared.onProbe(PlaceProbe.group(arrivals.bytes(), start),
-                        PlaceProbe.place(arrivals.bytes(), start),
+                shared.onProbe(PlaceProbe.place(arrivals.bytes(), start),
                         PlaceProbe.nonce(arrivals.bytes(), start));
                 return count + 1;
             }

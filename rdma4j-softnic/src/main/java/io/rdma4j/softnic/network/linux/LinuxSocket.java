@@ -82,7 +82,10 @@ final class LinuxSocket implements Outlet {
         Refused.unlessDone(calls.bind(descriptor, address, length), "bind");
     }
 
-    /** Gives the kernel the program by which it picks a socket among those that share the port of this one. */
+    /**
+     * Gives the kernel the program by which it picks a socket among those that share the port of this one. For any thread,
+     * while nobody closes the socket: the error number of the thread that sends is left alone.
+     */
     void steer(SteeringProgram program) throws Refused {
         try (Arena call = Arena.ofConfined()) {
             int length = program.instructions().size();
@@ -93,7 +96,8 @@ final class LinuxSocket implements Outlet {
             MemorySegment structure = call.allocate(16, 8);
             structure.set(JAVA_SHORT, 0, (short) length);
             structure.set(ADDRESS, 8, filter);
-            set(SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, structure);
+            Refused.unlessDone(new LinuxCalls(call).setsockopt(descriptor, SOL_SOCKET,
+                    SO_ATTACH_REUSEPORT_CBPF, structure), "setsockopt SO_ATTACH_REUSEPORT_CBPF");
         }
     }
 

@@ -14,9 +14,8 @@ final class PlaceProbe {
     static final int MAGIC = 0xff72_3470;
     /** Where the place is: a byte. */
     static final int PLACE = 4;
-    static final int LENGTH = 24;
-    private static final int GROUP = 8;
-    private static final int NONCE = 16;
+    static final int LENGTH = 16;
+    private static final int NONCE = 8;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED
             .withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED
@@ -24,11 +23,10 @@ final class PlaceProbe {
 
     private PlaceProbe() {}
 
-    static void write(MemorySegment probe, int group, int place, long nonce) {
+    static void write(MemorySegment probe, int place, long nonce) {
         probe.fill((byte) 0);
         probe.set(INT, 0, MAGIC);
         probe.set(ValueLayout.JAVA_BYTE, PLACE, (byte) place);
-        probe.set(INT, GROUP, group);
         probe.set(LONG, NONCE, nonce);
     }
 
@@ -38,10 +36,6 @@ final class PlaceProbe {
 
     static int place(MemorySegment bytes, long at) {
         return bytes.get(ValueLayout.JAVA_BYTE, at + PLACE) & 0xff;
-    }
-
-    static int group(MemorySegment bytes, long at) {
-        return bytes.get(INT, at + GROUP);
     }
 
     static long nonce(MemorySegment bytes, long at) {

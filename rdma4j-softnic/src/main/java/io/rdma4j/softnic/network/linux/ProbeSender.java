@@ -27,8 +27,8 @@ final class ProbeSender implements AutoCloseable {
     }
 
     /** Sends one; that it was refused shows when no answer comes. */
-    void send(Gid address, int scope, int group, int place, long nonce) {
-        PlaceProbe.write(probe, group, place, nonce);
+    void send(Gid address, int scope, int place, long nonce) {
+        PlaceProbe.write(probe, place, nonce);
         MessageHeader.nameLength(header,
                 SocketAddress.write(name, address, Path.UDP_PORT, scope));
         (address.isIpv4() ? ipv4 : ipv6).send(header);

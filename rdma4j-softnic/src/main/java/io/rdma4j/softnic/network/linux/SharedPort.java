@@ -14,17 +14,13 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * This process's share of UDP port 4791: a prefix of numbers that no other process of the user has, its sockets in the
@@ -39,18 +35,10 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class SharedPort implements PortSharing, AutoCloseable {
     private static final System.Logger LOG = System.getLogger(SharedPort.class.getName());
-    private static final long CHANGE_LOCK = 0;
-    private static final long LIFE_LOCKS = 1 << 20;
-    private static final long LOCK_TIMEOUT_NS = 5_000_000_000L;
-    private static final long LOCK_RETRY_NS = 100_000;
-    private static final long ANSWER_TIMEOUT_NS = 20_000_000;
-    private static final long ANSWER_RETRY_NS = 50_000;
-    private static final int MAX_PROBE_ROUNDS = 3;
-    /** What goes astray soon after the processes were found where they should be shows that they are not. */
-    private static final long SURE_NS = 1_000_000_000L;
-    /** Packets are on their way when the groups are mended. */
-    private static final long REST_NS = 1_000_000;
-    private static final String OPERATION = "share UDP port 4791";
+    /** Packets are on their way when the groups are mended; and strangers may send what is nobody's. */
+    private static final long MIN_REST_NS = 1_000_000;
+    private static final long MAX_REST_NS = 50_000_000;
+    static final String OPERATION = "share UDP port 4791";
 
     /** Port spaces in service IDs. Source: IBTA annex A11.3, rdma_cma.h. */
     private static final int TCP = 0x0106;
@@ -59,19 +47,18 @@ final class SharedPort implements PortSharing, AutoCloseable {
 
     private final Path file;
     private final Arena arena;
-    private final ByteLocks locks;
+    private final TableLocks locks;
     private final SharedTable table;
-    private final ProbeSender probes;
-    /** Threads of this process; the system's lock knows the process alone. */
-    private final ReentrantLock own = new ReentrantLock();
-    private final SecureRandom random = new SecureRandom();
-    /** Guarded by {@link #own}: the socket of this process in each group. */
+    private final PlaceFinder finder;
+    /** Guarded by {@link #locks}: the socket of this process in each group. */
     private final Map<Integer, LinuxSocket> sockets = new HashMap<>();
-    private final Set<Integer> prefixes = new CopyOnWriteArraySet<>();
+    /** By prefix; replaced, not changed, for packets look here without the lock. */
+    private volatile boolean[] ownPrefixes = new boolean[SharedTable.LAST_PREFIX + 2];
     private final AtomicBoolean isMending = new AtomicBoolean();
-    private volatile long lastMendNs = System.nanoTime() - SURE_NS;
+    private volatile long lastMendNs = System.nanoTime() - MAX_REST_NS;
+    private volatile long restNs = MIN_REST_NS;
     private volatile boolean wasMended;
-    /** Guarded by {@link #own}: how often this process listens at a service, and holds a port. */
+    /** Guarded by {@link #locks}: how often this process listens at a service, and holds a port. */
     private final Map<Integer, Integer> listening = new HashMap<>();
     private final Map<Integer, Integer> reserved = new HashMap<>();
     private final int prefix;
@@ -135,19 +122,26 @@ final class SharedPort implements PortSharing, AutoCloseable {
         } catch (FileAlreadyExistsException another) {
             // Made by another process, or by one that has ended.
         }
-        locks = new ByteLocks(file, arena);
+        locks = new TableLocks(file, arena);
         table = SharedTable.map(file, arena);
-        probes = new ProbeSender(arena);
-        lock();
+        finder = new PlaceFinder(table, arena);
         try {
-            requireVersion();
-            prefix = freePrefix();
+            prefix = begin();
         } catch (RdmaException | LinuxSocket.Refused e) {
             locks.close();
-            probes.close();
+            finder.close();
             throw e;
+        }
+    }
+
+    /** {@return the prefix that this process begins with} */
+    private int begin() throws LinuxSocket.Refused, RdmaException {
+        locks.lock();
+        try {
+            requireVersion();
+            return freePrefix(0);
         } finally {
-            unlock();
+            locks.unlock();
         }
     }
 
@@ -156,7 +150,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
             return;
         }
         for (int other = SharedTable.FIRST_PREFIX; other <= SharedTable.LAST_PREFIX; other++) {
-            if (locks.isLockedByOther(LIFE_LOCKS + other)) {
+            if (locks.isOthers(other)) {
                 throw new RdmaException(Errno.EBUSY, OPERATION, "process "
                         + table.process(other) + " shares it by the rules of another version of"
                         + " rdma4j (" + table.version() + ", not " + SharedTable.VERSION
@@ -180,26 +174,29 @@ final class SharedPort implements PortSharing, AutoCloseable {
 
     @Override
     public boolean isOwn(int queuePair) {
-        int candidate = queuePair >>> QUEUE_PAIR_BITS;
-        return candidate == prefix || prefixes.contains(candidate);
+        return ownPrefixes[(queuePair >>> QUEUE_PAIR_BITS) & 0xff];
     }
 
     @Override
     public int takePrefix() throws RdmaException {
-        lock();
+        locks.lock();
         try {
-            int taken = freePrefix();
+            int taken = freePrefix(prefix);
             attachAll();
             return taken;
         } catch (LinuxSocket.Refused e) {
             throw unusable(e);
         } finally {
-            unlock();
+            locks.unlock();
         }
     }
 
-    /** The one after the last: what was sent to a process that has died shall not reach a new one. */
-    private int freePrefix() throws LinuxSocket.Refused, RdmaException {
+    /**
+     * The one after the last: what was sent to a process that has died shall not reach a new one.
+     *
+     * @param first the prefix that this process began with, 0 if it begins now
+     */
+    private int freePrefix(int first) throws LinuxSocket.Refused, RdmaException {
         Set<Integer> inUse = new HashSet<>();
         for (int group = 0; group < SharedTable.MAX_GROUPS; group++) {
             inUse.addAll(table.places(group));
@@ -209,11 +206,13 @@ final class SharedPort implements PortSharing, AutoCloseable {
             candidate = candidate >= SharedTable.LAST_PREFIX
                     ? SharedTable.FIRST_PREFIX
                     : candidate + 1;
-            if (!inUse.contains(candidate) && !prefixes.contains(candidate)
-                    && locks.tryLock(LIFE_LOCKS + candidate)) {
-                table.taken(candidate, prefixes.isEmpty() ? candidate : prefix,
+            if (!inUse.contains(candidate) && !ownPrefixes[candidate]
+                    && locks.take(candidate)) {
+                table.taken(candidate, first == 0 ? candidate : first,
                         ProcessHandle.current().pid());
-                prefixes.add(candidate);
+                boolean[] more = ownPrefixes.clone();
+                more[candidate] = true;
+                ownPrefixes = more;
                 return candidate;
             }
         }
@@ -227,7 +226,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
     }
 
     private boolean isAlive(int other) throws LinuxSocket.Refused {
-        return prefixes.contains(other) || locks.isLockedByOther(LIFE_LOCKS + other);
+        return ownPrefixes[other & 0xff] || locks.isOthers(other);
     }
 
     // ---------------------------------------------------------------- groups
@@ -240,7 +239,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
      */
     void join(Gid address, int scope, LinuxSocket socket, Binding binding)
             throws LinuxSocket.Refused, RdmaException {
-        lock();
+        locks.lock();
         try {
             int found = table.find(address, scope);
             int group = found < 0 ? table.begin(address, scope) : found;
@@ -269,9 +268,9 @@ final class SharedPort implements PortSharing, AutoCloseable {
             List<Integer> members = alive(before);
             isUncertain |= members.size() < before.size();
             members.add(prefix);
-            settle(group, isUncertain ? inOrder(group, members) : members);
+            settle(group, isUncertain ? finder.inOrder(group, members) : members);
         } finally {
-            unlock();
+            locks.unlock();
         }
     }
 
@@ -292,12 +291,23 @@ final class SharedPort implements PortSharing, AutoCloseable {
         } catch (LinuxSocket.Refused | IOException e) {
             LOG.log(System.Logger.Level.WARNING, "packets of others may go astray", e);
         } finally {
+            forget(socket);
+        }
+    }
+
+    /** What could not be written down shows when packets go astray: the socket is asked for its place, and is not there. */
+    private void forget(LinuxSocket socket) {
+        locks.lockWithinProcess();
+        try {
+            sockets.values().remove(socket);
             socket.close();
+        } finally {
+            locks.unlockWithinProcess();
         }
     }
 
     private void leaveGroup(LinuxSocket socket) throws LinuxSocket.Refused, RdmaException {
-        lock();
+        locks.lock();
         try {
             int group = groupOf(socket);
             if (group < 0) {
@@ -320,7 +330,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
             table.places(group, places);
             table.changing(group, isUncertain && !places.isEmpty());
         } finally {
-            unlock();
+            locks.unlock();
         }
     }
 
@@ -369,7 +379,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
 
     @Override
     public void listen(int service) throws RdmaException {
-        lock();
+        locks.lock();
         try {
             if (!listening.containsKey(service)) {
                 forgetTheDead();
@@ -384,14 +394,14 @@ final class SharedPort implements PortSharing, AutoCloseable {
         } catch (LinuxSocket.Refused e) {
             throw unusable(e);
         } finally {
-            unlock();
+            locks.unlock();
         }
     }
 
     @Override
     public void stopListening(int service) {
         try {
-            lock();
+            locks.lock();
         } catch (RdmaException e) {
             LOG.log(System.Logger.Level.WARNING, "requests that nobody serves still come here", e);
             return;
@@ -405,7 +415,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
         } catch (LinuxSocket.Refused e) {
             LOG.log(System.Logger.Level.WARNING, "requests that nobody serves still come here", e);
         } finally {
-            unlock();
+            locks.unlock();
         }
     }
 
@@ -434,7 +444,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
             default -> throw new IllegalArgumentException(
                     "no port space has the number " + (service >>> 16));
         };
-        lock();
+        locks.lock();
         try {
             int owner = table.owner(row, port);
             if (owner != 0 && owner != prefix && isAlive(owner)) {
@@ -447,7 +457,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
         } catch (LinuxSocket.Refused e) {
             throw unusable(e);
         } finally {
-            unlock();
+            locks.unlock();
         }
         AtomicBoolean isReleased = new AtomicBoolean();
         return () -> {
@@ -459,30 +469,37 @@ final class SharedPort implements PortSharing, AutoCloseable {
 
     /** Ids of this process may share a port. One byte is one process's word, so it takes no lock of the system's. */
     private void release(int row, int port) {
-        own.lock();
+        locks.lockWithinProcess();
         try {
             if (reserved.merge(row << 16 | port, -1, Integer::sum) == 0) {
                 reserved.remove(row << 16 | port);
                 table.owner(row, port, 0);
             }
         } finally {
-            own.unlock();
+            locks.unlockWithinProcess();
         }
     }
 
     // ---------------------------------------------------------------- after a process has died
 
     @Override
-    public void onAstray() {
-        if (System.nanoTime() - lastMendNs > REST_NS && isMending.compareAndSet(false, true)) {
-            Thread.ofPlatform().daemon().name("rdma4j-share").start(this::mendQuietly);
+    public void onAstray(int queuePair) {
+        if (System.nanoTime() - lastMendNs > restNs && isMending.compareAndSet(false, true)) {
+            Thread.ofPlatform().daemon().name("rdma4j-share")
+                    .start(() -> mendQuietly(queuePair >>> QUEUE_PAIR_BITS));
         }
     }
 
-    private void mendQuietly() {
+    /** @param wanted the prefix of what came here */
+    private void mendQuietly(int wanted) {
         try {
-            boolean isDoubtful = !wasMended && System.nanoTime() - lastMendNs < SURE_NS;
-            wasMended = mend(isDoubtful);
+            boolean isMended = mend(false);
+            // Peers of a process that has ended go on for a while to send to it, and nobody is to be looked for.
+            if (!isMended && !wasMended && !isOwn(wanted << QUEUE_PAIR_BITS) && isAlive(wanted)) {
+                mend(true);
+            }
+            wasMended = isMended;
+            restNs = isMended ? MIN_REST_NS : Math.min(2 * restNs, MAX_REST_NS);
         } catch (LinuxSocket.Refused | IOException e) {
             LOG.log(System.Logger.Level.WARNING, "packets may go astray", e);
         } finally {
@@ -498,141 +515,37 @@ final class SharedPort implements PortSharing, AutoCloseable {
      * @return whether any process had died, or had left a change unfinished
      */
     boolean mend(boolean isDoubtful) throws LinuxSocket.Refused, RdmaException {
-        lock();
+        locks.lock();
         try {
             boolean isMended = false;
             for (int group : sockets.keySet()) {
                 List<Integer> places = table.places(group);
                 List<Integer> alive = alive(places);
                 if (alive.size() < places.size() || table.isChanging(group)) {
-                    settle(group, inOrder(group, alive));
+                    settle(group, finder.inOrder(group, alive));
                     isMended = true;
                 } else if (isDoubtful) {
-                    settle(group, inOrder(group, alive));
+                    settle(group, finder.inOrder(group, alive));
                 }
             }
             return isMended;
         } finally {
-            unlock();
+            locks.unlock();
         }
-    }
-
-    /** {@return the processes of a group in the order of their places, as each place says itself} */
-    private List<Integer> inOrder(int group, List<Integer> alive) {
-        if (alive.size() == 1) {
-            return alive;
-        }
-        Integer[] order = new Integer[alive.size()];
-        for (int round = 0; round < MAX_PROBE_ROUNDS; round++) {
-            ask(group, alive);
-            if (takeAnswers(order, alive)) {
-                break;
-            }
-        }
-        return completed(order, alive);
-    }
-
-    private void ask(int group, List<Integer> alive) {
-        long nonce = random.nextLong();
-        table.beginProbes(nonce);
-        for (int place = 0; place < alive.size(); place++) {
-            probes.send(table.address(group), table.scope(group), group, place, nonce);
-        }
-        long untilNs = System.nanoTime() + ANSWER_TIMEOUT_NS;
-        while (System.nanoTime() - untilNs < 0 && answers(alive.size()) < alive.size()) {
-            LockSupport.parkNanos(ANSWER_RETRY_NS);
-        }
-    }
-
-    private int answers(int places) {
-        int count = 0;
-        for (int place = 0; place < places; place++) {
-            count += table.answer(place) == 0 ? 0 : 1;
-        }
-        return count;
-    }
-
-    /** {@return whether no process has answered from two places, as happens while a socket is being closed} */
-    private boolean takeAnswers(@Nullable Integer[] order, List<Integer> alive) {
-        Set<Integer> seen = new HashSet<>();
-        boolean isClear = true;
-        for (int place = 0; place < order.length; place++) {
-            int answer = table.answer(place);
-            boolean isOne = alive.contains(answer) && seen.add(answer);
-            order[place] = isOne ? answer : null;
-            isClear &= isOne || answer == 0;
-        }
-        return isClear;
-    }
-
-    /** Who has not answered, for it is stopped, or busy opening, is in one of the places left. */
-    private static List<Integer> completed(@Nullable Integer[] order, List<Integer> alive) {
-        List<Integer> missing = new ArrayList<>(alive);
-        for (Integer each : order) {
-            missing.removeIf(other -> other.equals(each));
-        }
-        List<Integer> all = new ArrayList<>();
-        for (Integer each : order) {
-            all.add(each == null ? missing.removeFirst() : each);
-        }
-        return all;
     }
 
     /** A probe has reached a socket of this process. For the thread that receives; takes no lock. */
-    boolean onProbe(int group, int place, long nonce) {
-        if (nonce != table.nonce() || group < 0 || group >= SharedTable.MAX_GROUPS) {
-            return false;
-        }
-        table.answer(place, prefix);
-        return true;
-    }
-
-    // ---------------------------------------------------------------- the lock
-
-    private void lock() throws RdmaException {
-        own.lock();
-        boolean isLocked = false;
-        try {
-            long untilNs = System.nanoTime() + LOCK_TIMEOUT_NS;
-            while (!locks.tryLock(CHANGE_LOCK)) {
-                if (System.nanoTime() - untilNs > 0) {
-                    throw new RdmaException(Errno.ETIMEDOUT, OPERATION,
-                            "another process holds " + file + " for more than 5 s; it may be"
-                                    + " stopped: let it go on, or end it");
-                }
-                LockSupport.parkNanos(LOCK_RETRY_NS);
-            }
-            isLocked = true;
-        } catch (LinuxSocket.Refused e) {
-            throw new RdmaException(Errno.EACCES, OPERATION,
-                    file + " cannot be locked: " + e.getMessage(), e);
-        } finally {
-            if (!isLocked) {
-                own.unlock();
-            }
-        }
-    }
-
-    private void unlock() {
-        try {
-            locks.unlock(CHANGE_LOCK);
-        } catch (LinuxSocket.Refused e) {
-            LOG.log(System.Logger.Level.ERROR, "the lock of " + file + " cannot be released", e);
-        } finally {
-            own.unlock();
+    void onProbe(int place, long nonce) {
+        if (nonce == table.nonce()) {
+            table.answer(place, prefix);
         }
     }
 
     /** Gives up the prefixes; the sockets are closed already. */
     @Override
     public void close() {
-        own.lock();
-        try {
-            locks.close();
-            probes.close();
-        } finally {
-            own.unlock();
-        }
+        locks.close();
+        finder.close();
         arena.close();
     }
 }

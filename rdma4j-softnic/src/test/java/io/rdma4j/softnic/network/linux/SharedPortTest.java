@@ -82,8 +82,7 @@ class SharedPortTest {
             long length = socket.receive(header);
             while (length >= 0) {
                 if (PlaceProbe.is(bytes, 0, (int) length)) {
-                    port.onProbe(PlaceProbe.group(bytes, 0), PlaceProbe.place(bytes, 0),
-                            PlaceProbe.nonce(bytes, 0));
+                    port.onProbe(PlaceProbe.place(bytes, 0), PlaceProbe.nonce(bytes, 0));
                 } else {
                     queuePairs.add(ByteBuffer.wrap(bytes.asSlice(4, 4).toArray(JAVA_BYTE))
                             .getInt());
@@ -206,6 +205,38 @@ class SharedPortTest {
         members.add(silent);
         silent.receive();
         silent.received();
+        assertEachGetsItsOwn();
+    }
+
+    @Test
+    void placesThatSeemRightAreAskedForWhenInDoubt() throws Exception {
+        for (int i = 0; i < 5; i++) {
+            new Member();
+        }
+        // It could not write down that it is gone, and is alive.
+        Member gone = members.get(1);
+        members.remove(gone);
+        gone.socket.close();
+        whileAllReceive(() -> assertThat(members.getFirst().port.mend(true)).isFalse());
+        assertEachGetsItsOwn();
+        gone.port.close();
+    }
+
+    @Test
+    void numbersOfMorePrefixesReachTheirProcess() throws Exception {
+        for (int i = 0; i < 3; i++) {
+            new Member();
+        }
+        Member large = members.get(1);
+        int more = large.port.takePrefix();
+        assertThat(large.port.isOwn((more << 16) | 5)).isTrue();
+        assertThat(members.getFirst().port.isOwn((more << 16) | 5)).isFalse();
+        new Member();
+        try (DatagramSocket out = new DatagramSocket()) {
+            byte[] packet = ByteBuffer.allocate(64).putInt(4, (more << 16) | 5).array();
+            out.send(new DatagramPacket(packet, packet.length, ADDRESS, Path.UDP_PORT));
+        }
+        assertThat(large.received()).containsExactly((more << 16) | 5);
         assertEachGetsItsOwn();
     }
 

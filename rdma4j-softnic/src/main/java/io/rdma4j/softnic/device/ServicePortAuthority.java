@@ -10,10 +10,10 @@ import io.rdma4j.verbs.RdmaException;
 import java.net.InetSocketAddress;
 
 /** The service ports of software devices: each is one process's, of those that share the machine's addresses. */
-final class SharedPorts implements PortAuthority {
-    static final PortAuthority AUTHORITY = new SharedPorts();
+final class ServicePortAuthority implements PortAuthority {
+    static final PortAuthority AUTHORITY = new ServicePortAuthority();
 
-    private SharedPorts() {}
+    private ServicePortAuthority() {}
 
     @Override
     public PortReservation reserve(PortSpace space, InetSocketAddress address, boolean isShared)
