@@ -1,7 +1,9 @@
 # For the launchers, which set name (of the command), root (of the clone) and module (to build): finds a JDK 25 and
-# sets jdk to its home and target to where the module lies, built if that was missing or older than its sources.
+# sets jdk to its home, target to where the module lies, built if that was missing or older than its sources, and
+# classpath. A launcher may define train, which is called at the end of each build.
 # shellcheck shell=sh
-target=$root/$module/target
+target=$root/$module/target/launcher
+classpath="$target/$module-0.1.0-SNAPSHOT.jar:$target/lib/*"
 wanted=25
 
 # Prints the home of a JDK of the wanted version, or nothing.
@@ -94,6 +96,23 @@ unlock_build() {
     trap - EXIT INT TERM HUP
 }
 
+# Hands on what Maven says, and tells which module it builds. Fails unless the last line is a word of success.
+tell_progress() {
+    line=
+    while IFS= read -r line; do
+        printf '%s\n' "$line"
+        case $line in
+            "[INFO] Building rdma4j-"*"["*"/"*"]")
+                words=${line#"[INFO] Building "}
+                echo "$name: building ${words%% *} [${line##*[}" >&2
+                ;;
+        esac
+        last=$line
+    done
+    [ "${last:-}" = "$built_well" ]
+}
+built_well="$name: built"
+
 build() {
     if ! command -v mvn >/dev/null 2>&1; then
         echo "$name: Maven is needed to build it once; install Maven 3.8 or later" >&2
@@ -108,11 +127,14 @@ build() {
         touch "$root/target/clock"
     done
     rm -f "$root/target/clock"
-    if ! (cd "$root" && JAVA_HOME=$jdk mvn -B -q -DskipTests -Dspotless.check.skip \
-        -pl "$module" -am package) >"$log" 2>&1; then
-        reason=$(grep -m 1 '^\[ERROR\] ' "$log" || tail -n 1 "$log")
+    if ! { (cd "$root" && JAVA_HOME=$jdk mvn -B -P launcher -pl "$module" -am package) 2>&1 && printf '\n%s\n' "$built_well"; } |
+        tell_progress >"$log"; then
+        reason=$(grep '^\[ERROR\] ' "$log" | grep -m 1 -v 'COMPILATION ERROR' || tail -n 1 "$log")
         echo "$name: the build failed: ${reason#\[ERROR\] } (all of it: $log)" >&2
         exit 1
+    fi
+    if command -v train >/dev/null; then
+        train
     fi
     mv "$root/target/built" "$target/built"
 }

@@ -38,36 +38,50 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
+import java.util.LinkedHashMap;
 import java.util.Locale;
+import java.util.Map;
 
 /** The {@code rdma4j} command. */
 @Command(name = "rdma4j", version = "rdma4j 0.1.0",
         description = "RDMA for Java, with or without the NIC.", sortOptions = false,
         usageHelpAutoWidth = true, exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {"0:success", "1:something failed; standard error says what",
-            "2:wrong options or arguments"},
-        subcommands = {Demo.class, DemoSide.class, Server.class, Client.class, Rping.class,
-            Ucmatose.class,
-            Udaddy.class,
-            Mckey.class,
-            Cmtime.class,
-            IbvDevices.class, IbvDevinfo.class, Stat.class,
-            IbvAsyncwatch.class,
-            ShowGids.class,
-            IbvRcPingpong.class,
-            IbvUcPingpong.class,
-            IbvUdPingpong.class,
-            IbvSrqPingpong.class,
-            AtomicPingpong.class,
-            IbWriteBw.class,
-            IbReadBw.class,
-            IbSendBw.class,
-            IbAtomicBw.class,
-            IbWriteLat.class,
-            IbReadLat.class,
-            IbSendLat.class,
-            IbAtomicLat.class})
+            "2:wrong options or arguments"})
 public final class Main implements Runnable {
+    /** In the order of the help. */
+    private static final Map<String, Class<?>> COMMANDS = new LinkedHashMap<>();
+
+    static {
+        COMMANDS.put("demo", Demo.class);
+        COMMANDS.put("demo-side", DemoSide.class);
+        COMMANDS.put("server", Server.class);
+        COMMANDS.put("client", Client.class);
+        COMMANDS.put("rping", Rping.class);
+        COMMANDS.put("ucmatose", Ucmatose.class);
+        COMMANDS.put("udaddy", Udaddy.class);
+        COMMANDS.put("mckey", Mckey.class);
+        COMMANDS.put("cmtime", Cmtime.class);
+        COMMANDS.put("ibv_devices", IbvDevices.class);
+        COMMANDS.put("ibv_devinfo", IbvDevinfo.class);
+        COMMANDS.put("stat", Stat.class);
+        COMMANDS.put("ibv_asyncwatch", IbvAsyncwatch.class);
+        COMMANDS.put("show_gids", ShowGids.class);
+        COMMANDS.put("ibv_rc_pingpong", IbvRcPingpong.class);
+        COMMANDS.put("ibv_uc_pingpong", IbvUcPingpong.class);
+        COMMANDS.put("ibv_ud_pingpong", IbvUdPingpong.class);
+        COMMANDS.put("ibv_srq_pingpong", IbvSrqPingpong.class);
+        COMMANDS.put("atomic_pingpong", AtomicPingpong.class);
+        COMMANDS.put("ib_write_bw", IbWriteBw.class);
+        COMMANDS.put("ib_read_bw", IbReadBw.class);
+        COMMANDS.put("ib_send_bw", IbSendBw.class);
+        COMMANDS.put("ib_atomic_bw", IbAtomicBw.class);
+        COMMANDS.put("ib_write_lat", IbWriteLat.class);
+        COMMANDS.put("ib_read_lat", IbReadLat.class);
+        COMMANDS.put("ib_send_lat", IbSendLat.class);
+        COMMANDS.put("ib_atomic_lat", IbAtomicLat.class);
+    }
+
     @Option(names = {"-h", "--help"}, usageHelp = true, scope = ScopeType.INHERIT,
             description = "Show this help and exit.")
     @SuppressWarnings("unused")
@@ -88,13 +102,29 @@ public final class Main implements Runnable {
     public static void main(String[] arguments) {
         // Programs read this output as they read the originals': digits are ASCII in every locale.
         Locale.setDefault(Locale.ROOT);
-        System.exit(commandLine().execute(arguments));
+        System.exit(commandLine(arguments).execute(arguments));
     }
 
-    static CommandLine commandLine() {
-        return new CommandLine(new Main()).setCaseInsensitiveEnumValuesAllowed(true)
+    /**
+     * {@return what runs a command with these arguments} The options of a command are found by reflection, which takes a
+     * tenth of a second for all of them: so the others have no more than their names and what the help says of them.
+     */
+    static CommandLine commandLine(String[] arguments) {
+        CommandLine line = new CommandLine(new Main());
+        COMMANDS.forEach((name, type) -> line.addSubcommand(
+                arguments.length > 0 && arguments[0].equals(name)
+                        ? new CommandLine(type)
+                        : new CommandLine(described(name, type))));
+        return line.setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler(oneLineForWrongArguments())
                 .setExecutionExceptionHandler(oneLineForFailures());
+    }
+
+    private static CommandSpec described(String name, Class<?> type) {
+        Command command = type.getAnnotation(Command.class);
+        CommandSpec spec = CommandSpec.create().name(name);
+        spec.usageMessage().description(command.description()).hidden(command.hidden());
+        return spec;
     }
 
     private static IParameterExceptionHandler oneLineForWrongArguments() {

@@ -277,9 +277,10 @@ class ArchitectureTest {
 
     /** A tool runs in a JVM of others, too: it writes where it is told, and ends by returning. */
     @Test
-    void onlyMainKnowsTheProcess() {
+    void onlyProgramsKnowTheProcess() {
         noClasses().that().resideInAPackage("io.rdma4j.tools..").and()
-                .doNotHaveFullyQualifiedName("io.rdma4j.tools.Main").should()
+                .doNotHaveFullyQualifiedName("io.rdma4j.tools.Main").and()
+                .doNotHaveFullyQualifiedName("io.rdma4j.tools.Training").should()
                 .accessField(System.class, "out").orShould().accessField(System.class, "err")
                 .orShould().callMethod(System.class, "exit", int.class).check(ALL);
     }

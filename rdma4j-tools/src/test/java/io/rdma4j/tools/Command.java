@@ -25,8 +25,9 @@ final class Command extends Running {
         // What is interrupted while it waits for a connection ends.
         thread = Thread.ofVirtual().start(() -> {
             try (PrintWriter lines = new PrintWriter(input, true)) {
-                status.complete(Main.commandLine().setOut(lines).setErr(lines)
-                        .execute(arguments.toArray(String[]::new)));
+                String[] words = arguments.toArray(String[]::new);
+                status.complete(Main.commandLine(words).setOut(lines).setErr(lines)
+                        .execute(words));
             } catch (RuntimeException | Error e) {
                 status.completeExceptionally(e);
             }

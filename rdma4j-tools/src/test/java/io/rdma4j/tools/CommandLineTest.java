@@ -17,7 +17,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
@@ -244,8 +243,8 @@ class CommandLineTest {
 
     @Test
     void demoGivesTheUsersOptionsToItsProcessesAndSaysWhichFailed() throws Exception {
-        try (Program demo = Program.withEnvironment(
-                Map.of("RDMA4J_OPTS", " -Xshare:auto  -Drdma4j.cm.maxRetries=none "), "demo")) {
+        try (Program demo = Program.withOptions(
+                List.of("-Xshare:auto", "-Drdma4j.cm.maxRetries=none"), "demo")) {
             assertThat(demo.awaitEnd()).isOne();
             assertThat(demo.text()).doesNotContain("demo-side").contains("maxRetries");
             assertThat(demo.lastLine()).startsWith("demo: the server failed: ")

@@ -15,8 +15,9 @@ final class Invocation {
     int run(List<String> arguments) {
         out.getBuffer().setLength(0);
         err.getBuffer().setLength(0);
-        return Main.commandLine().setOut(new PrintWriter(out, true))
-                .setErr(new PrintWriter(err, true)).execute(arguments.toArray(String[]::new));
+        String[] words = arguments.toArray(String[]::new);
+        return Main.commandLine(words).setOut(new PrintWriter(out, true))
+                .setErr(new PrintWriter(err, true)).execute(words);
     }
 
     /** {@return the exit status of a line of words without blanks} */

@@ -71,7 +71,7 @@ class LauncherTest {
     /** A Maven that notes each call with its JAVA_HOME, does what is given, and lays the result out. */
     private void maven(String commands) throws IOException {
         script(bin.resolve("mvn"), "#!/bin/sh\necho \"$JAVA_HOME\" >>'" + directory + "/calls'\n"
-                + commands + "\nmkdir -p rdma4j-tools/target/lib\n");
+                + commands + "\nmkdir -p rdma4j-tools/target/launcher/lib\n");
     }
 
     private List<String> mavenCalls() throws IOException {
@@ -176,7 +176,8 @@ class LauncherTest {
         assertThat(launch("RDMA4J_OPTS=-Da=b -Dc=d").succeed())
                 .containsSubsequence("-Da=b", "-Dc=d", "-XX:+UseSerialGC", "-cp",
                         "io.rdma4j.tools.Main", "demo", "two words")
-                .anyMatch(line -> line.startsWith(root + "/rdma4j-tools/target/rdma4j-tools-"))
+                .anyMatch(line -> line
+                        .startsWith(root + "/rdma4j-tools/target/launcher/rdma4j-tools-"))
                 .endsWith("two words");
         assertThat(launch("RDMA4J_OPTS=-XX:+UseZGC").succeed()).contains("-XX:+UseZGC")
                 .doesNotContain("-XX:+UseSerialGC", "");
@@ -196,6 +197,47 @@ class LauncherTest {
             }
         }
         assertThat(mavenCalls()).hasSize(1);
+    }
+
+    // ---------------------------------------------------------------- training
+
+    @Test
+    void theJvmIsTrainedOnceABuild() throws Exception {
+        Path home = jdk("system/usr/lib/jvm/jdk", "25");
+        Path cache = root.resolve("rdma4j-tools/target/launcher/rdma4j.aot");
+        script(home.resolve("bin/java"), """
+                #!/bin/sh
+                for word; do
+                    case $word in
+                        -XX:AOTCacheOutput=*) echo trained >"${word#*=}" ;;
+                    esac
+                done
+                printf '%s\\n' "$@"
+                """);
+        assertThat(launch().succeed()).contains("-XX:AOTCache=" + cache);
+        assertThat(cache).content().isEqualToIgnoringNewLines("trained");
+        Files.writeString(cache, "still there");
+        launch().succeed();
+        assertThat(cache).hasContent("still there");
+    }
+
+    @Test
+    void whatIsTrainedInVainRunsAllTheSame() throws Exception {
+        Path home = jdk("system/usr/lib/jvm/jdk", "25");
+        script(home.resolve("bin/java"), """
+                #!/bin/sh
+                for word; do
+                    case $word in
+                        -XX:AOTCacheOutput=*) echo half >"${word#*=}"; exit 1 ;;
+                    esac
+                done
+                echo "it runs"
+                """);
+        assertThat(launch().succeed()).containsExactly("it runs");
+        try (Stream<Path> left = Files.list(root.resolve("rdma4j-tools/target/launcher"))) {
+            assertThat(left).extracting(path -> path.getFileName().toString())
+                    .containsExactlyInAnyOrder("built", "lib", "training.log");
+        }
     }
 
     // ---------------------------------------------------------------- building
@@ -221,9 +263,15 @@ class LauncherTest {
     @Test
     void failedBuildIsOneLineWithItsReasonAndWhereTheRestIs() throws Exception {
         jdk("system/usr/lib/jvm/jdk", "25");
-        maven("for i in 1 2 3 4 5; do echo '[INFO] talk'; done\n"
-                + "echo '[ERROR] something is missing'\necho '[ERROR] more'\nexit 1");
+        maven("""
+                for i in 1 2 3 4 5; do echo '[INFO] talk'; done
+                echo '[INFO] Building rdma4j-part 0.1.0    [2/7]'
+                echo '[ERROR] COMPILATION ERROR : '
+                echo '[ERROR] something is missing'
+                echo '[ERROR] more'
+                exit 1""");
         assertThat(launch().fail()).containsExactly("rdma4j: building (once) ...",
+                "rdma4j: building rdma4j-part [2/7]",
                 "rdma4j: the build failed: something is missing (all of it: " + root
                         + "/target/build.log)");
         maven("");

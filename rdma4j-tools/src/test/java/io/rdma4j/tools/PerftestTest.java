@@ -39,7 +39,13 @@ class PerftestTest {
 
     private static Running start(Start how, String tool, String options, String... more)
             throws IOException {
-        List<String> arguments = new ArrayList<>(List.of(tool, "-d", "roce_lo", "-F"));
+        return startAsUsersDo(how, tool, "-d roce_lo -F --no-perform_warm_up"
+                + (options.isEmpty() ? "" : " " + options), more);
+    }
+
+    private static Running startAsUsersDo(Start how, String tool, String options, String... more)
+            throws IOException {
+        List<String> arguments = new ArrayList<>(List.of(tool));
         if (!options.isEmpty()) {
             arguments.addAll(Arrays.asList(options.split(" ", -1)));
         }
@@ -96,6 +102,40 @@ class PerftestTest {
     void twoProcessesMeasure() throws Exception {
         assertThat(measure(Program::new, "ib_write_lat", "-n 50").getLast())
                 .containsPattern(" 50 +\\d");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"ib_write_bw, -n 20 -b -l 4 -q 2", "ib_send_lat, -c UD -R -n 20",
+        "ib_read_lat, -D 1"})
+    void messagesThatDoNotCountWarmUpFirst(String tool, String options) throws Exception {
+        try (Running server = startAsUsersDo(Command::start, tool, options, "-p", "0")) {
+            String port = port(server);
+            try (Running client = startAsUsersDo(Command::start, tool, options, "-p", port,
+                    "127.0.0.1")) {
+                assertThat(client.awaitEnd()).as(client.text()).isZero();
+                assertThat(server.awaitEnd()).as(server.text()).isZero();
+                assertThat(client.text()).containsPattern("Warm-up +: ON\n")
+                        .containsPattern("(?m)^ \\d+ +\\d+ +" + NUMBER);
+            }
+        }
+    }
+
+    /** A peer that knows nothing of it: of what it takes no part in, and of the rest. */
+    @ParameterizedTest
+    @CsvSource({"ib_write_bw, -n 20, 'ON, of this side'",
+        "ib_write_bw, -n 20 -c UC, OFF", "ib_send_bw, -n 20, OFF", "ib_write_bw, -n 20 -b, OFF"})
+    void onlyOneSideWarmsUpWithAPeerThatDoesNot(String tool, String options, String told)
+            throws Exception {
+        try (Running server = start(Command::start, tool, options, "-p", "0")) {
+            String port = port(server);
+            try (Running client = startAsUsersDo(Command::start, tool, "-d roce_lo " + options,
+                    "-p", port, "127.0.0.1")) {
+                assertThat(client.awaitEnd()).as(client.text()).isZero();
+                assertThat(server.awaitEnd()).as(server.text()).isZero();
+                assertThat(client.text()).containsPattern("Warm-up +: " + told + "\n");
+                assertThat(server.text()).containsPattern("Warm-up +: OFF\n");
+            }
+        }
     }
 
     @ParameterizedTest

@@ -5,7 +5,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -19,7 +18,7 @@ final class Program extends Running {
     }
 
     Program(List<String> arguments) throws IOException {
-        this(start(List.of(), Map.of(), Main.class, arguments));
+        this(start(List.of(), Main.class, arguments));
     }
 
     Program(String... arguments) throws IOException {
@@ -27,43 +26,36 @@ final class Program extends Running {
     }
 
     static Program withOptions(List<String> options, String... arguments) throws IOException {
-        return new Program(start(options, Map.of(), Main.class, List.of(arguments)));
-    }
-
-    static Program withEnvironment(Map<String, String> environment, String... arguments)
-            throws IOException {
-        return new Program(start(List.of(), environment, Main.class, List.of(arguments)));
+        return new Program(start(options, Main.class, List.of(arguments)));
     }
 
     /** A command on the module path, with the modules that it needs and no others. */
     static Program ofModule(String... arguments) throws IOException {
         return new Program(start(List.of("--enable-native-access=io.rdma4j.softnic",
                 "--module-path", Modules.pathOf("io.rdma4j.tools"), "--module",
-                "io.rdma4j.tools/" + Main.class.getName()), Map.of(), List.of(arguments)));
+                "io.rdma4j.tools/" + Main.class.getName()), List.of(arguments)));
     }
 
     static Program of(Class<?> main, String... options) throws IOException {
-        return new Program(start(List.of(options), Map.of(), main, List.of()));
+        return new Program(start(List.of(options), main, List.of()));
     }
 
-    private static Process start(List<String> options, Map<String, String> environment,
-            Class<?> main, List<String> arguments) throws IOException {
+    private static Process start(List<String> options, Class<?> main, List<String> arguments)
+            throws IOException {
         List<String> program = new ArrayList<>(options);
         program.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
-        return start(program, environment, arguments);
+        return start(program, arguments);
     }
 
     /** Starts a program: options of the JVM and what it is to run. */
-    private static Process start(List<String> program, Map<String, String> environment,
-            List<String> arguments) throws IOException {
+    private static Process start(List<String> program, List<String> arguments)
+            throws IOException {
         List<String> command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
         command.addAll(program);
         command.addAll(arguments);
-        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-        builder.environment().putAll(environment);
-        return builder.start();
+        return new ProcessBuilder(command).redirectErrorStream(true).start();
     }
 
     Process process() {

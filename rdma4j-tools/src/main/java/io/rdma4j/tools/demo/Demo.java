@@ -9,7 +9,6 @@ import picocli.CommandLine.Spec;
 
 import java.io.BufferedReader;
 import java.io.Console;
-import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -27,8 +26,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Predicate;
-import java.util.stream.Stream;
 
 /** Shows RDMA happen between two processes. */
 @Command(name = "demo", description = {
@@ -37,6 +34,7 @@ import java.util.stream.Stream;
 public final class Demo implements Callable<Integer> {
     private static final int STEPS_TIMEOUT_SECONDS = 60;
     private static final int FILE_TIMEOUT_SECONDS = 24 * 3600;
+    private static final String ONE_COMPILER = "-XX:TieredStopAtLevel=1";
 
     @Parameters(index = "0", arity = "0..1", paramLabel = "FILE",
             description = "A file to carry across, of any size.")
@@ -68,16 +66,16 @@ public final class Demo implements Callable<Integer> {
                 .orElse(false);
         Timeline timeline = new Timeline(out, isTerminal);
         long startNs = System.nanoTime();
-        try (Side server = startServer(timeline)) {
+        // Both JVMs start at once; the client waits until it is told where the server is.
+        try (Side server = startServer(timeline); Side client = startClient(timeline)) {
             Report listening = server.listening();
             timeline.start("server " + listening.word(0), "client");
-            try (Side client = startClient(timeline, listening)) {
-                int status = awaitBoth(server, client, timeline);
-                timeline.finish();
-                return status == 0
-                        ? summarize(out, System.nanoTime() - startNs)
-                        : fail(server.failedBefore(client) ? server : client);
-            }
+            client.tell(listening.word(0) + ":" + listening.word(1));
+            int status = awaitBoth(server, client, timeline);
+            timeline.finish();
+            return status == 0
+                    ? summarize(out, System.nanoTime() - startNs)
+                    : fail(server.failedBefore(client) ? server : client);
         }
     }
 
@@ -147,9 +145,8 @@ public final class Demo implements Callable<Integer> {
         return new Side(true, timeline, List.of(), arguments);
     }
 
-    private Side startClient(Timeline timeline, Report listening) throws IOException {
-        List<String> arguments = new ArrayList<>(List.of("demo-side", "--server",
-                listening.word(0) + ":" + listening.word(1)));
+    private Side startClient(Timeline timeline) throws IOException {
+        List<String> arguments = new ArrayList<>(List.of("demo-side", "--server", "-"));
         if (file != null) {
             arguments.add(file.toString());
         }
@@ -176,29 +173,29 @@ public final class Demo implements Callable<Integer> {
             List<String> command = new ArrayList<>();
             command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
             command.add(OwnProgram.nativeAccess());
-            List<String> userOptions = userOptions();
-            command.addAll(userOptions);
-            if (userOptions.stream().noneMatch(option -> option.matches("-XX:\\+Use\\w+GC"))) {
-                command.add("-XX:+UseSerialGC");
-            }
+            command.addAll(inherited());
             command.addAll(options);
             command.addAll(OwnProgram.words());
             command.addAll(arguments);
-            process = new ProcessBuilder(command).redirectInput(ProcessBuilder.Redirect.from(
-                    new File(System.getProperty("os.name").startsWith("Windows")
-                            ? "NUL"
-                            : "/dev/null")))
-                    .start();
+            process = new ProcessBuilder(command).start();
             endedNs = process.onExit().thenApply(end -> System.nanoTime());
             Runtime.getRuntime().addShutdownHook(atShutdown);
             reader = Thread.ofVirtual().start(this::readReports);
             errorReader = Thread.ofVirtual().start(this::readErrors);
         }
 
-        /** {@return the JVM options of the user, which the launcher gave to this process too} */
-        private static List<String> userOptions() {
-            return Stream.of(System.getenv().getOrDefault("RDMA4J_OPTS", "").split("\\s+", -1))
-                    .filter(Predicate.not(String::isEmpty)).toList();
+        /** {@return the options of this JVM, but that it is over in a moment where a file is carried} */
+        private List<String> inherited() {
+            return OwnProgram.options().stream()
+                    .filter(option -> file == null || !option.equals(ONE_COMPILER)).toList();
+        }
+
+        /** Tells the process a line, the only one. */
+        void tell(String line) {
+            try (PrintWriter input = new PrintWriter(
+                    process.outputWriter(StandardCharsets.UTF_8))) {
+                input.println(line);
+            }
         }
 
         private void destroy() {

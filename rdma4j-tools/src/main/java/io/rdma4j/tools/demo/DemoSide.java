@@ -13,8 +13,12 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -24,6 +28,7 @@ import java.util.concurrent.Callable;
 /** One process of the demo; the demo starts it. */
 @Command(name = "demo-side", hidden = true)
 public final class DemoSide implements Callable<Integer> {
+    /** Of a client: where the server is; {@code -} if a line of standard input says so. */
     @Option(names = "--server", paramLabel = "ADDR:PORT")
     private @Nullable String server;
 
@@ -47,13 +52,23 @@ public final class DemoSide implements Callable<Integer> {
                 new DemoServer(reporter).run(loopback, isFile, file);
             }
         } else {
-            int colon = server.lastIndexOf(':');
+            String where = "-".equals(server) ? told() : server;
+            int colon = where.lastIndexOf(':');
             new DemoClient(reporter).run(
-                    new InetSocketAddress(InetAddress.getByName(server.substring(0, colon)),
-                            Integer.parseInt(server.substring(colon + 1))),
+                    new InetSocketAddress(InetAddress.getByName(where.substring(0, colon)),
+                            Integer.parseInt(where.substring(colon + 1))),
                     file);
         }
         return 0;
+    }
+
+    private static String told() throws IOException {
+        String line = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))
+                .readLine();
+        if (line == null) {
+            throw new IOException("the demo has ended early");
+        }
+        return line;
     }
 
     private static DeviceContext loopback() throws RdmaException {

@@ -25,6 +25,11 @@ public final class DeviceName {
     /** Called by the command line. */
     public DeviceName() {}
 
+    /** {@return whether the user named one} */
+    boolean isChosen() {
+        return name != null;
+    }
+
     /** {@return the device of that name, or the first} */
     public RdmaDevice device() throws IOException {
         String chosen = name;

@@ -52,6 +52,11 @@ public final class SideOptions {
         return (int) devicePort;
     }
 
+    /** {@return whether the user said which device or port of it to use} */
+    public boolean isPlaceChosen() {
+        return deviceName.isChosen() || devicePort != 1;
+    }
+
     /** {@return the device, opened; the caller closes it} */
     public DeviceContext open() throws IOException {
         return deviceName.device().open();

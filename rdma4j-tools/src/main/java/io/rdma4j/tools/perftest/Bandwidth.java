@@ -5,17 +5,16 @@ import java.io.IOException;
 /** Bandwidth of what the peer takes no part in: WRITE, READ, atomics. A server only waits, unless both ways are measured. */
 final class Bandwidth implements TestFlow {
     @Override
-    public void run(Session session) throws IOException {
+    public void measure(Session session) throws IOException {
         if (session.plan().isSending()) {
-            measure(session);
+            send(session);
         } else {
             session.meet();
             session.report().print(session.channel().exchange(BandwidthResult.NONE));
         }
-        session.part();
     }
 
-    private static void measure(Session session) throws IOException {
+    private static void send(Session session) throws IOException {
         Plan plan = session.plan();
         BandwidthResult result = BandwidthResult.NONE;
         for (long size : plan.sizes()) {

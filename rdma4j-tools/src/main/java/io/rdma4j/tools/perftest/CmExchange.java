@@ -2,6 +2,7 @@ package io.rdma4j.tools.perftest;
 
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
@@ -15,6 +16,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
 import java.time.Duration;
 
 /** The conversation over a connection of the connection manager: what is passed at a time is a message. */
@@ -66,6 +68,16 @@ final class CmExchange extends Exchange {
             id.close();
             throw e;
         }
+    }
+
+    /** {@return the device that it goes through} */
+    DeviceContext context() {
+        return id.context();
+    }
+
+    /** {@return the address of this side} */
+    InetAddress address() {
+        return id.localAddress().getAddress();
     }
 
     private void postReceive() throws RdmaException {

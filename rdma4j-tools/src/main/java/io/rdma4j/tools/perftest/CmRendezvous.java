@@ -15,14 +15,14 @@ import java.time.Duration;
 final class CmRendezvous implements AutoCloseable {
     private static final Duration RESOLVE = Duration.ofSeconds(2);
 
-    private final InetAddress own;
+    private final @Nullable InetAddress own;
     private final @Nullable InetSocketAddress server;
     private final @Nullable CmId listener;
     /** Of datagram queue pairs, which are in another port space than the conversation. */
     private final @Nullable CmId datagramListener;
     private final Duration patience;
 
-    private CmRendezvous(InetAddress own, @Nullable InetSocketAddress server,
+    private CmRendezvous(@Nullable InetAddress own, @Nullable InetSocketAddress server,
             @Nullable CmId listener, @Nullable CmId datagramListener, Duration patience) {
         this.own = own;
         this.server = server;
@@ -34,12 +34,13 @@ final class CmRendezvous implements AutoCloseable {
     /**
      * {@return a server, which listens from now on}
      *
+     * @param own the address at which; null for all
      * @param port 0 for any
      * @param plan tells how many connections may be asked for at once, and of which service
      */
-    static CmRendezvous listen(InetAddress own, int port, Plan plan, Duration patience)
+    static CmRendezvous listen(@Nullable InetAddress own, int port, Plan plan, Duration patience)
             throws RdmaException {
-        CmId listener = listen(PortSpace.TCP, new InetSocketAddress(own, port), plan);
+        CmId listener = listen(PortSpace.TCP, address(own, port), plan);
         if (!plan.isDatagrams()) {
             return new CmRendezvous(own, null, listener, null, patience);
         }
@@ -65,24 +66,34 @@ final class CmRendezvous implements AutoCloseable {
         }
     }
 
-    /** {@return a client of a server} */
-    static CmRendezvous with(String host, int port, InetAddress own, Duration patience)
+    private static InetSocketAddress address(@Nullable InetAddress own, int port) {
+        return own == null ? new InetSocketAddress(port) : new InetSocketAddress(own, port);
+    }
+
+    /**
+     * {@return a client of a server}
+     *
+     * @param own the address from which; null for that of the route
+     */
+    static CmRendezvous with(String host, int port, @Nullable InetAddress own, Duration patience)
             throws IOException {
         return new CmRendezvous(own, new InetSocketAddress(address(host, own), port), null, null,
                 patience);
     }
 
-    private static InetAddress address(String host, InetAddress own) throws IOException {
+    private static InetAddress address(String host, @Nullable InetAddress own)
+            throws IOException {
         try {
             for (InetAddress address : InetAddress.getAllByName(host)) {
-                if (address.getClass() == own.getClass()) {
+                if (own == null || address.getClass() == own.getClass()) {
                     return address;
                 }
             }
         } catch (UnknownHostException e) {
             throw new IOException("unknown host '" + host + "'", e);
         }
-        throw new IOException(host + " has no address of the IP version of " + own.getHostAddress()
+        throw new IOException(host + " has no address of the IP version of "
+                + (own == null ? "any device" : own.getHostAddress())
                 + "; choose another GID with -x");
     }
 
@@ -92,7 +103,7 @@ final class CmRendezvous implements AutoCloseable {
     }
 
     /** {@return the conversation with the peer; a server waits for its client for ever} */
-    Exchange exchange(Plan plan) throws IOException {
+    CmExchange exchange(Plan plan) throws IOException {
         if (listener != null) {
             return CmExchange.accept(listener.awaitRequest(), patience);
         }
@@ -123,8 +134,10 @@ final class CmRendezvous implements AutoCloseable {
         }
         CmId id = listening.pollRequest(patience);
         if (id == null) {
-            throw new IOException("the peer asks for no connection at " + own.getHostAddress()
-                    + " port " + port() + "; does it use -R, too?");
+            InetSocketAddress at = listening.localAddress();
+            throw new IOException("the peer asks for no connection at "
+                    + (own == null ? "" : own.getHostAddress() + " ") + "port " + at.getPort()
+                    + "; does it use -R, too?");
         }
         return id;
     }
@@ -132,7 +145,11 @@ final class CmRendezvous implements AutoCloseable {
     private CmId resolved(PortSpace space, Plan plan) throws RdmaException {
         CmId id = CmId.create(space);
         try {
-            id.resolveAddress(new InetSocketAddress(own, 0), requireServer(), RESOLVE);
+            if (own == null) {
+                id.resolveAddress(requireServer(), RESOLVE);
+            } else {
+                id.resolveAddress(new InetSocketAddress(own, 0), requireServer(), RESOLVE);
+            }
             if (space == PortSpace.TCP) {
                 id.acknowledgeTimeout(plan.timeout());
             }

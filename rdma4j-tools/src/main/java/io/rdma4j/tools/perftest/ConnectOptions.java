@@ -6,6 +6,7 @@ import io.rdma4j.tools.options.Refusal;
 import io.rdma4j.tools.options.SideOptions;
 import io.rdma4j.tools.options.WholeNumber;
 import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairType;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +16,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 
@@ -47,6 +49,12 @@ final class ConnectOptions {
     @Option(names = "--out_json_file", paramLabel = "FILE", defaultValue = "perftest_out.json",
             description = "That file (default: ${DEFAULT-VALUE}).")
     private Path jsonFile = Path.of("perftest_out.json");
+
+    @Option(names = "--perform_warm_up", negatable = true, defaultValue = "true",
+            fallbackValue = "true",
+            description = "Let a second of the same messages go before those that count, unless the"
+                    + " peer takes no part in it (default: yes).")
+    private boolean isWarmUpWanted = true;
 
     @Mixin
     private Patience patience = new Patience();
@@ -96,6 +104,11 @@ final class ConnectOptions {
         return host;
     }
 
+    /** {@return whether messages go before those that count} */
+    boolean isWarmUpWanted() {
+        return isWarmUpWanted;
+    }
+
     int port() {
         return side.port();
     }
@@ -111,6 +124,24 @@ final class ConnectOptions {
 
     DeviceContext open() throws IOException {
         return side.open();
+    }
+
+    /** {@return whether the user said at which of the machine's addresses this side is} */
+    boolean isPlaceChosen() {
+        return side.isPlaceChosen() || gidIndex != null;
+    }
+
+    /** {@return where this side's queue pairs are connected from: the port with an address, once that is known} */
+    LocalPort localPort(DeviceContext context, Plan plan, InetAddress address)
+            throws IOException {
+        LocalPort standard = localPort(context, plan);
+        for (GidEntry entry : context.queryGidTable()) {
+            if (entry.port() == standard.number() && entry.gid().address().equals(address)) {
+                return new LocalPort(context, entry.port(), entry.index(), plan.serviceLevel(),
+                        standard.gidOption());
+            }
+        }
+        return standard;
     }
 
     /** {@return where this side's queue pairs are connected from} */

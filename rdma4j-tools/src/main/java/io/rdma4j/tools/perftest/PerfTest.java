@@ -4,6 +4,7 @@ import io.rdma4j.tools.endpoint.LocalPort;
 import io.rdma4j.tools.tcp.OutOfBandChannel;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.QueuePairType;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 
@@ -37,15 +38,15 @@ final class PerfTest {
     }
 
     private int run() throws IOException {
+        if (options.isManaged() && !options.isPlaceChosen()) {
+            measureManaged(null);
+            return 0;
+        }
         try (DeviceContext context = options.open()) {
             LocalPort port = options.localPort(context, plan);
             Mtu mtu = options.mtu(context);
             if (options.isManaged()) {
-                InetAddress own = context.queryGid(port.number(), port.gidIndex()).address();
-                try (CmRendezvous rendezvous = rendezvous(own);
-                        SideChannel channel = new SideChannel(rendezvous.exchange(plan))) {
-                    measure(port, mtu, channel, rendezvous);
-                }
+                measureManaged(context.queryGid(port.number(), port.gidIndex()).address());
             } else {
                 try (SideChannel channel = new SideChannel(new TcpExchange(meet()))) {
                     measure(port, mtu, channel, null);
@@ -53,6 +54,22 @@ final class PerfTest {
             }
         }
         return 0;
+    }
+
+    /**
+     * Meets the peer by the connection manager.
+     *
+     * @param own the address of this side; null for any: then whom it meets decides which device it uses
+     */
+    private void measureManaged(@Nullable InetAddress own) throws IOException {
+        try (CmRendezvous rendezvous = rendezvous(own)) {
+            CmExchange exchange = rendezvous.exchange(plan);
+            try (SideChannel channel = new SideChannel(exchange)) {
+                DeviceContext context = exchange.context();
+                measure(options.localPort(context, plan, exchange.address()),
+                        options.mtu(context), channel, rendezvous);
+            }
+        }
     }
 
     private OutOfBandChannel meet() throws IOException {
@@ -66,7 +83,7 @@ final class PerfTest {
         }
     }
 
-    private CmRendezvous rendezvous(InetAddress own) throws IOException {
+    private CmRendezvous rendezvous(@Nullable InetAddress own) throws IOException {
         String host = options.host();
         if (host != null) {
             return CmRendezvous.with(host, options.port(), own, options.patience());
@@ -88,18 +105,39 @@ final class PerfTest {
 
     private void measure(LocalPort port, Mtu own, SideChannel channel,
             @Nullable CmRendezvous rendezvous) throws IOException {
-        Mtu mtu = channel.greet(own);
+        Mtu mtu = channel.greet(own, options.isWarmUpWanted());
+        WarmUp warmUp = WarmUp.of(plan, options.isWarmUpWanted(), channel.isPeerReadyToWarmUp());
         Plan fitting = fit(mtu);
         try (TestSide side = rendezvous == null
                 ? new TestSide(port, null, fitting, mtu, channel.cycleBytes())
                 : managedSide(new CmQueuePairs(fitting, rendezvous), port, mtu, fitting, channel)) {
             channel.watch(side::arrived);
-            report.printTest(side);
+            report.printTest(side, warmUp);
             connect(side, channel);
+            Session session = new Session(fitting, side, channel, report, options.patience());
+            warmUp(warmUp, session, port);
             report.printColumns();
-            TestFlow.of(fitting).run(
-                    new Session(fitting, side, channel, report, options.patience()));
+            TestFlow flow = TestFlow.of(fitting);
+            flow.measure(session);
+            flow.part(session);
             report.printEnd();
+        }
+    }
+
+    /** Where a message that is lost stays lost, queue pairs of their own are taken, over which none is. */
+    private static void warmUp(WarmUp warmUp, Session session, LocalPort port)
+            throws IOException {
+        if (warmUp == WarmUp.OFF || session.plan().type() == QueuePairType.RC) {
+            warmUp.run(session);
+            return;
+        }
+        Plan reliable = session.plan().overReliable();
+        SideChannel channel = session.channel();
+        try (TestSide side = new TestSide(port, null, reliable, session.side().mtu(),
+                channel.cycleBytes())) {
+            side.connect(exchange(side, channel));
+            channel.exchange(side.first());
+            warmUp.run(session.between(side).quiet(reliable));
         }
     }
 

@@ -78,6 +78,23 @@ record Plan(Verb verb, AtomicOperation atomic, boolean isLatency, boolean isClie
                 inlineBytes, outstanding, timeout, serviceLevel, usesEvents, isBothWays, hasPeak);
     }
 
+    /** {@return the same over reliable connections} */
+    Plan overReliable() {
+        return new Plan(verb, atomic, isLatency, isClient, QueuePairType.RC, sizes, isSizeChosen,
+                iterations, seconds, marginSeconds, queuePairs, sendDepth,
+                Math.min(receiveDepth, Depths.RECEIVES), moderation, list, inlineBytes,
+                outstanding, timeout, serviceLevel, usesEvents, isBothWays, hasPeak);
+    }
+
+    /** {@return the plan of so many messages of one size} */
+    Plan round(long size, int messages) {
+        int depth = Math.min(sendDepth, messages);
+        return new Plan(verb, atomic, isLatency, isClient, type, List.of(size), isSizeChosen,
+                messages, 0, 0, queuePairs, depth, Math.min(receiveDepth, messages),
+                Math.min(moderation, depth), list, inlineBytes, outstanding, timeout,
+                serviceLevel, usesEvents, isBothWays, false);
+    }
+
     /** {@return what is measured, in the words of the C programs} */
     String title() {
         return verb.title() + (verb == Verb.ATOMIC ? " " + atomic.title() : "")

@@ -8,13 +8,12 @@ import java.io.IOException;
 /** Latency of what the peer answers: READ, atomics. A server only waits. */
 final class RequestLatency implements TestFlow {
     @Override
-    public void run(Session session) throws IOException {
+    public void measure(Session session) throws IOException {
         if (session.plan().isClient()) {
             for (long size : session.plan().sizes()) {
                 session.report().print(size, measure(session, size));
             }
         }
-        session.part();
     }
 
     private static Latencies measure(Session session, long size) throws IOException {

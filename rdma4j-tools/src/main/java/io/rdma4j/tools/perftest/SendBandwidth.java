@@ -5,7 +5,7 @@ import java.io.IOException;
 /** Bandwidth of SEND: either side measures what it does. */
 final class SendBandwidth implements TestFlow {
     @Override
-    public void run(Session session) throws IOException {
+    public void measure(Session session) throws IOException {
         Plan plan = session.plan();
         for (long size : plan.sizes()) {
             MessageStream stream = new MessageStream(session, size);
@@ -20,6 +20,5 @@ final class SendBandwidth implements TestFlow {
                 session.meet();
             }
         }
-        session.part();
     }
 }

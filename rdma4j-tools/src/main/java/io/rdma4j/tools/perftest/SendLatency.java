@@ -9,13 +9,12 @@ import java.io.IOException;
 /** Latency of SEND: a message goes to and fro, and the client begins. */
 final class SendLatency implements TestFlow {
     @Override
-    public void run(Session session) throws IOException {
+    public void measure(Session session) throws IOException {
         for (long size : session.plan().sizes()) {
             PingPong pingPong = new PingPong(session, size);
             session.meet();
             session.report().print(size, pingPong.play());
         }
-        session.part();
     }
 
     /** A message of one size, to and fro. */

@@ -26,6 +26,16 @@ record Session(Plan plan, TestSide side, SideChannel channel, TestReport report,
         channel.part(side.first());
     }
 
+    /** {@return a session of the same sides with another plan, whose results go nowhere} */
+    Session quiet(Plan other) {
+        return new Session(other, side, channel, report.quiet(other), patience);
+    }
+
+    /** {@return the same, between other sides} */
+    Session between(TestSide other) {
+        return new Session(plan, other, channel, report, patience);
+    }
+
     CompletionReader completions(TimeWindow window) throws RdmaException {
         return new CompletionReader(side, plan, patience, window);
     }

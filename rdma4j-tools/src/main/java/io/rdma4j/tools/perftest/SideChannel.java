@@ -22,7 +22,12 @@ final class SideChannel implements AutoCloseable {
     private static final int CYCLE_BYTES = 4096;
     private static final int CACHE_LINE_BYTES = 64;
 
+    /** Follows the version where its text has ended, and where the C programs send zeros and read nothing. */
+    private static final byte[] WARM_UP = "warm-up".getBytes(StandardCharsets.US_ASCII);
+    private static final int WARM_UP_AT = 8;
+
     private final Exchange exchange;
+    private boolean isPeerReadyToWarmUp;
     private int cycleBytes = CYCLE_BYTES;
 
     SideChannel(Exchange exchange) {
@@ -37,13 +42,20 @@ final class SideChannel implements AutoCloseable {
     // ---------------------------------------------------------------- what is said
 
     /**
-     * Tells each other what is spoken, and how large buffers and packets are.
+     * Tells each other what is spoken, how large buffers and packets are, and whether to warm up.
      *
+     * @param isReadyToWarmUp whether this side takes part in a warm-up
      * @return the path MTU that both sides can
      */
-    Mtu greet(Mtu own) throws IOException {
-        checkVersion(exchange.exchange(
-                Arrays.copyOf(VERSION.getBytes(StandardCharsets.US_ASCII), VERSION_BYTES)));
+    Mtu greet(Mtu own, boolean isReadyToWarmUp) throws IOException {
+        byte[] version = Arrays.copyOf(VERSION.getBytes(StandardCharsets.US_ASCII), VERSION_BYTES);
+        if (isReadyToWarmUp) {
+            System.arraycopy(WARM_UP, 0, version, WARM_UP_AT, WARM_UP.length);
+        }
+        byte[] told = exchange.exchange(version);
+        checkVersion(told);
+        isPeerReadyToWarmUp = Arrays.equals(told, WARM_UP_AT, WARM_UP_AT + WARM_UP.length,
+                WARM_UP, 0, WARM_UP.length);
         cycleBytes = Math.max(cycleBytes, exchangeInt(CYCLE_BYTES));
         exchangeInt(CACHE_LINE_BYTES);
         byte[] code = {(byte) ('0' + own.code()), 0};
@@ -66,6 +78,17 @@ final class SideChannel implements AutoCloseable {
         } catch (NumberFormatException e) {
             throw new IOException("the peer does not speak as perftest does", e);
         }
+    }
+
+    /** {@return whether the peer takes part in a warm-up} */
+    boolean isPeerReadyToWarmUp() {
+        return isPeerReadyToWarmUp;
+    }
+
+    /** {@return whether this side or the peer wants something} */
+    boolean isWantedByEither(boolean isWanted) throws IOException {
+        int own = isWanted ? 1 : 0;
+        return (exchangeInt(own) | own) != 0;
     }
 
     /** {@return bytes that a peer may use around the address it was told} */

@@ -2,10 +2,16 @@ package io.rdma4j.tools.perftest;
 
 import java.io.IOException;
 
-/** The measuring, from where both sides are connected to where they part. */
+/** The measuring, from where both sides are connected to where they part. It can be done several times. */
 @FunctionalInterface
 interface TestFlow {
-    void run(Session session) throws IOException;
+    /** Measures all sizes. */
+    void measure(Session session) throws IOException;
+
+    /** Ends it, once the peer has come to its end, too. */
+    default void part(Session session) throws IOException {
+        session.part();
+    }
 
     /** {@return the course of a plan} */
     static TestFlow of(Plan plan) {

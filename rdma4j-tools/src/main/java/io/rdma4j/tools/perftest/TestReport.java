@@ -2,6 +2,7 @@ package io.rdma4j.tools.perftest;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.Writer;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -29,6 +30,12 @@ final class TestReport {
         json = new JsonFile(options.jsonFile());
     }
 
+    /** {@return a report that goes nowhere} */
+    TestReport quiet(Plan other) {
+        return new TestReport(new PrintWriter(Writer.nullWriter()), other,
+                new ReportOptions(options.unit(), false, false, null));
+    }
+
     BandwidthUnit unit() {
         return options.unit();
     }
@@ -49,8 +56,9 @@ final class TestReport {
         out.flush();
     }
 
-    void printTest(TestSide side) {
+    void printTest(TestSide side, WarmUp warmUp) {
         Map<String, Object> facts = facts(side);
+        facts.put("Warm-up", warmUp.text());
         json.test(plan.title().replace(' ', '_'), facts);
         line(LINE);
         line("                    " + plan.title());

@@ -18,10 +18,14 @@ final class WriteLatency implements TestFlow {
     private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
 
     @Override
-    public void run(Session session) throws IOException {
+    public void measure(Session session) throws IOException {
         for (long size : session.plan().sizes()) {
             session.report().print(size, new PingPong(session, size).play());
         }
+    }
+
+    @Override
+    public void part(Session session) {
         session.channel().leave();
     }
 

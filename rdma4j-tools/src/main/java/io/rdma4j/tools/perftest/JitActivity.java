@@ -1,0 +1,60 @@
+package io.rdma4j.tools.perftest;
+
+import java.io.IOException;
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Whether the JVM still compiles. Its compilers share the cores with threads that poll, so they are left alone between
+ * two rounds until they have nothing more to do.
+ */
+final class JitActivity {
+    /** Of messages, without any compilation: then all is compiled. */
+    private static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(200);
+    private static final long MOST_NS = TimeUnit.SECONDS.toNanos(4);
+    private static final long LOOK_MS = 10;
+
+    private final CompilationMXBean jit = ManagementFactory.getCompilationMXBean();
+    private final long startNs = System.nanoTime();
+    private long compiledMs = compiledMs();
+    private long roundNs;
+    private long quietNs;
+
+    private long compiledMs() {
+        return jit == null || !jit.isCompilationTimeMonitoringSupported()
+                ? 0
+                : jit.getTotalCompilationTime();
+    }
+
+    /** Messages are about to be sent. */
+    void beginRound() {
+        roundNs = System.nanoTime();
+    }
+
+    /** {@return whether to send more} Waits for what is being compiled. */
+    boolean endRound() throws IOException {
+        long nowNs = System.nanoTime();
+        boolean hasCompiled = false;
+        for (long now = compiledMs(); now != compiledMs && isTimeLeft(); now = compiledMs()) {
+            hasCompiled = true;
+            compiledMs = now;
+            rest();
+        }
+        quietNs = hasCompiled ? 0 : quietNs + nowNs - roundNs;
+        return quietNs < QUIET_NS && isTimeLeft();
+    }
+
+    private boolean isTimeLeft() {
+        return System.nanoTime() - startNs < MOST_NS;
+    }
+
+    private static void rest() throws IOException {
+        try {
+            Thread.sleep(LOOK_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
+    }
+}
