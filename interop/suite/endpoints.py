@@ -10,6 +10,8 @@ from . import tools
 ROOT = Path(__file__).resolve().parent.parent.parent
 LAUNCHER = ROOT / "rdma4j"
 LOGGING = ROOT / "interop" / "logging.properties"
+# A run is over before the second compiler has gained what it costs, here and most of all in a guest.
+SHORT_LIVED = "-XX:TieredStopAtLevel=1"
 READY_SECONDS = 20
 # Guests see this machine's files.
 LINE_BUFFERS = [Path("/usr/libexec/coreutils/libstdbuf.so"), Path("/usr/lib/coreutils/libstdbuf.so")]
@@ -81,7 +83,7 @@ class JavaEnd:
     def __init__(self, address, device, options):
         self.address = address
         self._device = device
-        self._environment = {"RDMA4J_OPTS": f"-Djava.util.logging.config.file={LOGGING} {options}".strip()}
+        self._environment = {"RDMA4J_OPTS": f"{SHORT_LIVED} -Djava.util.logging.config.file={LOGGING} {options}".strip()}
         self._gids = self._look_up_gids()
 
     def _look_up_gids(self):
@@ -100,7 +102,6 @@ class JavaEnd:
     def end(self, family, peer):
         return tools.End(self.address[family], peer.address[family], peer.address["ipv4"], self._device,
                          self._gids[family])
-
 
     def network_backend(self):
         """How it reaches the network: linux or portable."""
