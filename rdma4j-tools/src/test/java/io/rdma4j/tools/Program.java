@@ -1,6 +1,7 @@
 package io.rdma4j.tools;
 
 import java.io.IOException;
+import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -37,7 +38,19 @@ final class Program extends Running {
     }
 
     static Program of(Class<?> main, String... options) throws IOException {
-        return new Program(start(List.of(options), main, List.of()));
+        return of(main, List.of(options), List.of());
+    }
+
+    static Program of(Class<?> main, List<String> options, List<String> arguments)
+            throws IOException {
+        return new Program(start(options, main, arguments));
+    }
+
+    /** Writes a line to its standard input. */
+    void tell(String line) throws IOException {
+        try (Writer input = process.outputWriter(StandardCharsets.UTF_8)) {
+            input.write(line + "\n");
+        }
     }
 
     private static Process start(List<String> options, Class<?> main, List<String> arguments)

@@ -30,6 +30,7 @@ public final class PacketSealer {
     private final Icrc icrc = new Icrc();
     private final ByteBuffer buffer;
     private final MemorySegment memory;
+    private final int ownPort;
 
     /** @param arena where datagrams are made */
     public PacketSealer(Arena arena) {
@@ -38,6 +39,12 @@ public final class PacketSealer {
 
     /** @param capacity bytes for datagrams */
     public PacketSealer(Arena arena, long capacity) {
+        this(arena, capacity, Path.UDP_PORT);
+    }
+
+    /** @param ownPort the UDP port that the datagrams leave from */
+    public PacketSealer(Arena arena, long capacity, int ownPort) {
+        this.ownPort = ownPort;
         memory = arena.allocate(capacity, 64);
         buffer = memory.asByteBuffer();
     }
@@ -93,7 +100,7 @@ public final class PacketSealer {
     }
 
     private void seal(Path path, int at, int covered, int identification) {
-        seal(path, Path.UDP_PORT, at, covered, identification);
+        seal(path, ownPort, at, covered, identification);
     }
 
     private void seal(Path path, int sourcePort, int at, int covered, int identification) {

@@ -3,6 +3,7 @@ package io.rdma4j.softnic.network.linux;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.network.PacketSealer;
+import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.verbs.Gid;
 
 import java.lang.foreign.Arena;
@@ -26,6 +27,7 @@ final class Burst {
     /** As many as every kernel takes that knows the option. */
     private static final int MAX_SEGMENTS = 64;
     private static final int MAX_MESSAGES = 32;
+    private static final int MANAGEMENT_QUEUE_PAIR = 1;
     /** More than that are tried anew. */
     private static final int MAX_UNSEGMENTED = 4096;
     /** An IP packet has at most 65,535 bytes. */
@@ -52,10 +54,13 @@ final class Burst {
     private int sentMessages;
     private int refused;
 
-    /** @param interfaceIndex of the interface that addresses of the link belong to */
-    Burst(int interfaceIndex, Arena arena) {
+    /**
+     * @param interfaceIndex of the interface that addresses of the link belong to
+     * @param sourcePort the UDP port that it leaves from
+     */
+    Burst(int interfaceIndex, int sourcePort, Arena arena) {
         this.interfaceIndex = interfaceIndex;
-        sealer = new PacketSealer(arena, CAPACITY + PacketSealer.CAPACITY);
+        sealer = new PacketSealer(arena, CAPACITY + PacketSealer.CAPACITY, sourcePort);
         bytes = sealer.memory().asByteBuffer();
         MemorySegment entries = arena.allocate(messages.length * ENTRY, 8);
         for (int i = 0; i < messages.length; i++) {
@@ -72,6 +77,7 @@ final class Burst {
         private final MemorySegment control;
         private long pathControlLength;
         private Path path = Path.NONE;
+        private int process;
         private int start;
         private int length;
         private int segmentLength;
@@ -89,8 +95,9 @@ final class Burst {
             MessageHeader.iovecs(header, iovec, 1);
         }
 
-        void begin(Path newPath, int packetLength, boolean mayGrow) {
+        void begin(Path newPath, int packetProcess, int packetLength, boolean mayGrow) {
             path = newPath;
+            process = packetProcess;
             start = usedBytes;
             length = packetLength;
             segmentLength = packetLength;
@@ -102,9 +109,10 @@ final class Burst {
             pathControlLength = PathControl.write(control, newPath);
         }
 
-        boolean takes(Path packetPath, int packetLength) {
+        boolean takes(Path packetPath, int packetProcess, int packetLength) {
             return isOpen && !isSplit && packetLength <= segmentLength && packets < MAX_SEGMENTS
-                    && length + packetLength <= MAX_MESSAGE_BYTES && goesWith(packetPath);
+                    && length + packetLength <= MAX_MESSAGE_BYTES && packetProcess == process
+                    && goesWith(packetPath);
         }
 
         private boolean goesWith(Path other) {
@@ -204,15 +212,21 @@ final class Burst {
     private boolean add(OutgoingPacket packet, int index) {
         Path path = packet.path();
         int length = packet.packetLength();
+        // Processes that share the receiving port are told apart by the first packet of a message: by the upper bits of
+        // the queue pair, and by what is in it if that is the management queue pair's.
+        int process = packet.destinationQueuePair() >>> PortSharing.QUEUE_PAIR_BITS;
+        boolean isManagement = packet.destinationQueuePair() == MANAGEMENT_QUEUE_PAIR;
         Message last = messageCount == 0 ? null : messages[messageCount - 1];
-        Message taking = last != null && last.takes(path, length) ? last : null;
+        Message taking = last != null && !isManagement && last.takes(path, process, length)
+                ? last
+                : null;
         if (!sealer.seal(packet, index, usedBytes, taking == null ? 0 : taking.packets)) {
             return false;
         }
         if (taking != null) {
             taking.append(length);
         } else {
-            messages[messageCount++].begin(path, length, true);
+            messages[messageCount++].begin(path, process, length, !isManagement);
         }
         usedBytes += length;
         return true;
@@ -223,7 +237,7 @@ final class Burst {
         int length = datagram.remaining();
         bytes.clear().position(usedBytes);
         bytes.put(datagram);
-        messages[messageCount++].begin(path, length, false);
+        messages[messageCount++].begin(path, 0, length, false);
         usedBytes += length;
     }
 

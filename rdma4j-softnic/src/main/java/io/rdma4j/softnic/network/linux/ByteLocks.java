@@ -1,7 +1,10 @@
 package io.rdma4j.softnic.network.linux;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
@@ -39,6 +42,16 @@ final class ByteLocks implements AutoCloseable {
         file = LinuxSocket.Refused.unlessDone(
                 calls.open(arena.allocateFrom(path.toString()), O_RDWR | O_CLOEXEC, 0), "open");
         keptOpen = calls.fcntl(file, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
+    }
+
+    /** {@return whether a path leads to this file, and not to another one, or nowhere} */
+    boolean isAt(Path path) throws IOException {
+        try {
+            Object opened = Files.getAttribute(Path.of("/proc/self/fd/" + file), "unix:ino");
+            return opened.equals(Files.getAttribute(path, "unix:ino"));
+        } catch (NoSuchFileException gone) {
+            return false;
+        }
     }
 
     /** Takes the lock of a byte. {@return false if another process has it} */

@@ -17,6 +17,7 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.util.List;
+import java.util.Objects;
 
 import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_IP;
 import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_IPV6;
@@ -49,6 +50,9 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
  */
 public final class LinuxNetwork implements DatagramNetwork {
     private static final int WANTED_SOCKET_BUFFER = 4 << 20;
+    private static final int FIRST_FLOW_PORT = 0xc000;
+    private static final int FLOW_PORTS = 0x3fff;
+    private static final int TRIED_PORTS = 100;
 
     private static volatile boolean hasWorked;
 
@@ -212,19 +216,53 @@ public final class LinuxNetwork implements DatagramNetwork {
     }
 
     private void bind(LinuxSocket socket, Gid local) throws LinuxSocket.Refused {
+        bind(socket, local, Path.UDP_PORT);
+    }
+
+    private void bind(LinuxSocket socket, Gid local, int port) throws LinuxSocket.Refused {
         try (Arena call = Arena.ofConfined()) {
             MemorySegment name = call.allocate(SocketAddress.MAX_LENGTH, 8);
-            socket.bind(name, SocketAddress.write(name, local, Path.UDP_PORT,
-                    networkInterface.getIndex()));
+            socket.bind(name,
+                    SocketAddress.write(name, local, port, networkInterface.getIndex()));
         }
     }
 
     private PacketPort add(LinuxSocket socket, Gid local, Arena memory)
             throws LinuxSocket.Refused {
-        LinuxPort port = new LinuxPort(socket, shared, local, networkInterface.getIndex(),
-                memory);
+        int index = networkInterface.getIndex();
+        LinuxPort port = new LinuxPort(socket, shared, local,
+                new Flow(socket, Path.UDP_PORT, index, memory),
+                number -> openFlow(local, number, memory), memory);
         poller.watch(socket.descriptor());
         return ports.add(port);
+    }
+
+    /** Its port is in the range that RoCEv2 recommends; source: IBTA annex A17. */
+    private Flow openFlow(Gid local, int number, Arena memory) throws LinuxSocket.Refused {
+        LinuxSocket socket = LinuxSocket.open(SocketAddress.family(local), memory);
+        try {
+            setForSending(socket, local);
+            int port = bindToAny(socket, local, number);
+            return new Flow(socket, port, networkInterface.getIndex(), memory);
+        } catch (LinuxSocket.Refused e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    private int bindToAny(LinuxSocket socket, Gid local, int number) throws LinuxSocket.Refused {
+        int first = Objects.hash(ProcessHandle.current().pid(), local, number);
+        for (int tried = 0;; tried++) {
+            int port = FIRST_FLOW_PORT | ((first + tried) & FLOW_PORTS);
+            try {
+                bind(socket, local, port);
+                return port;
+            } catch (LinuxSocket.Refused e) {
+                if (e.errno() != LinuxCalls.EADDRINUSE || tried == TRIED_PORTS) {
+                    throw e;
+                }
+            }
+        }
     }
 
     @Override

@@ -15,28 +15,43 @@ import java.nio.ByteBuffer;
 
 /** A port on a {@link LinuxSocket}. */
 final class LinuxPort implements PacketPort {
+    private static final System.Logger LOG = System.getLogger(LinuxPort.class.getName());
+    private static final int FLOW_BITS = 4;
+    private static final int FLOWS = 1 << FLOW_BITS;
+    /** Numbers that follow each other come to lie apart. */
+    private static final int GOLDEN_RATIO = 0x9e3779b1;
+
     private final LinuxSocket socket;
     private final @Nullable SharedPort shared;
     private final Gid local;
     private final PacketSealer sealer;
-    private final Burst burst;
+    private final Flow common;
+    private final Flow.Opener opener;
+    /** By number; null where nothing has left yet. */
+    private final @Nullable Flow[] flows = new Flow[FLOWS];
+    /** Those with packets that have not left, one bit each. */
+    private int unsent;
     private final Arrivals arrivals;
     private final ReceivedDatagram received = new ReceivedDatagram();
     private final Arena memory;
+    private boolean isCommonUnsent;
     private boolean isReceiving;
 
     /**
      * @param shared by whose rules the socket was bound, null if nobody else can have the port
+     * @param common the flow from port 4791, for what is sealed elsewhere
+     * @param opener opens the flows of packets
      * @param memory what the socket lives in as well; the port's own, which ends with it
      */
-    LinuxPort(LinuxSocket socket, @Nullable SharedPort shared, Gid local, int interfaceIndex,
-            Arena memory) {
+    LinuxPort(LinuxSocket socket, @Nullable SharedPort shared, Gid local, Flow common,
+            Flow.Opener opener, Arena memory) {
         this.socket = socket;
         this.shared = shared;
         this.local = local;
         this.memory = memory;
+        this.common = common;
+        this.opener = opener;
         sealer = new PacketSealer(memory);
-        burst = new Burst(interfaceIndex, memory);
         arrivals = new Arrivals(memory);
     }
 
@@ -55,7 +70,32 @@ final class LinuxPort implements PacketPort {
         if (!mayGo(packet.path())) {
             return Sent.REFUSED;
         }
-        return burst.add(packet) ? added() : Sent.PAYLOAD_GONE;
+        int number = flowOf(packet.destinationQueuePair());
+        Flow flow = flow(number);
+        if (!flow.add(packet)) {
+            return Sent.PAYLOAD_GONE;
+        }
+        unsent |= 1 << number;
+        return flow.makeRoom() ? Sent.SENT : Sent.KEPT;
+    }
+
+    /** Packets of a queue pair have one flow, and so keep their order. */
+    private static int flowOf(int destinationQueuePair) {
+        return (destinationQueuePair * GOLDEN_RATIO) >>> (Integer.SIZE - FLOW_BITS);
+    }
+
+    private Flow flow(int number) {
+        Flow flow = flows[number];
+        if (flow == null) {
+            try {
+                flow = opener.open(number);
+            } catch (LinuxSocket.Refused e) {
+                LOG.log(System.Logger.Level.DEBUG, "packets leave from port 4791", e);
+                flow = common;
+            }
+            flows[number] = flow;
+        }
+        return flow;
     }
 
     @Override
@@ -70,26 +110,41 @@ final class LinuxPort implements PacketPort {
         if (!mayGo(path)) {
             return Sent.REFUSED;
         }
-        burst.add(datagram.position(0), path);
-        return added();
+        common.add(datagram.position(0), path);
+        isCommonUnsent = true;
+        return common.makeRoom() ? Sent.SENT : Sent.KEPT;
     }
 
     private boolean mayGo(Path path) {
         return path.destination().isIpv4() == local.isIpv4() && !socket.isClosed();
     }
 
-    private Sent added() {
-        return burst.isFull() && !burst.send(socket) ? Sent.KEPT : Sent.SENT;
-    }
-
     @Override
     public boolean flush() {
-        return socket.isClosed() || burst.send(socket);
+        if (socket.isClosed()) {
+            return true;
+        }
+        isCommonUnsent = isCommonUnsent && !common.flush();
+        int left = unsent;
+        while (left != 0) {
+            int number = Integer.numberOfTrailingZeros(left);
+            left &= left - 1;
+            if (flow(number).flush()) {
+                unsent &= ~(1 << number);
+            }
+        }
+        return unsent == 0 && !isCommonUnsent;
     }
 
     @Override
     public int takeRefused() {
-        return burst.takeRefused();
+        int refused = common.takeRefused();
+        for (Flow flow : flows) {
+            if (flow != null) {
+                refused += flow.takeRefused();
+            }
+        }
+        return refused;
     }
 
     @Override
@@ -155,8 +210,14 @@ final class LinuxPort implements PacketPort {
         if (socket.isClosed()) {
             return;
         }
-        burst.send(socket);
-        burst.clear();
+        flush();
+        common.clear();
+        for (Flow flow : flows) {
+            if (flow != null && flow != common) {
+                flow.clear();
+                flow.socket().close();
+            }
+        }
         if (shared == null) {
             socket.close();
         } else {

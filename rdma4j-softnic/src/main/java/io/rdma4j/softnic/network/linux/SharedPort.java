@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,6 +41,8 @@ final class SharedPort implements PortSharing, AutoCloseable {
     private static final long MIN_REST_NS = 1_000_000;
     private static final long MAX_REST_NS = 50_000_000;
     static final String OPERATION = "share UDP port 4791";
+    /** What names of files begin with; the network namespace follows. */
+    private static final String NAME = "port4791-";
 
     /** Port spaces in service IDs. Source: IBTA annex A11.3, rdma_cma.h. */
     private static final int TCP = 0x0106;
@@ -70,8 +74,10 @@ final class SharedPort implements PortSharing, AutoCloseable {
         SharedPort present = ofProcess;
         Path folder = present == null ? SharedFolder.ofUser() : null;
         if (folder != null) {
-            present = open(folder, "port4791-" + networkNamespace());
+            String name = NAME + networkNamespace();
+            present = open(folder, name);
             ofProcess = present;
+            deleteUnused(folder, name);
         }
         return present;
     }
@@ -116,32 +122,73 @@ final class SharedPort implements PortSharing, AutoCloseable {
             throws IOException, LinuxSocket.Refused, RdmaException {
         this.file = file;
         this.arena = arena;
+        locks = locked(file, arena);
+        PlaceFinder probing = null;
+        boolean hasBegun = false;
         try {
-            Files.createFile(file, PosixFilePermissions
-                    .asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-        } catch (FileAlreadyExistsException another) {
-            // Made by another process, or by one that has ended.
-        }
-        locks = new TableLocks(file, arena);
-        table = SharedTable.map(file, arena);
-        finder = new PlaceFinder(table, arena);
-        try {
-            prefix = begin();
-        } catch (RdmaException | LinuxSocket.Refused e) {
-            locks.close();
-            finder.close();
-            throw e;
+            table = SharedTable.map(file, arena);
+            probing = new PlaceFinder(table, arena);
+            finder = probing;
+            requireVersion();
+            prefix = freePrefix(0);
+            hasBegun = true;
+        } finally {
+            locks.unlock();
+            if (!hasBegun) {
+                locks.close();
+                if (probing != null) {
+                    probing.close();
+                }
+            }
         }
     }
 
-    /** {@return the prefix that this process begins with} */
-    private int begin() throws LinuxSocket.Refused, RdmaException {
-        locks.lock();
-        try {
-            requireVersion();
-            return freePrefix(0);
-        } finally {
-            locks.unlock();
+    /** {@return the locks of the file, made if it was not there, with that for changes taken} */
+    private static TableLocks locked(Path file, Arena arena)
+            throws IOException, LinuxSocket.Refused, RdmaException {
+        while (true) {
+            try {
+                Files.createFile(file, PosixFilePermissions
+                        .asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            } catch (FileAlreadyExistsException another) {
+                // Made by another process, or by one that has ended.
+            }
+            TableLocks locks = new TableLocks(file, arena);
+            boolean isInPlace = false;
+            try {
+                locks.lock();
+                isInPlace = locks.isInPlace();
+                if (isInPlace) {
+                    return locks;
+                }
+                locks.unlock();
+            } finally {
+                if (!isInPlace) {
+                    locks.close();
+                }
+            }
+            // Somebody has deleted it, for nobody had used it until then.
+        }
+    }
+
+    /** Deletes the files of network namespaces in which nobody shares anything any more. */
+    static void deleteUnused(Path folder, String own) {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, NAME + "*")) {
+            for (Path other : files) {
+                if (!other.getFileName().toString().equals(own)) {
+                    deleteIfUnused(other);
+                }
+            }
+        } catch (IOException | DirectoryIteratorException e) {
+            LOG.log(System.Logger.Level.DEBUG, "files of ended processes may stay", e);
+        }
+    }
+
+    private static void deleteIfUnused(Path other) throws IOException {
+        try (Arena arena = Arena.ofConfined(); TableLocks locks = new TableLocks(other, arena)) {
+            locks.deleteIfUnused();
+        } catch (LinuxSocket.Refused e) {
+            LOG.log(System.Logger.Level.DEBUG, () -> other + " stays", e);
         }
     }
 

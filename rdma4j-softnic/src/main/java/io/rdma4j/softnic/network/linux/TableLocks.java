@@ -3,7 +3,9 @@ package io.rdma4j.softnic.network.linux;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -66,6 +68,31 @@ final class TableLocks implements AutoCloseable {
             LOG.log(System.Logger.Level.ERROR, "the lock of " + file + " cannot be released", e);
         } finally {
             threads.unlock();
+        }
+    }
+
+    /** {@return whether the file is still where it was opened} Who has the lock can rely on it. */
+    boolean isInPlace() throws IOException {
+        return bytes.isAt(file);
+    }
+
+    /** Deletes the file, if no process uses it. */
+    void deleteIfUnused() throws LinuxSocket.Refused, IOException {
+        if (!bytes.tryLock(CHANGE)) {
+            return;
+        }
+        try {
+            for (int prefix = SharedTable.FIRST_PREFIX; prefix <= SharedTable.LAST_PREFIX; prefix++) {
+                if (isOthers(prefix)) {
+                    return;
+                }
+            }
+            // Whoever has opened it meanwhile waits for the lock, and then sees that it is gone.
+            if (isInPlace()) {
+                Files.delete(file);
+            }
+        } finally {
+            bytes.unlock(CHANGE);
         }
     }
 

@@ -38,7 +38,7 @@ class BurstTest {
     private static final Path PATH = Path.between(HERE, THERE);
 
     private final Arena arena = Arena.ofAuto();
-    private final Burst burst = new Burst(1, arena);
+    private final Burst burst = new Burst(1, Path.UDP_PORT, arena);
     private final Network network = new Network();
     private int psn;
 
@@ -106,8 +106,12 @@ class BurstTest {
     }
 
     private void add(Path path, int payload) {
+        add(path, 17, payload);
+    }
+
+    private void add(Path path, int queuePair, int payload) {
         OutgoingPacket packet = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH))
-                .begin(Opcode.RC_SEND_ONLY, path, 17, psn++, false, false);
+                .begin(Opcode.RC_SEND_ONLY, path, queuePair, psn++, false, false);
         packet.addPayload(arena.allocate(payload).fill((byte) psn), 0, payload);
         burst.add(packet);
     }
@@ -132,6 +136,27 @@ class BurstTest {
         assertThat(burst.send(network)).isTrue();
         assertThat(network.psns()).containsExactly(List.of(0, 1), List.of(2, 3), List.of(4, 5));
         assertThat(network.calls).isEqualTo(1);
+    }
+
+    /** The first packet of a message decides which of the processes that share a port gets it all. */
+    @Test
+    void packetsForOneProcessAreOneMessage() {
+        for (int queuePair : new int[]{0x02_0017, 0x02_ffff, 0x03_0017, 0x03_0018, 0x02_0017}) {
+            add(PATH, queuePair, 1024);
+        }
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.psns()).containsExactly(List.of(0, 1), List.of(2, 3), List.of(4));
+    }
+
+    /** What is in a management datagram decides who gets it. */
+    @Test
+    void managementDatagramsLeaveOneByOne() {
+        for (int queuePair : new int[]{1, 1, 17, 17, 1}) {
+            add(PATH, queuePair, 256);
+        }
+        assertThat(burst.send(network)).isTrue();
+        assertThat(network.psns()).containsExactly(List.of(0), List.of(1), List.of(2, 3),
+                List.of(4));
     }
 
     @Test

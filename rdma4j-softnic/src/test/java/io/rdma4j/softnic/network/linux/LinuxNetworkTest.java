@@ -1,5 +1,7 @@
 package io.rdma4j.softnic.network.linux;
 
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.NetworkContract;
@@ -13,11 +15,17 @@ import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -25,6 +33,10 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 /** The network on Linux does what every network does. */
 class LinuxNetworkTest extends NetworkContract {
+    private static final ValueLayout.OfInt BIG_ENDIAN_INT = ValueLayout.JAVA_INT_UNALIGNED
+            .withOrder(ByteOrder.BIG_ENDIAN);
+    private static final int QUEUE_PAIRS = 100;
+
     private static final int UDP_NO_CHECK6_TX = 101;
 
     @Override
@@ -58,7 +70,7 @@ class LinuxNetworkTest extends NetworkContract {
         LinuxSocket sender = LinuxSocket.open(SocketAddress.AF_INET6, arena);
         try {
             sender.set(SocketOption.IPPROTO_UDP, UDP_NO_CHECK6_TX, 1);
-            Burst burst = new Burst(0, arena);
+            Burst burst = new Burst(0, Path.UDP_PORT, arena);
             burst.add(ByteBuffer.allocate(40), Path.between(port.local(), port.local()));
             assertThat(burst.send(sender)).isTrue();
             assertThat(burst.takeRefused()).isZero();
@@ -81,5 +93,44 @@ class LinuxNetworkTest extends NetworkContract {
             }, 1);
         });
         assertThat(damaged).containsExactly(Gid.of(address));
+    }
+
+    /** Or a card that puts packets of one flow together could hand a process those of another. */
+    @Test
+    void packetsOfAQueuePairLeaveFromOnePortAndThoseOfOthersFromOthers() throws Exception {
+        DatagramNetwork network = network();
+        PacketPort port = openOnceFree(network, InetAddress.ofLiteral("127.0.0.1"));
+        Path path = Path.between(port.local(), port.local());
+        Map<Integer, Set<Integer>> ports = new HashMap<>();
+        int[] arrived = new int[1];
+        PacketHandler handler = new PacketHandler() {
+            @Override
+            public void onDatagram(ReceivedDatagram datagram) {
+                int queuePair = datagram.memory().get(BIG_ENDIAN_INT, datagram.offset() + 4);
+                ports.computeIfAbsent(queuePair, any -> new HashSet<>())
+                        .add(datagram.sourcePort());
+                arrived[0]++;
+            }
+
+            @Override
+            public void onDamaged(Gid source, int length) {
+                throw new AssertionError("the ICRC is not right");
+            }
+        };
+        for (int round = 0; round < 2; round++) {
+            for (int queuePair = 2; queuePair < 2 + QUEUE_PAIRS; queuePair++) {
+                PacketPort.Sent sent = port.send(
+                        new OutgoingPacket(Arena.ofAuto().allocate(Opcode.MAX_HEADER_LENGTH))
+                                .begin(Opcode.RC_SEND_ONLY, path, queuePair, 0, false, false));
+                assertThat(sent).isEqualTo(PacketPort.Sent.SENT);
+            }
+            assertThat(port.flush()).isTrue();
+        }
+        Wait.until("all have arrived", () -> arrived[0] == 2 * QUEUE_PAIRS,
+                () -> port.receive(handler, Integer.MAX_VALUE));
+        assertThat(ports).hasSize(QUEUE_PAIRS)
+                .allSatisfy((queuePair, from) -> assertThat(from).singleElement()
+                        .matches(number -> number >= 0xc000 && number <= 0xffff));
+        assertThat(ports.values().stream().distinct()).hasSize(16);
     }
 }

@@ -246,4 +246,46 @@ class SharedPortTest {
         members.getFirst().leave();
         assertThat(new Member().port.prefix()).isNotEqualTo(first);
     }
+
+    // ---------------------------------------------------------------- files
+
+    private String[] files() {
+        return folder.toFile().list();
+    }
+
+    @Test
+    void filesThatNobodyUsesAreDeleted() throws Exception {
+        new Member();
+        SharedPort.open(folder, "port4791-ended").close();
+        SharedPort.deleteUnused(folder, "port4791-own");
+        assertThat(files()).containsExactly("port4791-test");
+    }
+
+    @Test
+    void whoIsAboutToUseAFileThatIsDeletedSeesIt() throws Exception {
+        SharedPort.open(folder, "port4791-ended").close();
+        try (TableLocks late = new TableLocks(folder.resolve("port4791-ended"), memory)) {
+            SharedPort.deleteUnused(folder, "port4791-own");
+            late.lock();
+            assertThat(late.isInPlace()).isFalse();
+            late.unlock();
+            try (SharedPort first = SharedPort.open(folder, "port4791-ended");
+                    SharedPort second = SharedPort.open(folder, "port4791-ended")) {
+                assertThat(late.isInPlace()).isFalse();
+                assertThat(first.prefix()).isNotEqualTo(second.prefix());
+            }
+        }
+    }
+
+    @Test
+    void aFileIsNotDeletedWhileSomebodyChangesIt() throws Exception {
+        SharedPort.open(folder, "port4791-ended").close();
+        try (TableLocks beginning = new TableLocks(folder.resolve("port4791-ended"), memory)) {
+            beginning.lock();
+            SharedPort.deleteUnused(folder, "port4791-own");
+            assertThat(files()).containsExactly("port4791-ended");
+            assertThat(beginning.isInPlace()).isTrue();
+            beginning.unlock();
+        }
+    }
 }

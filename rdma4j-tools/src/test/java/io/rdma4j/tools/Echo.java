@@ -1,0 +1,110 @@
+package io.rdma4j.tools;
+
+import io.rdma4j.cm.CmId;
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.WorkCompletion;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+
+/**
+ * A server that sends each message back, or a client that sends numbered messages one after the other until its input
+ * ends, and then tells how long the longest took.
+ */
+final class Echo {
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final int MESSAGE = 64;
+    private static final long PAUSE_MS = 1;
+
+    private final CmId id;
+    private final MemorySegment memory;
+    private final MemoryRegion region;
+
+    private Echo(CmId id, Arena arena) throws RdmaException {
+        this.id = id;
+        id.createQueuePair(null, new QueuePairInitAttributes());
+        memory = arena.allocate(2 * MESSAGE);
+        region = id.protectionDomain().register(memory, AccessFlag.LOCAL_WRITE);
+        id.postReceive(0, region, MESSAGE, MESSAGE);
+    }
+
+    /** Arguments: the address; and the server's port, of a client. */
+    public static void main(String[] arguments) throws Exception {
+        InetAddress address = InetAddress.getByName(arguments[0]);
+        try (Arena arena = Arena.ofShared(); CmId id = CmId.create(PortSpace.TCP)) {
+            if (arguments.length == 1) {
+                id.bindAddress(new InetSocketAddress(address, 0));
+                id.listen(1);
+                System.out.println("listening on port " + id.sourcePort());
+                CmId accepted = id.awaitRequest();
+                Echo echo = new Echo(accepted, arena);
+                accepted.accept(new ConnectionParameters().rnrRetryCount(7).retryCount(7));
+                echo.answer();
+            } else {
+                id.resolveAddress(new InetSocketAddress(address, Integer.parseInt(arguments[1])),
+                        PATIENCE);
+                id.resolveRoute(PATIENCE);
+                Echo echo = new Echo(id, arena);
+                id.connect(new ConnectionParameters().rnrRetryCount(7).retryCount(7));
+                echo.ask();
+            }
+        }
+        System.exit(0);
+    }
+
+    private void answer() throws IOException {
+        while (true) {
+            WorkCompletion received = id.pollReceiveCompletion(PATIENCE);
+            if (received == null || !received.isSuccess()) {
+                return;
+            }
+            MemorySegment.copy(memory, MESSAGE, memory, 0, MESSAGE);
+            id.postReceive(0, region, MESSAGE, MESSAGE);
+            send();
+        }
+    }
+
+    private void ask() throws IOException, InterruptedException {
+        System.out.println("begins");
+        long longestNs = 0;
+        long number = 0;
+        while (System.in.available() == 0) {
+            long startNs = System.nanoTime();
+            memory.set(ValueLayout.JAVA_LONG, 0, ++number);
+            send();
+            WorkCompletion received = id.pollReceiveCompletion(PATIENCE);
+            if (received == null || !received.isSuccess()) {
+                throw new IOException("no answer to message " + number + ": " + received);
+            }
+            if (memory.get(ValueLayout.JAVA_LONG, MESSAGE) != number) {
+                throw new IOException("another answer than " + number);
+            }
+            id.postReceive(0, region, MESSAGE, MESSAGE);
+            longestNs = Math.max(longestNs, System.nanoTime() - startNs);
+            Thread.sleep(PAUSE_MS);
+        }
+        System.out.printf("answered %d, longest %d ms, sent again %d, astray %d%n", number,
+                longestNs / 1_000_000, id.queuePair().counter(Counter.RETRANSMITTED_PKTS),
+                id.context().counter(Counter.DROPPED_ASTRAY));
+    }
+
+    private void send() throws IOException {
+        id.postSend(0, region, 0, MESSAGE, SendFlag.SIGNALED);
+        WorkCompletion sent = id.pollSendCompletion(PATIENCE);
+        if (sent == null || !sent.isSuccess()) {
+            throw new IOException("not sent: " + sent);
+        }
+    }
+}
