@@ -199,13 +199,13 @@ def reconsider(result, cell, folder, own_addresses):
     tool = tools.named(cell.tool)
     reason = result.reason.partition(": java ")[0]
     result.verdict, result.reason = judge(tool, cell, java, other, "" if reason == NO_REASON else reason)
-    if (result.verdict is not Verdict.FAILED or cell.net == "clean" or not tool.is_reliable
-            or NOTHING_CAME not in java.err):
+    if result.verdict is not Verdict.FAILED or not tool.is_reliable or NOTHING_CAME not in java.err:
         return
     capture = kept / "capture.pcap"
-    if reason == C_WAITS and stall.is_fault_of_linux(capture, own_addresses):
+    is_clean = cell.net == "clean"
+    if reason == C_WAITS and stall.is_fault_of_linux(capture, own_addresses, is_clean):
         result.verdict, result.reason = Verdict.STALLED, ""
-    elif reason == NO_REASON and other.status == 0 and parting.is_unheard(capture, own_addresses):
+    elif not is_clean and reason == NO_REASON and other.status == 0 and parting.is_unheard(capture, own_addresses):
         result.verdict, result.reason = Verdict.LEFT, ""
 
 

@@ -90,12 +90,19 @@ def dissect(frame):
 
 def packets(file):
     """The RoCEv2 packets of a capture: source address, frame, and where in it the BTH starts."""
+    for _, source, frame, bth in timed_packets(file):
+        yield source, frame, bth
+
+
+def timed_packets(file):
+    """The same, and before it the time in seconds."""
     for record in records(file):
         frame = record[RECORD_HEADER:]
         found = dissect(frame)
         if found is not None:
             source, header, _ = found
-            yield source, frame, 14 + header + 8
+            seconds, microseconds = struct.unpack_from("<II", record)
+            yield seconds + microseconds / 1e6, source, frame, 14 + header + 8
 
 
 def disconnect_requests(file):
@@ -108,12 +115,12 @@ def disconnect_requests(file):
 
 
 def reliable_packets(file):
-    """The packets of the reliable service in a capture: source address, opcode, PSN, and the syndrome of an
-    acknowledgement."""
-    for source, frame, bth in packets(file):
+    """The packets of the reliable service in a capture: time in seconds, source address, opcode, PSN, and the syndrome
+    of an acknowledgement."""
+    for time, source, frame, bth in timed_packets(file):
         opcode = frame[bth]
         if opcode < UC_OPCODES:
-            yield source, opcode, int.from_bytes(frame[bth + 9:bth + 12], "big"), frame[bth + 12]
+            yield time, source, opcode, int.from_bytes(frame[bth + 9:bth + 12], "big"), frame[bth + 12]
 
 
 @dataclass
