@@ -86,8 +86,8 @@ class KilledProcessesTest {
                         : List.of(pair.client(), pair.server());
                 both.forEach(Program::close);
             }
-            System.out.println("elsewhere: " + lasting.removeFirst().end());
-            for (Pair pair : lasting) {
+            System.out.println("elsewhere: " + lasting.getFirst().end());
+            for (Pair pair : lasting.subList(1, lasting.size())) {
                 System.out.println("beside " + KILLS + " kills: " + pair.end());
             }
         } finally {
