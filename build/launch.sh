@@ -2,7 +2,9 @@
 # sets jdk to its home, target to where the module lies, built if that was missing or older than its sources, and
 # classpath. A launcher may define train, which is called at the end of each build.
 # shellcheck shell=sh
-target=$root/$module/target/launcher
+# Apart from what is built for another module: a jar that is built anew fits the cache of the tools no more.
+directory=launcher-$module
+target=$root/$module/target/$directory
 classpath="$target/$module-0.1.0-SNAPSHOT.jar:$target/lib/*"
 wanted=25
 
@@ -98,7 +100,6 @@ unlock_build() {
 
 # Hands on what Maven says, and tells which module it builds. Fails unless the last line is a word of success.
 tell_progress() {
-    line=
     while IFS= read -r line; do
         printf '%s\n' "$line"
         case $line in
@@ -127,8 +128,8 @@ build() {
         touch "$root/target/clock"
     done
     rm -f "$root/target/clock"
-    if ! { (cd "$root" && JAVA_HOME=$jdk mvn -B -P launcher -pl "$module" -am package) 2>&1 && printf '\n%s\n' "$built_well"; } |
-        tell_progress >"$log"; then
+    if ! { (cd "$root" && JAVA_HOME=$jdk mvn -B -P launcher "-Dlauncher.directory=$directory" -pl "$module" -am package) \
+        2>&1 && printf '\n%s\n' "$built_well"; } | tell_progress >"$log"; then
         reason=$(grep '^\[ERROR\] ' "$log" | grep -m 1 -v 'COMPILATION ERROR' || tail -n 1 "$log")
         echo "$name: the build failed: ${reason#\[ERROR\] } (all of it: $log)" >&2
         exit 1

@@ -71,7 +71,7 @@ class LauncherTest {
     /** A Maven that notes each call with its JAVA_HOME, does what is given, and lays the result out. */
     private void maven(String commands) throws IOException {
         script(bin.resolve("mvn"), "#!/bin/sh\necho \"$JAVA_HOME\" >>'" + directory + "/calls'\n"
-                + commands + "\nmkdir -p rdma4j-tools/target/launcher/lib\n");
+                + commands + "\nmkdir -p rdma4j-tools/target/launcher-rdma4j-tools/lib\n");
     }
 
     private List<String> mavenCalls() throws IOException {
@@ -177,7 +177,8 @@ class LauncherTest {
                 .containsSubsequence("-Da=b", "-Dc=d", "-XX:+UseSerialGC", "-cp",
                         "io.rdma4j.tools.Main", "demo", "two words")
                 .anyMatch(line -> line
-                        .startsWith(root + "/rdma4j-tools/target/launcher/rdma4j-tools-"))
+                        .startsWith(
+                                root + "/rdma4j-tools/target/launcher-rdma4j-tools/rdma4j-tools-"))
                 .endsWith("two words");
         assertThat(launch("RDMA4J_OPTS=-XX:+UseZGC").succeed()).contains("-XX:+UseZGC")
                 .doesNotContain("-XX:+UseSerialGC", "");
@@ -204,7 +205,7 @@ class LauncherTest {
     @Test
     void theJvmIsTrainedOnceABuild() throws Exception {
         Path home = jdk("system/usr/lib/jvm/jdk", "25");
-        Path cache = root.resolve("rdma4j-tools/target/launcher/rdma4j.aot");
+        Path cache = root.resolve("rdma4j-tools/target/launcher-rdma4j-tools/rdma4j.aot");
         script(home.resolve("bin/java"), """
                 #!/bin/sh
                 for word; do
@@ -234,7 +235,8 @@ class LauncherTest {
                 echo "it runs"
                 """);
         assertThat(launch().succeed()).containsExactly("it runs");
-        try (Stream<Path> left = Files.list(root.resolve("rdma4j-tools/target/launcher"))) {
+        try (Stream<Path> left = Files
+                .list(root.resolve("rdma4j-tools/target/launcher-rdma4j-tools"))) {
             assertThat(left).extracting(path -> path.getFileName().toString())
                     .containsExactlyInAnyOrder("built", "lib", "training.log");
         }

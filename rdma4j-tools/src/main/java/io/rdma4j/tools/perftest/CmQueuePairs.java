@@ -135,17 +135,8 @@ final class CmQueuePairs implements AutoCloseable {
                 }
             }
             id.close();
-            pause();
+            Pause.of(BETWEEN_TRIES);
             ids.set(index, rendezvous.next(plan));
-        }
-    }
-
-    private static void pause() throws IOException {
-        try {
-            Thread.sleep(BETWEEN_TRIES);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
         }
     }
 

@@ -3,6 +3,7 @@ package io.rdma4j.tools.perftest;
 import java.io.IOException;
 import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -13,7 +14,7 @@ final class JitActivity {
     /** Of messages, without any compilation: then all is compiled. */
     private static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final long MOST_NS = TimeUnit.SECONDS.toNanos(4);
-    private static final long LOOK_MS = 10;
+    private static final Duration LOOK = Duration.ofMillis(10);
 
     private final CompilationMXBean jit = ManagementFactory.getCompilationMXBean();
     private final long startNs = System.nanoTime();
@@ -39,7 +40,7 @@ final class JitActivity {
         for (long now = compiledMs(); now != compiledMs && isTimeLeft(); now = compiledMs()) {
             hasCompiled = true;
             compiledMs = now;
-            rest();
+            Pause.of(LOOK);
         }
         quietNs = hasCompiled ? 0 : quietNs + nowNs - roundNs;
         return quietNs < QUIET_NS && isTimeLeft();
@@ -47,14 +48,5 @@ final class JitActivity {
 
     private boolean isTimeLeft() {
         return System.nanoTime() - startNs < MOST_NS;
-    }
-
-    private static void rest() throws IOException {
-        try {
-            Thread.sleep(LOOK_MS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
-        }
     }
 }

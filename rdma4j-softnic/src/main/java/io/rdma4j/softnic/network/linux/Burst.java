@@ -27,7 +27,6 @@ final class Burst {
     /** As many as every kernel takes that knows the option. */
     private static final int MAX_SEGMENTS = 64;
     private static final int MAX_MESSAGES = 32;
-    private static final int MANAGEMENT_QUEUE_PAIR = 1;
     /** More than that are tried anew. */
     private static final int MAX_UNSEGMENTED = 4096;
     /** An IP packet has at most 65,535 bytes. */
@@ -215,7 +214,8 @@ final class Burst {
         // Processes that share the receiving port are told apart by the first packet of a message: by the upper bits of
         // the queue pair, and by what is in it if that is the management queue pair's.
         int process = packet.destinationQueuePair() >>> PortSharing.QUEUE_PAIR_BITS;
-        boolean isManagement = packet.destinationQueuePair() == MANAGEMENT_QUEUE_PAIR;
+        boolean isManagement = packet
+                .destinationQueuePair() == SteeringProgram.MANAGEMENT_QUEUE_PAIR;
         Message last = messageCount == 0 ? null : messages[messageCount - 1];
         Message taking = last != null && !isManagement && last.takes(path, process, length)
                 ? last

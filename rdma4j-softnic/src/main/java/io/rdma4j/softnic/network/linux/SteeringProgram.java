@@ -42,7 +42,7 @@ final class SteeringProgram {
     private static final int QUEUE_PAIR_WORD = 4;
     private static final int QUEUE_PAIR_MASK = 0xff_ffff;
     private static final int QUEUE_PAIR_PREFIX = 5;
-    private static final int MANAGEMENT_QUEUE_PAIR = 1;
+    static final int MANAGEMENT_QUEUE_PAIR = 1;
     private static final int ATTRIBUTE = 36;
     private static final int REQUEST_IDENTIFIER = 44;
     private static final int REMOTE_IDENTIFIER = 48;
