@@ -1,12 +1,18 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.softnic.device.BackendChoice;
+import io.rdma4j.softnic.device.SoftNicOptions;
 import io.rdma4j.softnic.options.Loopback;
+import io.rdma4j.softnic.options.NetworkBackend;
+import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 /** Devices that a test class opens send their packets to themselves in one way, whatever the build asks for. */
 abstract class ChosenLoopback implements BeforeAllCallback, AfterAllCallback {
@@ -34,6 +40,24 @@ abstract class ChosenLoopback implements BeforeAllCallback, AfterAllCallback {
     static final class Direct extends ChosenLoopback {
         Direct() {
             super(Loopback.DIRECT);
+        }
+    }
+
+    /** Through memory that processes share; where there is none, not at all. */
+    static final class Shared extends ChosenLoopback {
+        Shared() {
+            super(Loopback.SHARED);
+        }
+
+        @Override
+        public void beforeAll(ExtensionContext context) {
+            try {
+                assumeThat(BackendChoice.of(SoftNicOptions.ofSystem().device().backend()).kind())
+                        .isEqualTo(NetworkBackend.LINUX);
+            } catch (RdmaException e) {
+                throw new IllegalStateException(e);
+            }
+            super.beforeAll(context);
         }
     }
 

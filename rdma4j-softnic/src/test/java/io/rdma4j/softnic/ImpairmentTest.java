@@ -9,6 +9,7 @@ import io.rdma4j.softnic.device.SoftNicOptions;
 import io.rdma4j.softnic.network.ImpairedNetwork;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.Impairment;
+import io.rdma4j.softnic.options.Loopback;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AccessFlag;
@@ -70,7 +71,7 @@ class ImpairmentTest {
             nic = new SoftNic(device,
                     new ImpairedNetwork(
                             BackendChoice.of(SoftNicOptions.ofSystem().device().backend())
-                                    .open(device.networkInterface()),
+                                    .open(device.networkInterface(), Loopback.NETWORK),
                             impairment),
                     CmSettings.defaults(1), new SecureNumbers(), System::nanoTime, name);
             nic.start(null);

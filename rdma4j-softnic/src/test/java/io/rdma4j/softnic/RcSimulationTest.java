@@ -35,6 +35,27 @@ class RcSimulationTest {
         assertThat(retransmitted).isGreaterThan(SEEDS);
     }
 
+    /** The way changes between memory and the network at any packet; what is on the network comes later, or not at all. */
+    @Test
+    void everythingArrivesOnceAndInOrderWhileTheWayChanges() {
+        long[] sums = new long[3];
+        LongStream.range(FIRST_SEED, FIRST_SEED + SEEDS).forEach(seed -> {
+            try {
+                Scenario scenario = new Scenario(seed);
+                scenario.meetInMemory();
+                sums[0] += scenario.run();
+                sums[1] += scenario.simulation.network.memory.switches();
+                sums[2] += scenario.simulation.network.memory.received();
+            } catch (Exception | AssertionError e) {
+                throw new AssertionError("seed " + seed, e);
+            }
+        });
+        System.out.printf("%d seeds, %d switches of the way, %d packets through memory,"
+                + " %d sent again%n", SEEDS, sums[1], sums[2], sums[0]);
+        assertThat(sums[1]).isGreaterThan(SEEDS);
+        assertThat(sums[2]).isGreaterThan(SEEDS);
+    }
+
     private static final class Scenario {
         private static final List<Mtu> MTUS = List.of(Mtu.values());
         private static final int MAX_PAIRS = 3;
@@ -64,6 +85,14 @@ class RcSimulationTest {
                 a.sides.get(i).left = (10 + random.nextInt(60)) / pairs;
                 b.sides.get(i).left = random.nextInt(60) / pairs;
             }
+        }
+
+        /** Always, or now and then. */
+        void meetInMemory() {
+            Random switching = new Random(random.nextLong());
+            double[] often = {0, 0.001, 0.02, 0.3};
+            simulation.network.memory.meet(switching.nextLong(), often[switching.nextInt(4)],
+                    switching.nextBoolean() ? 0 : 0.9 * switching.nextDouble());
         }
 
         long run() throws Exception {

@@ -28,6 +28,9 @@ final class SoftwareRoceRuns {
                     MemoryRegionConformance.class, QueuePairConformance.class,
                     ExtendedQueuePairConformance.class, AtomicConformance.class,
                     SharedReceiveQueueConformance.class, ConnectionManagerConformance.class));
+    /** Everything, through memory that processes share; what groups and the connection manager send takes the system. */
+    static final ConformanceRun SHARED = run("memory that processes share",
+            ConformanceSuite.deviceClasses());
     /** What uses reliable connections, where the connection manager makes them. */
     static final ConformanceRun CONNECTION_MANAGER = run(
             "UDP over the loopback interface, connected by the connection manager",
@@ -38,7 +41,8 @@ final class SoftwareRoceRuns {
     static final ConformanceRun FAULTS = run("simulated network in virtual time",
             ConformanceSuite.faultClasses());
 
-    static final List<ConformanceRun> ALL = List.of(NETWORK, DIRECT, CONNECTION_MANAGER, FAULTS);
+    static final List<ConformanceRun> ALL = List.of(NETWORK, SHARED, DIRECT,
+            CONNECTION_MANAGER, FAULTS);
 
     private SoftwareRoceRuns() {}
 

@@ -3,6 +3,7 @@ package io.rdma4j.softnic.device;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PortableNetwork;
 import io.rdma4j.softnic.network.linux.LinuxNetwork;
+import io.rdma4j.softnic.options.Loopback;
 import io.rdma4j.softnic.options.NetworkBackend;
 import io.rdma4j.verbs.RdmaException;
 
@@ -35,9 +36,25 @@ public record BackendChoice(NetworkBackend kind, String reason) {
         return new BackendChoice(NetworkBackend.PORTABLE, obstacle);
     }
 
-    /** {@return a network of this kind} */
-    public DatagramNetwork open(NetworkInterface on) throws RdmaException {
-        return kind == NetworkBackend.LINUX ? new LinuxNetwork(on) : new PortableNetwork(on);
+    /**
+     * {@return a network of this kind}
+     *
+     * @param loopback how packets travel that stay on this machine, never {@link Loopback#AUTO} if they are to be seen
+     * @throws RdmaException EOPNOTSUPP if they cannot travel so
+     */
+    public DatagramNetwork open(NetworkInterface on, Loopback loopback) throws RdmaException {
+        if (kind == NetworkBackend.LINUX) {
+            return new LinuxNetwork(on, switch (loopback) {
+                case AUTO -> LinuxNetwork.Meeting.OTHERS;
+                case SHARED -> LinuxNetwork.Meeting.ALL;
+                case DIRECT, NETWORK -> LinuxNetwork.Meeting.NEVER;
+            });
+        }
+        if (loopback == Loopback.SHARED) {
+            throw RdmaException.unsupported("open device",
+                    "the loopback shared needs the network back-end linux");
+        }
+        return new PortableNetwork(on);
     }
 
     @Override

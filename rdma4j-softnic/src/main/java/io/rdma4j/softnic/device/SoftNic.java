@@ -112,10 +112,12 @@ public final class SoftNic
         SoftNic nic = new SoftNic(device, options.newNetwork(device, choice),
                 options.patience(CmSettings.defaults(device.nodeGuid())), new SecureNumbers(),
                 System::nanoTime, "rdma4j-" + device.name());
-        boolean skipsNetwork = options.skipsNetwork(nic.network);
-        nic.link.skipNetwork(skipsNetwork);
-        nic.options = options.device().withBackend(choice.kind())
-                .withLoopback(skipsNetwork ? Loopback.DIRECT : Loopback.NETWORK);
+        Loopback loopback = options.loopback();
+        if (loopback == Loopback.AUTO && nic.network.sharedMemory() == null) {
+            loopback = Loopback.DIRECT;
+        }
+        nic.link.skipNetwork(loopback == Loopback.AUTO || loopback == Loopback.DIRECT);
+        nic.options = options.device().withBackend(choice.kind()).withLoopback(loopback);
         nic.networkText = choice.toString();
         return nic;
     }

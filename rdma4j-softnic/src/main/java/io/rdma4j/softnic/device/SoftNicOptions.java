@@ -22,7 +22,7 @@ import java.util.function.Function;
  *
  * @param device {@code rdma4j.pcap}, the file that all packets are recorded in; {@code rdma4j.impair}, what
  *        happens to packets that are sent; {@code rdma4j.network}, how the network is reached;
- *        {@code rdma4j.loopback}, how packets to the device itself travel
+ *        {@code rdma4j.loopback}, how packets travel that stay on this machine
  * @param responseTimeout {@code rdma4j.cm.responseTimeout}: the connection manager's wait for an answer,
  *        4.096 us times 2 to this power; null for the default
  * @param maxRetries {@code rdma4j.cm.maxRetries}: how often it asks again; null for the default
@@ -119,13 +119,12 @@ public record SoftNicOptions(DeviceOptions device, @Nullable Integer responseTim
         }
     }
 
-    /** {@return whether packets to the device itself stay in memory} */
-    boolean skipsNetwork(DatagramNetwork network) {
-        return switch (device.loopback()) {
-            case AUTO -> network.maySkipOwn();
-            case DIRECT -> true;
-            case NETWORK -> false;
-        };
+    /** {@return how packets travel that stay on this machine: {@link Loopback#NETWORK} if nothing is said and they are to be seen} */
+    Loopback loopback() {
+        boolean isWatched = device.capture() != null || !device.impairment().isNone();
+        return device.loopback() == Loopback.AUTO && isWatched
+                ? Loopback.NETWORK
+                : device.loopback();
     }
 
     private static RdmaException busy(String name, String wanted, String present) {
@@ -135,7 +134,7 @@ public record SoftNicOptions(DeviceOptions device, @Nullable Integer responseTim
     }
 
     DatagramNetwork newNetwork(SoftDevice on, BackendChoice choice) throws RdmaException {
-        DatagramNetwork network = choice.open(on.networkInterface());
+        DatagramNetwork network = choice.open(on.networkInterface(), loopback());
         Path file = device.capture();
         if (file != null) {
             network = CapturingNetwork.open(network, file);

@@ -102,8 +102,8 @@ public final class CapturingNetwork implements DatagramNetwork {
     }
 
     @Override
-    public boolean maySkipOwn() {
-        return false;
+    public @Nullable SharedMemory sharedMemory() {
+        return network.sharedMemory();
     }
 
     @Override

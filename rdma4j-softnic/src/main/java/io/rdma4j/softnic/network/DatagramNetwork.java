@@ -54,12 +54,9 @@ public interface DatagramNetwork {
         return PortSharing.NONE;
     }
 
-    /**
-     * {@return whether packets from one address of this device to another need not pass through here} It makes no
-     * difference to anybody but those who look at packets, or harm them.
-     */
-    default boolean maySkipOwn() {
-        return true;
+    /** {@return by which packets pass between this device and others of this machine, null if by ports alone} */
+    default @Nullable SharedMemory sharedMemory() {
+        return null;
     }
 
     /**

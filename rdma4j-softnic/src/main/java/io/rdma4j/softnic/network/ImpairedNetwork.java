@@ -70,8 +70,8 @@ public final class ImpairedNetwork implements DatagramNetwork {
     }
 
     @Override
-    public boolean maySkipOwn() {
-        return false;
+    public @Nullable SharedMemory sharedMemory() {
+        return network.sharedMemory();
     }
 
     @Override

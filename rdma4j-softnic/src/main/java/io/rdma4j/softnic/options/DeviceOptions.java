@@ -9,7 +9,7 @@ import java.nio.file.Path;
 
 /**
  * How a software device is opened: with its packets recorded, over a network made worse, over
- * another kind of sockets, or with what it sends to itself on another way.
+ * another kind of sockets, or with what stays on this machine on another way.
  *
  * <p>Contexts of one process share a device, so all of them share these options: a device that is open
  * already can be opened again without options, or with the same. What is not asked for here is left to the
@@ -20,7 +20,7 @@ import java.nio.file.Path;
  *        really leave, after the impairment, and those that arrive intact; null asks for none
  * @param impairment what happens to the packets this device sends; {@link Impairment#NONE} asks for nothing
  * @param backend how the device reaches the network; {@link NetworkBackend#AUTO} asks for nothing
- * @param loopback how packets to the device itself travel; {@link Loopback#AUTO} asks for nothing
+ * @param loopback how packets travel that stay on this machine; {@link Loopback#AUTO} asks for nothing
  */
 public record DeviceOptions(@Nullable Path capture, Impairment impairment, NetworkBackend backend,
         Loopback loopback) {
@@ -43,7 +43,7 @@ public record DeviceOptions(@Nullable Path capture, Impairment impairment, Netwo
         return new DeviceOptions(capture, impairment, value, loopback);
     }
 
-    /** {@return the same options with what the device sends to itself on another way} */
+    /** {@return the same options with what stays on this machine on another way} */
     public DeviceOptions withLoopback(Loopback value) {
         return new DeviceOptions(capture, impairment, backend, value);
     }

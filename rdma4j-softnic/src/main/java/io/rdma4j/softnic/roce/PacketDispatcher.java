@@ -8,6 +8,8 @@ import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.network.PacketHandler;
 import io.rdma4j.softnic.network.ReceivedDatagram;
+import io.rdma4j.softnic.network.SharedMemory;
+import io.rdma4j.softnic.network.SharedPacket;
 import io.rdma4j.softnic.observe.jfr.FlightEvents;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
@@ -22,7 +24,7 @@ import java.util.List;
  *
  * <p>Source: IBTA 9.6 (order of the checks).
  */
-final class PacketDispatcher implements PacketHandler {
+final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
     private static final int FULL_MEMBER = 0x8000;
 
     private final Engine engine;
@@ -58,18 +60,44 @@ final class PacketDispatcher implements PacketHandler {
             return;
         }
         packet.travelled(source, local);
-        // Full and limited members of the default partition understand each other. IBTA 10.9.3.
-        if ((packet.pkey() | FULL_MEMBER) != OutgoingPacket.DEFAULT_PKEY) {
+        if (!isOfPartition()) {
             drop(Counter.DROPPED_BAD_PKEY, source);
-            return;
-        }
-        if (local.isMulticast()) {
+        } else if (local.isMulticast()) {
             onMulticast(length);
         } else if (packet.destinationQueuePair() == IbConnectionManager.QUEUE_PAIR) {
             onManagement(length);
         } else {
             onUnicast(length);
         }
+    }
+
+    /** {@return whether it is of the default partition} Its full and limited members understand each other. IBTA 10.9.3. */
+    private boolean isOfPartition() {
+        return (packet.pkey() | FULL_MEMBER) == OutgoingPacket.DEFAULT_PKEY;
+    }
+
+    /** A packet of another process of this machine. Groups and the connection manager are reached by the network alone. */
+    @Override
+    public void onPacket(SharedPacket shared) {
+        DropReason reason = packet.wrap(shared.header(), shared.headerLength(), shared.payload(),
+                shared.payloadStart(), shared.payloadLength(), shared.span());
+        if (reason != null || !link.isOwn(shared.local()) || shared.local().isMulticast()) {
+            drop(Counter.DROPPED_MALFORMED, shared.source());
+            return;
+        }
+        packet.travelled(shared.source(), shared.local());
+        if (!isOfPartition()) {
+            drop(Counter.DROPPED_BAD_PKEY, shared.source());
+        } else if (packet.destinationQueuePair() == IbConnectionManager.QUEUE_PAIR) {
+            drop(Counter.DROPPED_UNKNOWN_QP, shared.source());
+        } else {
+            onUnicast(packet.length());
+        }
+    }
+
+    @Override
+    public void onNonsense() {
+        drop(Counter.DROPPED_MALFORMED, Gid.ZERO);
     }
 
     /**

@@ -12,9 +12,11 @@ import io.rdma4j.softnic.engine.Link;
 import io.rdma4j.softnic.engine.QueuePairQueues;
 import io.rdma4j.softnic.memory.RegisteredMemory;
 import io.rdma4j.softnic.network.DatagramNetwork;
+import io.rdma4j.softnic.network.MemoryPath;
 import io.rdma4j.softnic.network.PacketHandler;
 import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.PortSharing;
+import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
@@ -23,6 +25,7 @@ import io.rdma4j.verbs.QueuePairType;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
@@ -33,12 +36,6 @@ import java.util.function.IntSupplier;
  */
 public final class RoceLink implements Link {
     private static final System.Logger LOG = System.getLogger(RoceLink.class.getName());
-    private static final int RECEIVE_BUDGET = 64;
-    /** To ask a port takes a system call. A poller asks the one only that had something last, so often in vain. */
-    private static final int VAIN_LOOKS = 16;
-    /** And no longer than so, and only if it has looked just now. */
-    private static final long LOOK_AT_ALL_NS = 100_000;
-    private static final long JUST_NOW_NS = 10_000;
     /** A full socket says nothing when it has room again: look soon. */
     private static final long RETRY_FULL_NS = 1_000_000;
     /** 1 MiB at the longest path MTU: short enough for others to get their turn. */
@@ -53,16 +50,14 @@ public final class RoceLink implements Link {
     private final MulticastGroups groups = new MulticastGroups();
     private final PacketDispatcher dispatcher;
     private final PeerRoundTrips peers = new PeerRoundTrips();
+    private final PacketReceiver receiver;
     private final OutgoingPacket outgoing;
+    private final @Nullable SharedMemory memory;
+    /** Those that have something to send to a process that has no room. */
+    private final List<RoceQueuePair> heldUp = new ArrayList<>();
     private boolean skipsNetwork;
     private boolean isPortFull;
     private boolean isUnflushed;
-    /** The port that had something last. */
-    private int busyPort;
-    private long lastLookNs;
-    private long lastLookAtAllNs;
-    private int vainLooks;
-    private boolean hasReceived;
 
     /**
      * @param random numbers that others cannot guess, for the engine's queue pairs
@@ -80,6 +75,8 @@ public final class RoceLink implements Link {
         connectionManager.identifierPrefix(sharing.prefix());
         management = new ManagementPort(connectionManager, arena);
         dispatcher = new PacketDispatcher(this, engine, groups, management, arena);
+        memory = network.sharedMemory();
+        receiver = new PacketReceiver(network, dispatcher);
         outgoing = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH, 64));
     }
 
@@ -129,46 +126,12 @@ public final class RoceLink implements Link {
 
     @Override
     public boolean receive(long nowNs, boolean isOften) {
-        hasReceived = false;
-        boolean more = (isOften && mayLookBriefly(nowNs))
-                ? receiveBriefly()
-                : receiveFromAll(nowNs);
-        lastLookNs = nowNs;
-        return more;
-    }
-
-    private boolean mayLookBriefly(long nowNs) {
-        return busyPort < network.ports().size() && vainLooks < VAIN_LOOKS
-                && nowNs - lastLookNs < JUST_NOW_NS && nowNs - lastLookAtAllNs < LOOK_AT_ALL_NS;
-    }
-
-    /** Takes what the port has at hand that had something last. */
-    private boolean receiveBriefly() {
-        int received = network.ports().get(busyPort).receiveBriefly(dispatcher, RECEIVE_BUDGET);
-        hasReceived = received > 0;
-        vainLooks = hasReceived ? 0 : vainLooks + 1;
-        return received >= RECEIVE_BUDGET;
-    }
-
-    private boolean receiveFromAll(long nowNs) {
-        lastLookAtAllNs = nowNs;
-        vainLooks = 0;
-        boolean more = false;
-        List<PacketPort> ports = network.ports();
-        for (int i = 0; i < ports.size(); i++) {
-            int received = ports.get(i).receive(dispatcher, RECEIVE_BUDGET);
-            if (received > 0) {
-                hasReceived = true;
-                busyPort = i;
-            }
-            more |= received >= RECEIVE_BUDGET;
-        }
-        return more;
+        return receiver.receive(nowNs, isOften);
     }
 
     @Override
     public boolean hasReceived() {
-        return hasReceived;
+        return receiver.hasReceived();
     }
 
     /** {@return whether a queue pair's number is one of this process, and not of another that shares the port} */
@@ -218,6 +181,7 @@ public final class RoceLink implements Link {
             return false;
         }
         isPortFull = !network.pollDue(nowNs);
+        goOnWithHeldUp(nowNs);
         while (!isPortFull && management.pollTransmit(outgoing)) {
             send(null);
         }
@@ -235,11 +199,42 @@ public final class RoceLink implements Link {
     /** Sends packets of a queue pair. {@return how many} */
     int transmit(RoceQueuePair queuePair, int most) {
         int sent = 0;
-        while (sent < most && !isPortFull && pollTransmit(queuePair)) {
+        while (sent < most && !isPortFull && findWay(queuePair) && pollTransmit(queuePair)) {
             sent += outgoing.span();
             send(queuePair);
         }
         return sent;
+    }
+
+    /**
+     * Finds the way of a queue pair's next packet, if it can be known: datagrams go anywhere, and it is known of the last.
+     *
+     * @return false if that way has no room; then the queue pair is noted
+     */
+    private boolean findWay(RoceQueuePair queuePair) {
+        SharedMemory shared = memory;
+        if (shared == null) {
+            return true;
+        }
+        queuePair.findMemoryPath(shared);
+        MemoryPath way = queuePair.memoryPath();
+        if (way == null || way.hasRoom(engine.timeNs())) {
+            return true;
+        }
+        if (!heldUp.contains(queuePair)) {
+            heldUp.add(queuePair);
+        }
+        return false;
+    }
+
+    /** Queue pairs go on to send where there is room again. */
+    private void goOnWithHeldUp(long nowNs) {
+        for (int i = heldUp.size() - 1; i >= 0; i--) {
+            MemoryPath way = heldUp.get(i).memoryPath();
+            if (way == null || way.hasRoom(nowNs)) {
+                engine.touched(heldUp.remove(i));
+            }
+        }
     }
 
     private boolean pollTransmit(RoceQueuePair queuePair) {
@@ -255,17 +250,35 @@ public final class RoceLink implements Link {
     @Override
     public boolean endTransmit() {
         outgoing.release();
+        if (memory != null) {
+            memory.flush();
+        }
         return !isUnflushed || isPortFull || flush();
     }
 
     /** Sends the outgoing packet. */
     private void send(@Nullable RoceQueuePair queuePair) {
-        PacketPort port = network.port(outgoing.path().source());
-        boolean staysHere = staysHere(outgoing.path(), outgoing.destinationQueuePair());
+        boolean isToItself = staysHere(outgoing.path(), outgoing.destinationQueuePair());
+        MemoryPath way = queuePair == null || isToItself ? null : memoryPath(queuePair);
         int packets = outgoing.span();
-        int length = staysHere ? outgoing.totalLength() : packets * outgoing.packetLength();
-        PacketPort.Sent result = port == null ? PacketPort.Sent.REFUSED
-                : send(port, staysHere, queuePair);
+        int length = isToItself || way != null
+                ? outgoing.totalLength()
+                : packets * outgoing.packetLength();
+        PacketPort.Sent result;
+        try {
+            if (isToItself) {
+                result = dispatcher.onOwn(outgoing)
+                        ? PacketPort.Sent.SENT
+                        : PacketPort.Sent.PAYLOAD_GONE;
+            } else {
+                result = way == null
+                        ? sendFromPort(queuePair == null)
+                        : way.send(outgoing, engine.timeNs());
+            }
+        } catch (RuntimeException | InternalError defect) {
+            contain(queuePair, defect);
+            result = PacketPort.Sent.REFUSED;
+        }
         switch (result) {
             case SENT, KEPT, UNREACHABLE -> {
                 count(queuePair, Counter.SENT_PKTS, packets);
@@ -280,26 +293,33 @@ public final class RoceLink implements Link {
         }
     }
 
-    private PacketPort.Sent send(PacketPort port, boolean staysHere,
-            @Nullable RoceQueuePair queuePair) {
-        try {
-            if (staysHere) {
-                return dispatcher.onOwn(outgoing)
-                        ? PacketPort.Sent.SENT
-                        : PacketPort.Sent.PAYLOAD_GONE;
-            }
-            isUnflushed = true;
-            // What this device itself holds is there; the others are asked for.
-            boolean asks = queuePair == null && management.isAsking()
-                    && !isOwn(outgoing.path().destination());
-            return asks ? port.sendAsking(outgoing) : port.send(outgoing);
-        } catch (RuntimeException | InternalError defect) {
-            if (queuePair == null) {
-                contain(defect);
-            } else {
-                engine.contain(queuePair, defect);
-            }
+    /** {@return the way of the outgoing packet through memory, null if it takes none} */
+    private @Nullable MemoryPath memoryPath(RoceQueuePair queuePair) {
+        SharedMemory shared = memory;
+        if (shared != null && queuePair.service() == Opcode.Service.UD) {
+            queuePair.memoryPath(
+                    shared.path(outgoing.path(), outgoing.destinationQueuePair()));
+        }
+        return queuePair.memoryPath();
+    }
+
+    private PacketPort.Sent sendFromPort(boolean isManagement) {
+        PacketPort port = network.port(outgoing.path().source());
+        if (port == null) {
             return PacketPort.Sent.REFUSED;
+        }
+        isUnflushed = true;
+        // What this device itself holds is there; the others are asked for.
+        boolean asks = isManagement && management.isAsking()
+                && !isOwn(outgoing.path().destination());
+        return asks ? port.sendAsking(outgoing) : port.send(outgoing);
+    }
+
+    private void contain(@Nullable RoceQueuePair queuePair, Throwable defect) {
+        if (queuePair == null) {
+            contain(defect);
+        } else {
+            engine.contain(queuePair, defect);
         }
     }
 
@@ -347,12 +367,17 @@ public final class RoceLink implements Link {
     // ---------------------------------------------------------------- paths
 
     /**
-     * {@return how many packets of a message may go as one: back to this device many}
+     * {@return how many packets of a message may go as one: back to this device, and through memory, several}
      *
-     * @param queuePair that the path leads to
+     * @param queuePair that sends, and is connected
+     * @param destination the queue pair that the path leads to
      */
-    int maxSegments(Path path, int queuePair) {
-        return staysHere(path, queuePair) ? MAX_OWN_SEGMENTS : 1;
+    int maxSegments(RoceQueuePair queuePair, Path path, int destination) {
+        if (staysHere(path, destination)) {
+            return MAX_OWN_SEGMENTS;
+        }
+        MemoryPath way = queuePair.memoryPath();
+        return way == null ? 1 : way.maxSegments();
     }
 
     /** {@return how many middle packets of a message may go as one on a path that leads to a network} */
@@ -386,7 +411,9 @@ public final class RoceLink implements Link {
     @Override
     public long deadlineNs() {
         long earliest = Math.min(network.nextDueNs(), management.deadlineNs());
-        return isPortFull ? Math.min(earliest, engine.timeNs() + RETRY_FULL_NS) : earliest;
+        return isPortFull || !heldUp.isEmpty()
+                ? Math.min(earliest, engine.timeNs() + RETRY_FULL_NS)
+                : earliest;
     }
 
     @Override

@@ -13,6 +13,8 @@ import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.engine.QueuePairQueues;
+import io.rdma4j.softnic.network.MemoryPath;
+import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.softnic.observe.jfr.FlightEvents;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
@@ -28,9 +30,13 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     private final RoceLink link;
     private final Opcode.Service service;
     private final RoceProtocol protocol;
-    private @Nullable Gid local;
-    private @Nullable Gid peer;
+    private Path path = Path.NONE;
     private int destination;
+    /** The way of the next packet through memory; of datagrams the way of the last. */
+    private @Nullable MemoryPath memoryPath;
+    /** The {@link SharedMemory#version} that it was found for. */
+    private int memoryVersion;
+    private boolean isWayKnown;
 
     RoceQueuePair(RoceLink link, Engine engine, int number, QueuePairType type,
             QueuePairQueues queues, Memory memory, Listener listener) {
@@ -67,22 +73,45 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     /** {@return whether it takes packets that travelled between two addresses} Datagrams come from anywhere. */
     boolean isFrom(Gid packetLocal, Gid packetPeer) {
         return service == Opcode.Service.UD
-                || (packetPeer.equals(peer) && packetLocal.equals(local));
+                || (packetPeer.equals(path.destination()) && packetLocal.equals(path.source()));
     }
 
     @Override
     public void modify(QueuePairAttributes attributes, QueuePairState next, long nowNs)
             throws RdmaException {
         if (attributes.isSet(QueuePairAttribute.ADDRESS_VECTOR)) {
-            Path path = link.path(attributes.addressVector());
-            local = path.source();
-            peer = path.destination();
+            path = link.path(attributes.addressVector());
             protocol.route(path);
+            isWayKnown = false;
         }
         if (attributes.isSet(QueuePairAttribute.DESTINATION_QUEUE_PAIR)) {
             destination = attributes.destinationQueuePair();
+            isWayKnown = false;
         }
         super.modify(attributes, next, nowNs);
+    }
+
+    // ---------------------------------------------------------------- ways through memory
+
+    /** {@return the way of the next packet through memory, of datagrams that of the last; null if there is none} */
+    @Nullable
+    MemoryPath memoryPath() {
+        MemoryPath known = memoryPath;
+        return known != null && known.isOpen() ? known : null;
+    }
+
+    /** A datagram takes a way. */
+    void memoryPath(@Nullable MemoryPath way) {
+        memoryPath = way;
+    }
+
+    /** Finds the way of a queue pair that is connected. It changes between packets, never while one is made. */
+    void findMemoryPath(SharedMemory shared) {
+        if (service != Opcode.Service.UD && (!isWayKnown || memoryVersion != shared.version())) {
+            memoryPath = shared.path(path, destination);
+            memoryVersion = shared.version();
+            isWayKnown = true;
+        }
     }
 
     @Override
@@ -98,18 +127,18 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     }
 
     @Override
-    public int maxSegments(Path path) {
-        return link.maxSegments(path, destination);
+    public int maxSegments(Path to) {
+        return link.maxSegments(this, to, destination);
     }
 
     @Override
-    public int maxMiddleSegments(Path path) {
-        return link.maxMiddleSegments(path);
+    public int maxMiddleSegments(Path to) {
+        return link.maxMiddleSegments(to);
     }
 
     @Override
-    public RoundTripEstimate roundTrips(Path path) {
-        return link.roundTrips(path);
+    public RoundTripEstimate roundTrips(Path to) {
+        return link.roundTrips(to);
     }
 
     @Override

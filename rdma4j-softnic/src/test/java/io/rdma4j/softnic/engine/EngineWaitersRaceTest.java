@@ -140,7 +140,7 @@ class EngineWaitersRaceTest {
                 .getByInetAddress(InetAddress.getLoopbackAddress());
         DatagramNetwork network = isPortable || LinuxNetwork.obstacle() != null
                 ? new PortableNetwork(loopback)
-                : new LinuxNetwork(loopback);
+                : new LinuxNetwork(loopback, LinuxNetwork.Meeting.NEVER);
         EngineDriver driver = new EngineDriver(
                 new Engine(() -> 1, new SleepingLink(network)),
                 System::nanoTime, "background", () -> {});

@@ -47,7 +47,7 @@ class EngineWaitersTest {
                 .getByInetAddress(InetAddress.getLoopbackAddress());
         network = isPortable || LinuxNetwork.obstacle() != null
                 ? new PortableNetwork(loopback)
-                : new LinuxNetwork(loopback);
+                : new LinuxNetwork(loopback, LinuxNetwork.Meeting.NEVER);
         engine = new Engine(() -> 1, new SleepingLink(network));
         driver = new EngineDriver(engine, () -> System.nanoTime() + skippedNs.get(), "background",
                 () -> {});

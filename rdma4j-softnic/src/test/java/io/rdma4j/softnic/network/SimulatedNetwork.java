@@ -39,6 +39,9 @@ public final class SimulatedNetwork {
     private long nowNs;
     private long sequence;
 
+    /** By which nodes meet besides, once they are told to. */
+    public final SimulatedMemory memory = new SimulatedMemory(this::nowNs);
+
     /** The probability that a datagram is lost. */
     public double loss;
     /** The probability that it arrives twice. */
@@ -94,6 +97,9 @@ public final class SimulatedNetwork {
 
     /** {@return when the next datagram arrives, {@link Long#MAX_VALUE} if none is under way} */
     public long nextArrivalNs() {
+        if (memory.isPending()) {
+            return nowNs;
+        }
         Flight next = flights.peek();
         return next == null ? Long.MAX_VALUE : next.atNs;
     }
@@ -159,6 +165,12 @@ public final class SimulatedNetwork {
 
     private final class Node implements DatagramNetwork {
         private final Ports mine = new Ports();
+        private final SharedMemory shared = memory.newNode();
+
+        @Override
+        public SharedMemory sharedMemory() {
+            return shared;
+        }
 
         @Override
         public List<PacketPort> ports() {
@@ -176,6 +188,7 @@ public final class SimulatedNetwork {
                 throw new RdmaException(Errno.EADDRINUSE, "open device",
                         local.getHostAddress() + " is taken");
             }
+            memory.open(shared, Gid.of(local));
             return add(Gid.of(local));
         }
 

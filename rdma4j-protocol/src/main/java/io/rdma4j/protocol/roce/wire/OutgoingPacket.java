@@ -269,8 +269,8 @@ public final class OutgoingPacket implements PayloadTarget {
                 : PAYLOAD_GONE;
     }
 
-    /** Copies the payload. {@return false if the memory of a piece is gone} */
-    boolean copyPayloadTo(MemorySegment target, long offset) {
+    /** Copies the payload, without padding. {@return false if the memory of a piece is gone} */
+    public boolean copyPayloadTo(MemorySegment target, long offset) {
         long at = offset;
         for (int i = 0; i < pieceCount; i++) {
             if (!copy(i, 0, target, at, lengths[i])) {

@@ -48,25 +48,61 @@ public final class PacketView {
         if (found == null) {
             return DropReason.UNKNOWN_OPCODE;
         }
-        int second = newMemory.get(Layouts.U8, offset + 1);
-        if ((second & 0x0f) != 0) {
-            return DropReason.BAD_VERSION;
+        int payload = newLength - found.headerLength() - ICRC_LENGTH
+                - padding(newMemory, offset);
+        return set(newMemory, offset, found, newMemory, offset + found.headerLength(), payload, 1,
+                newLength);
+    }
+
+    /**
+     * Looks at a packet that has come through memory which this process shares with its sender, and so without an ICRC.
+     *
+     * @param header its headers, from 0 on, which nobody else can change
+     * @param newPayload where the payload is
+     * @param newSpan how many packets of a message it stands for
+     * @return as {@link #wrap(MemorySegment, long, int)}
+     */
+    public @Nullable DropReason wrap(MemorySegment header, int headerLength,
+            MemorySegment newPayload, long newPayloadStart, int newPayloadLength, int newSpan) {
+        Opcode found = Opcode.of(header.get(Layouts.U8, 0));
+        if (found == null) {
+            return DropReason.UNKNOWN_OPCODE;
         }
-        int payload = newLength - found.headerLength() - ICRC_LENGTH - (second >>> 4 & 3);
-        if (payload < 0) {
+        if (headerLength != found.headerLength()) {
             return DropReason.TOO_SHORT;
         }
-        if (payload > 0 && !found.hasPayload()) {
+        // Only a message of a reliable connection is cut so that several packets can go as one.
+        if (newSpan != 1 && (found.service() != Opcode.Service.RC || newPayloadLength == 0)) {
             return DropReason.UNEXPECTED_PAYLOAD;
         }
-        memory = newMemory;
-        start = offset;
+        return set(header, 0, found, newPayload, newPayloadStart, newPayloadLength, newSpan,
+                headerLength + newPayloadLength + padding(header, 0) + ICRC_LENGTH);
+    }
+
+    private static int padding(MemorySegment header, long offset) {
+        return header.get(Layouts.U8, offset + 1) >>> 4 & 3;
+    }
+
+    private @Nullable DropReason set(MemorySegment header, long headerStart, Opcode found,
+            MemorySegment newPayload, long newPayloadStart, int newPayloadLength, int newSpan,
+            int newLength) {
+        if ((header.get(Layouts.U8, headerStart + 1) & 0x0f) != 0) {
+            return DropReason.BAD_VERSION;
+        }
+        if (newPayloadLength < 0) {
+            return DropReason.TOO_SHORT;
+        }
+        if (newPayloadLength > 0 && !found.hasPayload()) {
+            return DropReason.UNEXPECTED_PAYLOAD;
+        }
+        memory = header;
+        start = headerStart;
         length = newLength;
         opcode = found;
-        payloadMemory = newMemory;
-        payloadStart = offset + found.headerLength();
-        payloadLength = payload;
-        span = 1;
+        payloadMemory = newPayload;
+        payloadStart = newPayloadStart;
+        payloadLength = newPayloadLength;
+        span = newSpan;
         isPayloadGone = false;
         return null;
     }
@@ -138,7 +174,7 @@ public final class PacketView {
         return opcode;
     }
 
-    /** {@return how many packets of one message it stands for: 1 for all that came from a network} */
+    /** {@return how many packets of one message it stands for: 1 for all that came by a socket} */
     public int span() {
         return span;
     }

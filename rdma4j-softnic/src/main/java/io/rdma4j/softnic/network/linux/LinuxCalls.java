@@ -76,6 +76,8 @@ final class LinuxCalls {
             JAVA_LONG);
     private static final MethodHandle WRITE = plain("write", JAVA_LONG, JAVA_INT, ADDRESS,
             JAVA_LONG);
+    private static final MethodHandle WRITE_AGAIN = handle("write", JAVA_LONG, JAVA_INT, ADDRESS,
+            JAVA_LONG);
     private static final MethodHandle OPEN = LINKER.downcallHandle(find("open"),
             FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT), CAPTURE,
             Linker.Option.firstVariadicArg(2));
@@ -222,6 +224,19 @@ final class LinuxCalls {
     long write(int descriptor, MemorySegment from) {
         try {
             return (long) WRITE.invokeExact(descriptor, from, from.byteSize());
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** As {@link #write}. {@return the bytes written, or why not} */
+    long writeOrFail(int descriptor, MemorySegment from) {
+        try {
+            long written = (long) WRITE.invokeExact(descriptor, from, from.byteSize());
+            return written >= 0
+                    ? written
+                    : outcome((long) WRITE_AGAIN.invokeExact(state, descriptor, from,
+                            from.byteSize()));
         } catch (Throwable t) {
             throw unexpected(t);
         }

@@ -6,6 +6,7 @@ import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.network.Ports;
+import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
@@ -49,6 +50,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
  * <p>Ports belong to who drives the network; {@link #await} and {@link #wake} are for any thread.
  */
 public final class LinuxNetwork implements DatagramNetwork {
+    private static final System.Logger LOG = System.getLogger(LinuxNetwork.class.getName());
     private static final int WANTED_SOCKET_BUFFER = 4 << 20;
     private static final int FIRST_FLOW_PORT = 0xc000;
     private static final int FLOW_PORTS = 0x3fff;
@@ -61,26 +63,58 @@ public final class LinuxNetwork implements DatagramNetwork {
     /** Null where processes cannot share the port. */
     private final @Nullable SharedPort shared;
     private final Ports ports = new Ports();
+    /** Null where processes do not meet in memory. */
+    private final @Nullable HostMemory memory;
+
+    /** Which packets to processes of this machine pass through memory that both have mapped. */
+    public enum Meeting {
+        /** None. */
+        NEVER,
+        /** Those to other devices, where the system allows it. */
+        OTHERS,
+        /** Those to this device as well; it is an error if the system does not allow it. */
+        ALL
+    }
 
     /**
      * @param networkInterface the interface that the device is on
-     * @throws RdmaException ENOMEM if the system gives no more file descriptors
+     * @throws RdmaException ENOMEM if the system gives no more file descriptors, EOPNOTSUPP if processes cannot meet in
+     *         memory and have to
      */
-    public LinuxNetwork(NetworkInterface networkInterface) throws RdmaException {
-        this(networkInterface, SharedPort.ofProcess());
+    public LinuxNetwork(NetworkInterface networkInterface, Meeting meeting) throws RdmaException {
+        this(networkInterface, SharedPort.ofProcess(), meeting);
     }
 
-    LinuxNetwork(NetworkInterface networkInterface, @Nullable SharedPort shared)
+    LinuxNetwork(NetworkInterface networkInterface, @Nullable SharedPort shared, Meeting meeting)
             throws RdmaException {
         this.networkInterface = networkInterface;
         this.shared = shared;
+        memory = meeting == Meeting.NEVER ? null : openMemory(shared, meeting == Meeting.ALL);
         try {
             // Small, and a thread that wakes may still look at it.
-            poller = new SocketPoller(Arena.ofAuto());
+            poller = new SocketPoller(Arena.ofAuto(), memory == null ? null : memory.pipe());
         } catch (LinuxSocket.Refused e) {
             throw new RdmaException(Errno.ENOMEM, "open device",
                     "the system gives nothing to wait with: " + e.getMessage(), e);
         }
+    }
+
+    private @Nullable HostMemory openMemory(@Nullable SharedPort others, boolean isRequired)
+            throws RdmaException {
+        String obstacle = "there is no folder of the user's own in which processes find each other";
+        if (others != null) {
+            try {
+                return new HostMemory(others, networkInterface.getIndex(), isRequired);
+            } catch (LinuxSocket.Refused | LinkageError e) {
+                obstacle = String.valueOf(e.getMessage());
+            }
+        }
+        if (isRequired) {
+            throw RdmaException.unsupported("open device",
+                    "processes cannot meet in memory: " + obstacle);
+        }
+        LOG.log(System.Logger.Level.DEBUG, "processes do not meet in memory: {0}", obstacle);
+        return null;
     }
 
     /** {@return why this network does not work here, or null if it does} What has worked once is not tried again. */
@@ -149,27 +183,31 @@ public final class LinuxNetwork implements DatagramNetwork {
     public PacketPort open(InetAddress address) throws RdmaException {
         Gid local = Gid.of(address);
         // A port's own, for ports come and go while the network stays.
-        Arena memory = Arena.ofShared();
+        Arena portMemory = Arena.ofShared();
         LinuxSocket socket = null;
         try {
-            socket = newSocket(local, memory);
+            socket = newSocket(local, portMemory);
             setForSending(socket, local);
             SharedPort others = shared;
+            int scope = local.address().isLinkLocalAddress() ? networkInterface.getIndex() : 0;
             if (others == null) {
                 bind(socket, local);
             } else {
-                others.join(local, local.address().isLinkLocalAddress()
-                        ? networkInterface.getIndex() : 0, socket, unbound -> {
-                            unbound.set(SOL_SOCKET, SO_REUSEPORT, 1);
-                            bind(unbound, local);
-                        });
+                others.join(local, scope, socket, unbound -> {
+                    unbound.set(SOL_SOCKET, SO_REUSEPORT, 1);
+                    bind(unbound, local);
+                });
             }
-            return add(socket, local, memory);
+            PacketPort port = add(socket, local, portMemory);
+            if (memory != null) {
+                memory.publish(local, scope);
+            }
+            return port;
         } catch (RdmaException e) {
-            close(socket, memory);
+            close(socket, portMemory);
             throw e;
         } catch (LinuxSocket.Refused e) {
-            close(socket, memory);
+            close(socket, portMemory);
             throw switch (e.errno()) {
                 case LinuxCalls.EADDRINUSE -> AddressRefusal.taken(address, e);
                 case LinuxCalls.EADDRNOTAVAIL -> AddressRefusal.notOurs(address, e);
@@ -306,6 +344,9 @@ public final class LinuxNetwork implements DatagramNetwork {
 
     @Override
     public void leave(Gid local) {
+        if (memory != null) {
+            memory.withdraw(local);
+        }
         PacketPort port = ports.remove(local);
         if (port != null) {
             ((LinuxPort) port).close();
@@ -313,8 +354,31 @@ public final class LinuxNetwork implements DatagramNetwork {
     }
 
     @Override
+    public @Nullable SharedMemory sharedMemory() {
+        return memory;
+    }
+
+    @Override
+    public boolean pollDue(long nowNs) {
+        if (memory != null) {
+            memory.onTime(nowNs);
+        }
+        return true;
+    }
+
+    @Override
+    public long nextDueNs() {
+        return memory == null ? Long.MAX_VALUE : memory.nextDueNs();
+    }
+
+    @Override
     public void await(long timeoutNs) {
-        poller.await(timeoutNs);
+        if (memory == null) {
+            poller.await(timeoutNs);
+        } else if (memory.beginSleep()) {
+            poller.await(timeoutNs);
+            memory.endSleep();
+        }
     }
 
     @Override
@@ -328,6 +392,9 @@ public final class LinuxNetwork implements DatagramNetwork {
             ((LinuxPort) port).close();
         }
         ports.clear();
+        if (memory != null) {
+            memory.close();
+        }
         poller.close();
     }
 

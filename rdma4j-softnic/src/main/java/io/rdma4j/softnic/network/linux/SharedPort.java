@@ -54,6 +54,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
     private final TableLocks locks;
     private final SharedTable table;
     private final PlaceFinder finder;
+    private final MailboxTable mailboxes;
     /** Guarded by {@link #locks}: the socket of this process in each group. */
     private final Map<Integer, LinuxSocket> sockets = new HashMap<>();
     /** By prefix; replaced, not changed, for packets look here without the lock. */
@@ -130,6 +131,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
             probing = new PlaceFinder(table, arena);
             finder = probing;
             requireVersion();
+            mailboxes = table.mailboxes();
             prefix = freePrefix(0);
             hasBegun = true;
         } finally {
@@ -257,6 +259,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
                     && locks.take(candidate)) {
                 table.taken(candidate, first == 0 ? candidate : first,
                         ProcessHandle.current().pid());
+                forgetMailboxesOf(candidate);
                 boolean[] more = ownPrefixes.clone();
                 more[candidate] = true;
                 ownPrefixes = more;
@@ -420,6 +423,73 @@ final class SharedPort implements PortSharing, AutoCloseable {
             }
         }
         socket.steer(SteeringProgram.of(byPrefix, table.services()));
+    }
+
+    // ---------------------------------------------------------------- mailboxes
+
+    /** {@return which devices have memory to meet in; to be looked at without the lock} */
+    MailboxTable mailboxes() {
+        return mailboxes;
+    }
+
+    /** Lets other processes know the mailbox of the device that has an address. {@return false if there is no room} */
+    boolean publish(MailboxTable.Entry mailbox) throws RdmaException {
+        locks.lock();
+        try {
+            forgetMailboxesOfTheDead();
+            return mailboxes.add(mailbox);
+        } catch (LinuxSocket.Refused e) {
+            throw unusable(e);
+        } finally {
+            locks.unlock();
+        }
+    }
+
+    /** An address is not the device's any more, and not to be reached by its mailbox. */
+    void withdraw(MailboxTable.Entry mailbox) {
+        try {
+            locks.lock();
+        } catch (RdmaException e) {
+            LOG.log(System.Logger.Level.WARNING, "others still look for a mailbox", e);
+            return;
+        }
+        try {
+            mailboxes.remove(mailbox);
+        } finally {
+            locks.unlock();
+        }
+    }
+
+    private void forgetMailboxesOfTheDead() throws LinuxSocket.Refused {
+        for (MailboxTable.Entry each : mailboxes.all()) {
+            if (!isAlive(each.prefix())) {
+                mailboxes.remove(each);
+            }
+        }
+    }
+
+    /** Whoever had the prefix before is dead. */
+    private void forgetMailboxesOf(int prefixTaken) {
+        for (MailboxTable.Entry each : mailboxes.all()) {
+            if (each.prefix() == prefixTaken) {
+                mailboxes.remove(each);
+            }
+        }
+    }
+
+    /** {@return the prefix that the process of a queue pair's number began with} */
+    int firstPrefix(int queuePair) {
+        return table.first((queuePair >>> QUEUE_PAIR_BITS) & 0xff);
+    }
+
+    /** {@return whether the process of a prefix lives, as far as is known} */
+    boolean mayBeAlive(int other) {
+        try {
+            return isAlive(other);
+        } catch (LinuxSocket.Refused e) {
+            LOG.log(System.Logger.Level.DEBUG, "whether a process lives is not known", e);
+            return true;
+        }
     }
 
     // ---------------------------------------------------------------- services

@@ -28,7 +28,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  */
 final class SharedTable {
     /** Tells versions of the layout apart. */
-    static final int VERSION = 1;
+    static final int VERSION = 2;
     /** 0 and 255 are left out: in them lie the queue pairs 0 and 1 and the one of multicast. */
     static final int FIRST_PREFIX = 1;
     static final int LAST_PREFIX = 254;
@@ -57,7 +57,8 @@ final class SharedTable {
     private static final int SPACES = 3;
     private static final long SERVICES_AT = OWNERS_AT + SPACES * PORTS;
     private static final long SERVICE_LENGTH = 8;
-    static final long LENGTH = SERVICES_AT + 8 + MAX_SERVICES * SERVICE_LENGTH;
+    private static final long MAILBOXES_AT = SERVICES_AT + 8 + MAX_SERVICES * SERVICE_LENGTH;
+    static final long LENGTH = MAILBOXES_AT + MailboxTable.LENGTH;
     private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
 
     private final MemorySegment memory;
@@ -185,6 +186,13 @@ final class SharedTable {
 
     void changing(int group, boolean isChanging) {
         memory.set(JAVA_INT, group(group) + GROUP_CHANGING, isChanging ? 1 : 0);
+    }
+
+    // ---------------------------------------------------------------- mailboxes
+
+    /** {@return which devices have memory to meet in} */
+    MailboxTable mailboxes() {
+        return new MailboxTable(memory.asSlice(MAILBOXES_AT, MailboxTable.LENGTH));
     }
 
     // ---------------------------------------------------------------- probes

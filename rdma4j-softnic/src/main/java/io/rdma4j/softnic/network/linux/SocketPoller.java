@@ -1,5 +1,7 @@
 package io.rdma4j.softnic.network.linux;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -8,7 +10,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 /**
- * Waits until a socket has something, or a thread calls {@link #wake}. One thread waits at a time.
+ * Waits until a socket has something, a thread calls {@link #wake}, or another process writes into a {@link WakePipe}. One
+ * thread waits at a time.
  *
  * <p>The sockets are in an epoll set, which they join and, when they are closed, leave while somebody waits.
  * The wait itself is a ppoll on that set, for its time-out counts nanoseconds.
@@ -21,6 +24,8 @@ final class SocketPoller {
     private static final int EFD_NONBLOCK = 0x800;
     private static final short POLLIN = 1;
     private static final int POLL_ENTRY = 8;
+    private static final int PIPE_ENTRY = 2 * POLL_ENTRY;
+    private static final int REVENTS = 6;
     private static final long SECOND_NS = 1_000_000_000;
 
     private final LinuxCalls waiterCalls;
@@ -32,9 +37,11 @@ final class SocketPoller {
     private final MemorySegment taken;
     private final MemorySegment one;
     private final Object waking = new Object();
+    private final @Nullable WakePipe pipe;
     private boolean isClosed;
 
-    SocketPoller(Arena arena) throws LinuxSocket.Refused {
+    /** @param pipe by which other processes end a wait, null if none does */
+    SocketPoller(Arena arena, @Nullable WakePipe pipe) throws LinuxSocket.Refused {
         waiterCalls = new LinuxCalls(arena);
         wakerCalls = new LinuxCalls(arena);
         epoll = LinuxSocket.Refused.unlessDone(waiterCalls.epollCreate1(EPOLL_CLOEXEC),
@@ -44,9 +51,12 @@ final class SocketPoller {
             waiterCalls.close(epoll);
         }
         eventfd = LinuxSocket.Refused.unlessDone(result, "eventfd");
-        polled = arena.allocate(2 * POLL_ENTRY, 8);
+        this.pipe = pipe;
+        polled = arena.allocate(3 * POLL_ENTRY, 8);
         entry(0, epoll);
         entry(POLL_ENTRY, eventfd);
+        // What is negative is not looked at.
+        entry(PIPE_ENTRY, pipe == null ? -1 : pipe.readable());
         timeout = arena.allocate(16, 8);
         taken = arena.allocate(8, 8);
         one = arena.allocate(8, 8);
@@ -82,10 +92,13 @@ final class SocketPoller {
             timeout.set(JAVA_LONG, 8, waitNs % SECOND_NS);
             until = timeout;
         }
-        int ready = waiterCalls.ppoll(polled, 2, until);
+        int ready = waiterCalls.ppoll(polled, 3, until);
         // Interrupted by a signal, it has returned early, which harms nobody.
-        if (ready > 0 && polled.get(JAVA_SHORT, POLL_ENTRY + 6) != 0) {
+        if (ready > 0 && polled.get(JAVA_SHORT, POLL_ENTRY + REVENTS) != 0) {
             waiterCalls.read(eventfd, taken);
+        }
+        if (ready > 0 && pipe != null && polled.get(JAVA_SHORT, PIPE_ENTRY + REVENTS) != 0) {
+            pipe.drain();
         }
     }
 

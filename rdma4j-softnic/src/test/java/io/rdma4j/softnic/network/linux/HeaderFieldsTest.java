@@ -82,7 +82,8 @@ class HeaderFieldsTest {
     void linuxNetworkAppliesTrafficClassAndHopLimit() throws Exception {
         LinuxSocket receiver = receiver();
         DatagramNetwork network = new LinuxNetwork(
-                NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()));
+                NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()),
+                LinuxNetwork.Meeting.NEVER);
         try {
             PacketPort port = network.open(SENDER);
             send(port, 0, 64);

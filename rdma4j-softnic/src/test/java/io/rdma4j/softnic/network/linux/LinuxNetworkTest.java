@@ -42,7 +42,7 @@ class LinuxNetworkTest extends NetworkContract {
     @Override
     protected DatagramNetwork newNetwork(NetworkInterface networkInterface) throws RdmaException {
         assumeThat(LinuxNetwork.obstacle()).isNull();
-        return new LinuxNetwork(networkInterface);
+        return new LinuxNetwork(networkInterface, LinuxNetwork.Meeting.OTHERS);
     }
 
     @Test

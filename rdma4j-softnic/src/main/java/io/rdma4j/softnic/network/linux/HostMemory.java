@@ -1,0 +1,408 @@
+package io.rdma4j.softnic.network.linux;
+
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.softnic.network.MemoryPath;
+import io.rdma4j.softnic.network.SharedMemory;
+import io.rdma4j.softnic.network.ring.Mailbox;
+import io.rdma4j.softnic.network.ring.MailboxSystem;
+import io.rdma4j.softnic.network.ring.PeerProcess;
+import io.rdma4j.softnic.network.ring.RingPath;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a device shares with others of this user on this machine: its own {@link Mailbox}, which they find in the
+ * {@link MailboxTable}, and the ways to theirs. A way is looked for when the first packet is to take it, and given up when
+ * the other device leaves the table or is found dead.
+ */
+final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
+    private static final System.Logger LOG = System.getLogger(HostMemory.class.getName());
+    /** As many as there can be processes, with a device each that talks to this one. */
+    private static final int RINGS = 256;
+    private static final long LENGTH = Mailbox.length(RINGS);
+    private static final int MAX_WAKERS = 256;
+    private static final Neighbour[] NONE = {};
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    private final SharedPort shared;
+    private final MailboxTable table;
+    private final int interfaceIndex;
+    private final boolean isForOwn;
+    private final long process = ProcessHandle.current().pid();
+    private final long nonce = newNonce();
+    private final SharedPages pages;
+    private final WakePipe pipe;
+    private final Mailbox mailbox;
+    private final Map<Gid, MailboxTable.Entry> published = new HashMap<>();
+    private final Map<Long, Neighbour> neighbours = new HashMap<>();
+    private Map<Gid, Neighbour[]> byAddress = Map.of();
+    /** Replaced, not changed: who goes to sleep looks at them. */
+    private volatile RingPath[] paths = {};
+    private final List<RingPath> unannounced = new ArrayList<>();
+    private final Map<Long, WakePipe> wakers = new HashMap<>();
+    private int seenChanges;
+    private long restDueNs = Long.MAX_VALUE;
+    private long nowNs = System.nanoTime();
+    private boolean isReceiving;
+    private volatile boolean isClosed;
+
+    /**
+     * @param interfaceIndex of the interface that the device is on
+     * @param isForOwn whether what the device sends to itself is to go through the memory as well
+     */
+    HostMemory(SharedPort shared, int interfaceIndex, boolean isForOwn)
+            throws LinuxSocket.Refused {
+        this.shared = shared;
+        this.interfaceIndex = interfaceIndex;
+        this.isForOwn = isForOwn;
+        table = shared.mailboxes();
+        seenChanges = table.changes() - 1;
+        pages = SharedPages.create("rdma4j-mailbox", LENGTH);
+        try {
+            pipe = WakePipe.create();
+        } catch (LinuxSocket.Refused e) {
+            pages.close();
+            throw e;
+        }
+        mailbox = new Mailbox(pages.memory(), nonce, this);
+    }
+
+    private static long newNonce() {
+        // Neither nobody's nor a mark.
+        return RANDOM.nextLong(1, Long.MAX_VALUE);
+    }
+
+    /** {@return the pipe that ends the sleep of who waits for this device} */
+    WakePipe pipe() {
+        return pipe;
+    }
+
+    // ---------------------------------------------------------------- being found
+
+    /** The device has an address: others find its mailbox by it, or else go on to use the network. */
+    void publish(Gid address, int scope) {
+        MailboxTable.Entry entry = new MailboxTable.Entry(address, scope, shared.prefix(), process,
+                nonce, pages.descriptor(), pipe.readable());
+        try {
+            if (shared.publish(entry)) {
+                published.put(address, entry);
+            }
+        } catch (RdmaException e) {
+            LOG.log(System.Logger.Level.WARNING, "other processes reach this one by the network",
+                    e);
+        }
+    }
+
+    /** The device has an address no longer. */
+    void withdraw(Gid address) {
+        MailboxTable.Entry entry = published.remove(address);
+        if (entry != null) {
+            shared.withdraw(entry);
+        }
+    }
+
+    // ---------------------------------------------------------------- finding others
+
+    /** Another device, and the way to it once it was looked for. */
+    private static final class Neighbour {
+        final MailboxTable.Entry entry;
+        boolean isTried;
+        @Nullable
+        RingPath path;
+
+        Neighbour(MailboxTable.Entry entry) {
+            this.entry = entry;
+        }
+    }
+
+    @Override
+    public int version() {
+        refresh();
+        return seenChanges;
+    }
+
+    @Override
+    public @Nullable MemoryPath path(Path path, int queuePair) {
+        if (isClosed) {
+            return null;
+        }
+        refresh();
+        Neighbour[] candidates = byAddress.get(path.destination());
+        if (candidates == null) {
+            return null;
+        }
+        int prefix = shared.firstPrefix(queuePair);
+        for (Neighbour neighbour : candidates) {
+            if (neighbour.entry.prefix() == prefix
+                    && (isForOwn || neighbour.entry.nonce() != nonce)) {
+                return pathTo(neighbour);
+            }
+        }
+        return null;
+    }
+
+    /** Looks at the table, if anything in it has changed. */
+    private void refresh() {
+        int changes = table.changes();
+        if (changes == seenChanges) {
+            return;
+        }
+        seenChanges = changes;
+        Map<Long, Neighbour> present = new HashMap<>();
+        Map<Gid, List<Neighbour>> found = new HashMap<>();
+        for (MailboxTable.Entry entry : table.all()) {
+            if (entry.scope() == 0 || entry.scope() == interfaceIndex) {
+                Neighbour neighbour = present.computeIfAbsent(entry.nonce(), _ -> known(entry));
+                found.computeIfAbsent(entry.address(), _ -> new ArrayList<>()).add(neighbour);
+            }
+        }
+        for (Neighbour before : neighbours.values()) {
+            if (before.path != null && present.get(before.entry.nonce()) != before) {
+                before.path.close();
+            }
+        }
+        neighbours.clear();
+        neighbours.putAll(present);
+        Map<Gid, Neighbour[]> byAddressNow = new HashMap<>();
+        found.forEach((address, those) -> byAddressNow.put(address, those.toArray(NONE)));
+        byAddress = byAddressNow;
+        findOpen();
+    }
+
+    private Neighbour known(MailboxTable.Entry entry) {
+        Neighbour before = neighbours.get(entry.nonce());
+        if (before == null || before.path == null || !before.path.isOpen()) {
+            // What was refused may be possible now.
+            return new Neighbour(entry);
+        }
+        return before;
+    }
+
+    private void findOpen() {
+        paths = neighbours.values().stream().map(each -> each.path)
+                .filter(path -> path != null && path.isOpen()).toArray(RingPath[]::new);
+    }
+
+    private @Nullable RingPath pathTo(Neighbour neighbour) {
+        if (!neighbour.isTried) {
+            neighbour.isTried = true;
+            neighbour.path = open(neighbour.entry);
+            findOpen();
+        }
+        RingPath path = neighbour.path;
+        return path != null && path.isOpen() ? path : null;
+    }
+
+    private @Nullable RingPath open(MailboxTable.Entry entry) {
+        Peer peer = null;
+        try {
+            peer = new Peer(entry);
+            RingPath path = Mailbox.is(peer.pages.memory(), entry.nonce())
+                    ? RingPath.claim(peer.pages.memory(), new RingPath.Owner(nonce,
+                            shared.prefix(), process, pipe.readable()), mailbox, peer,
+                            unannounced, this::isDead, nowNs)
+                    : null;
+            if (path == null) {
+                peer.close();
+            }
+            return path;
+        } catch (LinuxSocket.Refused e) {
+            // Another container's: it has its own processes, and is reached by the network.
+            LOG.log(System.Logger.Level.DEBUG, () -> "no memory is shared with process "
+                    + entry.process() + ": " + e.getMessage());
+            return null;
+        }
+    }
+
+    /** The process that reads another mailbox. */
+    private final class Peer implements PeerProcess {
+        private final MailboxTable.Entry entry;
+        final SharedPages pages;
+        private final WakePipe waker;
+
+        Peer(MailboxTable.Entry entry) throws LinuxSocket.Refused {
+            this.entry = entry;
+            waker = WakePipe.open(entry.process(), entry.wake());
+            try {
+                pages = SharedPages.open(entry.process(), entry.memory(), LENGTH);
+            } catch (LinuxSocket.Refused e) {
+                waker.close();
+                throw e;
+            }
+        }
+
+        @Override
+        public boolean wake() {
+            return waker.wake();
+        }
+
+        @Override
+        public boolean isAlive() {
+            return !isDead(entry.prefix());
+        }
+
+        @Override
+        public void release(MemorySegment memory) {
+            HostMemory.this.release(memory);
+        }
+
+        @Override
+        public void close() {
+            waker.close();
+            pages.close();
+        }
+    }
+
+    @Override
+    public boolean isDead(int prefix) {
+        return !shared.mayBeAlive(prefix);
+    }
+
+    @Override
+    public void release(MemorySegment memory) {
+        MemoryCalls.remove(memory);
+    }
+
+    // ---------------------------------------------------------------- packets
+
+    @Override
+    public int receive(Handler handler, int budget) {
+        if (isClosed) {
+            return 0;
+        }
+        refresh();
+        isReceiving = true;
+        try {
+            return mailbox.receive(handler, budget);
+        } finally {
+            isReceiving = false;
+            if (isClosed) {
+                free();
+            }
+        }
+    }
+
+    @Override
+    public void flush() {
+        if (unannounced.isEmpty()) {
+            return;
+        }
+        // Who goes to sleep says so, and then looks whether there is anything.
+        VarHandle.fullFence();
+        for (int i = 0; i < unannounced.size(); i++) {
+            RingPath path = unannounced.get(i);
+            path.announce();
+            restDueNs = Math.min(restDueNs, path.restDueNs());
+        }
+        unannounced.clear();
+    }
+
+    @Override
+    public void wake(long sleeper, int descriptor) {
+        Long key = (sleeper << Integer.SIZE) | (descriptor & 0xffff_ffffL);
+        WakePipe waker = wakers.get(key);
+        if (waker == null) {
+            try {
+                waker = WakePipe.open(sleeper, descriptor);
+            } catch (LinuxSocket.Refused gone) {
+                return;
+            }
+            if (wakers.size() >= MAX_WAKERS) {
+                wakers.values().forEach(WakePipe::close);
+                wakers.clear();
+            }
+            wakers.put(key, waker);
+        }
+        if (!waker.wake()) {
+            waker.close();
+            wakers.remove(key);
+        }
+    }
+
+    // ---------------------------------------------------------------- time and sleeping
+
+    /** {@return when {@link #onTime} is to be called, {@link Long#MAX_VALUE} for never} */
+    long nextDueNs() {
+        return Math.min(restDueNs, mailbox.sweepDueNs(nowNs));
+    }
+
+    /** Gives memory back that was not used for a while. */
+    void onTime(long newNowNs) {
+        nowNs = newNowNs;
+        if (isClosed) {
+            return;
+        }
+        mailbox.sweepIfDue(newNowNs);
+        if (newNowNs >= restDueNs) {
+            restDueNs = Long.MAX_VALUE;
+            for (RingPath path : paths) {
+                path.restIfDue(newNowNs);
+                restDueNs = Math.min(restDueNs, path.restDueNs());
+            }
+        }
+    }
+
+    /**
+     * Lets others know that they have to wake who waits for this device. For any thread, one at a time.
+     *
+     * @return whether it may sleep
+     */
+    boolean beginSleep() {
+        try {
+            if (isClosed || !mailbox.beginSleep()) {
+                return isClosed;
+            }
+            for (RingPath path : paths) {
+                if (!path.sleeps()) {
+                    mailbox.endSleep();
+                    return false;
+                }
+            }
+            return true;
+        } catch (IllegalStateException closedMeanwhile) {
+            return false;
+        }
+    }
+
+    /** The sleep is over. */
+    void endSleep() {
+        try {
+            if (!isClosed) {
+                mailbox.endSleep();
+            }
+        } catch (IllegalStateException closedMeanwhile) {
+            // Nobody writes there any more.
+        }
+    }
+
+    @Override
+    public void close() {
+        if (isClosed) {
+            return;
+        }
+        List.copyOf(published.keySet()).forEach(this::withdraw);
+        for (RingPath path : paths) {
+            path.close();
+        }
+        wakers.values().forEach(WakePipe::close);
+        isClosed = true;
+        // What has arrived may be about to close it.
+        if (!isReceiving) {
+            free();
+        }
+    }
+
+    private void free() {
+        pipe.close();
+        pages.close();
+    }
+}

@@ -1,0 +1,129 @@
+package io.rdma4j.softnic.network.linux;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * The C library's calls about memory that processes share, a method for each function, apart from {@link LinuxCalls} because
+ * older libraries lack some. What fails returns -1. For any thread.
+ */
+final class MemoryCalls {
+    private static final MethodHandle MEMFD_CREATE = handle("memfd_create", JAVA_INT, ADDRESS,
+            JAVA_INT);
+    private static final MethodHandle FTRUNCATE = handle("ftruncate", JAVA_INT, JAVA_INT,
+            JAVA_LONG);
+    private static final MethodHandle LSEEK = handle("lseek", JAVA_LONG, JAVA_INT, JAVA_LONG,
+            JAVA_INT);
+    private static final MethodHandle MMAP = handle("mmap", ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT,
+            JAVA_INT, JAVA_INT, JAVA_LONG);
+    private static final MethodHandle MUNMAP = handle("munmap", JAVA_INT, ADDRESS, JAVA_LONG);
+    private static final MethodHandle MADVISE = handle("madvise", JAVA_INT, ADDRESS, JAVA_LONG,
+            JAVA_INT);
+    private static final MethodHandle PIPE2 = handle("pipe2", JAVA_INT, ADDRESS, JAVA_INT);
+
+    private static final int MFD_CLOEXEC = 1;
+    private static final int MFD_ALLOW_SEALING = 2;
+    private static final int SEEK_END = 2;
+    private static final int PROT_READ_WRITE = 3;
+    private static final int MAP_SHARED = 1;
+    private static final int MADV_REMOVE = 9;
+    private static final long MAP_FAILED = -1;
+
+    private MemoryCalls() {}
+
+    private static MethodHandle handle(String function, MemoryLayout result,
+            MemoryLayout... parameters) {
+        return Linker.nativeLinker().downcallHandle(
+                Linker.nativeLinker().defaultLookup().find(function).orElseThrow(
+                        () -> new UnsatisfiedLinkError("the C library has no " + function)),
+                FunctionDescriptor.of(result, parameters));
+    }
+
+    /** memfd_create(2), for memory whose length can be sealed. {@return the file descriptor} */
+    static int memfdCreate(String name) {
+        try (Arena call = Arena.ofConfined()) {
+            return (int) MEMFD_CREATE.invokeExact(call.allocateFrom(name),
+                    MFD_CLOEXEC | MFD_ALLOW_SEALING);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** ftruncate(2). */
+    static int ftruncate(int descriptor, long length) {
+        try {
+            return (int) FTRUNCATE.invokeExact(descriptor, length);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** {@return the bytes of a file} */
+    static long length(int descriptor) {
+        try {
+            return (long) LSEEK.invokeExact(descriptor, 0L, SEEK_END);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** mmap(2), to be read and written by all who map it. {@return the address, -1 if it fails} */
+    static long mapShared(int descriptor, long length) {
+        try {
+            MemorySegment address = (MemorySegment) MMAP.invokeExact(MemorySegment.NULL, length,
+                    PROT_READ_WRITE, MAP_SHARED, descriptor, 0L);
+            return address.address() == MAP_FAILED ? -1 : address.address();
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** munmap(2). */
+    static int unmap(long address, long length) {
+        try {
+            return (int) MUNMAP.invokeExact(MemorySegment.ofAddress(address), length);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** madvise(2) {@code MADV_REMOVE}: gives the pages back, which read as zeros then. */
+    static int remove(MemorySegment pages) {
+        try {
+            return (int) MADVISE.invokeExact(pages, pages.byteSize(), MADV_REMOVE);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /**
+     * pipe2(2).
+     *
+     * @param descriptors receives both, the one to read from first
+     */
+    static int pipe(MemorySegment descriptors, int flags) {
+        try {
+            return (int) PIPE2.invokeExact(descriptors, flags);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    private static RuntimeException unexpected(Throwable thrown) {
+        if (thrown instanceof RuntimeException exception) {
+            return exception;
+        }
+        if (thrown instanceof Error error) {
+            throw error;
+        }
+        return new IllegalStateException(thrown);
+    }
+}

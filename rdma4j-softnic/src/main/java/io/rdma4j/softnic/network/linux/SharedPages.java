@@ -1,0 +1,102 @@
+package io.rdma4j.softnic.network.linux;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Pages of memory that other processes of the user can map: a file without a name, which ends with the processes that have
+ * it. Its length is sealed, so that no process can take pages away from under another. Source: memfd_create(2), fcntl(2).
+ */
+final class SharedPages implements AutoCloseable {
+    private static final int F_ADD_SEALS = 1033;
+    private static final int F_GET_SEALS = 1034;
+    private static final int F_SEAL_SEAL = 1;
+    private static final int F_SEAL_SHRINK = 2;
+    private static final int F_SEAL_GROW = 4;
+    private static final int SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW;
+    private static final int O_RDWR = 2;
+    private static final int O_CLOEXEC = 0x8_0000;
+
+    private final int descriptor;
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment memory;
+
+    private SharedPages(int descriptor, long address, long length) {
+        this.descriptor = descriptor;
+        memory = MemorySegment.ofAddress(address).reinterpret(length, arena,
+                pages -> MemoryCalls.unmap(pages.address(), length));
+    }
+
+    /** Makes pages of zeros, which take no memory until they are used. */
+    static SharedPages create(String name, long length) throws LinuxSocket.Refused {
+        int made = require(MemoryCalls.memfdCreate(name), "memfd_create");
+        try (Arena call = Arena.ofConfined()) {
+            require(MemoryCalls.ftruncate(made, length), "ftruncate");
+            LinuxSocket.Refused.unlessDone(
+                    new LinuxCalls(call).fcntl(made, F_ADD_SEALS, SEALS), "fcntl F_ADD_SEALS");
+            return map(made, length);
+        } catch (LinuxSocket.Refused e) {
+            close(made);
+            throw e;
+        }
+    }
+
+    /**
+     * Maps the pages of another process.
+     *
+     * @param process its number
+     * @param number of the file descriptor that it has of them
+     * @throws LinuxSocket.Refused if there are no pages of this length there, or this process may not map them
+     */
+    static SharedPages open(long process, int number, long length) throws LinuxSocket.Refused {
+        int opened = ProcessFiles.open(process, number, "/memfd:", O_RDWR | O_CLOEXEC);
+        try (Arena call = Arena.ofConfined()) {
+            int seals = new LinuxCalls(call).fcntl(opened, F_GET_SEALS, 0);
+            if (seals < 0 || (seals & F_SEAL_SHRINK) == 0
+                    || MemoryCalls.length(opened) != length) {
+                throw new LinuxSocket.Refused(LinuxCalls.EINVAL, "fcntl F_GET_SEALS");
+            }
+            return map(opened, length);
+        } catch (LinuxSocket.Refused e) {
+            close(opened);
+            throw e;
+        }
+    }
+
+    private static SharedPages map(int file, long length) throws LinuxSocket.Refused {
+        long address = MemoryCalls.mapShared(file, length);
+        if (address == -1) {
+            throw new LinuxSocket.Refused(LinuxCalls.EACCES, "mmap");
+        }
+        return new SharedPages(file, address, length);
+    }
+
+    private static int require(int result, String call) throws LinuxSocket.Refused {
+        if (result < 0) {
+            throw new LinuxSocket.Refused(LinuxCalls.EACCES, call);
+        }
+        return result;
+    }
+
+    MemorySegment memory() {
+        return memory;
+    }
+
+    /** {@return the file descriptor by which other processes find them} */
+    int descriptor() {
+        return descriptor;
+    }
+
+    /** Unmaps them. Who accesses them after that, in any thread, gets an {@link IllegalStateException}. */
+    @Override
+    public void close() {
+        arena.close();
+        close(descriptor);
+    }
+
+    private static void close(int file) {
+        try (Arena call = Arena.ofConfined()) {
+            new LinuxCalls(call).close(file);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package io.rdma4j.softnic.network.linux;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+/**
+ * A pipe by which other processes end the sleep of this one, or this one that of another. Who sleeps has the end to read from,
+ * and others open it by the system's list of its files. Source: pipe(7).
+ */
+final class WakePipe implements AutoCloseable {
+    private static final int O_WRONLY = 1;
+    private static final int O_NONBLOCK = 0x800;
+    private static final int O_CLOEXEC = 0x8_0000;
+    private static final int EPIPE = 32;
+    private static final int BYTES = 64;
+
+    private final Arena arena = Arena.ofShared();
+    private final LinuxCalls calls = new LinuxCalls(arena);
+    private final MemorySegment bytes = arena.allocate(BYTES, 8);
+    private final MemorySegment one = bytes.asSlice(0, 1);
+    /** -1 for the pipe of another process. */
+    private final int readable;
+    private final int writable;
+
+    private WakePipe(int readable, int writable) {
+        this.readable = readable;
+        this.writable = writable;
+    }
+
+    /** {@return a pipe of this process} */
+    static WakePipe create() throws LinuxSocket.Refused {
+        try (Arena call = Arena.ofConfined()) {
+            MemorySegment both = call.allocate(8, 4);
+            if (MemoryCalls.pipe(both, O_NONBLOCK | O_CLOEXEC) < 0) {
+                throw new LinuxSocket.Refused(LinuxCalls.EACCES, "pipe2");
+            }
+            // The writable end stays open, or the pipe would be ready whenever nobody else has opened it.
+            return new WakePipe(both.get(JAVA_INT, 0), both.get(JAVA_INT, 4));
+        }
+    }
+
+    /**
+     * {@return the pipe of another process}
+     *
+     * @param number the file descriptor that it reads from
+     */
+    static WakePipe open(long process, int number) throws LinuxSocket.Refused {
+        return new WakePipe(-1, ProcessFiles.open(process, number, "pipe:",
+                O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    }
+
+    /** {@return the file descriptor to read from} */
+    int readable() {
+        return readable;
+    }
+
+    /** Ends a sleep, or the next one. {@return false if nobody reads any more} For one thread at a time. */
+    boolean wake() {
+        return calls.writeOrFail(writable, one) != -EPIPE;
+    }
+
+    /** Forgets what has ended a sleep. */
+    void drain() {
+        calls.read(readable, bytes);
+    }
+
+    @Override
+    public void close() {
+        calls.close(writable);
+        if (readable >= 0) {
+            calls.close(readable);
+        }
+        arena.close();
+    }
+}

@@ -1,0 +1,171 @@
+package io.rdma4j.softnic.network.ring;
+
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.softnic.network.SharedMemory;
+import io.rdma4j.softnic.network.SharedPacket;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.List;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * What other devices write for this one: a ring for each of them, in memory that all of them have mapped. For the owner of
+ * the engine, but for {@link #beginSleep} and {@link #endSleep}.
+ */
+public final class Mailbox {
+    /** A ring whose writer is alive rests earlier than that. */
+    private static final long SWEEP_NS = 10_000_000_000L;
+    private static final RingReader[] NONE = {};
+
+    private final MemorySegment memory;
+    private final MailboxSystem system;
+    private final @Nullable RingReader[] rings;
+    private final SharedPacket packet = new SharedPacket(
+            Arena.ofAuto().allocate(Opcode.MAX_HEADER_LENGTH, 64));
+    /** Those that something may come from; replaced, not changed, for who goes to sleep looks at them. */
+    private volatile RingReader[] active = NONE;
+    private volatile int seenChanges;
+    private int first;
+    private long sweepDueNs = Long.MAX_VALUE;
+
+    /** @param memory {@link #length} bytes of zeros */
+    public Mailbox(MemorySegment memory, long nonce, MailboxSystem system) {
+        this.memory = memory;
+        this.system = system;
+        rings = new RingReader[RingLayout.rings(memory)];
+        memory.set(JAVA_INT, RingLayout.VERSION_AT, RingLayout.VERSION);
+        memory.set(JAVA_LONG, RingLayout.NONCE_AT, nonce);
+        RingLayout.setLong(memory, RingLayout.MAGIC_AT, RingLayout.MAGIC);
+    }
+
+    /** {@return the bytes of a mailbox of so many rings, 256 at most; few of the bytes are ever used} */
+    public static long length(int rings) {
+        return RingLayout.mailboxLength(rings);
+    }
+
+    /** {@return whether memory is the mailbox of a nonce} */
+    public static boolean is(MemorySegment memory, long nonce) {
+        return RingLayout.getLong(memory, RingLayout.MAGIC_AT) == RingLayout.MAGIC
+                && memory.get(JAVA_INT, RingLayout.VERSION_AT) == RingLayout.VERSION
+                && memory.get(JAVA_LONG, RingLayout.NONCE_AT) == nonce;
+    }
+
+    /** Takes what has arrived. {@return how many packets} */
+    public int receive(SharedMemory.Handler handler, int budget) {
+        int changes = RingLayout.getInt(memory, RingLayout.CHANGES_AT);
+        if (changes != seenChanges) {
+            seenChanges = changes;
+            findActive();
+        }
+        RingReader[] looked = active;
+        if (looked.length == 0) {
+            return 0;
+        }
+        // Not always the same one first.
+        first = first + 1 < looked.length ? first + 1 : 0;
+        int count = 0;
+        for (int i = 0; i < looked.length && count < budget; i++) {
+            int at = first + i;
+            count += read(looked[at < looked.length ? at : at - looked.length], handler,
+                    budget - count);
+        }
+        return count;
+    }
+
+    private int read(RingReader ring, SharedMemory.Handler handler, int budget) {
+        int count = ring.read(handler, packet, budget);
+        if (ring.takeWanted()) {
+            system.wake(ring.process(), ring.wakeDescriptor());
+        }
+        return count;
+    }
+
+    private void findActive() {
+        List<RingReader> found = new ArrayList<>();
+        for (int i = 0; i < rings.length; i++) {
+            MemorySegment header = RingLayout.header(memory, i);
+            RingReader ring = rings[i];
+            if (RingLayout.getInt(header, RingLayout.ACTIVE) != 0) {
+                if (ring == null) {
+                    ring = new RingReader(header,
+                            memory.asSlice(RingLayout.recordsAt(i), RingLayout.CAPACITY));
+                    rings[i] = ring;
+                }
+                if (!ring.isBroken()) {
+                    found.add(ring);
+                }
+            }
+        }
+        active = found.toArray(NONE);
+    }
+
+    // ---------------------------------------------------------------- writers that have gone
+
+    /** {@return when {@link #sweepIfDue} is to be called, {@link Long#MAX_VALUE} for never} */
+    public long sweepDueNs(long nowNs) {
+        if (active.length == 0) {
+            sweepDueNs = Long.MAX_VALUE;
+        } else if (sweepDueNs == Long.MAX_VALUE) {
+            sweepDueNs = nowNs + SWEEP_NS;
+        }
+        return sweepDueNs;
+    }
+
+    /** Gives the memory of rings back whose writers have died, or gone before all was read. */
+    public void sweepIfDue(long nowNs) {
+        if (nowNs < sweepDueNs) {
+            return;
+        }
+        sweepDueNs = Long.MAX_VALUE;
+        for (RingReader ring : active) {
+            long owner = ring.owner();
+            if (ring.isEmpty() && (owner == 0 || system.isDead(ring.ownerPrefix()))) {
+                ring.reclaim(owner, system);
+            }
+        }
+        findActive();
+    }
+
+    // ---------------------------------------------------------------- sleeping
+
+    /**
+     * Says that whoever writes something has to wake this one. For any thread, one at a time.
+     *
+     * @return whether nothing is there, so that it may sleep
+     */
+    public boolean beginSleep() {
+        RingLayout.setInt(memory, RingLayout.ASLEEP_AT, 1);
+        // A writer writes, and then looks whether anybody sleeps.
+        VarHandle.fullFence();
+        if (RingLayout.getInt(memory, RingLayout.CHANGES_AT) == seenChanges && isEmpty()) {
+            return true;
+        }
+        endSleep();
+        return false;
+    }
+
+    private boolean isEmpty() {
+        for (RingReader ring : active) {
+            if (!ring.isBroken() && !ring.isEmpty()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** {@return whether somebody sleeps, or is about to} For any thread. */
+    boolean isAsleep() {
+        return RingLayout.getInt(memory, RingLayout.ASLEEP_AT) != 0;
+    }
+
+    /** The sleep is over. */
+    public void endSleep() {
+        RingLayout.setInt(memory, RingLayout.ASLEEP_AT, 0);
+    }
+}

@@ -1,0 +1,37 @@
+package io.rdma4j.softnic.network.ring;
+
+import io.rdma4j.protocol.roce.wire.Opcode;
+
+/** Whether a word is the beginning of a record. */
+final class RecordCheck {
+    /** A message of the longest path MTU, and no more packets than a record has room for with the shortest. */
+    private static final int MAX_SPAN = RingLayout.MAX_PAYLOAD / 256;
+
+    private RecordCheck() {}
+
+    /**
+     * {@return the bytes of a record, -1 if it is none}
+     *
+     * @param word not 0
+     * @param index where it stands
+     */
+    static int length(long word, int index) {
+        int rest = RingLayout.CAPACITY - index;
+        int payloadLength = RingLayout.payloadLength(word);
+        int kind = RingLayout.kind(word);
+        if (kind == RingLayout.SKIP) {
+            return payloadLength == rest ? rest : -1;
+        }
+        int headerLength = RingLayout.headerLength(word);
+        int span = RingLayout.span(word);
+        if ((kind != RingLayout.PACKET && kind != RingLayout.PACKET_WITH_ADDRESSES)
+                || headerLength < Opcode.BTH_LENGTH || headerLength > Opcode.MAX_HEADER_LENGTH
+                || (headerLength & 3) != 0 || payloadLength > RingLayout.MAX_PAYLOAD
+                || span < 1 || span > MAX_SPAN) {
+            return -1;
+        }
+        int length = RingLayout.aligned(
+                RingLayout.payloadAt(kind, headerLength, payloadLength) + payloadLength);
+        return length <= rest ? length : -1;
+    }
+}

@@ -1,0 +1,169 @@
+package io.rdma4j.softnic.network.ring;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+/**
+ * Where things stand in the memory of a {@link Mailbox}, and how a record begins.
+ *
+ * <pre>
+ *      0  magic, version, nonce
+ *     64  asleep: whoever writes something clears it, and wakes the reader
+ *    128  changes: counts rings that were claimed, or are used again, or rest
+ *   4096  for each ring 256 bytes: a part that its writer writes, and one that the reader writes
+ *  69632  the records of each ring
+ * </pre>
+ *
+ * <p>A record starts with a word that is 0 until the record is complete; its writer sees to that before it completes the one in
+ * front of it. Bits of the word: 0 to 23 bytes of payload, or of what is skipped; 24 to 35 the packets it stands for; 36 to 43
+ * bytes of headers; 44 to 46 the {@link #PACKET kind}. Then, if the kind says so, source and destination; the headers; the
+ * payload, from byte 128 on if it is long.
+ */
+final class RingLayout {
+    static final long MAGIC = 0x7264_6d61_346a_6d31L; // "rdma4jm1"
+    static final int VERSION = 1;
+    static final long MAGIC_AT = 0;
+    static final long VERSION_AT = 8;
+    static final long NONCE_AT = 16;
+    static final long ASLEEP_AT = 64;
+    static final long CHANGES_AT = 128;
+
+    private static final long HEADERS_AT = 4096;
+    private static final long HEADER_LENGTH = 256;
+    /** Written by the writer: whose ring it is, as the nonce of its own mailbox; 0 for nobody's. */
+    static final long OWNER = 0;
+    /** In the place of an owner: the reader gives the memory of a ring back whose writer has gone. */
+    static final long RECLAIMED = -1;
+    static final long OWNER_PROCESS = 8;
+    static final long OWNER_WAKE = 16;
+    static final long OWNER_PREFIX = 20;
+    /** 1 if something may be in it; 0 while it rests, and its memory is given back. */
+    static final long ACTIVE = 24;
+    /** 1 while its writer sleeps and waits for room. */
+    static final long WANTS_ROOM = 28;
+    /** Written by the reader, in other cache lines: how far it has read, in bytes since ever. */
+    static final long HEAD = 128;
+    /** 1 if what stands there makes no sense; it is not read any more. */
+    static final long BROKEN = 136;
+
+    /** For the headers of all rings there can be. */
+    private static final int MOST_RINGS = 256;
+    private static final long RECORDS_AT = HEADERS_AT + MOST_RINGS * HEADER_LENGTH;
+    /** Of the records of a ring: small enough to stay in a processor's cache. */
+    static final int CAPACITY = 1 << 19;
+
+    static final int ALIGNMENT = 64;
+    static final int ADDRESSES_LENGTH = 32;
+    static final int WORD_LENGTH = 8;
+    /** Where a long payload starts: it is copied faster so. */
+    static final int LONG_PAYLOAD_AT = 128;
+    private static final int LONG_PAYLOAD = 512;
+    /** The longest payload of a record; a packet of one path MTU is always shorter. */
+    static final int MAX_PAYLOAD = 1 << 16;
+    static final int MAX_RECORD = LONG_PAYLOAD_AT + MAX_PAYLOAD;
+
+    /** A packet that travels as the one before. */
+    static final int PACKET = 1;
+    /** A packet with its source and destination. */
+    static final int PACKET_WITH_ADDRESSES = 2;
+    /** Nothing, up to the end of the ring. */
+    static final int SKIP = 3;
+
+    private static final int SPAN_SHIFT = 24;
+    private static final int HEADER_SHIFT = 36;
+    private static final int KIND_SHIFT = 44;
+
+    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
+    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+
+    private RingLayout() {}
+
+    /** {@return the bytes of a mailbox} */
+    static long mailboxLength(int rings) {
+        if (rings < 1 || rings > MOST_RINGS) {
+            throw new IllegalArgumentException("1 to " + MOST_RINGS + " rings, not " + rings);
+        }
+        return recordsAt(rings);
+    }
+
+    /** {@return how many rings a mailbox has} */
+    static int rings(MemorySegment mailbox) {
+        return (int) ((mailbox.byteSize() - RECORDS_AT) / CAPACITY);
+    }
+
+    static MemorySegment header(MemorySegment mailbox, int ring) {
+        return mailbox.asSlice(HEADERS_AT + ring * HEADER_LENGTH, HEADER_LENGTH);
+    }
+
+    static long recordsAt(int ring) {
+        return RECORDS_AT + (long) ring * CAPACITY;
+    }
+
+    // ---------------------------------------------------------------- words of records
+
+    static long word(int kind, int headerLength, int span, int payloadLength) {
+        return (long) kind << KIND_SHIFT | (long) headerLength << HEADER_SHIFT
+                | (long) span << SPAN_SHIFT | payloadLength;
+    }
+
+    static int kind(long word) {
+        return (int) (word >>> KIND_SHIFT);
+    }
+
+    static int headerLength(long word) {
+        return (int) (word >>> HEADER_SHIFT) & 0xff;
+    }
+
+    static int span(long word) {
+        return (int) (word >>> SPAN_SHIFT) & 0xfff;
+    }
+
+    static int payloadLength(long word) {
+        return (int) word & 0xff_ffff;
+    }
+
+    /** {@return where the headers start in a record} */
+    static int headerAt(int kind) {
+        return kind == PACKET_WITH_ADDRESSES ? WORD_LENGTH + ADDRESSES_LENGTH : WORD_LENGTH;
+    }
+
+    /** {@return where the payload starts in a record} */
+    static int payloadAt(int kind, int headerLength, int payloadLength) {
+        return payloadLength >= LONG_PAYLOAD ? LONG_PAYLOAD_AT : headerAt(kind) + headerLength;
+    }
+
+    static int aligned(int length) {
+        return (length + ALIGNMENT - 1) & -ALIGNMENT;
+    }
+
+    // ---------------------------------------------------------------- what several processes read and write
+
+    static int getInt(MemorySegment memory, long at) {
+        return (int) INT.getAcquire(memory, at);
+    }
+
+    static void setInt(MemorySegment memory, long at, int value) {
+        INT.setRelease(memory, at, value);
+    }
+
+    static boolean exchangeInt(MemorySegment memory, long at, int expected, int value) {
+        return INT.compareAndSet(memory, at, expected, value);
+    }
+
+    static void increment(MemorySegment memory, long at) {
+        int _ = (int) INT.getAndAdd(memory, at, 1);
+    }
+
+    static long getLong(MemorySegment memory, long at) {
+        return (long) LONG.getAcquire(memory, at);
+    }
+
+    static void setLong(MemorySegment memory, long at, long value) {
+        LONG.setRelease(memory, at, value);
+    }
+
+    static boolean exchangeLong(MemorySegment memory, long at, long expected, long value) {
+        return LONG.compareAndSet(memory, at, expected, value);
+    }
+}

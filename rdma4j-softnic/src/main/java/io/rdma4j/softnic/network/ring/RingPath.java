@@ -1,0 +1,267 @@
+package io.rdma4j.softnic.network.ring;
+
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.softnic.network.MemoryPath;
+import io.rdma4j.softnic.network.PacketPort;
+import io.rdma4j.verbs.Mtu;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.util.List;
+import java.util.function.IntPredicate;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * The way to a mailbox of another process: a ring in it that is this device's for as long as it wants it.
+ *
+ * <p>A reader that is slow makes its writers wait. One that stands still for {@link #PATIENCE_NS} is waited for no longer:
+ * what is sent to it is lost, as at a socket that is full, until it goes on.
+ */
+public final class RingPath implements MemoryPath {
+    /** How long a reader may stand still until it is not waited for any more, and looked after. */
+    static final long PATIENCE_NS = 100_000_000;
+    /** How long nothing is sent until the memory is given back. */
+    static final long REST_NS = 1_000_000_000;
+    private static final long LONGEST_REST_NS = 60_000_000_000L;
+
+    /** Who writes: what it says of itself in the ring. */
+    public record Owner(long nonce, int prefix, long process, int wakeDescriptor) {}
+
+    private final MemorySegment mailbox;
+    private final MemorySegment header;
+    private final MemorySegment records;
+    private final RingWriter writer;
+    private final Owner owner;
+    private final PeerProcess peer;
+    private final Mailbox own;
+    /** Those that were sent something since their readers were last looked after. */
+    private final List<RingPath> unannounced;
+    private boolean isClosed;
+    private long lastHead;
+    /** When the reader was seen to have read something, or was first waited for. */
+    private long lastProgressNs;
+    /** Who goes to sleep looks at it, in another thread. */
+    private volatile boolean isFull;
+    private boolean isStandingStill;
+    private boolean isUnannounced;
+    private boolean isResting;
+    private long lastSentNs;
+    private long restNs = REST_NS;
+
+    private RingPath(MemorySegment mailbox, MemorySegment header, MemorySegment records,
+            Owner owner, Mailbox own, PeerProcess peer, List<RingPath> unannounced, long nowNs) {
+        this.mailbox = mailbox;
+        this.unannounced = unannounced;
+        this.own = own;
+        this.header = header;
+        this.records = records;
+        this.owner = owner;
+        this.peer = peer;
+        writer = new RingWriter(header, records);
+        lastProgressNs = nowNs;
+        lastSentNs = nowNs;
+        isResting = true;
+    }
+
+    /**
+     * Takes a ring of a mailbox.
+     *
+     * @param own the mailbox of who writes, for who goes to sleep says so there
+     * @param unannounced receives the path when something was sent, and its reader is to be looked after
+     * @param isDead whether the process of a prefix is known to have ended; asked if all rings are taken
+     * @return the way, null if there is no ring
+     */
+    public static @Nullable RingPath claim(MemorySegment mailbox, Owner owner, Mailbox own,
+            PeerProcess peer, List<RingPath> unannounced, IntPredicate isDead, long nowNs) {
+        RingPath free = claimOne(mailbox, owner, own, peer, unannounced, _ -> false, nowNs);
+        return free != null
+                ? free
+                : claimOne(mailbox, owner, own, peer, unannounced, isDead, nowNs);
+    }
+
+    private static @Nullable RingPath claimOne(MemorySegment mailbox, Owner owner, Mailbox own,
+            PeerProcess peer, List<RingPath> unannounced, IntPredicate mayBeTakenFrom, long nowNs) {
+        for (int ring = 0; ring < RingLayout.rings(mailbox); ring++) {
+            MemorySegment header = RingLayout.header(mailbox, ring);
+            long before = RingLayout.getLong(header, RingLayout.OWNER);
+            int prefix = header.get(JAVA_INT, RingLayout.OWNER_PREFIX) & 0xff;
+            boolean isFree = before == 0
+                    || (before != RingLayout.RECLAIMED && mayBeTakenFrom.test(prefix));
+            if (isFree && RingLayout.getInt(header, RingLayout.BROKEN) == 0
+                    && RingLayout.exchangeLong(header, RingLayout.OWNER, before, owner.nonce())) {
+                MemorySegment records = mailbox.asSlice(RingLayout.recordsAt(ring),
+                        RingLayout.CAPACITY);
+                try {
+                    RingPath path = new RingPath(mailbox, header, records, owner, own, peer,
+                            unannounced, nowNs);
+                    path.begin();
+                    return path;
+                } catch (IllegalStateException noSense) {
+                    RingLayout.setLong(header, RingLayout.OWNER, before);
+                }
+            }
+        }
+        return null;
+    }
+
+    private void begin() {
+        header.set(JAVA_LONG, RingLayout.OWNER_PROCESS, owner.process());
+        header.set(JAVA_INT, RingLayout.OWNER_WAKE, owner.wakeDescriptor());
+        header.set(JAVA_INT, RingLayout.OWNER_PREFIX, owner.prefix());
+        RingLayout.setInt(header, RingLayout.WANTS_ROOM, 0);
+    }
+
+    @Override
+    public boolean isOpen() {
+        return !isClosed;
+    }
+
+    @Override
+    public int maxSegments() {
+        return RingLayout.MAX_PAYLOAD / Mtu.MTU_4096.bytes();
+    }
+
+    @Override
+    public boolean hasRoom(long nowNs) {
+        if (isClosed) {
+            return true;
+        }
+        if (writer.hasRoom()) {
+            if (isFull) {
+                isFull = false;
+                isStandingStill = false;
+            }
+            return true;
+        }
+        if (!isFull) {
+            lastHead = writer.head();
+            lastProgressNs = nowNs;
+            waitForRoom();
+        } else {
+            lookAfterReader(nowNs);
+        }
+        return isStandingStill || isClosed;
+    }
+
+    private void waitForRoom() {
+        isFull = true;
+        // Who goes to sleep says so, and then looks for rings that are full.
+        VarHandle.fullFence();
+        if (own.isAsleep()) {
+            RingLayout.setInt(header, RingLayout.WANTS_ROOM, 1);
+        }
+    }
+
+    /** It has been full before. */
+    private void lookAfterReader(long nowNs) {
+        if (writer.head() != lastHead) {
+            lastHead = writer.head();
+            lastProgressNs = nowNs;
+            isStandingStill = false;
+        } else if (nowNs - lastProgressNs > PATIENCE_NS) {
+            lastProgressNs = nowNs;
+            isStandingStill = true;
+            if (writer.isBroken() || !peer.isAlive()) {
+                close();
+            }
+        }
+    }
+
+    @Override
+    public PacketPort.Sent send(OutgoingPacket packet, long nowNs) {
+        if (isClosed) {
+            return PacketPort.Sent.REFUSED;
+        }
+        lastSentNs = nowNs;
+        if (isResting) {
+            wakeUp();
+        }
+        return switch (writer.write(packet)) {
+            case WRITTEN -> {
+                if (!isUnannounced) {
+                    isUnannounced = true;
+                    unannounced.add(this);
+                }
+                yield PacketPort.Sent.SENT;
+            }
+            case PAYLOAD_GONE -> PacketPort.Sent.PAYLOAD_GONE;
+            case FULL -> PacketPort.Sent.REFUSED;
+        };
+    }
+
+    /** Wakes the reader if it sleeps. Behind a fence behind all that was sent. */
+    public void announce() {
+        isUnannounced = false;
+        if (!isClosed && RingLayout.getInt(mailbox, RingLayout.ASLEEP_AT) != 0
+                && RingLayout.exchangeInt(mailbox, RingLayout.ASLEEP_AT, 1, 0) && !peer.wake()) {
+            close();
+        }
+    }
+
+    // ---------------------------------------------------------------- waiting for room
+
+    /**
+     * A thread that looks after this is about to sleep, and has said so. For any thread.
+     *
+     * @return false if it must not, for there is room now that was waited for
+     */
+    public boolean sleeps() {
+        if (!isFull || isStandingStill || isClosed) {
+            return true;
+        }
+        RingLayout.setInt(header, RingLayout.WANTS_ROOM, 1);
+        // The reader tells how far it is, and then looks whether anybody waits.
+        VarHandle.fullFence();
+        return !writer.hasRoomNow();
+    }
+
+    // ---------------------------------------------------------------- resting
+
+    /** {@return when {@link #restIfDue} is to be called, {@link Long#MAX_VALUE} for never} */
+    public long restDueNs() {
+        return isResting || isClosed ? Long.MAX_VALUE : lastSentNs + restNs;
+    }
+
+    /** Gives the memory back if nothing was sent for a while. */
+    public void restIfDue(long nowNs) {
+        if (nowNs < restDueNs()) {
+            return;
+        }
+        if (!writer.isEmpty()) {
+            // Its reader stands still: ever more rarely.
+            lastSentNs = nowNs;
+            restNs = Math.min(2 * restNs, LONGEST_REST_NS);
+            return;
+        }
+        restNs = REST_NS;
+        isResting = true;
+        RingLayout.setInt(header, RingLayout.ACTIVE, 0);
+        RingLayout.increment(mailbox, RingLayout.CHANGES_AT);
+        peer.release(records);
+    }
+
+    private void wakeUp() {
+        isResting = false;
+        restNs = REST_NS;
+        RingLayout.setInt(header, RingLayout.ACTIVE, 1);
+        RingLayout.increment(mailbox, RingLayout.CHANGES_AT);
+    }
+
+    /** Gives the ring up; what is in it will be read. Idempotent. */
+    public void close() {
+        if (!isClosed) {
+            isClosed = true;
+            boolean isRead = writer.isEmpty();
+            if (isRead) {
+                RingLayout.setInt(header, RingLayout.ACTIVE, 0);
+                peer.release(records);
+            }
+            RingLayout.setLong(header, RingLayout.OWNER, 0);
+            RingLayout.increment(mailbox, RingLayout.CHANGES_AT);
+            peer.close();
+        }
+    }
+}

@@ -1,0 +1,179 @@
+package io.rdma4j.softnic.network.ring;
+
+import io.rdma4j.softnic.network.SharedMemory;
+import io.rdma4j.softnic.network.SharedPacket;
+import io.rdma4j.verbs.Gid;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+
+import static io.rdma4j.softnic.network.ring.RingLayout.CAPACITY;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+/** Reads what another process writes into a ring. For one thread at a time, but for {@link #isEmpty}. */
+final class RingReader {
+    private static final int MASK = CAPACITY - 1;
+    /** The writer is told that often how much room there is. */
+    private static final int SHARE = CAPACITY / 8;
+    /** Less than what is in a ring that a writer waits for. */
+    private static final int MUCH = CAPACITY / 2;
+
+    private final MemorySegment header;
+    private final MemorySegment records;
+    /** Bytes since ever. Never read from the shared memory, where others could change it. */
+    private long position;
+    private long toldPosition;
+    /** Where it was last asked whether the writer waits for room. */
+    private long askedPosition;
+    private Gid source = Gid.ZERO;
+    private Gid local = Gid.ZERO;
+    private boolean hasAddresses;
+    private boolean isBroken;
+
+    RingReader(MemorySegment header, MemorySegment records) {
+        this.header = header;
+        this.records = records;
+    }
+
+    /** {@return whether nothing is there to be read} For any thread. */
+    boolean isEmpty() {
+        long at = RingLayout.getLong(header, RingLayout.HEAD);
+        return RingLayout.getLong(records, at & MASK) == 0;
+    }
+
+    /** {@return whether it has found what makes no sense, and reads no more} */
+    boolean isBroken() {
+        return isBroken;
+    }
+
+    /**
+     * Reads packets.
+     *
+     * @param packet to be filled
+     * @return how many
+     */
+    int read(SharedMemory.Handler handler, SharedPacket packet, int budget) {
+        int count = 0;
+        while (count < budget && !isBroken) {
+            int index = (int) position & MASK;
+            long word = RingLayout.getLong(records, index);
+            if (word == 0) {
+                break;
+            }
+            int length = RecordCheck.length(word, index);
+            if (length < 0) {
+                fail(handler);
+                break;
+            }
+            if (RingLayout.kind(word) != RingLayout.SKIP) {
+                if (!take(word, index, packet)) {
+                    fail(handler);
+                    break;
+                }
+                handler.onPacket(packet);
+                count++;
+            }
+            position += length;
+            if (position - toldPosition >= SHARE) {
+                tell();
+            }
+        }
+        if (position != toldPosition) {
+            tell();
+        }
+        return count;
+    }
+
+    private boolean take(long word, int index, SharedPacket packet) {
+        int kind = RingLayout.kind(word);
+        int headerLength = RingLayout.headerLength(word);
+        int payloadLength = RingLayout.payloadLength(word);
+        if (kind == RingLayout.PACKET_WITH_ADDRESSES) {
+            source = gid(index + RingLayout.WORD_LENGTH, source);
+            local = gid(index + RingLayout.WORD_LENGTH + 16, local);
+            hasAddresses = true;
+        } else if (!hasAddresses) {
+            return false;
+        }
+        packet.travelled(source, local);
+        copyHeader(index + RingLayout.headerAt(kind), headerLength, packet.header());
+        packet.fill(headerLength, records,
+                index + (long) RingLayout.payloadAt(kind, headerLength, payloadLength),
+                payloadLength, RingLayout.span(word));
+        return true;
+    }
+
+    /** @param likely the one that it mostly is */
+    private Gid gid(int at, Gid likely) {
+        long high = records.get(JAVA_LONG, at);
+        long low = records.get(JAVA_LONG, at + 8L);
+        return high == likely.high() && low == likely.low() ? likely : new Gid(high, low);
+    }
+
+    private void copyHeader(int at, int length, MemorySegment to) {
+        int copied = 0;
+        for (; copied + 8 <= length; copied += 8) {
+            to.set(JAVA_LONG_UNALIGNED, copied,
+                    records.get(JAVA_LONG_UNALIGNED, (long) at + copied));
+        }
+        if (copied < length) {
+            to.set(JAVA_INT, copied, records.get(JAVA_INT, (long) at + copied));
+        }
+    }
+
+    private void fail(SharedMemory.Handler handler) {
+        isBroken = true;
+        RingLayout.setInt(header, RingLayout.BROKEN, 1);
+        handler.onNonsense();
+    }
+
+    /** Tells the writer how much room it has. */
+    private void tell() {
+        toldPosition = position;
+        RingLayout.setLong(header, RingLayout.HEAD, position);
+    }
+
+    /** {@return whether the writer is to be woken, for it sleeps until there is room} To be asked after each {@link #read}. */
+    boolean takeWanted() {
+        // Who waits does so in front of a ring that is nearly full.
+        if (position - askedPosition < MUCH) {
+            return false;
+        }
+        askedPosition = position;
+        // The writer says that it waits, and looks again; this one has told it how far it is, and looks.
+        VarHandle.fullFence();
+        return RingLayout.getInt(header, RingLayout.WANTS_ROOM) != 0
+                && RingLayout.exchangeInt(header, RingLayout.WANTS_ROOM, 1, 0);
+    }
+
+    /** {@return the process that writes here, as it says} */
+    long process() {
+        return header.get(JAVA_LONG, RingLayout.OWNER_PROCESS);
+    }
+
+    /** {@return the file descriptor, in that process, by which it is woken} */
+    int wakeDescriptor() {
+        return header.get(JAVA_INT, RingLayout.OWNER_WAKE);
+    }
+
+    /** {@return whose ring it is} */
+    long owner() {
+        return RingLayout.getLong(header, RingLayout.OWNER);
+    }
+
+    /** {@return the prefix of the one whose ring it is} */
+    int ownerPrefix() {
+        return header.get(JAVA_INT, RingLayout.OWNER_PREFIX) & 0xff;
+    }
+
+    /** Its writer has gone, and all is read: gives the memory back, unless another one has taken the ring meanwhile. */
+    void reclaim(long gone, MailboxSystem system) {
+        if (RingLayout.exchangeLong(header, RingLayout.OWNER, gone, RingLayout.RECLAIMED)) {
+            RingLayout.setInt(header, RingLayout.ACTIVE, 0);
+            system.release(records);
+            RingLayout.setLong(header, RingLayout.OWNER, 0);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+package io.rdma4j.softnic.network.ring;
+
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.verbs.Gid;
+
+import java.lang.foreign.MemorySegment;
+
+import static io.rdma4j.softnic.network.ring.RingLayout.ADDRESSES_LENGTH;
+import static io.rdma4j.softnic.network.ring.RingLayout.CAPACITY;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+/** Writes packets into a ring that another process reads. For one thread at a time. */
+final class RingWriter {
+    private static final int MASK = CAPACITY - 1;
+
+    private final MemorySegment header;
+    private final MemorySegment records;
+    /** Bytes since ever. */
+    private long position;
+    /** How far the reader had come when it was last looked at. */
+    private long head;
+    private Gid source = Gid.ZERO;
+    private Gid destination = Gid.ZERO;
+
+    /**
+     * Goes on where whoever wrote into the ring before has stopped.
+     *
+     * @param header of the ring
+     * @param records its memory for records
+     * @throws IllegalStateException if what stands in it makes no sense
+     */
+    RingWriter(MemorySegment header, MemorySegment records) {
+        this.header = header;
+        this.records = records;
+        head = RingLayout.getLong(header, RingLayout.HEAD);
+        position = head;
+        if (head < 0 || (head & RingLayout.ALIGNMENT - 1) != 0) {
+            throw new IllegalStateException("no position: " + head);
+        }
+        for (long word = wordAt(position); word != 0; word = wordAt(position)) {
+            int length = RecordCheck.length(word, (int) position & MASK);
+            if (length < 0 || position + length - head > CAPACITY) {
+                throw new IllegalStateException("no record: " + word);
+            }
+            position += length;
+        }
+    }
+
+    private long wordAt(long at) {
+        return RingLayout.getLong(records, at & MASK);
+    }
+
+    /** {@return whether there is room for a record of any length} */
+    boolean hasRoom() {
+        return hasRoom(RingLayout.MAX_RECORD);
+    }
+
+    private boolean hasRoom(int length) {
+        long wanted = endOf(length);
+        if (wanted - head <= CAPACITY) {
+            return true;
+        }
+        look();
+        return wanted - head <= CAPACITY;
+    }
+
+    /** {@return the end of a record of some length} */
+    private long endOf(int length) {
+        // What is left at the end may have to be skipped, and the word behind the record is 0.
+        int rest = CAPACITY - ((int) position & MASK);
+        return position + length + RingLayout.ALIGNMENT + (rest < length ? rest : 0);
+    }
+
+    /** As {@link #hasRoom()}, for any thread; it may be wrong while another one writes. */
+    boolean hasRoomNow() {
+        long read = RingLayout.getLong(header, RingLayout.HEAD);
+        return endOf(RingLayout.MAX_RECORD) - read <= CAPACITY;
+    }
+
+    /** Looks how far the reader has come. What makes no sense it has not. */
+    private void look() {
+        long now = RingLayout.getLong(header, RingLayout.HEAD);
+        if (now > head && now <= position) {
+            head = now;
+        }
+    }
+
+    /** {@return how far the reader had come when it was last looked at} */
+    long head() {
+        return head;
+    }
+
+    /** {@return whether the reader has found no sense in the ring} */
+    boolean isBroken() {
+        return RingLayout.getInt(header, RingLayout.BROKEN) != 0;
+    }
+
+    /** {@return whether all that was written is read} */
+    boolean isEmpty() {
+        look();
+        return head == position;
+    }
+
+    /** What became of a packet. */
+    enum Outcome {
+        WRITTEN,
+        /** There is no room for it. */
+        FULL,
+        /** The memory of its payload is gone; nothing was written. */
+        PAYLOAD_GONE
+    }
+
+    /** Writes a packet. Its reader sees all of it, or nothing. */
+    Outcome write(OutgoingPacket packet) {
+        Gid from = packet.path().source();
+        Gid to = packet.path().destination();
+        boolean isAsBefore = to.equals(destination) && from.equals(source);
+        int kind = isAsBefore ? RingLayout.PACKET : RingLayout.PACKET_WITH_ADDRESSES;
+        int headerLength = packet.headerLength();
+        int payloadLength = packet.payloadLength();
+        int payloadAt = RingLayout.payloadAt(kind, headerLength, payloadLength);
+        int length = RingLayout.aligned(payloadAt + payloadLength);
+        if (!hasRoom(length)) {
+            return Outcome.FULL;
+        }
+        int index = (int) position & MASK;
+        int rest = CAPACITY - index;
+        boolean mustSkip = rest < length;
+        int at = mustSkip ? 0 : index;
+        if (!isAsBefore) {
+            writeAddresses(at + RingLayout.WORD_LENGTH, from, to);
+        }
+        writeHeader(packet.header(), headerLength, at + RingLayout.headerAt(kind));
+        if (!packet.copyPayloadTo(records, at + (long) payloadAt)) {
+            return Outcome.PAYLOAD_GONE;
+        }
+        source = from;
+        destination = to;
+        records.set(JAVA_LONG, at + length & MASK, 0);
+        RingLayout.setLong(records, at,
+                RingLayout.word(kind, headerLength, packet.span(), payloadLength));
+        if (mustSkip) {
+            RingLayout.setLong(records, index, RingLayout.word(RingLayout.SKIP, 0, 0, rest));
+            position += rest;
+        }
+        position += length;
+        return Outcome.WRITTEN;
+    }
+
+    private void writeAddresses(int at, Gid from, Gid to) {
+        records.set(JAVA_LONG, at, from.high());
+        records.set(JAVA_LONG, at + 8L, from.low());
+        records.set(JAVA_LONG, at + 16L, to.high());
+        records.set(JAVA_LONG, at + ADDRESSES_LENGTH - 8L, to.low());
+    }
+
+    /** Headers are short, and a multiple of four bytes. */
+    private void writeHeader(MemorySegment from, int length, int at) {
+        int copied = 0;
+        for (; copied + 8 <= length; copied += 8) {
+            records.set(JAVA_LONG_UNALIGNED, (long) at + copied,
+                    from.get(JAVA_LONG_UNALIGNED, copied));
+        }
+        if (copied < length) {
+            records.set(JAVA_INT, (long) at + copied, from.get(JAVA_INT, copied));
+        }
+    }
+}

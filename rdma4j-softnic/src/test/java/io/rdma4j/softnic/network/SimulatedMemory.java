@@ -1,0 +1,182 @@
+package io.rdma4j.softnic.network;
+
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.softnic.network.ring.Mailbox;
+import io.rdma4j.softnic.network.ring.MailboxSystem;
+import io.rdma4j.softnic.network.ring.PeerProcess;
+import io.rdma4j.softnic.network.ring.RingPath;
+import io.rdma4j.verbs.Gid;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import java.util.function.LongSupplier;
+
+/**
+ * Shared memory between the nodes of a {@link SimulatedNetwork}. Until {@link #meet} there is none; then packets take it,
+ * or, as a seed says, now this way and now that, and who reads does not always look.
+ */
+public final class SimulatedMemory {
+    private static final int RINGS = 8;
+
+    private final LongSupplier clock;
+    private final Map<Gid, OfNode> byAddress = new HashMap<>();
+    private final List<OfNode> nodes = new ArrayList<>();
+    private @Nullable Random random;
+    private double switching;
+    private double sloth;
+    private boolean isMet;
+    private int switches;
+
+    SimulatedMemory(LongSupplier clock) {
+        this.clock = clock;
+    }
+
+    /**
+     * From now on packets take the memory.
+     *
+     * @param seed decides what follows
+     * @param newSwitching the probability that the way changes before a packet
+     * @param newSloth the probability that a node does not look what has arrived
+     */
+    public void meet(long seed, double newSwitching, double newSloth) {
+        random = new Random(seed);
+        switching = newSwitching;
+        sloth = newSloth;
+        isMet = true;
+        nodes.forEach(OfNode::begin);
+    }
+
+    /** {@return how often the way has changed} */
+    public int switches() {
+        return switches;
+    }
+
+    /** {@return how many packets have taken it} */
+    public long received() {
+        return nodes.stream().mapToLong(node -> node.received).sum();
+    }
+
+    SharedMemory newNode() {
+        OfNode node = new OfNode();
+        nodes.add(node);
+        return node;
+    }
+
+    void open(SharedMemory node, Gid address) {
+        byAddress.put(address, (OfNode) node);
+    }
+
+    /** {@return whether something is to be read} */
+    boolean isPending() {
+        return isMet && nodes.stream().anyMatch(OfNode::isPending);
+    }
+
+    private boolean isSo(double probability) {
+        return probability > 0 && Objects.requireNonNull(random).nextDouble() < probability;
+    }
+
+    private final class OfNode implements SharedMemory, MailboxSystem {
+        private final Map<OfNode, RingPath> paths = new HashMap<>();
+        private final List<RingPath> unannounced = new ArrayList<>();
+        private @Nullable MemorySegment memory;
+        private @Nullable Mailbox mailbox;
+        private int version;
+        private boolean isTaken = true;
+        private long received;
+
+        void begin() {
+            memory = Arena.ofAuto().allocate(Mailbox.length(RINGS), 64);
+            mailbox = new Mailbox(memory, nodes.indexOf(this) + 1, this);
+            version++;
+        }
+
+        boolean isPending() {
+            boolean isPending = !Objects.requireNonNull(mailbox).beginSleep();
+            mailbox.endSleep();
+            return isPending;
+        }
+
+        @Override
+        public int version() {
+            if (isMet && isSo(switching)) {
+                isTaken = !isTaken;
+                switches++;
+                version++;
+            }
+            return version;
+        }
+
+        @Override
+        public @Nullable MemoryPath path(Path path, int queuePair) {
+            OfNode to = byAddress.get(path.destination());
+            return isMet && isTaken && to != null && to != this
+                    ? paths.computeIfAbsent(to, this::claim)
+                    : null;
+        }
+
+        private RingPath claim(OfNode to) {
+            int number = nodes.indexOf(this) + 1;
+            return Objects.requireNonNull(RingPath.claim(Objects.requireNonNull(to.memory),
+                    new RingPath.Owner(number, number, number, 0),
+                    Objects.requireNonNull(mailbox), new Peer(), unannounced, _ -> false,
+                    clock.getAsLong()));
+        }
+
+        @Override
+        public int receive(Handler handler, int budget) {
+            if (!isMet || isSo(sloth)) {
+                return 0;
+            }
+            int count = Objects.requireNonNull(mailbox).receive(handler, budget);
+            received += count;
+            return count;
+        }
+
+        @Override
+        public void flush() {
+            unannounced.forEach(RingPath::announce);
+            unannounced.clear();
+        }
+
+        @Override
+        public void wake(long process, int descriptor) {}
+
+        @Override
+        public boolean isDead(int prefix) {
+            return false;
+        }
+
+        @Override
+        public void release(MemorySegment pages) {
+            pages.fill((byte) 0);
+        }
+    }
+
+    /** Nobody sleeps in virtual time. */
+    private static final class Peer implements PeerProcess {
+        @Override
+        public boolean wake() {
+            return true;
+        }
+
+        @Override
+        public boolean isAlive() {
+            return true;
+        }
+
+        @Override
+        public void release(MemorySegment pages) {
+            pages.fill((byte) 0);
+        }
+
+        @Override
+        public void close() {}
+    }
+}

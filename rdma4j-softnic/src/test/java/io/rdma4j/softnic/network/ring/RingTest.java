@@ -1,0 +1,369 @@
+package io.rdma4j.softnic.network.ring;
+
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.softnic.network.PacketPort;
+import org.junit.jupiter.api.Test;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Random;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Packets from one process to another by a ring in shared memory. */
+class RingTest {
+    private static final long MS = 1_000_000;
+
+    private final Meeting meeting = new Meeting();
+    private final RingPath path = meeting.claim(1);
+
+    private void send(int number, int length) {
+        assertThat(path.send(meeting.packet(Meeting.WRITER, number, length), 0))
+                .isEqualTo(PacketPort.Sent.SENT);
+    }
+
+    // ---------------------------------------------------------------- packets
+
+    @Test
+    void packetsArriveWholeAndInOrder() {
+        int[] lengths = {0, 1, 63, 64, 511, 512, 4096, RingLayout.MAX_PAYLOAD};
+        for (int i = 0; i < lengths.length; i++) {
+            send(i, lengths[i]);
+        }
+        assertThat(meeting.receive(100)).isEqualTo(lengths.length);
+        for (int i = 0; i < lengths.length; i++) {
+            assertThat(meeting.received.get(i)).isEqualTo(i);
+            assertThat(meeting.payloads.get(i)).isEqualTo(Meeting.bytes(i, lengths[i]));
+            assertThat(meeting.sources.get(i)).isEqualTo(Meeting.WRITER);
+        }
+        assertThat(meeting.receive(100)).isZero();
+    }
+
+    @Test
+    void itGoesRoundManyTimes() {
+        Random random = new Random(5);
+        int next = 0;
+        for (int number = 0; number < 3_000; number++) {
+            int length = random.nextBoolean() ? random.nextInt(200) : random.nextInt(60_000);
+            while (!path.hasRoom(0)) {
+                meeting.receive(1);
+            }
+            send(number, length);
+            if (random.nextInt(4) == 0) {
+                meeting.receive(1 + random.nextInt(8));
+            }
+            for (; next < meeting.received.size(); next++) {
+                assertThat(meeting.received.get(next)).isEqualTo(next);
+            }
+            meeting.payloads.clear();
+        }
+        meeting.receive(10_000);
+        assertThat(meeting.received).hasSize(3_000);
+        assertThat(meeting.nonsense).isZero();
+    }
+
+    @Test
+    void severalPacketsGoAsOne() {
+        path.send(meeting.packet(Meeting.WRITER, 1, 8192, 2), 0);
+        meeting.receive(1);
+        assertThat(meeting.spans).containsExactly(2);
+        assertThat(meeting.payloads.getFirst()).hasSize(8192);
+    }
+
+    @Test
+    void addressesAreToldWhenTheyChange() {
+        send(1, 10);
+        path.send(meeting.packet(Meeting.OTHER_WRITER, 2, 10), 0);
+        path.send(meeting.packet(Meeting.OTHER_WRITER, 3, 10), 0);
+        send(4, 10);
+        meeting.receive(10);
+        assertThat(meeting.sources).containsExactly(Meeting.WRITER, Meeting.OTHER_WRITER,
+                Meeting.OTHER_WRITER, Meeting.WRITER);
+    }
+
+    @Test
+    void aPacketWhosePayloadIsGoneIsNotSeen() {
+        OutgoingPacket packet = new OutgoingPacket(
+                meeting.arena.allocate(Opcode.MAX_HEADER_LENGTH, 64))
+                .begin(Opcode.RC_WRITE_MIDDLE, Path.between(Meeting.WRITER, Meeting.READER), 7, 1,
+                        false, false);
+        Arena closed = Arena.ofConfined();
+        MemorySegment payload = closed.allocate(100);
+        packet.addPayload(payload, 0, 100);
+        closed.close();
+        assertThat(path.send(packet, 0)).isEqualTo(PacketPort.Sent.PAYLOAD_GONE);
+        send(2, 10);
+        meeting.receive(10);
+        assertThat(meeting.received).containsExactly(2);
+    }
+
+    @Test
+    void writersTakeTurns() {
+        RingPath other = meeting.claim(2);
+        for (int i = 0; i < 10; i++) {
+            send(i, 10);
+            other.send(meeting.packet(Meeting.OTHER_WRITER, 100 + i, 10), 0);
+        }
+        meeting.receive(4);
+        meeting.receive(4);
+        assertThat(meeting.received).contains(0, 100);
+        meeting.receive(100);
+        assertThat(meeting.received).hasSize(20);
+    }
+
+    // ---------------------------------------------------------------- room
+
+    private int fill() {
+        int sent = 0;
+        while (path.hasRoom(0)) {
+            send(sent++, 4096);
+        }
+        return sent;
+    }
+
+    @Test
+    void aRingIsBounded() {
+        int sent = fill();
+        assertThat(sent).isBetween(60, RingLayout.CAPACITY / 4096);
+        meeting.receive(1);
+        assertThat(path.hasRoom(0)).isFalse();
+        meeting.receive(40);
+        assertThat(path.hasRoom(0)).isTrue();
+    }
+
+    @Test
+    void aReaderThatStandsStillIsNotWaitedForAnyLonger() {
+        fill();
+        assertThat(path.hasRoom(50 * MS)).isFalse();
+        assertThat(path.hasRoom(101 * MS)).isTrue();
+        int lost = 0;
+        while (path.send(meeting.packet(Meeting.WRITER, 9, 4096), 0) != PacketPort.Sent.REFUSED) {
+            lost++;
+        }
+        assertThat(lost).isLessThan(40);
+        assertThat(path.isOpen()).isTrue();
+        meeting.receive(1000);
+        assertThat(path.hasRoom(200 * MS)).isTrue();
+        assertThat(path.send(meeting.packet(Meeting.WRITER, 10, 4096), 0))
+                .isEqualTo(PacketPort.Sent.SENT);
+    }
+
+    @Test
+    void aReaderThatIsSlowIsWaitedFor() {
+        fill();
+        PacketPort.Sent last = PacketPort.Sent.SENT;
+        while (last == PacketPort.Sent.SENT) {
+            last = path.send(meeting.packet(Meeting.WRITER, 9, 4096), 0);
+        }
+        for (int ms = 0; ms < 500; ms += 10) {
+            assertThat(path.hasRoom(ms * MS)).isFalse();
+            if (ms % 50 == 0) {
+                meeting.receive(1);
+            }
+        }
+    }
+
+    @Test
+    void aReaderThatHasDiedIsGivenUp() {
+        fill();
+        meeting.reader.isAlive = false;
+        assertThat(path.hasRoom(0)).isFalse();
+        assertThat(path.hasRoom(101 * MS)).isTrue();
+        assertThat(path.isOpen()).isFalse();
+        assertThat(path.send(meeting.packet(Meeting.WRITER, 9, 1), 0))
+                .isEqualTo(PacketPort.Sent.REFUSED);
+        assertThat(meeting.reader.closed).isOne();
+    }
+
+    @Test
+    void whoSleepsUntilThereIsRoomIsWoken() {
+        fill();
+        assertThat(meeting.own.beginSleep()).isTrue();
+        assertThat(path.sleeps()).isTrue();
+        meeting.receive(1000);
+        assertThat(meeting.wokenWriters).isOne();
+        meeting.receive(1000);
+        assertThat(meeting.wokenWriters).isOne();
+    }
+
+    @Test
+    void whoIsAsleepAlreadyWhenTheRingBecomesFullIsWokenToo() {
+        assertThat(meeting.own.beginSleep()).isTrue();
+        fill();
+        meeting.receive(1000);
+        assertThat(meeting.wokenWriters).isOne();
+    }
+
+    @Test
+    void whoDoesNotSleepIsNotWoken() {
+        fill();
+        meeting.receive(1000);
+        assertThat(meeting.wokenWriters).isZero();
+    }
+
+    @Test
+    void whoHasRoomMustNotSleep() {
+        fill();
+        meeting.receive(1000);
+        assertThat(path.sleeps()).isFalse();
+        assertThat(path.hasRoom(0)).isTrue();
+        assertThat(path.sleeps()).isTrue();
+    }
+
+    // ---------------------------------------------------------------- sleeping
+
+    @Test
+    void aReaderThatSleepsIsWokenOnce() {
+        assertThat(meeting.mailbox.beginSleep()).isTrue();
+        send(1, 10);
+        send(2, 10);
+        assertThat(meeting.unannounced).containsExactly(path);
+        path.announce();
+        assertThat(meeting.reader.woken).isOne();
+        path.announce();
+        assertThat(meeting.reader.woken).isOne();
+    }
+
+    @Test
+    void aReaderThatHasSomethingMustNotSleep() {
+        send(1, 10);
+        meeting.receive(0);
+        assertThat(meeting.mailbox.beginSleep()).isFalse();
+        path.announce();
+        assertThat(meeting.reader.woken).isZero();
+        meeting.receive(10);
+        assertThat(meeting.mailbox.beginSleep()).isTrue();
+    }
+
+    @Test
+    void aReaderThatCannotBeWokenHasDied() {
+        meeting.mailbox.receive(meeting, 1);
+        meeting.mailbox.beginSleep();
+        send(1, 10);
+        meeting.reader.isAlive = false;
+        path.announce();
+        assertThat(path.isOpen()).isFalse();
+    }
+
+    // ---------------------------------------------------------------- resting
+
+    @Test
+    void whatIsNotUsedGivesItsMemoryBack() {
+        send(1, 10);
+        meeting.receive(10);
+        assertThat(path.restDueNs()).isEqualTo(RingPath.REST_NS);
+        path.restIfDue(RingPath.REST_NS - 1);
+        assertThat(meeting.released).isZero();
+        path.restIfDue(RingPath.REST_NS);
+        assertThat(meeting.released).isOne();
+        assertThat(path.restDueNs()).isEqualTo(Long.MAX_VALUE);
+        meeting.receive(10);
+        assertThat(meeting.mailbox.sweepDueNs(0)).isEqualTo(Long.MAX_VALUE);
+        send(2, 60_000);
+        meeting.receive(10);
+        assertThat(meeting.received).containsExactly(1, 2);
+    }
+
+    @Test
+    void whatIsNotReadIsKept() {
+        send(1, 10);
+        path.restIfDue(RingPath.REST_NS);
+        assertThat(meeting.released).isZero();
+        assertThat(path.restDueNs()).isGreaterThan(2 * RingPath.REST_NS);
+        meeting.receive(10);
+        assertThat(meeting.received).containsExactly(1);
+    }
+
+    // ---------------------------------------------------------------- writers that come and go
+
+    @Test
+    void aRingIsOneWriters() {
+        meeting.claim(2);
+        meeting.claim(3);
+        meeting.claim(4);
+        assertThat(meeting.tryClaim(5)).isNull();
+        path.close();
+        assertThat(meeting.tryClaim(5)).isNotNull();
+    }
+
+    @Test
+    void theRingOfADeadWriterIsTaken() {
+        send(1, 10);
+        meeting.claim(2);
+        meeting.claim(3);
+        meeting.claim(4);
+        meeting.dead.add(1);
+        RingPath next = meeting.claim(5);
+        next.send(meeting.packet(Meeting.OTHER_WRITER, 2, 10), 0);
+        meeting.receive(10);
+        assertThat(meeting.received).containsExactly(1, 2);
+        assertThat(meeting.sources).containsExactly(Meeting.WRITER, Meeting.OTHER_WRITER);
+    }
+
+    @Test
+    void whatAWriterHasLeftIsReadAndItsMemoryGivenBack() {
+        send(1, 10);
+        path.close();
+        meeting.receive(0);
+        long dueNs = meeting.mailbox.sweepDueNs(0);
+        meeting.receive(10);
+        assertThat(meeting.received).containsExactly(1);
+        meeting.mailbox.sweepIfDue(dueNs);
+        assertThat(meeting.released).isOne();
+        meeting.receive(10);
+        assertThat(meeting.mailbox.sweepDueNs(dueNs)).isEqualTo(Long.MAX_VALUE);
+    }
+
+    @Test
+    void theMemoryOfADeadWriterIsGivenBack() {
+        send(1, 10);
+        meeting.receive(10);
+        long dueNs = meeting.mailbox.sweepDueNs(0);
+        meeting.mailbox.sweepIfDue(dueNs);
+        assertThat(meeting.released).isZero();
+        meeting.dead.add(1);
+        meeting.mailbox.sweepIfDue(meeting.mailbox.sweepDueNs(dueNs));
+        assertThat(meeting.released).isOne();
+        assertThat(meeting.claim(9).send(meeting.packet(Meeting.WRITER, 3, 9), 0))
+                .isEqualTo(PacketPort.Sent.SENT);
+        meeting.receive(10);
+        assertThat(meeting.received).containsExactly(1, 3);
+    }
+
+    // ---------------------------------------------------------------- nonsense
+
+    @Test
+    void nonsenseIsNotReadAndHarmsNoOtherRing() {
+        RingPath other = meeting.claim(2);
+        send(1, 10);
+        meeting.receive(10);
+        MemorySegment records = meeting.memory.asSlice(RingLayout.recordsAt(0),
+                RingLayout.CAPACITY);
+        records.fill((byte) 0x5a);
+        other.send(meeting.packet(Meeting.OTHER_WRITER, 2, 10), 0);
+        meeting.receive(10);
+        meeting.receive(10);
+        assertThat(meeting.nonsense).isOne();
+        assertThat(meeting.received).containsExactly(1, 2);
+        assertThat(meeting.mailbox.beginSleep()).isTrue();
+    }
+
+    @Test
+    void aBrokenRingIsGivenUpByItsWriterAndTakenByNobody() {
+        meeting.receive(1);
+        send(1, 10);
+        meeting.memory.asSlice(RingLayout.recordsAt(0), 64).fill((byte) 0x5a);
+        meeting.receive(10);
+        while (path.hasRoom(0)) {
+            path.send(meeting.packet(Meeting.WRITER, 1, 4096), 0);
+        }
+        assertThat(path.hasRoom(101 * MS)).isTrue();
+        assertThat(path.isOpen()).isFalse();
+        RingPath next = meeting.claim(7);
+        next.send(meeting.packet(Meeting.WRITER, 3, 10), 0);
+        meeting.receive(10);
+        assertThat(meeting.received).containsExactly(3);
+    }
+}
