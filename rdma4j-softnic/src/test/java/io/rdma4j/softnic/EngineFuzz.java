@@ -29,17 +29,26 @@ public final class EngineFuzz {
 
     /** What the fuzzer calls. */
     public static void fuzzerTestOneInput(byte[] input) throws Exception {
+        run(input, (choices, devices) -> FuzzPackets.byNetwork(devices));
+    }
+
+    /** How the packets of the input reach the devices. */
+    interface Way {
+        FuzzPackets.Carrier carrier(FuzzChoices choices, FuzzDevices devices);
+    }
+
+    static void run(byte[] input, Way way) throws Exception {
         ContainedDefects defects = ContainedDefects.listen();
         try {
-            new EngineFuzz(input).run(defects);
+            new EngineFuzz(input, way).run(defects);
         } finally {
             defects.close();
         }
     }
 
-    private EngineFuzz(byte[] input) throws Exception {
+    private EngineFuzz(byte[] input, Way way) throws Exception {
         choices = new FuzzChoices(input);
-        packets = new FuzzPackets(choices, devices);
+        packets = new FuzzPackets(choices, devices, way.carrier(choices, devices));
         application = new FuzzApplication(choices, devices, packets);
     }
 

@@ -11,35 +11,57 @@ import java.util.stream.Stream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What the fuzzer has found worth keeping, and a little of what it would start with. New inputs that fail go to
- * {@code src/test/resources/fuzz/engine}.
+ * What the fuzzers have found worth keeping, and a little of what they would start with. New inputs that fail go to
+ * {@code src/test/resources/fuzz}.
  */
 class FuzzCorpusTest {
+    private interface Target {
+        void run(byte[] input) throws Exception;
+    }
+
     @Test
     void keptInputsDoNoHarm() throws Exception {
-        List<Path> inputs;
-        try (Stream<Path> files = Files.list(Path.of("src/test/resources/fuzz/engine"))) {
-            inputs = files.sorted().toList();
-        }
-        assertThat(inputs).isNotEmpty();
-        for (Path input : inputs) {
-            feed(Files.readAllBytes(input), input.toString());
-        }
+        keptInputs("engine", EngineFuzz::fuzzerTestOneInput);
     }
 
     @Test
     void randomInputsDoNoHarm() {
+        randomInputs(EngineFuzz::fuzzerTestOneInput);
+    }
+
+    @Test
+    void keptInputsThroughMemoryDoNoHarm() throws Exception {
+        keptInputs("memory", MemoryFuzz::fuzzerTestOneInput);
+    }
+
+    @Test
+    void randomInputsThroughMemoryDoNoHarm() {
+        randomInputs(MemoryFuzz::fuzzerTestOneInput);
+    }
+
+    private static void keptInputs(String folder, Target target) throws Exception {
+        List<Path> inputs;
+        try (Stream<Path> files = Files.list(Path.of("src/test/resources/fuzz", folder))) {
+            inputs = files.sorted().toList();
+        }
+        assertThat(inputs).isNotEmpty();
+        for (Path input : inputs) {
+            feed(target, Files.readAllBytes(input), input.toString());
+        }
+    }
+
+    private static void randomInputs(Target target) {
         for (int seed = 0; seed < 300; seed++) {
             Random random = new Random(seed);
             byte[] input = new byte[random.nextInt(1500)];
             random.nextBytes(input);
-            feed(input, "seed " + seed);
+            feed(target, input, "seed " + seed);
         }
     }
 
-    private static void feed(byte[] input, String origin) {
+    private static void feed(Target target, byte[] input, String origin) {
         try {
-            EngineFuzz.fuzzerTestOneInput(input);
+            target.run(input);
         } catch (Exception | AssertionError e) {
             throw new AssertionError(origin, e);
         }

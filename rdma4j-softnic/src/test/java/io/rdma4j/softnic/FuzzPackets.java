@@ -4,6 +4,7 @@ import io.rdma4j.protocol.roce.wire.Icrc;
 import io.rdma4j.protocol.roce.wire.Layouts;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
+import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.work.Path;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.MemoryRegion;
@@ -29,11 +30,48 @@ final class FuzzPackets {
 
     private final FuzzChoices choices;
     private final FuzzDevices devices;
-    private final Icrc icrc = new Icrc();
+    private final Carrier carrier;
 
-    FuzzPackets(FuzzChoices choices, FuzzDevices devices) {
+    /** Brings bytes to a device. */
+    interface Carrier {
+        /**
+         * Brings it a packet.
+         *
+         * @param bytes the last four are for an ICRC
+         * @param headerLength how many of them are headers
+         */
+        void carry(Gid from, Gid to, byte[] bytes, int headerLength);
+
+        /** Brings it bytes that are a packet by chance only. */
+        void carry(Gid from, Gid to, byte[] bytes);
+    }
+
+    FuzzPackets(FuzzChoices choices, FuzzDevices devices, Carrier carrier) {
         this.choices = choices;
         this.devices = devices;
+        this.carrier = carrier;
+    }
+
+    /** {@return a carrier by the network: with the right ICRC} */
+    static Carrier byNetwork(FuzzDevices devices) {
+        Icrc icrc = new Icrc();
+        return new Carrier() {
+            @Override
+            public void carry(Gid from, Gid to, byte[] bytes, int headerLength) {
+                carry(from, to, bytes);
+            }
+
+            @Override
+            public void carry(Gid from, Gid to, byte[] bytes) {
+                int length = bytes.length - PacketView.ICRC_LENGTH;
+                if (length >= Opcode.BTH_LENGTH) {
+                    int crc = icrc.compute(from, to, Path.UDP_PORT, Path.UDP_PORT, 0,
+                            ByteBuffer.wrap(bytes), 0, length);
+                    MemorySegment.ofArray(bytes).set(Layouts.U32_LITTLE, length, crc);
+                }
+                devices.simulation.network.inject(from, to, bytes);
+            }
+        };
     }
 
     private static List<Opcode> of(Opcode.Service service) {
@@ -85,9 +123,9 @@ final class FuzzPackets {
             // Flags, version and padding of any value.
             bytes[1] = (byte) choices.u8();
         }
-        send(target.peerGid(),
+        carrier.carry(target.peerGid(),
                 choices.below(32) == 31 ? FuzzDevices.GROUP : FuzzDevices.gid(target.node()),
-                bytes);
+                bytes, packet.headerLength());
     }
 
     private Opcode opcode(FuzzDevices.Target target) {
@@ -199,7 +237,8 @@ final class FuzzPackets {
         packet.addPayload(MemorySegment.ofArray(message.array()), 0, message.capacity());
         byte[] bytes = new byte[packet.totalLength()];
         packet.copyTo(MemorySegment.ofArray(bytes), 0);
-        send(FuzzDevices.gid(devices.peer), FuzzDevices.gid(devices.victim), bytes);
+        carrier.carry(FuzzDevices.gid(devices.peer), FuzzDevices.gid(devices.victim), bytes,
+                packet.headerLength());
     }
 
     /** Bytes that are a packet by chance only. */
@@ -208,17 +247,6 @@ final class FuzzPackets {
         for (int i = 0; i < bytes.length - 4; i++) {
             bytes[i] = (byte) choices.u8();
         }
-        send(FuzzDevices.gid(devices.peer), FuzzDevices.gid(devices.victim), bytes);
-    }
-
-    /** Seals and sends; the last four bytes are for the ICRC. */
-    private void send(Gid from, Gid to, byte[] bytes) {
-        int length = bytes.length - 4;
-        if (length >= 12) {
-            int crc = icrc.compute(from, to, Path.UDP_PORT, Path.UDP_PORT, 0,
-                    ByteBuffer.wrap(bytes), 0, length);
-            MemorySegment.ofArray(bytes).set(Layouts.U32_LITTLE, length, crc);
-        }
-        devices.simulation.network.inject(from, to, bytes);
+        carrier.carry(FuzzDevices.gid(devices.peer), FuzzDevices.gid(devices.victim), bytes);
     }
 }

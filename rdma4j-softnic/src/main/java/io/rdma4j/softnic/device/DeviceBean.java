@@ -166,7 +166,7 @@ final class DeviceBean implements DeviceMXBean {
         Gid peer = queuePair.peer();
         return new QueuePairData(queuePair.number(), queuePair.type().name(),
                 queuePair.lastState().name(), peer == null ? "" : peer.address().getHostAddress(),
-                queuePair.peerNumber(), values(queuePair.counters()));
+                queuePair.peerNumber(), queuePair.way(), values(queuePair.counters()));
     }
 
     private static Map<String, Long> values(Counters counters) {

@@ -32,7 +32,10 @@ import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -72,7 +75,7 @@ public final class SoftNic
             - System.nanoTime();
     private final Set<SoftQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
     private DeviceOptions options = DeviceOptions.DEFAULT;
-    private String networkText = "";
+    private Map<String, String> details = Map.of();
     private @Nullable DeviceBean bean;
     private final DeviceListeners watchers = new DeviceListeners();
     /** Changed by {@link OpenDevices} alone, which lets one at a time; read by anybody. */
@@ -118,7 +121,7 @@ public final class SoftNic
         }
         nic.link.skipNetwork(loopback == Loopback.AUTO || loopback == Loopback.DIRECT);
         nic.options = options.device().withBackend(choice.kind()).withLoopback(loopback);
-        nic.networkText = choice.toString();
+        nic.details = details(choice, loopback);
         return nic;
     }
 
@@ -247,8 +250,20 @@ public final class SoftNic
     }
 
     @Override
-    public String networkText() {
-        return networkText;
+    public Map<String, String> details() {
+        return details;
+    }
+
+    private static Map<String, String> details(BackendChoice choice, Loopback loopback) {
+        Map<String, String> details = new LinkedHashMap<>();
+        details.put("network back-end", choice.toString());
+        details.put("loopback", loopback.text() + switch (loopback) {
+            case AUTO -> " (direct within the process, shared memory between processes)";
+            case DIRECT -> " (direct within the process, network between processes)";
+            case SHARED -> " (shared memory within the process and between processes)";
+            case NETWORK -> " (network within the process and between processes)";
+        });
+        return Collections.unmodifiableMap(details);
     }
 
     /** {@return how many contexts share it} */

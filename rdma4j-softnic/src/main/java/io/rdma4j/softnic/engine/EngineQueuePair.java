@@ -76,6 +76,11 @@ public abstract class EngineQueuePair implements QueuePairHost {
     long deadlineNs = DeadlineHeap.NEVER;
     int heapIndex = -1;
 
+    /** {@return how its messages travel at present, for people; empty if that is not known yet} For any thread. */
+    public String way() {
+        return "";
+    }
+
     /** A queue pair with these queues, which whoever made it gives to {@link Engine#attach}. */
     protected EngineQueuePair(Engine engine, int number, QueuePairQueues queues,
             Listener listener) {

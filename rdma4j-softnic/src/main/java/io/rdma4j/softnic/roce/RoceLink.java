@@ -17,6 +17,7 @@ import io.rdma4j.softnic.network.PacketHandler;
 import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.network.SharedMemory;
+import io.rdma4j.softnic.options.Loopback;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
@@ -378,6 +379,14 @@ public final class RoceLink implements Link {
         }
         MemoryPath way = queuePair.memoryPath();
         return way == null ? 1 : way.maxSegments();
+    }
+
+    /** {@return how the packets of a queue pair that is connected travel at present} For any thread. */
+    Loopback way(RoceQueuePair queuePair, Path path, int destination) {
+        if (staysHere(path, destination)) {
+            return Loopback.DIRECT;
+        }
+        return queuePair.memoryPath() == null ? Loopback.NETWORK : Loopback.SHARED;
     }
 
     /** {@return how many middle packets of a message may go as one on a path that leads to a network} */

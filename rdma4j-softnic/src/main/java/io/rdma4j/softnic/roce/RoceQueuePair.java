@@ -25,15 +25,17 @@ import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
+import java.util.Objects;
+
 /** A queue pair of RoCE: its protocol, and where its packets come from and go. For the engine's owner. */
 final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     private final RoceLink link;
     private final Opcode.Service service;
     private final RoceProtocol protocol;
-    private Path path = Path.NONE;
-    private int destination;
+    private volatile Path path = Path.NONE;
+    private volatile int destination;
     /** The way of the next packet through memory; of datagrams the way of the last. */
-    private @Nullable MemoryPath memoryPath;
+    private volatile @Nullable MemoryPath memoryPath;
     /** The {@link SharedMemory#version} that it was found for. */
     private int memoryVersion;
     private boolean isWayKnown;
@@ -102,7 +104,18 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
 
     /** A datagram takes a way. */
     void memoryPath(@Nullable MemoryPath way) {
-        memoryPath = way;
+        if (!Objects.equals(way, memoryPath)) {
+            memoryPath = way;
+        }
+    }
+
+    @Override
+    public String way() {
+        Path leading = path;
+        if (leading.equals(Path.NONE)) {
+            return "";
+        }
+        return link.way(this, leading, destination).text();
     }
 
     /** Finds the way of a queue pair that is connected. It changes between packets, never while one is made. */

@@ -9,6 +9,7 @@ import io.rdma4j.spi.CmContext;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 
+import java.util.Map;
 import java.util.Set;
 
 /** What the verbs' objects need of the open device they belong to. */
@@ -50,8 +51,8 @@ public interface NicServices extends CompletionRing.Clock {
     /** Gives device memory back. For the engine's owner. */
     void releaseDeviceMemory(long byteSize);
 
-    /** {@return which back-end reaches the network, and why, for people} */
-    String networkText();
+    /** {@return what is to be known of the device besides its attributes, by name, for people} */
+    Map<String, String> details();
 
     /** Says who wants to hear of lost addresses and of the end of the device. */
     void watch(CmContext.Watcher watcher);

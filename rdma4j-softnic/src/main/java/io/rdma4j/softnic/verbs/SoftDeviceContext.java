@@ -111,7 +111,7 @@ public final class SoftDeviceContext implements CmContext {
 
     @Override
     public Map<String, String> details() {
-        return Map.of("network back-end", nic.networkText());
+        return nic.details();
     }
 
     @Override

@@ -221,6 +221,11 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
         return peerNumber;
     }
 
+    /** {@return how its messages travel, empty if it is not connected} Any thread may ask. */
+    public String way() {
+        return engineSide.way();
+    }
+
     @Override
     public QueuePairAttributes query() throws RdmaException {
         return driver.call(nowNs -> {

@@ -53,6 +53,12 @@ public final class SimulatedMemory {
         nodes.forEach(OfNode::begin);
     }
 
+    /** {@return the mailbox of the node that has an address, null if none has} */
+    public @Nullable MemorySegment mailbox(Gid address) {
+        OfNode node = byAddress.get(address);
+        return node == null ? null : node.memory;
+    }
+
     /** {@return how often the way has changed} */
     public int switches() {
         return switches;

@@ -10,7 +10,8 @@ import java.util.Map;
  * @param state its state
  * @param peerAddress empty without a peer
  * @param peerNumber the number of the peer's queue pair, 0 without one
+ * @param way how its messages travel, empty if it is not connected
  * @param counters by name, in the order they are shown
  */
 record QueuePairReading(int number, String type, String state, String peerAddress, int peerNumber,
-        Map<String, Long> counters) {}
+        String way, Map<String, Long> counters) {}

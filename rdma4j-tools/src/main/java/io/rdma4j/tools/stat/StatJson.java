@@ -46,6 +46,7 @@ final class StatJson {
         object.put("state", pair.state());
         object.put("peer_address", pair.peerAddress());
         object.put("peer_number", pair.peerNumber());
+        object.put("way", pair.way());
         object.put("counters", pair.counters());
         return object;
     }

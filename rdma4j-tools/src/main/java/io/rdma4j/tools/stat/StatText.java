@@ -38,10 +38,11 @@ final class StatText {
         print("    ", key, device.counters());
         if (withPairs) {
             for (QueuePairReading pair : device.queuePairs()) {
-                out.printf("    queue pair 0x%06x %s %s%s%n", pair.number(), pair.type(),
+                out.printf("    queue pair 0x%06x %s %s%s%s%n", pair.number(), pair.type(),
                         pair.state(), pair.peerAddress().isEmpty() ? ""
                                 : String.format(", peer %s 0x%06x", pair.peerAddress(),
-                                        pair.peerNumber()));
+                                        pair.peerNumber()),
+                        pair.way().isEmpty() ? "" : ", way " + pair.way());
                 print("      ", key + "/" + pair.number(), pair.counters());
             }
         }

@@ -219,7 +219,7 @@ final class WatchedProcess implements Closeable {
             pairs.add(new QueuePairReading(value(pair, "number", Integer.class),
                     value(pair, "type", String.class), value(pair, "state", String.class),
                     value(pair, "peerAddress", String.class),
-                    value(pair, "peerNumber", Integer.class),
+                    value(pair, "peerNumber", Integer.class), value(pair, "way", String.class),
                     counters(value(pair, "counters", TabularData.class))));
         }
         return new DeviceReading(value(values, "Name", String.class),

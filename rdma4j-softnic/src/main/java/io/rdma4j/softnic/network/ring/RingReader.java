@@ -6,6 +6,7 @@ import io.rdma4j.verbs.Gid;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicLong;
 
 import static io.rdma4j.softnic.network.ring.RingLayout.CAPACITY;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
@@ -24,7 +25,8 @@ final class RingReader {
     private final MemorySegment records;
     /** Bytes since ever. Never read from the shared memory, where others could change it. */
     private long position;
-    private long toldPosition;
+    /** What the writer was told; who goes to sleep looks from there, in another thread. */
+    private final AtomicLong toldPosition = new AtomicLong();
     /** Where it was last asked whether the writer waits for room. */
     private long askedPosition;
     private Gid source = Gid.ZERO;
@@ -39,8 +41,7 @@ final class RingReader {
 
     /** {@return whether nothing is there to be read} For any thread. */
     boolean isEmpty() {
-        long at = RingLayout.getLong(header, RingLayout.HEAD);
-        return RingLayout.getLong(records, at & MASK) == 0;
+        return RingLayout.getLong(records, toldPosition.get() & MASK) == 0;
     }
 
     /** {@return whether it has found what makes no sense, and reads no more} */
@@ -76,11 +77,11 @@ final class RingReader {
                 count++;
             }
             position += length;
-            if (position - toldPosition >= SHARE) {
+            if (position - toldPosition.getPlain() >= SHARE) {
                 tell();
             }
         }
-        if (position != toldPosition) {
+        if (position != toldPosition.getPlain()) {
             tell();
         }
         return count;
@@ -131,7 +132,7 @@ final class RingReader {
 
     /** Tells the writer how much room it has. */
     private void tell() {
-        toldPosition = position;
+        toldPosition.setRelease(position);
         RingLayout.setLong(header, RingLayout.HEAD, position);
     }
 

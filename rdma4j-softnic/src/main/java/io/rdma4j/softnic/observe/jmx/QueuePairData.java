@@ -10,7 +10,9 @@ import java.util.Map;
  * @param state its state, such as {@code RTS}
  * @param peerAddress the address of its peer, empty without one
  * @param peerNumber the number of the peer's queue pair, 0 without one
+ * @param way how its messages travel: {@code direct} within the process, {@code shared} through memory that it shares with the
+ *        peer's, {@code network}; empty if it is not connected
  * @param counters its counters by their Linux names
  */
 public record QueuePairData(int number, String type, String state, String peerAddress,
-        int peerNumber, Map<String, Long> counters) {}
+        int peerNumber, String way, Map<String, Long> counters) {}

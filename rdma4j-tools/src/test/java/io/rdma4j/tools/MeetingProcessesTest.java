@@ -1,0 +1,100 @@
+package io.rdma4j.tools;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Two processes whose messages pass through memory that both have mapped. */
+@EnabledOnOs(OS.LINUX)
+class MeetingProcessesTest {
+    private static final String ADDRESS = CommandLineTest.ownLoopbackAddress();
+    private static final int LONGEST_END_S = 15;
+
+    private final Invocation tools = new Invocation();
+
+    private static Program echo(String loopback, String... arguments) throws Exception {
+        return Program.of(Echo.class, List.of("--enable-native-access=ALL-UNNAMED",
+                "-Drdma4j.loopback=" + loopback), List.of(arguments));
+    }
+
+    private static Program server(String loopback) throws Exception {
+        return echo(loopback, ADDRESS);
+    }
+
+    private static Program client(String loopback, Program server) throws Exception {
+        String line = server.lineWith("listening on port ");
+        Program client = echo(loopback, ADDRESS, line.substring(line.lastIndexOf(' ') + 1));
+        client.lineWith("begins");
+        return client;
+    }
+
+    private String wayOf(Program program) throws Exception {
+        // Its JVM shows its devices a moment after they are opened.
+        for (int i = 0; i < 50; i++) {
+            assertThat(tools.run("stat " + program.pid() + " --qp")).as(tools.err()).isZero();
+            if (tools.out().contains(", way ")) {
+                break;
+            }
+            Thread.sleep(100);
+        }
+        return tools.out();
+    }
+
+    private static void end(Program client) throws Exception {
+        client.tell("enough");
+        assertThat(client.awaitEnd()).as(client.text()).isZero();
+        assertThat(client.text()).containsPattern("answered [1-9]");
+    }
+
+    @Test
+    void theyDoSoByThemselves() throws Exception {
+        try (Program server = server("auto"); Program client = client("auto", server)) {
+            assertThat(wayOf(client)).contains(" RTS, peer 127.").contains(", way shared\n");
+            assertThat(wayOf(server)).contains(", way shared\n");
+            end(client);
+        }
+    }
+
+    @Test
+    void whoDoesNotWantItIsReachedByTheNetwork() throws Exception {
+        try (Program server = server("network"); Program client = client("auto", server)) {
+            assertThat(wayOf(client)).contains(", way network\n");
+            assertThat(wayOf(server)).contains(", way network\n");
+            end(client);
+        }
+    }
+
+    @Test
+    void aPeerThatIsStoppedForAWhileGoesOn() throws Exception {
+        try (Program server = server("auto"); Program client = client("auto", server)) {
+            signal("STOP", server);
+            Thread.sleep(300);
+            signal("CONT", server);
+            Thread.sleep(300);
+            end(client);
+        }
+    }
+
+    @Test
+    void aPeerThatIsKilledEndsTheConnectionAndNothingElse() throws Exception {
+        try (Program server = server("auto");
+                Program client = client("auto", server);
+                Program others = server("auto");
+                Program other = client("auto", others)) {
+            server.process().destroyForcibly().waitFor();
+            long startNs = System.nanoTime();
+            assertThat(client.awaitEnd()).as(client.text()).isNotZero();
+            assertThat(System.nanoTime() - startNs).isLessThan(LONGEST_END_S * 1_000_000_000L);
+            assertThat(client.text()).contains("RETRY_EXCEEDED_ERROR");
+            end(other);
+        }
+    }
+
+    private static void signal(String name, Program target) throws Exception {
+        assertThat(new ProcessBuilder("kill", "-" + name, target.pid()).start().waitFor()).isZero();
+    }
+}
