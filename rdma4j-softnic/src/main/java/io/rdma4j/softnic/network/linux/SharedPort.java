@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * This process's share of UDP port 4791: a prefix of numbers that no other process of the user has, its sockets in the
@@ -40,6 +41,9 @@ final class SharedPort implements PortSharing, AutoCloseable {
     /** Packets are on their way when the groups are mended; and strangers may send what is nobody's. */
     private static final long MIN_REST_NS = 1_000_000;
     private static final long MAX_REST_NS = 50_000_000;
+    /** Longer than a new process takes to run its program. */
+    private static final long MAX_STRANGER_NS = 500_000_000;
+    private static final long STRANGER_LOOK_NS = 1_000_000;
     static final String OPERATION = "share UDP port 4791";
     /** What names of files begin with; the network namespace follows. */
     private static final String NAME = "port4791-";
@@ -306,7 +310,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
             boolean isBound = false;
             try {
                 binding.bind(socket);
-                requireKnown(address, before.size() + 1);
+                isUncertain |= hadStrangers(address, before.size() + 1);
                 isBound = true;
             } finally {
                 if (!isBound) {
@@ -324,14 +328,27 @@ final class SharedPort implements PortSharing, AutoCloseable {
         }
     }
 
-    /** @throws RdmaException EADDRINUSE if there are sockets that are not in the table */
-    private void requireKnown(Gid address, int known) throws RdmaException {
+    /**
+     * {@return whether there were sockets that are not in the table, for a moment} A process that starts another one, which has
+     * copies of all its files until it runs its own program, keeps a socket alive so long that it has closed.
+     *
+     * @throws RdmaException EADDRINUSE if they are there for longer
+     */
+    private boolean hadStrangers(Gid address, int known) throws RdmaException {
         InetAddress local = address.address();
-        if (PortHolder.count(local, io.rdma4j.protocol.work.Path.UDP_PORT) > known) {
-            throw new RdmaException(Errno.EADDRINUSE, "open device", "UDP port 4791 of "
-                    + local.getHostAddress() + " is shared by processes that are not in " + file
-                    + ", which this one uses: start all of them with the same XDG_RUNTIME_DIR");
+        long untilNs = System.nanoTime() + MAX_STRANGER_NS;
+        boolean hadAny = false;
+        while (PortHolder.count(local, io.rdma4j.protocol.work.Path.UDP_PORT) > known) {
+            hadAny = true;
+            if (System.nanoTime() - untilNs > 0) {
+                throw new RdmaException(Errno.EADDRINUSE, "open device", "UDP port 4791 of "
+                        + local.getHostAddress() + " is shared by processes that are not in "
+                        + file + ", which this one uses: start all of them with the same"
+                        + " XDG_RUNTIME_DIR");
+            }
+            LockSupport.parkNanos(STRANGER_LOOK_NS);
         }
+        return hadAny;
     }
 
     /** Closes a socket, and lets the others know who takes its place. */

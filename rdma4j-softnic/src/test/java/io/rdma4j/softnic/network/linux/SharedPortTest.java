@@ -1,7 +1,9 @@
 package io.rdma4j.softnic.network.linux;
 
 import io.rdma4j.protocol.work.Path;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -19,11 +21,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
 
 import static io.rdma4j.softnic.network.linux.SocketOption.SOL_SOCKET;
 import static io.rdma4j.softnic.network.linux.SocketOption.SO_REUSEPORT;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Sockets that share the port of one address, each with a table of its own as another process would have it. */
 @EnabledOnOs(OS.LINUX)
@@ -237,6 +241,44 @@ class SharedPortTest {
             out.send(new DatagramPacket(packet, packet.length, ADDRESS, Path.UDP_PORT));
         }
         assertThat(large.received()).containsExactly((more << 16) | 5);
+        assertEachGetsItsOwn();
+    }
+
+    /** {@return a socket that is in no table} */
+    private LinuxSocket stranger() throws Exception {
+        LinuxSocket stranger = LinuxSocket.open(SocketAddress.AF_INET, memory);
+        stranger.set(SOL_SOCKET, SO_REUSEPORT, 1);
+        MemorySegment name = memory.allocate(SocketAddress.MAX_LENGTH, 8);
+        stranger.bind(name, SocketAddress.write(name, Gid.of(ADDRESS), Path.UDP_PORT, 0));
+        return stranger;
+    }
+
+    /** A process that is being started has copies of its parent's sockets until it runs its own program. */
+    @Test
+    void aSocketThatIsAboutToGoIsWaitedFor() throws Exception {
+        new Member();
+        new Member();
+        LinuxSocket going = stranger();
+        Thread closing = Thread.ofPlatform().start(() -> {
+            LockSupport.parkNanos(30_000_000);
+            going.close();
+        });
+        whileAllReceive(Member::new);
+        closing.join();
+        assertEachGetsItsOwn();
+    }
+
+    @Test
+    void aSocketOfAStrangerIsAnError() throws Exception {
+        LinuxSocket stranger = stranger();
+        try {
+            assertThatExceptionOfType(RdmaException.class).isThrownBy(Member::new)
+                    .withMessageContaining("processes that are not in")
+                    .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EADDRINUSE));
+        } finally {
+            stranger.close();
+        }
+        new Member();
         assertEachGetsItsOwn();
     }
 
