@@ -18,12 +18,26 @@ public final class AeronPingPong implements PairedWorkload {
     /** How many looks for a message there are to one for what the client has to do. */
     private static final int LOOKS = 1024;
 
-    /** Creates the workload. */
-    public AeronPingPong() {}
+    private final AeronSide.Way way;
+
+    /** @param way how the sides reach each other */
+    AeronPingPong(AeronSide.Way way) {
+        this.way = way;
+    }
+
+    /** {@return the workload over UDP} */
+    public static AeronPingPong overUdp() {
+        return new AeronPingPong(AeronSide::overUdp);
+    }
+
+    /** {@return the workload through memory} */
+    public static AeronPingPong inMemory() {
+        return new AeronPingPong(AeronSide::inMemory);
+    }
 
     @Override
     public void serve(Settings settings, IntConsumer ready) throws IOException {
-        try (Control control = Control.accept(ready); AeronSide side = new AeronSide(control, 0)) {
+        try (Control control = Control.accept(ready); AeronSide side = way.open(control, true)) {
             Player player = new Player(side, settings.sizeBytes());
             // A message of one byte ends it.
             while (player.await() > 1) {
@@ -35,7 +49,7 @@ public final class AeronPingPong implements PairedWorkload {
     @Override
     public Figures drive(Settings settings, int port) throws IOException {
         try (Control control = Control.connect(port);
-                AeronSide side = new AeronSide(control, 0)) {
+                AeronSide side = way.open(control, false)) {
             Player player = new Player(side, settings.sizeBytes());
             Latencies latencies = new Latencies();
             Stretch stretch = new Stretch(settings);

@@ -7,49 +7,115 @@ import io.aeron.driver.MediaDriver;
 import io.aeron.driver.ThreadingMode;
 import io.rdma4j.benchmarks.workload.Control;
 import org.agrona.concurrent.AgentInvoker;
+import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
-/** A media driver and a client that one thread drives, a publication to the peer and a subscription. */
+/** A client with a publication to the peer and a subscription, and the media driver that one thread drives with it. */
 final class AeronSide implements AutoCloseable {
     /** Aeron's largest over UDP. */
-    static final int LARGEST_MTU = 65504;
+    private static final int LARGEST_MTU = 65504;
 
     private static final int STREAM = 1001;
     private static final int TERM_LENGTH = 16 << 20;
     /** As much as an ordinary system gives without asking. */
     private static final int SOCKET_BUFFER = 2 << 20;
+    private static final String IN_MEMORY = "aeron:ipc";
 
-    private final MediaDriver driver;
+    /** Null on the side that uses the driver of the other. */
+    private final @Nullable MediaDriver driver;
+    private final @Nullable AgentInvoker driverInvoker;
     private final Aeron aeron;
-    private final AgentInvoker driverInvoker;
     private final AgentInvoker clientInvoker;
     private final Publication publication;
     private final Subscription subscription;
 
-    /** @param mtu bytes of a datagram, or 0 for Aeron's default */
-    AeronSide(Control control, int mtu) throws IOException {
-        MediaDriver.Context context = new MediaDriver.Context()
-                .threadingMode(ThreadingMode.INVOKER).dirDeleteOnStart(true)
-                .dirDeleteOnShutdown(true).publicationTermBufferLength(TERM_LENGTH)
-                .socketSndbufLength(SOCKET_BUFFER).socketRcvbufLength(SOCKET_BUFFER)
-                .initialWindowLength(SOCKET_BUFFER);
+    /** How the two sides reach each other. */
+    interface Way {
+        /** {@return a side that is connected to the other, to which the control leads} */
+        AeronSide open(Control control, boolean isServer) throws IOException;
+    }
+
+    /** Over UDP with Aeron's default MTU. */
+    static AeronSide overUdp(Control control, boolean isServer) throws IOException {
+        return overUdp(control, 0);
+    }
+
+    /** Over UDP with the largest datagrams. */
+    static AeronSide overUdpOfLargestMtu(Control control, boolean isServer) throws IOException {
+        return overUdp(control, LARGEST_MTU);
+    }
+
+    private static AeronSide overUdp(Control control, int mtu) throws IOException {
+        MediaDriver.Context context = context();
         if (mtu > 0) {
             context.mtuLength(mtu);
         }
-        driver = MediaDriver.launchEmbedded(context);
-        driverInvoker = driver.sharedAgentInvoker();
-        aeron = Aeron.connect(new Aeron.Context().aeronDirectoryName(driver.aeronDirectoryName())
-                .useConductorAgentInvoker(true).driverAgentInvoker(driverInvoker));
-        clientInvoker = aeron.conductorAgentInvoker();
+        MediaDriver driver = MediaDriver.launchEmbedded(context);
         int own = freePort();
         control.out().writeInt(own);
         int peer = control.in().readInt();
-        subscription = aeron.addSubscription(channel(own), STREAM);
-        publication = aeron.addPublication(channel(peer), STREAM);
+        return new AeronSide(control, driver, connect(driver), channel(own), STREAM,
+                channel(peer), STREAM);
+    }
+
+    /** Through memory, with one driver, which the server drives. */
+    static AeronSide inMemory(Control control, boolean isServer) throws IOException {
+        if (isServer) {
+            MediaDriver driver = MediaDriver
+                    .launchEmbedded(context().ipcTermBufferLength(TERM_LENGTH));
+            control.out().writeUTF(driver.aeronDirectoryName());
+            // The client needs the driver to become one.
+            while (control.in().available() == 0) {
+                driver.sharedAgentInvoker().invoke();
+            }
+            control.in().readByte();
+            return new AeronSide(control, driver, connect(driver), IN_MEMORY, STREAM, IN_MEMORY,
+                    STREAM + 1);
+        }
+        Aeron aeron = Aeron.connect(new Aeron.Context()
+                .aeronDirectoryName(control.in().readUTF()).useConductorAgentInvoker(true));
+        try {
+            Subscription subscription = aeron.addSubscription(IN_MEMORY, STREAM + 1);
+            Publication publication = aeron.addPublication(IN_MEMORY, STREAM);
+            control.out().writeByte('.');
+            return new AeronSide(control, null, aeron, subscription, publication);
+        } catch (IOException | RuntimeException e) {
+            aeron.close();
+            throw e;
+        }
+    }
+
+    private static MediaDriver.Context context() {
+        return new MediaDriver.Context().threadingMode(ThreadingMode.INVOKER)
+                .dirDeleteOnStart(true).dirDeleteOnShutdown(true)
+                .publicationTermBufferLength(TERM_LENGTH).socketSndbufLength(SOCKET_BUFFER)
+                .socketRcvbufLength(SOCKET_BUFFER).initialWindowLength(SOCKET_BUFFER);
+    }
+
+    private static Aeron connect(MediaDriver driver) {
+        return Aeron.connect(new Aeron.Context().aeronDirectoryName(driver.aeronDirectoryName())
+                .useConductorAgentInvoker(true)
+                .driverAgentInvoker(driver.sharedAgentInvoker()));
+    }
+
+    private AeronSide(Control control, MediaDriver driver, Aeron aeron, String from, int fromStream,
+            String to, int toStream) throws IOException {
+        this(control, driver, aeron, aeron.addSubscription(from, fromStream),
+                aeron.addPublication(to, toStream));
+    }
+
+    private AeronSide(Control control, @Nullable MediaDriver driver, Aeron aeron,
+            Subscription subscription, Publication publication) throws IOException {
+        this.driver = driver;
+        driverInvoker = driver == null ? null : driver.sharedAgentInvoker();
+        this.aeron = aeron;
+        clientInvoker = aeron.conductorAgentInvoker();
+        this.subscription = subscription;
+        this.publication = publication;
         while (!publication.isConnected() || !subscription.isConnected()) {
             work();
         }
@@ -84,18 +150,22 @@ final class AeronSide implements AutoCloseable {
 
     /** Lets the driver send and receive. */
     void work() {
-        driverInvoker.invoke();
+        workFast();
         clientInvoker.invoke();
     }
 
     /** Lets the driver send and receive, when the client has nothing to ask of it. */
     void workFast() {
-        driverInvoker.invoke();
+        if (driverInvoker != null) {
+            driverInvoker.invoke();
+        }
     }
 
     @Override
     public void close() {
         aeron.close();
-        driver.close();
+        if (driver != null) {
+            driver.close();
+        }
     }
 }

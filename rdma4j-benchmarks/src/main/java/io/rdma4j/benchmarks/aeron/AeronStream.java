@@ -20,24 +20,35 @@ public final class AeronStream implements PairedWorkload {
     /** How many messages or polls there are to one turn of the driver. */
     private static final int BATCH = 32;
 
-    private final int mtu;
+    private static final int LARGEST_MESSAGE = 1 << 20;
 
-    /** @param mtu bytes of a datagram, or 0 for Aeron's default */
-    public AeronStream(int mtu) {
-        this.mtu = mtu;
+    private final AeronSide.Way way;
+
+    private AeronStream(AeronSide.Way way) {
+        this.way = way;
     }
 
-    /** {@return the workload with the largest datagrams} */
-    public static AeronStream ofLargestMtu() {
-        return new AeronStream(AeronSide.LARGEST_MTU);
+    /** {@return the workload over UDP with Aeron's default MTU} */
+    public static AeronStream overUdp() {
+        return new AeronStream(AeronSide::overUdp);
+    }
+
+    /** {@return the workload over UDP with the largest datagrams} */
+    public static AeronStream overUdpOfLargestMtu() {
+        return new AeronStream(AeronSide::overUdpOfLargestMtu);
+    }
+
+    /** {@return the workload through memory} */
+    public static AeronStream inMemory() {
+        return new AeronStream(AeronSide::inMemory);
     }
 
     @Override
     public void serve(Settings settings, IntConsumer ready) throws IOException {
         try (Control control = Control.accept(ready);
-                AeronSide side = new AeronSide(control, mtu)) {
+                AeronSide side = way.open(control, true)) {
             UnsafeBuffer target = new UnsafeBuffer(
-                    ByteBuffer.allocateDirect(Math.max(settings.sizeBytes(), mtu)));
+                    ByteBuffer.allocateDirect(LARGEST_MESSAGE));
             FragmentHandler handler = (buffer, offset, length, header) -> target.putBytes(0, buffer,
                     offset, length);
             int turns = 0;
@@ -54,7 +65,7 @@ public final class AeronStream implements PairedWorkload {
     @Override
     public Figures drive(Settings settings, int port) throws IOException {
         try (Control control = Control.connect(port);
-                AeronSide side = new AeronSide(control, mtu)) {
+                AeronSide side = way.open(control, false)) {
             Publication publication = side.publication();
             int length = Math.min(settings.sizeBytes(), publication.maxPayloadLength());
             UnsafeBuffer message = new UnsafeBuffer(ByteBuffer.allocateDirect(length));

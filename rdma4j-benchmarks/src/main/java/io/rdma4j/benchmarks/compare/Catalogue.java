@@ -37,6 +37,17 @@ final class Catalogue {
     static final String FABRIC_LATENCY = "libfabric-latency";
     static final String AERON_LATENCY = "aeron-latency";
     static final String AERON_RATE = "aeron-rate";
+    static final String SHARED_WRITE = "rdma4j-shared-write-1MiB";
+    static final String SHARED_LATENCY = "rdma4j-shared-send-latency";
+    static final String SHARED_LATENCY_EVENTS = "rdma4j-shared-send-latency-events";
+    static final String SHARED_RATE = "rdma4j-shared-write-rate";
+    static final String UCX_MEMORY_PUT = "ucx-memory-put";
+    static final String UCX_MEMORY_STREAM = "ucx-memory-stream";
+    static final String UCX_MEMORY_LATENCY = "ucx-memory-latency";
+    static final String MEMORY_FLOOR = "memory-floor";
+
+    private static final String BY_NETWORK = "-Drdma4j.loopback=network";
+    private static final String BY_MEMORY = "-Drdma4j.loopback=shared";
 
     private static final int MEBIBYTE = 1 << 20;
     private static final int SMALL = 64;
@@ -55,6 +66,7 @@ final class Catalogue {
         bandwidth();
         latency();
         rate();
+        memory();
         capacity();
     }
 
@@ -146,6 +158,43 @@ final class Catalogue {
                 Repertoire.AERON_STREAM, messages(SMALL));
     }
 
+    /** Between two processes through memory that both have mapped. */
+    private void memory() {
+        shared(SHARED_WRITE, "WRITE, 1 MiB, shared memory", Quantity.BYTES_PER_SECOND,
+                Repertoire.RDMA_WRITE, messages(MEBIBYTE));
+        shared("rdma4j-shared-read-1MiB", "READ, 1 MiB, shared memory",
+                Quantity.BYTES_PER_SECOND, Repertoire.RDMA_READ, messages(MEBIBYTE));
+        shared("rdma4j-shared-send-1MiB", "SEND, 1 MiB, shared memory",
+                Quantity.BYTES_PER_SECOND, Repertoire.RDMA_SEND, messages(MEBIBYTE));
+        shared(SHARED_LATENCY, "SEND, 64 B, polling, shared memory", Quantity.LATENCY_NS,
+                Repertoire.RDMA_PING_PONG, messages(SMALL));
+        shared(SHARED_LATENCY_EVENTS, "SEND, 64 B, events, shared memory", Quantity.LATENCY_NS,
+                Repertoire.RDMA_PING_PONG, messages(SMALL).withEvents());
+        shared(SHARED_RATE, "WRITE, 64 B, depth 128, lists of 64, shared memory",
+                Quantity.MESSAGES_PER_SECOND, Repertoire.RDMA_WRITE,
+                messages(SMALL).withDepth(128, 64));
+        peer(MEMORY_FLOOR, "shared-memory floor", "ping-pong, 64 B, polling",
+                Quantity.LATENCY_NS, Repertoire.MEMORY_FLOOR, messages(SMALL));
+        peer("aeron-ipc-latency", "Aeron IPC", "ping-pong, 64 B, polling", Quantity.LATENCY_NS,
+                Repertoire.AERON_IPC_PING_PONG, messages(SMALL));
+        peer("aeron-ipc-stream", "Aeron IPC", "as large as it takes them",
+                Quantity.BYTES_PER_SECOND, Repertoire.AERON_IPC_STREAM, messages(MEBIBYTE));
+        peer("aeron-ipc-rate", "Aeron IPC", "64 B messages", Quantity.MESSAGES_PER_SECOND,
+                Repertoire.AERON_IPC_STREAM, messages(SMALL));
+        trials.add(new Trial(UCX_MEMORY_PUT, "UCX posix", "put, 1 MiB",
+                Quantity.BYTES_PER_SECOND, Tools.ucxMemoryPut(MEBIBYTE, seconds)));
+        trials.add(new Trial(UCX_MEMORY_STREAM, "UCX posix", "messages, 1 MiB",
+                Quantity.BYTES_PER_SECOND, Tools.ucxMemoryStream(MEBIBYTE, seconds)));
+        trials.add(new Trial(UCX_MEMORY_LATENCY, "UCX posix", "ping-pong, 64 B, polling",
+                Quantity.LATENCY_NS, Tools.ucxMemoryPingPong(SMALL, seconds)));
+    }
+
+    private void shared(String id, String work, Quantity chief, Repertoire workload,
+            Settings settings) {
+        trials.add(new Trial(id, RDMA4J, work, chief,
+                JavaRunner.pair(workload, settings).with(BY_MEMORY)));
+    }
+
     private void capacity() {
         trials.add(new Trial(IN_PROCESS, RDMA4J, "WRITE within a process, 1 MiB",
                 Quantity.BYTES_PER_SECOND,
@@ -178,6 +227,8 @@ final class Catalogue {
 
     private void peer(String id, String who, String work, Quantity chief, Repertoire workload,
             Settings settings) {
-        trials.add(new Trial(id, who, work, chief, JavaRunner.pair(workload, settings)));
+        // Two processes of one machine would not use the network otherwise.
+        trials.add(new Trial(id, who, work, chief,
+                JavaRunner.pair(workload, settings).with(BY_NETWORK)));
     }
 }

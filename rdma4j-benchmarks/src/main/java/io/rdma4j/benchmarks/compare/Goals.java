@@ -53,9 +53,23 @@ final class Goals {
                 new Goal("CPU of an open, idle device with 1,000 connected queue pairs",
                         Kind.TARGET, Catalogue.IDLE_THOUSAND, Quantity.CPU_SHARE, null,
                         Bound.AT_MOST, 1),
+                least("shared memory: SEND latency, 64 B, polling, against UCX posix", Kind.TARGET,
+                        Catalogue.SHARED_LATENCY, Catalogue.UCX_MEMORY_LATENCY, 1.5),
+                least("… by events, against blocking TCP in Java", Kind.TARGET,
+                        Catalogue.SHARED_LATENCY_EVENTS, Catalogue.TCP_LATENCY, 0.5),
+                most("… WRITE bandwidth, 1 MiB, against messages of UCX posix",
+                        Catalogue.SHARED_WRITE, Catalogue.UCX_MEMORY_STREAM, 1.0),
+                most("… against `iperf3 -C cubic`", Catalogue.SHARED_WRITE,
+                        Catalogue.IPERF_CUBIC, 1.0),
+                new Goal("… against puts of UCX posix", Kind.AIM, Catalogue.SHARED_WRITE,
+                        Quantity.BYTES_PER_SECOND, Catalogue.UCX_MEMORY_PUT, Bound.AT_LEAST, 1.0),
+                new Goal("… rate of 64 B WRITEs, depth 128, posted in lists", Kind.TARGET,
+                        Catalogue.SHARED_RATE, Quantity.MESSAGES_PER_SECOND, null,
+                        Bound.AT_LEAST, 6),
                 nothing("allocation per WRITE of 1 MiB", Catalogue.WRITE_1M),
                 nothing("allocation per READ of 1 MiB", Catalogue.READ_1M),
-                nothing("allocation per SEND of 64 B, ping-pong", Catalogue.SEND_LATENCY));
+                nothing("allocation per SEND of 64 B, ping-pong", Catalogue.SEND_LATENCY),
+                nothing("… through shared memory", Catalogue.SHARED_LATENCY));
     }
 
     private static Goal most(String what, String trial, String against, double limit) {

@@ -14,6 +14,7 @@ import java.util.regex.Pattern;
 final class Tools {
     private static final Map<String, String> UCX_OVER_TCP = Map.of("UCX_TLS", "tcp",
             "UCX_NET_DEVICES", "lo");
+    private static final Map<String, String> UCX_IN_MEMORY = Map.of("UCX_TLS", "posix,self");
     private static final Pattern RECEIVED = Pattern.compile(
             "\"sum_received\":.*?\"bits_per_second\":\\s*([0-9.e+]+)", Pattern.DOTALL);
     /** The columns of ucx_perftest's line of values. */
@@ -23,6 +24,8 @@ final class Tools {
     /** What each measures a second, roughly; they count messages, not time. */
     private static final int UCX_PUTS = 1_000;
     private static final int UCX_ROUNDS = 80_000;
+    private static final int UCX_MEMORY_MESSAGES = 8_000;
+    private static final int UCX_MEMORY_ROUNDS = 1_000_000;
     private static final int FABRIC_ROUNDS = 20_000;
 
     private Tools() {}
@@ -51,13 +54,38 @@ final class Tools {
 
     /** UCX puts of a size. */
     static Runner ucxPut(int sizeBytes, double seconds) {
-        return ucx("ucp_put_bw", sizeBytes, (int) (UCX_PUTS * seconds), values -> new Figures()
-                .with(Quantity.BYTES_PER_SECOND, values[UCX_MESSAGES] * sizeBytes));
+        return ucxStream("ucp_put_bw", UCX_OVER_TCP, sizeBytes, UCX_PUTS * seconds);
     }
 
     /** UCX messages to and fro. */
     static Runner ucxPingPong(int sizeBytes, double seconds) {
-        return ucx("tag_lat", sizeBytes, (int) (UCX_ROUNDS * seconds), values -> new Figures()
+        return ucxPingPong(UCX_OVER_TCP, sizeBytes, UCX_ROUNDS * seconds);
+    }
+
+    /** UCX puts of a size into memory that both processes have mapped. */
+    static Runner ucxMemoryPut(int sizeBytes, double seconds) {
+        return ucxStream("ucp_put_bw", UCX_IN_MEMORY, sizeBytes, UCX_MEMORY_MESSAGES * seconds);
+    }
+
+    /** UCX messages of a size through memory. */
+    static Runner ucxMemoryStream(int sizeBytes, double seconds) {
+        return ucxStream("tag_bw", UCX_IN_MEMORY, sizeBytes, UCX_MEMORY_MESSAGES * seconds);
+    }
+
+    /** UCX messages to and fro through memory. */
+    static Runner ucxMemoryPingPong(int sizeBytes, double seconds) {
+        return ucxPingPong(UCX_IN_MEMORY, sizeBytes, UCX_MEMORY_ROUNDS * seconds);
+    }
+
+    private static Runner ucxStream(String test, Map<String, String> environment, int sizeBytes,
+            double count) {
+        return ucx(test, environment, sizeBytes, (int) count, values -> new Figures()
+                .with(Quantity.BYTES_PER_SECOND, values[UCX_MESSAGES] * sizeBytes));
+    }
+
+    private static Runner ucxPingPong(Map<String, String> environment, int sizeBytes,
+            double count) {
+        return ucx("tag_lat", environment, sizeBytes, (int) count, values -> new Figures()
                 .with(Quantity.LATENCY_NS, values[UCX_MEDIAN_US] * 1000));
     }
 
@@ -65,12 +93,13 @@ final class Tools {
         Figures of(double[] values);
     }
 
-    private static Runner ucx(String test, int sizeBytes, int count, Columns columns) {
+    private static Runner ucx(String test, Map<String, String> environment, int sizeBytes,
+            int count, Columns columns) {
         return new ToolRunner(Tool.UCX, List.of("-p", "PORT"),
                 List.of("127.0.0.1", "-p", "PORT", "-t", test, "-s", Integer.toString(sizeBytes),
                         "-n", Integer.toString(count), "-w", Integer.toString(count / 4), "-f",
                         "-v"),
-                UCX_OVER_TCP, lines -> {
+                environment, lines -> {
                     for (String line : lines.reversed()) {
                         String[] words = line.split(",", -1);
                         if (words.length == UCX_COLUMNS && !line.contains("_")) {

@@ -2,6 +2,7 @@ package io.rdma4j.benchmarks.side;
 
 import io.rdma4j.benchmarks.aeron.AeronPingPong;
 import io.rdma4j.benchmarks.aeron.AeronStream;
+import io.rdma4j.benchmarks.memory.MemoryFloor;
 import io.rdma4j.benchmarks.netty.NettyPingPong;
 import io.rdma4j.benchmarks.netty.NettyStream;
 import io.rdma4j.benchmarks.rdma.Connections;
@@ -59,6 +60,12 @@ public enum Repertoire {
     AERON_STREAM,
     /** The same with the largest datagrams. */
     AERON_STREAM_LARGEST,
+    /** Messages by Aeron through memory, to and fro. */
+    AERON_IPC_PING_PONG,
+    /** Messages by Aeron through memory, as many as go through. */
+    AERON_IPC_STREAM,
+    /** Messages through memory that both processes have mapped, to and fro. */
+    MEMORY_FLOOR,
     /** UCX puts, as many as go through. */
     JUCX_PUT;
 
@@ -80,9 +87,12 @@ public enum Repertoire {
             case UDP_FLOOR -> new UdpFloor();
             case NETTY_PING_PONG -> new NettyPingPong();
             case NETTY_STREAM -> new NettyStream();
-            case AERON_PING_PONG -> new AeronPingPong();
-            case AERON_STREAM -> new AeronStream(0);
-            case AERON_STREAM_LARGEST -> AeronStream.ofLargestMtu();
+            case AERON_PING_PONG -> AeronPingPong.overUdp();
+            case AERON_STREAM -> AeronStream.overUdp();
+            case AERON_STREAM_LARGEST -> AeronStream.overUdpOfLargestMtu();
+            case AERON_IPC_PING_PONG -> AeronPingPong.inMemory();
+            case AERON_IPC_STREAM -> AeronStream.inMemory();
+            case MEMORY_FLOOR -> new MemoryFloor();
             case JUCX_PUT -> new JucxPut();
         };
     }

@@ -10,11 +10,18 @@ public interface RoceHost extends QueuePairHost {
     default void peerIsReady() {}
 
     /**
-     * {@return how many packets of one message, whichever, may be sent as one on a path} More than 1 if it leads back
-     * to the same device, where nothing limits them. See {@link OutgoingPacket#span(int)}.
+     * {@return how many packets of one message, whichever, may be sent as one on a path} More than 1 if it leads through
+     * memory, to the same device or to another process. See {@link OutgoingPacket#span(int)}.
+     *
+     * @param mtu bytes of a packet's payload
      */
-    default int maxSegments(Path path) {
+    default int maxSegments(Path path, int mtu) {
         return 1;
+    }
+
+    /** {@return whether a path loses nothing for want of room, but holds up the queue pair} */
+    default boolean isLossless(Path path) {
+        return false;
     }
 
     /**

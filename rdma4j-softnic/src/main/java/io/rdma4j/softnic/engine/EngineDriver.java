@@ -39,8 +39,8 @@ public final class EngineDriver {
     private static final long POSTING_NS = 100_000;
     /** When a round is due that has more to do. */
     static final long AT_ONCE = Long.MIN_VALUE;
-    /** After so many polls without a datagram the peer may be waiting for this very processor. */
-    private static final int PATIENT_POLLS = 16;
+    /** After so long without a packet the peer may be waiting for this very processor. */
+    private static final long PATIENCE_NS = 10_000;
     /** How long who sleeps looks after timers by itself after traffic, so that none has to wake it. */
     private static final long RECENT_NS = 1_000_000_000;
     private static final long RECENT_SLEEP_NS = 5_000_000;
@@ -65,8 +65,8 @@ public final class EngineDriver {
     /** Written before the time. */
     private long lastPollerId;
     private volatile long lastPostNs;
-    /** Pollers share it without any order: it need not be exact. */
-    private int vainPolls;
+    /** When a poll found something last. Pollers share it without any order: it need not be exact. */
+    private long lastFoundNs;
     private volatile long lastTrafficNs;
     private volatile long asleepUntilNs = Long.MIN_VALUE;
     private volatile boolean isEnded;
@@ -86,6 +86,7 @@ public final class EngineDriver {
         lastPostNs = nowNs - POSTING_NS;
         lastTrafficNs = nowNs;
         lastRoundNs = nowNs;
+        lastFoundNs = nowNs;
         waiters = new EngineWaiters(this, nowNs);
         background = name == null ? null : new BackgroundThread(this, waiters, name, nowNs);
     }
@@ -235,9 +236,10 @@ public final class EngineDriver {
     /** A thread polls: runs one round if nobody else does. */
     public void poll() {
         if (waitingTasks > 0 || !owner.tryLock()) {
-            notePoll(clock.getAsLong());
+            long nowNs = clock.getAsLong();
+            notePoll(nowNs);
             Thread.onSpinWait();
-            giveWay(true);
+            giveWay(true, nowNs);
             return;
         }
         long nowNs;
@@ -265,7 +267,7 @@ public final class EngineDriver {
         } else {
             wakeIfDueEarlier(nowNs);
         }
-        giveWay(isVain);
+        giveWay(isVain, nowNs);
     }
 
     private void notePoll(long nowNs) {
@@ -275,12 +277,10 @@ public final class EngineDriver {
 
     /** Lets others use the processor if what is awaited is late. */
     @SuppressWarnings("ThreadPriorityCheck") // Nothing but speed depends on it.
-    private void giveWay(boolean isVain) {
+    private void giveWay(boolean isVain, long nowNs) {
         if (!isVain) {
-            vainPolls = 0;
-        } else if (vainPolls < PATIENT_POLLS) {
-            vainPolls++;
-        } else {
+            lastFoundNs = nowNs;
+        } else if (nowNs - lastFoundNs > PATIENCE_NS) {
             Thread.yield();
         }
     }
@@ -330,7 +330,7 @@ public final class EngineDriver {
                 lastTrafficNs = nowNs;
                 takeDoorbells(nowNs);
                 work(nowNs);
-                lastPostNs = clock.getAsLong();
+                lastPostNs = nowNs;
             } finally {
                 letGo();
             }

@@ -10,8 +10,8 @@ public interface MemoryPath {
     /** {@return whether it leads anywhere still: the other process may have gone} It does not come back. */
     boolean isOpen();
 
-    /** {@return how many packets of a message {@link #send} takes as one} See {@link OutgoingPacket#span(int)}. */
-    int maxSegments();
+    /** {@return the bytes of a message that {@link #send} takes as one packet} See {@link OutgoingPacket#span(int)}. */
+    int maxPayload();
 
     /**
      * {@return whether it takes the longest packet now} If not, whoever reads there is slow, and it is worth waiting. It

@@ -372,13 +372,14 @@ public final class RoceLink implements Link {
      *
      * @param queuePair that sends, and is connected
      * @param destination the queue pair that the path leads to
+     * @param mtu bytes of a packet's payload
      */
-    int maxSegments(RoceQueuePair queuePair, Path path, int destination) {
+    int maxSegments(RoceQueuePair queuePair, Path path, int destination, int mtu) {
         if (staysHere(path, destination)) {
             return MAX_OWN_SEGMENTS;
         }
         MemoryPath way = queuePair.memoryPath();
-        return way == null ? 1 : way.maxSegments();
+        return way == null ? 1 : way.maxPayload() / mtu;
     }
 
     /** {@return how the packets of a queue pair that is connected travel at present} For any thread. */

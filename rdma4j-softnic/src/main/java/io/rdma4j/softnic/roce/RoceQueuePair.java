@@ -140,8 +140,13 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     }
 
     @Override
-    public int maxSegments(Path to) {
-        return link.maxSegments(this, to, destination);
+    public int maxSegments(Path to, int mtu) {
+        return link.maxSegments(this, to, destination, mtu);
+    }
+
+    @Override
+    public boolean isLossless(Path to) {
+        return memoryPath() != null;
     }
 
     @Override

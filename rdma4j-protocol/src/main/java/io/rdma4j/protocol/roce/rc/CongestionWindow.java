@@ -15,7 +15,11 @@ final class CongestionWindow {
     private static final int MAXIMUM = 512;
     private static final int COLLAPSED = 2;
 
+    /** On a path that loses nothing, and holds up who sends too much by itself. */
+    private static final int LOSSLESS = 4096;
+
     private int packets;
+    private boolean isLossless;
     private int threshold;
     private int acknowledged;
     private long recoveryEnd;
@@ -35,8 +39,14 @@ final class CongestionWindow {
         isCollapsed = false;
     }
 
+    /** {@return how many packets may be in flight} */
     int packets() {
-        return packets;
+        return isLossless && !isCollapsed ? LOSSLESS : packets;
+    }
+
+    /** Says whether the path holds up who sends too much, and loses nothing. */
+    void lossless(boolean isSo) {
+        isLossless = isSo;
     }
 
     /** So many packets were acknowledged; {@code una} is the oldest that is not. */

@@ -97,7 +97,7 @@ final class RcAttributes {
         if (left == 1) {
             return 1;
         }
-        int whole = host.maxSegments(path);
+        int whole = host.maxSegments(path, mtu);
         if (whole > 1) {
             return (int) Math.min(whole, left);
         }

@@ -146,6 +146,7 @@ final class RcRequester {
     }
 
     boolean pollTransmit(OutgoingPacket out, long nowNs) {
+        congestion.lossless(host.isLossless(attributes.path));
         RetransmissionCause cause = askWanted;
         if (cause != null) {
             askWanted = null;

@@ -3,7 +3,6 @@ package io.rdma4j.softnic.network.ring;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.softnic.network.MemoryPath;
 import io.rdma4j.softnic.network.PacketPort;
-import io.rdma4j.verbs.Mtu;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
@@ -25,6 +24,8 @@ public final class RingPath implements MemoryPath {
     static final long PATIENCE_NS = 100_000_000;
     /** How long nothing is sent until the memory is given back. */
     static final long REST_NS = 1_000_000_000;
+    /** To copy it takes longer than to find out whether the reader sleeps. */
+    private static final int LONG_PAYLOAD = 8192;
     private static final long LONGEST_REST_NS = 60_000_000_000L;
 
     /** Who writes: what it says of itself in the ring. */
@@ -120,8 +121,8 @@ public final class RingPath implements MemoryPath {
     }
 
     @Override
-    public int maxSegments() {
-        return RingLayout.MAX_PAYLOAD / Mtu.MTU_4096.bytes();
+    public int maxPayload() {
+        return RingLayout.MAX_PAYLOAD;
     }
 
     @Override
@@ -185,6 +186,11 @@ public final class RingPath implements MemoryPath {
                     isUnannounced = true;
                     unannounced.add(this);
                 }
+                if (packet.payloadLength() >= LONG_PAYLOAD) {
+                    // The reader copies it while the next one is written.
+                    VarHandle.fullFence();
+                    wakeReader();
+                }
                 yield PacketPort.Sent.SENT;
             }
             case PAYLOAD_GONE -> PacketPort.Sent.PAYLOAD_GONE;
@@ -195,6 +201,10 @@ public final class RingPath implements MemoryPath {
     /** Wakes the reader if it sleeps. Behind a fence behind all that was sent. */
     public void announce() {
         isUnannounced = false;
+        wakeReader();
+    }
+
+    private void wakeReader() {
         if (!isClosed && RingLayout.getInt(mailbox, RingLayout.ASLEEP_AT) != 0
                 && RingLayout.exchangeInt(mailbox, RingLayout.ASLEEP_AT, 1, 0) && !peer.wake()) {
             close();
