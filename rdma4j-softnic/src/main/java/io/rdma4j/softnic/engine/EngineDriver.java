@@ -40,7 +40,7 @@ public final class EngineDriver {
     /** When a round is due that has more to do. */
     static final long AT_ONCE = Long.MIN_VALUE;
     /** After so long without a packet the peer may be waiting for this very processor. */
-    private static final long PATIENCE_NS = 10_000;
+    private static final long PATIENCE_NS = 3_000;
     /** How long who sleeps looks after timers by itself after traffic, so that none has to wake it. */
     private static final long RECENT_NS = 1_000_000_000;
     private static final long RECENT_SLEEP_NS = 5_000_000;

@@ -129,9 +129,10 @@ public final class SimulatedMemory {
 
         private RingPath claim(OfNode to) {
             int number = nodes.indexOf(this) + 1;
-            return Objects.requireNonNull(RingPath.claim(Objects.requireNonNull(to.memory),
+            MemorySegment there = Objects.requireNonNull(to.memory);
+            return Objects.requireNonNull(RingPath.claim(there,
                     new RingPath.Owner(number, number, number, 0),
-                    Objects.requireNonNull(mailbox), new Peer(), unannounced, _ -> false,
+                    Objects.requireNonNull(mailbox), new Peer(there), unannounced, _ -> false,
                     clock.getAsLong()));
         }
 
@@ -167,6 +168,17 @@ public final class SimulatedMemory {
 
     /** Nobody sleeps in virtual time. */
     private static final class Peer implements PeerProcess {
+        private final MemorySegment mailbox;
+
+        Peer(MemorySegment mailbox) {
+            this.mailbox = mailbox;
+        }
+
+        @Override
+        public MemorySegment map(long offset, long length) {
+            return mailbox.asSlice(offset, length);
+        }
+
         @Override
         public boolean wake() {
             return true;

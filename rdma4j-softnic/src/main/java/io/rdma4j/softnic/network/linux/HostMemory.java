@@ -68,12 +68,12 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
         seenChanges = table.changes() - 1;
         pages = SharedPages.create("rdma4j-mailbox", LENGTH);
         try {
+            mailbox = new Mailbox(pages.map(0, LENGTH), nonce, this);
             pipe = WakePipe.create();
         } catch (LinuxSocket.Refused e) {
             pages.close();
             throw e;
         }
-        mailbox = new Mailbox(pages.memory(), nonce, this);
     }
 
     private static long newNonce() {
@@ -206,8 +206,8 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
         Peer peer = null;
         try {
             peer = new Peer(entry);
-            RingPath path = Mailbox.is(peer.pages.memory(), entry.nonce())
-                    ? RingPath.claim(peer.pages.memory(), new RingPath.Owner(nonce,
+            RingPath path = Mailbox.is(peer.head, entry.nonce())
+                    ? RingPath.claim(peer.head, new RingPath.Owner(nonce,
                             shared.prefix(), process, pipe.readable()), mailbox, peer,
                             unannounced, this::isDead, nowNs)
                     : null;
@@ -226,17 +226,30 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
     /** The process that reads another mailbox. */
     private final class Peer implements PeerProcess {
         private final MailboxTable.Entry entry;
-        final SharedPages pages;
+        private final SharedPages pages;
+        /** What the mailbox begins with. */
+        final MemorySegment head;
         private final WakePipe waker;
 
         Peer(MailboxTable.Entry entry) throws LinuxSocket.Refused {
             this.entry = entry;
-            waker = WakePipe.open(entry.process(), entry.wake());
+            pages = SharedPages.open(entry.process(), entry.memory(), LENGTH);
             try {
-                pages = SharedPages.open(entry.process(), entry.memory(), LENGTH);
+                head = pages.map(0, Mailbox.headLength());
+                waker = WakePipe.open(entry.process(), entry.wake());
             } catch (LinuxSocket.Refused e) {
-                waker.close();
+                pages.close();
                 throw e;
+            }
+        }
+
+        @Override
+        public @Nullable MemorySegment map(long offset, long length) {
+            try {
+                return pages.map(offset, length);
+            } catch (LinuxSocket.Refused e) {
+                LOG.log(System.Logger.Level.DEBUG, "a ring cannot be mapped", e);
+                return null;
             }
         }
 

@@ -76,10 +76,10 @@ final class MemoryCalls {
     }
 
     /** mmap(2), to be read and written by all who map it. {@return the address, -1 if it fails} */
-    static long mapShared(int descriptor, long length) {
+    static long mapShared(int descriptor, long offset, long length) {
         try {
             MemorySegment address = (MemorySegment) MMAP.invokeExact(MemorySegment.NULL, length,
-                    PROT_READ_WRITE, MAP_SHARED, descriptor, 0L);
+                    PROT_READ_WRITE, MAP_SHARED, descriptor, offset);
             return address.address() == MAP_FAILED ? -1 : address.address();
         } catch (Throwable t) {
             throw unexpected(t);

@@ -19,12 +19,9 @@ final class SharedPages implements AutoCloseable {
 
     private final int descriptor;
     private final Arena arena = Arena.ofShared();
-    private final MemorySegment memory;
 
-    private SharedPages(int descriptor, long address, long length) {
+    private SharedPages(int descriptor) {
         this.descriptor = descriptor;
-        memory = MemorySegment.ofAddress(address).reinterpret(length, arena,
-                pages -> MemoryCalls.unmap(pages.address(), length));
     }
 
     /** Makes pages of zeros, which take no memory until they are used. */
@@ -34,7 +31,7 @@ final class SharedPages implements AutoCloseable {
             require(MemoryCalls.ftruncate(made, length), "ftruncate");
             LinuxSocket.Refused.unlessDone(
                     new LinuxCalls(call).fcntl(made, F_ADD_SEALS, SEALS), "fcntl F_ADD_SEALS");
-            return map(made, length);
+            return new SharedPages(made);
         } catch (LinuxSocket.Refused e) {
             close(made);
             throw e;
@@ -42,11 +39,11 @@ final class SharedPages implements AutoCloseable {
     }
 
     /**
-     * Maps the pages of another process.
+     * Opens the pages of another process.
      *
      * @param process its number
      * @param number of the file descriptor that it has of them
-     * @throws LinuxSocket.Refused if there are no pages of this length there, or this process may not map them
+     * @throws LinuxSocket.Refused if there are no pages of this length there, or this process may not have them
      */
     static SharedPages open(long process, int number, long length) throws LinuxSocket.Refused {
         int opened = ProcessFiles.open(process, number, "/memfd:", O_RDWR | O_CLOEXEC);
@@ -56,19 +53,25 @@ final class SharedPages implements AutoCloseable {
                     || MemoryCalls.length(opened) != length) {
                 throw new LinuxSocket.Refused(LinuxCalls.EINVAL, "fcntl F_GET_SEALS");
             }
-            return map(opened, length);
+            return new SharedPages(opened);
         } catch (LinuxSocket.Refused e) {
             close(opened);
             throw e;
         }
     }
 
-    private static SharedPages map(int file, long length) throws LinuxSocket.Refused {
-        long address = MemoryCalls.mapShared(file, length);
+    /**
+     * Maps some of them until they are closed.
+     *
+     * @param offset a multiple of the system's pages
+     */
+    MemorySegment map(long offset, long length) throws LinuxSocket.Refused {
+        long address = MemoryCalls.mapShared(descriptor, offset, length);
         if (address == -1) {
             throw new LinuxSocket.Refused(LinuxCalls.EACCES, "mmap");
         }
-        return new SharedPages(file, address, length);
+        return MemorySegment.ofAddress(address).reinterpret(length, arena,
+                pages -> MemoryCalls.unmap(pages.address(), length));
     }
 
     private static int require(int result, String call) throws LinuxSocket.Refused {
@@ -76,10 +79,6 @@ final class SharedPages implements AutoCloseable {
             throw new LinuxSocket.Refused(LinuxCalls.EACCES, call);
         }
         return result;
-    }
-
-    MemorySegment memory() {
-        return memory;
     }
 
     /** {@return the file descriptor by which other processes find them} */

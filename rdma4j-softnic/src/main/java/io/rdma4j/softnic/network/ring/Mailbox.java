@@ -38,15 +38,22 @@ public final class Mailbox {
     public Mailbox(MemorySegment memory, long nonce, MailboxSystem system) {
         this.memory = memory;
         this.system = system;
-        rings = new RingReader[RingLayout.rings(memory)];
+        int ringCount = RingLayout.ringsOf(memory.byteSize());
+        rings = new RingReader[ringCount];
         memory.set(JAVA_INT, RingLayout.VERSION_AT, RingLayout.VERSION);
         memory.set(JAVA_LONG, RingLayout.NONCE_AT, nonce);
+        memory.set(JAVA_INT, RingLayout.RINGS_AT, ringCount);
         RingLayout.setLong(memory, RingLayout.MAGIC_AT, RingLayout.MAGIC);
     }
 
     /** {@return the bytes of a mailbox of so many rings, 256 at most; few of the bytes are ever used} */
     public static long length(int rings) {
         return RingLayout.mailboxLength(rings);
+    }
+
+    /** {@return the bytes in front of the records, which is what others have to map of it} */
+    public static long headLength() {
+        return RingLayout.RECORDS_AT;
     }
 
     /** {@return whether memory is the mailbox of a nonce} */

@@ -8,11 +8,11 @@ import java.lang.invoke.VarHandle;
  * Where things stand in the memory of a {@link Mailbox}, and how a record begins.
  *
  * <pre>
- *      0  magic, version, nonce
+ *      0  magic, version, nonce, number of rings
  *     64  asleep: whoever writes something clears it, and wakes the reader
  *    128  changes: counts rings that were claimed, or are used again, or rest
  *   4096  for each ring 256 bytes: a part that its writer writes, and one that the reader writes
- *  69632  the records of each ring
+ * 131072  the records of each ring: a multiple of every system's pages
  * </pre>
  *
  * <p>A record starts with a word that is 0 until the record is complete; its writer sees to that before it completes the one in
@@ -26,6 +26,7 @@ final class RingLayout {
     static final long MAGIC_AT = 0;
     static final long VERSION_AT = 8;
     static final long NONCE_AT = 16;
+    static final long RINGS_AT = 24;
     static final long ASLEEP_AT = 64;
     static final long CHANGES_AT = 128;
 
@@ -33,8 +34,8 @@ final class RingLayout {
     private static final long HEADER_LENGTH = 256;
     /** Written by the writer: whose ring it is, as the nonce of its own mailbox; 0 for nobody's. */
     static final long OWNER = 0;
-    /** In the place of an owner: the reader gives the memory of a ring back whose writer has gone. */
-    static final long RECLAIMED = -1;
+    /** In the place of an owner: who has put it there changes what the ring says. */
+    static final long CHANGING = -1;
     static final long OWNER_PROCESS = 8;
     static final long OWNER_WAKE = 16;
     static final long OWNER_PREFIX = 20;
@@ -49,7 +50,7 @@ final class RingLayout {
 
     /** For the headers of all rings there can be. */
     private static final int MOST_RINGS = 256;
-    private static final long RECORDS_AT = HEADERS_AT + MOST_RINGS * HEADER_LENGTH;
+    static final long RECORDS_AT = 1 << 17;
     /** Of the records of a ring: small enough to stay in a processor's cache. */
     static final int CAPACITY = 1 << 19;
 
@@ -87,9 +88,14 @@ final class RingLayout {
         return recordsAt(rings);
     }
 
-    /** {@return how many rings a mailbox has} */
+    /** {@return how many rings a mailbox of a length has} */
+    static int ringsOf(long length) {
+        return (int) ((length - RECORDS_AT) / CAPACITY);
+    }
+
+    /** {@return how many rings a mailbox has, as it says} */
     static int rings(MemorySegment mailbox) {
-        return (int) ((mailbox.byteSize() - RECORDS_AT) / CAPACITY);
+        return Math.clamp(mailbox.get(ValueLayout.JAVA_INT, RINGS_AT), 0, MOST_RINGS);
     }
 
     static MemorySegment header(MemorySegment mailbox, int ring) {

@@ -35,7 +35,6 @@ public final class RingPath implements MemoryPath {
     private final MemorySegment header;
     private final MemorySegment records;
     private final RingWriter writer;
-    private final Owner owner;
     private final PeerProcess peer;
     private final Mailbox own;
     /** Those that were sent something since their readers were last looked after. */
@@ -59,17 +58,22 @@ public final class RingPath implements MemoryPath {
         this.own = own;
         this.header = header;
         this.records = records;
-        this.owner = owner;
         this.peer = peer;
         writer = new RingWriter(header, records);
         lastProgressNs = nowNs;
         lastSentNs = nowNs;
         isResting = true;
+        header.set(JAVA_LONG, RingLayout.OWNER_PROCESS, owner.process());
+        header.set(JAVA_INT, RingLayout.OWNER_WAKE, owner.wakeDescriptor());
+        header.set(JAVA_INT, RingLayout.OWNER_PREFIX, owner.prefix());
+        RingLayout.setInt(header, RingLayout.WANTS_ROOM, 0);
+        RingLayout.setLong(header, RingLayout.OWNER, owner.nonce());
     }
 
     /**
      * Takes a ring of a mailbox.
      *
+     * @param mailbox its first {@link Mailbox#headLength} bytes at least; the rest is mapped by the peer
      * @param own the mailbox of who writes, for who goes to sleep says so there
      * @param unannounced receives the path when something was sent, and its reader is to be looked after
      * @param isDead whether the process of a prefix is known to have ended; asked if all rings are taken
@@ -90,29 +94,23 @@ public final class RingPath implements MemoryPath {
             long before = RingLayout.getLong(header, RingLayout.OWNER);
             int prefix = header.get(JAVA_INT, RingLayout.OWNER_PREFIX) & 0xff;
             boolean isFree = before == 0
-                    || (before != RingLayout.RECLAIMED && mayBeTakenFrom.test(prefix));
-            if (isFree && RingLayout.getInt(header, RingLayout.BROKEN) == 0
-                    && RingLayout.exchangeLong(header, RingLayout.OWNER, before, owner.nonce())) {
-                MemorySegment records = mailbox.asSlice(RingLayout.recordsAt(ring),
-                        RingLayout.CAPACITY);
+                    || (before != RingLayout.CHANGING && mayBeTakenFrom.test(prefix));
+            if (isFree && RingLayout.getInt(header, RingLayout.BROKEN) == 0 && RingLayout
+                    .exchangeLong(header, RingLayout.OWNER, before, RingLayout.CHANGING)) {
+                MemorySegment records = peer.map(RingLayout.recordsAt(ring), RingLayout.CAPACITY);
+                if (records == null) {
+                    RingLayout.setLong(header, RingLayout.OWNER, before);
+                    return null;
+                }
                 try {
-                    RingPath path = new RingPath(mailbox, header, records, owner, own, peer,
-                            unannounced, nowNs);
-                    path.begin();
-                    return path;
+                    return new RingPath(mailbox, header, records, owner, own, peer, unannounced,
+                            nowNs);
                 } catch (IllegalStateException noSense) {
                     RingLayout.setLong(header, RingLayout.OWNER, before);
                 }
             }
         }
         return null;
-    }
-
-    private void begin() {
-        header.set(JAVA_LONG, RingLayout.OWNER_PROCESS, owner.process());
-        header.set(JAVA_INT, RingLayout.OWNER_WAKE, owner.wakeDescriptor());
-        header.set(JAVA_INT, RingLayout.OWNER_PREFIX, owner.prefix());
-        RingLayout.setInt(header, RingLayout.WANTS_ROOM, 0);
     }
 
     @Override

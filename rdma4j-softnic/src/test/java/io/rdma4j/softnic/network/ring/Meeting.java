@@ -56,6 +56,11 @@ final class Meeting implements MailboxSystem, SharedMemory.Handler {
         }
 
         @Override
+        public MemorySegment map(long offset, long length) {
+            return memory.asSlice(offset, length);
+        }
+
+        @Override
         public boolean isAlive() {
             return isAlive;
         }
