@@ -13,11 +13,14 @@ public interface MemoryPath {
     /** {@return the bytes of a message that {@link #send} takes as one packet} See {@link OutgoingPacket#span(int)}. */
     int maxPayload();
 
-    /**
-     * {@return whether it takes the longest packet now} If not, whoever reads there is slow, and it is worth waiting. It
-     * takes packets, which are lost, if it stands still for long.
-     */
+    /** {@return whether it takes the longest packet now, or leads nowhere any more} If not, whoever reads there is slow. */
     boolean hasRoom(long nowNs);
+
+    /**
+     * {@return whether it has had no room for so long, although its reader lives, that who may lose packets should not wait any
+     * longer} What is sent is lost then, as at a full socket.
+     */
+    boolean isStandingStill();
 
     /** Sends a packet, whose bytes are read before this returns. It has left then, but its reader may have to be woken. */
     PacketPort.Sent send(OutgoingPacket packet, long nowNs);

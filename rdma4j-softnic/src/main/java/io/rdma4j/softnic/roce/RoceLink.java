@@ -39,6 +39,8 @@ public final class RoceLink implements Link {
     private static final System.Logger LOG = System.getLogger(RoceLink.class.getName());
     /** A full socket says nothing when it has room again: look soon. */
     private static final long RETRY_FULL_NS = 1_000_000;
+    /** Who reads shared memory tells when there is room again, unless it has died. */
+    private static final long LOOK_AFTER_NS = 50_000_000;
     /** 1 MiB at the longest path MTU: short enough for others to get their turn. */
     private static final int MAX_OWN_SEGMENTS = RegisteredMemory.MAX_ACCESS
             / Mtu.MTU_4096.bytes();
@@ -218,8 +220,7 @@ public final class RoceLink implements Link {
             return true;
         }
         queuePair.findMemoryPath(shared);
-        MemoryPath way = queuePair.memoryPath();
-        if (way == null || way.hasRoom(engine.timeNs())) {
+        if (mayGoOn(queuePair, engine.timeNs())) {
             return true;
         }
         if (!heldUp.contains(queuePair)) {
@@ -231,11 +232,17 @@ public final class RoceLink implements Link {
     /** Queue pairs go on to send where there is room again. */
     private void goOnWithHeldUp(long nowNs) {
         for (int i = heldUp.size() - 1; i >= 0; i--) {
-            MemoryPath way = heldUp.get(i).memoryPath();
-            if (way == null || way.hasRoom(nowNs)) {
+            if (mayGoOn(heldUp.get(i), nowNs)) {
                 engine.touched(heldUp.remove(i));
             }
         }
+    }
+
+    /** {@return whether a queue pair can send} Reliable ones wait for a reader that lives: its packets would only come again. */
+    private static boolean mayGoOn(RoceQueuePair queuePair, long nowNs) {
+        MemoryPath way = queuePair.memoryPath();
+        return way == null || way.hasRoom(nowNs)
+                || (way.isStandingStill() && queuePair.service() != Opcode.Service.RC);
     }
 
     private boolean pollTransmit(RoceQueuePair queuePair) {
@@ -421,9 +428,22 @@ public final class RoceLink implements Link {
     @Override
     public long deadlineNs() {
         long earliest = Math.min(network.nextDueNs(), management.deadlineNs());
-        return isPortFull || !heldUp.isEmpty()
-                ? Math.min(earliest, engine.timeNs() + RETRY_FULL_NS)
-                : earliest;
+        if (isPortFull || !heldUp.isEmpty()) {
+            boolean isPatient = !isPortFull && isAnyStandingStill();
+            earliest = Math.min(earliest,
+                    engine.timeNs() + (isPatient ? LOOK_AFTER_NS : RETRY_FULL_NS));
+        }
+        return earliest;
+    }
+
+    private boolean isAnyStandingStill() {
+        for (int i = 0; i < heldUp.size(); i++) {
+            MemoryPath way = heldUp.get(i).memoryPath();
+            if (way != null && way.isStandingStill()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     @Override

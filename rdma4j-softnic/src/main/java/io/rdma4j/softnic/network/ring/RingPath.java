@@ -16,11 +16,11 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 /**
  * The way to a mailbox of another process: a ring in it that is this device's for as long as it wants it.
  *
- * <p>A reader that is slow makes its writers wait. One that stands still for {@link #PATIENCE_NS} is waited for no longer:
- * what is sent to it is lost, as at a socket that is full, until it goes on.
+ * <p>A reader that is slow makes its writers wait. If one stands still for {@link #PATIENCE_NS} it is looked after, and writers
+ * that need not wait lose what they send, as at a socket that is full, until it goes on.
  */
 public final class RingPath implements MemoryPath {
-    /** How long a reader may stand still until it is not waited for any more, and looked after. */
+    /** How long a reader may stand still until it is looked after. */
     static final long PATIENCE_NS = 100_000_000;
     /** How long nothing is sent until the memory is given back. */
     static final long REST_NS = 1_000_000_000;
@@ -142,7 +142,12 @@ public final class RingPath implements MemoryPath {
         } else {
             lookAfterReader(nowNs);
         }
-        return isStandingStill || isClosed;
+        return isClosed;
+    }
+
+    @Override
+    public boolean isStandingStill() {
+        return isStandingStill;
     }
 
     private void waitForRoom() {

@@ -134,10 +134,12 @@ class RingTest {
     }
 
     @Test
-    void aReaderThatStandsStillIsNotWaitedForAnyLonger() {
+    void aReaderThatStandsStillNeedNotBeWaitedFor() {
         fill();
         assertThat(path.hasRoom(50 * MS)).isFalse();
-        assertThat(path.hasRoom(101 * MS)).isTrue();
+        assertThat(path.isStandingStill()).isFalse();
+        assertThat(path.hasRoom(101 * MS)).isFalse();
+        assertThat(path.isStandingStill()).isTrue();
         int lost = 0;
         while (path.send(meeting.packet(Meeting.WRITER, 9, 4096), 0) != PacketPort.Sent.REFUSED) {
             lost++;
@@ -146,6 +148,7 @@ class RingTest {
         assertThat(path.isOpen()).isTrue();
         meeting.receive(1000);
         assertThat(path.hasRoom(200 * MS)).isTrue();
+        assertThat(path.isStandingStill()).isFalse();
         assertThat(path.send(meeting.packet(Meeting.WRITER, 10, 4096), 0))
                 .isEqualTo(PacketPort.Sent.SENT);
     }
@@ -159,6 +162,7 @@ class RingTest {
         }
         for (int ms = 0; ms < 500; ms += 10) {
             assertThat(path.hasRoom(ms * MS)).isFalse();
+            assertThat(path.isStandingStill()).isFalse();
             if (ms % 50 == 0) {
                 meeting.receive(1);
             }
