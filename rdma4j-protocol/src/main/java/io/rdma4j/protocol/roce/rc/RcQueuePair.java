@@ -230,9 +230,12 @@ public final class RcQueuePair implements RoceProtocol {
                 giveUp();
             }
         } else if (timer.isAskDue(nowNs)) {
-            ask(timer.isSilenceLong() ? RetransmissionCause.RTT_ESTIMATE
-                    : RetransmissionCause.PROBE,
-                    nowNs);
+            if (host.isLossless(attributes.path)) {
+                timer.postponeAsking(nowNs);
+            } else {
+                ask(timer.isSilenceLong() ? RetransmissionCause.RTT_ESTIMATE
+                        : RetransmissionCause.PROBE, nowNs);
+            }
         }
     }
 

@@ -27,6 +27,8 @@ final class RetryTimer {
      * each time after four times as long, so that a peer which stands still for a second is asked ten times at most.
      */
     private static final int SOON = 3;
+    /** How long nobody is asked on a path that loses nothing. */
+    private static final long LOSSLESS_NS = 100_000_000;
 
     private long timeoutNs = NEVER;
     private int retryCount;
@@ -172,6 +174,11 @@ final class RetryTimer {
         backoff = Math.min(backoff + 1, 16);
         askedNs = nowNs;
         askAtNs = nowNs + intervalNs();
+    }
+
+    /** The peer need not be asked: on its path nothing is lost, and it is merely slow. The path may be another one later. */
+    void postponeAsking(long nowNs) {
+        askAtNs = nowNs + LOSSLESS_NS;
     }
 
     /** {@return how many times the peer was asked since the last progress} */

@@ -64,6 +64,18 @@ class CongestionWindowTest {
     }
 
     @Test
+    void whereNothingIsLostItIsLargeUntilThePeerIsSilent() {
+        window.lossless(true);
+        assertThat(window.packets()).isGreaterThan(MOST);
+        window.onTimeout(1512);
+        assertThat(window.packets()).isEqualTo(2);
+        window.onLateAnswer();
+        assertThat(window.packets()).isGreaterThan(MOST);
+        window.lossless(false);
+        assertThat(window.packets()).isEqualTo(initial);
+    }
+
+    @Test
     void afterASilenceWithLossItGrowsToHalfQuicklyAndThenSlowly() {
         fill();
         window.onTimeout(1512);

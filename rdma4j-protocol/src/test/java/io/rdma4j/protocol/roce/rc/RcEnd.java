@@ -78,6 +78,8 @@ final class RcEnd implements RoceHost {
     /** The flushes that were to be begun. */
     final List<Flush> flushes = new ArrayList<>();
     boolean canFlush = true;
+    /** Its way holds it up and loses nothing, as memory does. */
+    boolean isLossless;
     /** The process stands still: it neither looks at packets nor at the time. */
     boolean isStopped;
 
@@ -360,6 +362,11 @@ final class RcEnd implements RoceHost {
     @Override
     public int maxMiddleSegments(Path path) {
         return PACKETS_AT_ONCE;
+    }
+
+    @Override
+    public boolean isLossless(Path path) {
+        return isLossless;
     }
 
     @Override

@@ -105,6 +105,38 @@ class RcSlowPeerTest {
         assertThat(repeated(pair)).isLessThanOrEqualTo(MOST_REPEATED);
     }
 
+    /** Through memory nothing is lost, and a peer is merely slow: only the standard's own clock asks. */
+    @ParameterizedTest
+    @EnumSource(Work.class)
+    void onAPathThatLosesNothingOnlyTheTimeOutAsks(Work work) {
+        RcPair pair = new RcPair(managed());
+        warmUp(pair);
+        pair.a.isLossless = true;
+        pair.b.isStopped = true;
+        post(pair, work);
+        pair.run(200 * MS);
+        assertThat(repeated(pair)).isZero();
+        pair.run(100 * MS);
+        assertThat(repeated(pair)).isOne();
+        pair.b.isStopped = false;
+        pair.settle();
+        assertEightSucceeded(pair);
+        assertThat(repeated(pair)).isLessThanOrEqualTo(2);
+    }
+
+    @Test
+    void aPathThatTurnsOutToLosePacketsIsAskedAboutSoon() {
+        RcPair pair = new RcPair(managed());
+        warmUp(pair);
+        pair.a.isLossless = true;
+        pair.b.isStopped = true;
+        post(pair, Work.WRITE);
+        pair.run(50 * MS);
+        pair.a.isLossless = false;
+        pair.run(120 * MS);
+        assertThat(repeated(pair)).isBetween(1L, MOST_REPEATED);
+    }
+
     /** What is answered twice is data that nobody needs. */
     @Test
     void responderThatStandsStillSendsTheDataOfAReadFewTimes() {
