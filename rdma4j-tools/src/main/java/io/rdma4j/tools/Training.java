@@ -32,9 +32,17 @@ public final class Training {
             "ibv_ud_pingpong -n 50", "ib_send_lat -n 50 -R --no-perform_warm_up",
             "ib_write_bw -n 50 -b --no-perform_warm_up",
             "ib_read_lat -n 50 --no-perform_warm_up");
-    /** Between two processes; the warm-up is what is wanted of them. */
-    private static final List<String> MEASURED = List.of("ib_send_lat -s 64",
-            "ib_write_bw -s 1048576 -n 100", "ib_read_bw -s 1048576 -n 100", "ib_send_bw -s 64");
+    private static final String LOOPBACK = "rdma4j.loopback";
+
+    /** A tool between two processes, and how their packets travel; the warm-up is what is wanted of it. */
+    private record Measured(String loopback, String tool) {}
+
+    private static final List<Measured> MEASURED = List.of(
+            new Measured("auto", "ib_send_lat -s 64"),
+            new Measured("auto", "ib_write_bw -s 1048576 -n 100"),
+            new Measured("network", "ib_send_lat -s 64"),
+            new Measured("network", "ib_write_bw -s 1048576 -n 100"),
+            new Measured("network", "ib_read_bw -s 1048576 -n 100"));
 
     private Training() {}
 
@@ -47,7 +55,10 @@ public final class Training {
         endInTime();
         if (arguments.length > 0 && SERVE.equals(arguments[0])) {
             PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
-            MEASURED.forEach(tool -> run(out, tool + " -p 0"));
+            for (Measured each : MEASURED) {
+                System.setProperty(LOOPBACK, each.loopback());
+                run(out, each.tool() + " -p 0");
+            }
         } else {
             SHORT.forEach(command -> run(nowhere(), command));
             for (String tool : PAIRS) {
@@ -119,12 +130,13 @@ public final class Training {
                 System.getProperty("java.class.path"), Training.class.getName(), SERVE)
                 .redirectError(ProcessBuilder.Redirect.DISCARD).start();
         try (BufferedReader lines = other.inputReader(StandardCharsets.UTF_8)) {
-            for (String tool : MEASURED) {
+            for (Measured each : MEASURED) {
                 String port = where(lines, LISTENING);
                 if (port == null) {
                     return;
                 }
-                run(nowhere(), tool + " 127.0.0.1 -p " + port);
+                System.setProperty(LOOPBACK, each.loopback());
+                run(nowhere(), each.tool() + " 127.0.0.1 -p " + port);
             }
         } finally {
             other.destroy();

@@ -1,10 +1,11 @@
 package io.rdma4j.tools;
 
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -31,21 +32,21 @@ class KilledProcessesTest {
 
     private final Random random = new Random(1);
 
-    private static Program process(String... arguments) throws IOException {
-        return Program.of(Echo.class, List.of("--enable-native-access=ALL-UNNAMED"),
-                List.of(arguments));
+    private static Program process(String loopback, String... arguments) throws IOException {
+        return Program.of(Echo.class, List.of("--enable-native-access=ALL-UNNAMED",
+                "-Drdma4j.loopback=" + loopback), List.of(arguments));
     }
 
     /** A server and a client. */
     private record Pair(Program server, Program client) implements AutoCloseable {
-        static Pair start(String address) throws Exception {
-            Program server = process(address);
+        static Pair start(String loopback, String address) throws Exception {
+            Program server = process(loopback, address);
             String port = server.lineWith("listening").replaceAll("\\D", "");
-            return new Pair(server, process(address, port));
+            return new Pair(server, process(loopback, address, port));
         }
 
-        static Pair begin(String address) throws Exception {
-            Pair pair = start(address);
+        static Pair begin(String loopback, String address) throws Exception {
+            Pair pair = start(loopback, address);
             pair.client().lineWith("begins");
             return pair;
         }
@@ -65,18 +66,19 @@ class KilledProcessesTest {
         }
     }
 
-    @Test
-    void theOthersGoOn() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"network", "auto"})
+    void theOthersGoOn(String loopback) throws Exception {
         List<Pair> lasting = new ArrayList<>();
         List<Pair> doomed = new ArrayList<>();
         try {
-            lasting.add(Pair.begin(ELSEWHERE));
+            lasting.add(Pair.begin(loopback, ELSEWHERE));
             for (int i = 0; i < LASTING_PAIRS; i++) {
-                lasting.add(Pair.begin(ADDRESS));
+                lasting.add(Pair.begin(loopback, ADDRESS));
             }
             for (int kills = 0; kills < KILLS; kills += 2) {
                 while (doomed.size() < DOOMED_PAIRS) {
-                    doomed.add(Pair.start(ADDRESS));
+                    doomed.add(Pair.start(loopback, ADDRESS));
                 }
                 Thread.sleep(random.nextInt(LONGEST_LIFE_MS / DOOMED_PAIRS));
                 // In either order.
@@ -86,9 +88,9 @@ class KilledProcessesTest {
                         : List.of(pair.client(), pair.server());
                 both.forEach(Program::close);
             }
-            System.out.println("elsewhere: " + lasting.getFirst().end());
+            System.out.println(loopback + ", elsewhere: " + lasting.getFirst().end());
             for (Pair pair : lasting.subList(1, lasting.size())) {
-                System.out.println("beside " + KILLS + " kills: " + pair.end());
+                System.out.println(loopback + ", beside " + KILLS + " kills: " + pair.end());
             }
         } finally {
             doomed.forEach(Pair::close);

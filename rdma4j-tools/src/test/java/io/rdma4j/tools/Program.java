@@ -32,9 +32,15 @@ final class Program extends Running {
 
     /** A command on the module path, with the modules that it needs and no others. */
     static Program ofModule(String... arguments) throws IOException {
-        return new Program(start(List.of("--enable-native-access=io.rdma4j.softnic",
-                "--module-path", Modules.pathOf("io.rdma4j.tools"), "--module",
-                "io.rdma4j.tools/" + Main.class.getName()), List.of(arguments)));
+        return ofModule(List.of(), arguments);
+    }
+
+    static Program ofModule(List<String> options, String... arguments) throws IOException {
+        List<String> program = new ArrayList<>(options);
+        program.addAll(List.of("--enable-native-access=io.rdma4j.softnic", "--module-path",
+                Modules.pathOf("io.rdma4j.tools"), "--module",
+                "io.rdma4j.tools/" + Main.class.getName()));
+        return new Program(start(program, List.of(arguments)));
     }
 
     static Program of(Class<?> main, String... options) throws IOException {

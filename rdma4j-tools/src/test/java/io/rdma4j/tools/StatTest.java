@@ -75,7 +75,7 @@ class StatTest {
                 .contains("; impaired: duplicate=0.01,seed=3")
                 .containsPattern("\n    sent_pkts +2\n").containsPattern("\n    rdma_sends +1\n")
                 .containsPattern("\n    queue pair " + targets.impairedSender()
-                        + " RC RTS, peer 127\\.0\\.0\\.\\d+ 0x[0-9a-f]{6}\n")
+                        + " RC RTS, peer 127\\.0\\.0\\.\\d+ 0x[0-9a-f]{6}, way network\n")
                 .containsPattern("\n      rdma_recvs +1\n").doesNotContain("send_err");
     }
 
