@@ -67,7 +67,7 @@ class KilledProcessesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"network", "auto"})
+    @ValueSource(strings = {"auto", "network"})
     void theOthersGoOn(String loopback) throws Exception {
         List<Pair> lasting = new ArrayList<>();
         List<Pair> doomed = new ArrayList<>();

@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -34,6 +35,9 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 class HostMemoryTest {
     private static final InetAddress ADDRESS = InetAddress.ofLiteral("127.45.67.90");
     private static final long S = 1_000_000_000;
+    private static final long LONG_NS = 3 * S;
+    private static final int PACKETS = 20_000;
+    private static final Executor THREADS = task -> Thread.ofPlatform().daemon().start(task);
 
     @TempDir
     private Path folder = Path.of("unset");
@@ -256,6 +260,52 @@ class HostMemoryTest {
             early += System.nanoTime() - startNs < 15_000_000 ? 1 : 0;
         }
         assertThat(early).isLessThan(2);
+    }
+
+    /** Either side sleeps whenever it has nothing to do, and no wake-up is lost. */
+    @Test
+    void writerAndReaderSleepWheneverTheyCan() throws Exception {
+        Member a = member();
+        Member b = member();
+        MemoryPath way = a.wayTo(b);
+        CompletableFuture<Integer> lateWriter = CompletableFuture
+                .supplyAsync(() -> writeAll(a, b, way), THREADS);
+        int late = 0;
+        while (b.received.size() < PACKETS) {
+            b.memory.receive(b, 16);
+            late += b.received.size() < PACKETS && sleepsTooLong(b) ? 1 : 0;
+        }
+        assertThat(lateWriter.get(10, TimeUnit.SECONDS) + late).isZero();
+        for (int i = 0; i < PACKETS; i++) {
+            assertThat(b.received.get(i)).isEqualTo(i);
+        }
+    }
+
+    private static int writeAll(Member a, Member b, MemoryPath way) {
+        MemorySegment payload = Arena.ofAuto().allocate(40_000);
+        int late = 0;
+        for (int number = 0; number < PACKETS; number++) {
+            while (!way.hasRoom(System.nanoTime())) {
+                a.memory.flush();
+                late += sleepsTooLong(a) ? 1 : 0;
+            }
+            a.packet.begin(Opcode.RC_SEND_MIDDLE, io.rdma4j.protocol.work.Path.between(
+                    Gid.of(ADDRESS), Gid.of(ADDRESS)), b.queuePair(), number, false, false);
+            // Bursts and pauses: now the reader waits, now the writer.
+            a.packet.addPayload(payload, 0, number % 1000 < 500 ? 40_000 : 10);
+            way.send(a.packet, System.nanoTime());
+            if (number % 7 == 0) {
+                a.memory.flush();
+            }
+        }
+        a.memory.flush();
+        return late;
+    }
+
+    private static boolean sleepsTooLong(Member member) {
+        long startNs = System.nanoTime();
+        member.network.await(LONG_NS);
+        return System.nanoTime() - startNs >= LONG_NS;
     }
 
     // ---------------------------------------------------------------- dying
