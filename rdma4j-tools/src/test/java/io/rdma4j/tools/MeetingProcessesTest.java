@@ -12,7 +12,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @EnabledOnOs(OS.LINUX)
 class MeetingProcessesTest {
     private static final String ADDRESS = CommandLineTest.ownLoopbackAddress();
-    private static final int LONGEST_END_S = 15;
+    /** Longer than a client waits for an answer. */
+    private static final int LONGEST_END_S = 30;
 
     private final Invocation tools = new Invocation();
 
@@ -89,7 +90,8 @@ class MeetingProcessesTest {
             long startNs = System.nanoTime();
             assertThat(client.awaitEnd()).as(client.text()).isNotZero();
             assertThat(System.nanoTime() - startNs).isLessThan(LONGEST_END_S * 1_000_000_000L);
-            assertThat(client.text()).contains("RETRY_EXCEEDED_ERROR");
+            // It may have acknowledged the last message and died before its answer.
+            assertThat(client.text()).containsAnyOf("RETRY_EXCEEDED_ERROR", "no answer to message");
             end(other);
         }
     }
