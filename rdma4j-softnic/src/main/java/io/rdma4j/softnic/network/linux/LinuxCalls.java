@@ -25,6 +25,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * time, for it holds the error number of the last call.
  */
 final class LinuxCalls {
+    /** No such file. */
+    static final int ENOENT = 2;
     /** A signal came first. */
     static final int EINTR = 4;
     /** Somebody else has the lock. */

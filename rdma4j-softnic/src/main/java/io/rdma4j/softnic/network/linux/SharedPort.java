@@ -159,7 +159,16 @@ final class SharedPort implements PortSharing, AutoCloseable {
             } catch (FileAlreadyExistsException another) {
                 // Made by another process, or by one that has ended.
             }
-            TableLocks locks = new TableLocks(file, arena);
+            TableLocks locks;
+            try {
+                locks = new TableLocks(file, arena);
+            } catch (LinuxSocket.Refused e) {
+                if (e.errno() == LinuxCalls.ENOENT) {
+                    // Deleted at this moment, by a process of another network namespace.
+                    continue;
+                }
+                throw e;
+            }
             boolean isInPlace = false;
             try {
                 locks.lock();

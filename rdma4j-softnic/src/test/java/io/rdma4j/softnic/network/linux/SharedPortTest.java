@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 import static io.rdma4j.softnic.network.linux.SocketOption.SOL_SOCKET;
@@ -316,6 +317,24 @@ class SharedPortTest {
                 assertThat(late.isInPlace()).isFalse();
                 assertThat(first.prefix()).isNotEqualTo(second.prefix());
             }
+        }
+    }
+
+    @Test
+    void aFileThatIsDeletedWhileItIsOpenedIsMadeAnew() throws Exception {
+        AtomicBoolean isOver = new AtomicBoolean();
+        Thread deleting = Thread.ofPlatform().start(() -> {
+            while (!isOver.get()) {
+                SharedPort.deleteUnused(folder, "port4791-elsewhere");
+            }
+        });
+        try {
+            for (int i = 0; i < 500; i++) {
+                SharedPort.open(folder, "port4791-test").close();
+            }
+        } finally {
+            isOver.set(true);
+            deleting.join();
         }
     }
 
