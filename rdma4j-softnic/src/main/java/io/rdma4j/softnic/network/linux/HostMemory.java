@@ -132,7 +132,8 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
 
     @Override
     public @Nullable MemoryPath path(Path path, int queuePair) {
-        if (isClosed) {
+        // An address that the device has lost sends nothing, as from a port that is closed.
+        if (isClosed || !published.containsKey(path.source())) {
             return null;
         }
         refresh();
@@ -203,9 +204,8 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
     }
 
     private @Nullable RingPath open(MailboxTable.Entry entry) {
-        Peer peer = null;
         try {
-            peer = new Peer(entry);
+            Peer peer = new Peer(entry);
             RingPath path = Mailbox.is(peer.head, entry.nonce())
                     ? RingPath.claim(peer.head, new RingPath.Owner(nonce,
                             shared.prefix(), process, pipe.readable()), mailbox, peer,
@@ -321,6 +321,9 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
 
     @Override
     public void wake(long sleeper, int descriptor) {
+        if (isClosed) {
+            return;
+        }
         Long key = (sleeper << Integer.SIZE) | (descriptor & 0xffff_ffffL);
         WakePipe waker = wakers.get(key);
         if (waker == null) {

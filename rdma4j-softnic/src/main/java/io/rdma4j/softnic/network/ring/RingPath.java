@@ -222,7 +222,7 @@ public final class RingPath implements MemoryPath {
      * @return false if it must not, for there is room now that was waited for
      */
     public boolean sleeps() {
-        if (!isFull || isStandingStill || isClosed) {
+        if (!isFull) {
             return true;
         }
         RingLayout.setInt(header, RingLayout.WANTS_ROOM, 1);
@@ -267,8 +267,8 @@ public final class RingPath implements MemoryPath {
     public void close() {
         if (!isClosed) {
             isClosed = true;
-            boolean isRead = writer.isEmpty();
-            if (isRead) {
+            isFull = false;
+            if (writer.isEmpty()) {
                 RingLayout.setInt(header, RingLayout.ACTIVE, 0);
                 peer.release(records);
             }

@@ -172,8 +172,11 @@ final class RingReader {
     /** Its writer has gone, and all is read: gives the memory back, unless another one has taken the ring meanwhile. */
     void reclaim(long gone, MailboxSystem system) {
         if (RingLayout.exchangeLong(header, RingLayout.OWNER, gone, RingLayout.CHANGING)) {
-            RingLayout.setInt(header, RingLayout.ACTIVE, 0);
-            system.release(records);
+            // Another one may have come, and gone, since it was seen to be empty.
+            if (isEmpty()) {
+                RingLayout.setInt(header, RingLayout.ACTIVE, 0);
+                system.release(records);
+            }
             RingLayout.setLong(header, RingLayout.OWNER, 0);
         }
     }

@@ -197,6 +197,17 @@ class HostMemoryTest {
     }
 
     @Test
+    void anAddressThatGoesSendsNothing() throws Exception {
+        Member a = member();
+        Member b = member();
+        assertThat(a.pathTo(b)).isNotNull();
+        int before = a.memory.version();
+        a.network.leave(Gid.of(ADDRESS));
+        assertThat(a.memory.version()).isNotEqualTo(before);
+        assertThat(a.pathTo(b)).isNull();
+    }
+
+    @Test
     void twoAddressesOfADeviceAreOneMailbox() throws Exception {
         Member a = member();
         Member b = member();
