@@ -216,7 +216,7 @@ def keep_but(folder, names):
     end = dict(ends[0], frames=sum(each["frames"] for each in ends),
                malformed=sorted({name for each in ends for name in each["malformed"] if name not in names}),
                failure=next((each["failure"] for each in ends if each["failure"]), None),
-               commit=", ".join(dict.fromkeys(each["commit"] for each in ends)))
+               commit=", ".join(dict.fromkeys(one for each in ends for one in each["commit"].split(", "))))
     written(folder, KEPT).write_text(json.dumps(end, indent=1))
 
 

@@ -4,6 +4,10 @@ When the acknowledgement of a message's last packet arrives while rdma_rxe is se
 that everything is acknowledged but does not complete the request; it does so when another acknowledgement of the
 same packet follows. If that one is lost, or comes while the message is still being sent, the request never completes:
 nothing is left to be sent again. Its program waits for ever. Seen with Linux 6.1.
+
+And one that needs no loss: it stops in the middle of a message although all that it sent of it is acknowledged. It
+waits for packets to leave the host before it makes more, and misses that the last of them has left while it was
+about to say that it waits (`need_req_skb` of rdma_rxe). Seen once, with Linux 6.1.
 """
 from dataclasses import dataclass
 
@@ -13,6 +17,8 @@ from . import wire
 RC_REQUESTS = (*range(0x00, 0x0D), 0x13, 0x14, 0x16, 0x17)
 ACKNOWLEDGE = 0x11
 LARGEST_POSITIVE = 0x1F
+# The first and middle packets of SEND and WRITE: more of the message must follow.
+UNFINISHED = (0x00, 0x01, 0x06, 0x07)
 PSN_MASK = 0xFFFFFF
 # Of the C ping-pongs the time-out is 67 ms: who has sent again earlier was not waiting for Java.
 PROMPT_SECONDS = 0.05
@@ -52,14 +58,18 @@ def is_before(psn, other):
 def ways(file, own_addresses):
     """That of Java and that of Linux."""
     java, linux = Way(), Way()
-    for at, (time, source, opcode, psn, syndrome) in enumerate(wire.reliable_packets(file)):
-        is_java = source in own_addresses
+    for at, packet in enumerate(wire.reliable_packets(file)):
+        is_java = packet.source in own_addresses
         sender, asker = (java, linux) if is_java else (linux, java)
-        if opcode in RC_REQUESTS:
-            sender.request(psn, at, time)
-        elif opcode == ACKNOWLEDGE and syndrome <= LARGEST_POSITIVE:
-            asker.acknowledge(psn, at, time)
+        if packet.opcode in RC_REQUESTS:
+            sender.request(packet.psn, at, packet.time)
+        elif is_acknowledgement(packet):
+            asker.acknowledge(packet.psn, at, packet.time)
     return java, linux
+
+
+def is_acknowledgement(packet):
+    return packet.opcode == ACKNOWLEDGE and packet.syndrome <= LARGEST_POSITIVE
 
 
 def is_fault_of_linux(file, own_addresses, is_network_clean):
@@ -70,3 +80,17 @@ def is_fault_of_linux(file, own_addresses, is_network_clean):
     is_turn_of_linux = java.newest is None or java.newest_at > linux.newest_at
     return (linux.newest is not None and linux.is_done() and java.is_done() and linux.is_sent_again_behind
             and is_turn_of_linux and (linux.is_prompt or not is_network_clean))
+
+
+def stops_inside_message(file, own_addresses):
+    """Whether Linux has sent the first part of a message, and nothing more although Java has acknowledged all of it at
+    once."""
+    last, acknowledged = {}, {}
+    for packet in wire.reliable_packets(file):
+        if packet.source in own_addresses:
+            if is_acknowledgement(packet):
+                acknowledged[packet.psn] = packet.time
+        elif packet.opcode in RC_REQUESTS:
+            last[packet.queue_pair] = packet
+    return any(packet.opcode in UNFINISHED
+               and 0 <= acknowledged.get(packet.psn, 0) - packet.time <= PROMPT_SECONDS for packet in last.values())

@@ -203,7 +203,8 @@ def reconsider(result, cell, folder, own_addresses):
         return
     capture = kept / "capture.pcap"
     is_clean = cell.net == "clean"
-    if reason == C_WAITS and stall.is_fault_of_linux(capture, own_addresses, is_clean):
+    if (reason == C_WAITS and stall.is_fault_of_linux(capture, own_addresses, is_clean)
+            or stall.stops_inside_message(capture, own_addresses)):
         result.verdict, result.reason = Verdict.STALLED, ""
     elif not is_clean and reason == NO_REASON and other.status == 0 and parting.is_unheard(capture, own_addresses):
         result.verdict, result.reason = Verdict.LEFT, ""

@@ -114,13 +114,24 @@ def disconnect_requests(file):
             yield source
 
 
+@dataclass
+class ReliablePacket:
+    """A packet of the reliable service: its time in seconds, and the syndrome if it is an acknowledgement."""
+    time: float
+    source: bytes
+    opcode: int
+    queue_pair: int
+    psn: int
+    syndrome: int
+
+
 def reliable_packets(file):
-    """The packets of the reliable service in a capture: time in seconds, source address, opcode, PSN, and the syndrome
-    of an acknowledgement."""
+    """The packets of the reliable service in a capture."""
     for time, source, frame, bth in timed_packets(file):
         opcode = frame[bth]
         if opcode < UC_OPCODES:
-            yield time, source, opcode, int.from_bytes(frame[bth + 9:bth + 12], "big"), frame[bth + 12]
+            yield ReliablePacket(time, source, opcode, int.from_bytes(frame[bth + 5:bth + 8], "big"),
+                                 int.from_bytes(frame[bth + 9:bth + 12], "big"), frame[bth + 12])
 
 
 @dataclass
