@@ -15,6 +15,8 @@ import java.nio.ByteBuffer;
 
 /** Queue pair 1: carries the connection manager's messages as datagrams. Source: IBTA 13.5.2. */
 final class ManagementPort {
+    private static final System.Logger LOG = System.getLogger(ManagementPort.class.getName());
+
     private final IbConnectionManager manager;
     private final MemorySegment message;
     private final ByteBuffer messageView;
@@ -38,13 +40,28 @@ final class ManagementPort {
         }
         ByteBuffer mad = packet.payloadMemory()
                 .asSlice(packet.payloadStart(), IbConnectionManager.MESSAGE_LENGTH).asByteBuffer();
-        return manager.onMad(mad, new CmPeer(packet.destination(), packet.source()), nowNs)
-                ? null
-                : Counter.DROPPED_BAD_MAD;
+        try {
+            return manager.onMad(mad, new CmPeer(packet.destination(), packet.source()), nowNs)
+                    ? null
+                    : Counter.DROPPED_BAD_MAD;
+        } catch (RuntimeException | InternalError defect) {
+            contain(defect);
+            return null;
+        }
+    }
+
+    /** A defect in the connection manager, or in who hears from it, must not harm the queue pairs. */
+    static void contain(Throwable defect) {
+        LOG.log(System.Logger.Level.ERROR, "the connection manager failed to handle a message",
+                defect);
     }
 
     void onPeerReady(int queuePair) {
-        manager.onPeerReady(queuePair);
+        try {
+            manager.onPeerReady(queuePair);
+        } catch (RuntimeException | InternalError defect) {
+            contain(defect);
+        }
     }
 
     /** {@return whether to find out if anybody has the port that the message polled last goes to} */
@@ -54,12 +71,21 @@ final class ManagementPort {
 
     /** Nobody has. */
     void onUnreachable(long nowNs) {
-        manager.onUnreachable(nowNs);
+        try {
+            manager.onUnreachable(nowNs);
+        } catch (RuntimeException | InternalError defect) {
+            contain(defect);
+        }
     }
 
     void onTime(long nowNs) {
-        if (manager.deadlineNs() <= nowNs) {
+        if (manager.deadlineNs() > nowNs) {
+            return;
+        }
+        try {
             manager.onDeadline(nowNs);
+        } catch (RuntimeException | InternalError defect) {
+            contain(defect);
         }
     }
 

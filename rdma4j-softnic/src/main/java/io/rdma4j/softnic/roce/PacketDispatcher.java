@@ -7,6 +7,7 @@ import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.network.PacketHandler;
+import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.network.ReceivedDatagram;
 import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.softnic.network.SharedPacket;
@@ -28,17 +29,20 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
     private static final int FULL_MEMBER = 0x8000;
 
     private final Engine engine;
-    private final RoceLink link;
+    private final PacketWays ways;
+    private final PortSharing sharing;
     private final MulticastGroups groups;
     private final ManagementPort management;
     private final PacketView packet = new PacketView();
     /** For a payload that comes in several pieces. */
     private final MemorySegment room;
 
-    PacketDispatcher(RoceLink link, Engine engine, MulticastGroups groups,
-            ManagementPort management, Arena arena) {
-        this.link = link;
+    /** @param sharing which processes have which queue pairs */
+    PacketDispatcher(Engine engine, PacketWays ways, PortSharing sharing,
+            MulticastGroups groups, ManagementPort management, Arena arena) {
         this.engine = engine;
+        this.ways = ways;
+        this.sharing = sharing;
         this.groups = groups;
         this.management = management;
         room = arena.allocate(Mtu.MTU_4096.bytes(), 64);
@@ -81,7 +85,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
     public void onPacket(SharedPacket shared) {
         DropReason reason = packet.wrap(shared.header(), shared.headerLength(), shared.payload(),
                 shared.payloadStart(), shared.payloadLength(), shared.span());
-        if (reason != null || !link.isOwn(shared.local()) || shared.local().isMulticast()) {
+        if (reason != null || !ways.isOwn(shared.local()) || shared.local().isMulticast()) {
             drop(Counter.DROPPED_MALFORMED, shared.source());
             return;
         }
@@ -125,9 +129,9 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
         RoceQueuePair queuePair = (RoceQueuePair) engine.find(packet.destinationQueuePair());
         Opcode.Service service = packet.opcode().service();
         boolean isNotification = service == Opcode.Service.CONGESTION;
-        if (queuePair == null && !link.isOwn(packet.destinationQueuePair())) {
+        if (queuePair == null && !sharing.isOwn(packet.destinationQueuePair())) {
             drop(Counter.DROPPED_ASTRAY, packet.source());
-            link.onAstray(packet.destinationQueuePair());
+            sharing.onAstray(packet.destinationQueuePair());
         } else if (queuePair == null || (!isNotification && queuePair.service() != service)) {
             drop(Counter.DROPPED_UNKNOWN_QP, packet.source());
         } else if (!queuePair.isFrom(packet.destination(), packet.source())) {
@@ -168,7 +172,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
 
     private boolean isFrom(RoceQueuePair queuePair) {
         return queuePair.number() == packet.sourceQueuePair()
-                && link.isOwn(packet.source());
+                && ways.isOwn(packet.source());
     }
 
     private void deliver(RoceQueuePair queuePair, int length) {
@@ -185,15 +189,11 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
     private void onManagement(int length) {
         engine.counters().add(Counter.RCVD_PKTS, 1);
         engine.counters().add(Counter.RCVD_BYTES, length);
-        try {
-            Counter drop = management.onPacket(packet, engine.timeNs());
-            if (drop != null) {
-                drop(drop, packet.source());
-                // It may have been for another process.
-                link.onAstray(0);
-            }
-        } catch (RuntimeException | InternalError defect) {
-            RoceLink.contain(defect);
+        Counter drop = management.onPacket(packet, engine.timeNs());
+        if (drop != null) {
+            drop(drop, packet.source());
+            // It may have been for another process.
+            sharing.onAstray(0);
         }
     }
 

@@ -30,6 +30,8 @@ import java.util.Objects;
 /** A queue pair of RoCE: its protocol, and where its packets come from and go. For the engine's owner. */
 final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     private final RoceLink link;
+    private final PacketWays ways;
+    private final PacketSender sender;
     private final Opcode.Service service;
     private final RoceProtocol protocol;
     private volatile Path path = Path.NONE;
@@ -44,6 +46,8 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
             QueuePairQueues queues, Memory memory, Listener listener) {
         super(engine, number, queues, listener);
         this.link = link;
+        ways = link.ways();
+        sender = link.sender();
         service = service(type);
         protocol = switch (service) {
             case RC -> new RcQueuePair(queues.sends(), queues.receives(), memory, this);
@@ -115,7 +119,7 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
         if (leading.equals(Path.NONE)) {
             return "";
         }
-        return link.way(this, leading, destination).text();
+        return ways.way(this, leading, destination).text();
     }
 
     /** Finds the way of a queue pair that is connected. It changes between packets, never while one is made. */
@@ -129,7 +133,7 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
 
     @Override
     protected int transmit(int most) {
-        return link.transmit(this, most);
+        return sender.transmit(this, most);
     }
 
     // ---------------------------------------------------------------- what the protocol asks and reports
@@ -141,7 +145,7 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
 
     @Override
     public int maxSegments(Path to, int mtu) {
-        return link.maxSegments(this, to, destination, mtu);
+        return ways.maxSegments(this, to, destination, mtu);
     }
 
     @Override
@@ -151,7 +155,7 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
 
     @Override
     public int maxMiddleSegments(Path to) {
-        return link.maxMiddleSegments(to);
+        return ways.maxMiddleSegments(to);
     }
 
     @Override
