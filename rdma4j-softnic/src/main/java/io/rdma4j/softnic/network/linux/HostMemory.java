@@ -277,7 +277,7 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
 
     @Override
     public boolean isDead(int prefix) {
-        return !shared.mayBeAlive(prefix);
+        return !shared.prefixes().mayBeAlive(prefix);
     }
 
     @Override

@@ -10,18 +10,11 @@ import org.jspecify.annotations.Nullable;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
-import java.nio.file.DirectoryIteratorException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
@@ -45,13 +38,6 @@ final class SharedPort implements PortSharing, AutoCloseable {
     private static final long MAX_STRANGER_NS = 500_000_000;
     private static final long STRANGER_LOOK_NS = 1_000_000;
     static final String OPERATION = "share UDP port 4791";
-    /** What names of files begin with; the network namespace follows. */
-    private static final String NAME = "port4791-";
-
-    /** Port spaces in service IDs. Source: IBTA annex A11.3, rdma_cma.h. */
-    private static final int TCP = 0x0106;
-    private static final int UDP = 0x0111;
-    private static final int IB = 0x013f;
 
     private final Path file;
     private final Arena arena;
@@ -61,15 +47,12 @@ final class SharedPort implements PortSharing, AutoCloseable {
     private final MailboxTable mailboxes;
     /** Guarded by {@link #locks}: the socket of this process in each group. */
     private final Map<Integer, LinuxSocket> sockets = new HashMap<>();
-    /** By prefix; replaced, not changed, for packets look here without the lock. */
-    private volatile boolean[] ownPrefixes = new boolean[SharedTable.LAST_PREFIX + 2];
     private final AtomicBoolean isMending = new AtomicBoolean();
     private volatile long lastMendNs = System.nanoTime() - MAX_REST_NS;
     private volatile long restNs = MIN_REST_NS;
     private volatile boolean wasMended;
-    /** Guarded by {@link #locks}: how often this process listens at a service, and holds a port. */
-    private final Map<Integer, Integer> listening = new HashMap<>();
-    private final Map<Integer, Integer> reserved = new HashMap<>();
+    private final Prefixes prefixes;
+    private final ServicePorts services;
     private final int prefix;
 
     private static @Nullable SharedPort ofProcess;
@@ -79,22 +62,12 @@ final class SharedPort implements PortSharing, AutoCloseable {
         SharedPort present = ofProcess;
         Path folder = present == null ? SharedFolder.ofUser() : null;
         if (folder != null) {
-            String name = NAME + networkNamespace();
+            String name = SharedFile.name();
             present = open(folder, name);
             ofProcess = present;
-            deleteUnused(folder, name);
+            SharedFile.deleteUnused(folder, name);
         }
         return present;
-    }
-
-    /** Sockets of other network namespaces share nothing. */
-    private static String networkNamespace() throws RdmaException {
-        try {
-            return String.valueOf(Files.getAttribute(Path.of("/proc/self/ns/net"), "unix:ino"));
-        } catch (IOException e) {
-            throw new RdmaException(Errno.EACCES, OPERATION,
-                    "the system does not tell this process's network namespace", e);
-        }
     }
 
     /** Makes a socket a member of a group: it may be bound beside others from now on, and is. */
@@ -127,7 +100,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
             throws IOException, LinuxSocket.Refused, RdmaException {
         this.file = file;
         this.arena = arena;
-        locks = locked(file, arena);
+        locks = SharedFile.locked(file, arena);
         PlaceFinder probing = null;
         boolean hasBegun = false;
         try {
@@ -136,7 +109,10 @@ final class SharedPort implements PortSharing, AutoCloseable {
             finder = probing;
             requireVersion();
             mailboxes = table.mailboxes();
-            prefix = freePrefix(0);
+            prefixes = new Prefixes(locks, table);
+            prefix = prefixes.take(0);
+            forgetMailboxesOf(prefix);
+            services = new ServicePorts(locks, table, prefixes, prefix, this::attachAll);
             hasBegun = true;
         } finally {
             locks.unlock();
@@ -146,64 +122,6 @@ final class SharedPort implements PortSharing, AutoCloseable {
                     probing.close();
                 }
             }
-        }
-    }
-
-    /** {@return the locks of the file, made if it was not there, with that for changes taken} */
-    private static TableLocks locked(Path file, Arena arena)
-            throws IOException, LinuxSocket.Refused, RdmaException {
-        while (true) {
-            try {
-                Files.createFile(file, PosixFilePermissions
-                        .asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-            } catch (FileAlreadyExistsException another) {
-                // Made by another process, or by one that has ended.
-            }
-            TableLocks locks;
-            try {
-                locks = new TableLocks(file, arena);
-            } catch (LinuxSocket.Refused e) {
-                if (e.errno() == LinuxCalls.ENOENT) {
-                    // Deleted at this moment, by a process of another network namespace.
-                    continue;
-                }
-                throw e;
-            }
-            boolean isInPlace = false;
-            try {
-                locks.lock();
-                isInPlace = locks.isInPlace();
-                if (isInPlace) {
-                    return locks;
-                }
-                locks.unlock();
-            } finally {
-                if (!isInPlace) {
-                    locks.close();
-                }
-            }
-            // Somebody has deleted it, for nobody had used it until then.
-        }
-    }
-
-    /** Deletes the files of network namespaces in which nobody shares anything any more. */
-    static void deleteUnused(Path folder, String own) {
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, NAME + "*")) {
-            for (Path other : files) {
-                if (!other.getFileName().toString().equals(own)) {
-                    deleteIfUnused(other);
-                }
-            }
-        } catch (IOException | DirectoryIteratorException e) {
-            LOG.log(System.Logger.Level.DEBUG, "files of ended processes may stay", e);
-        }
-    }
-
-    private static void deleteIfUnused(Path other) throws IOException {
-        try (Arena arena = Arena.ofConfined(); TableLocks locks = new TableLocks(other, arena)) {
-            locks.deleteIfUnused();
-        } catch (LinuxSocket.Refused e) {
-            LOG.log(System.Logger.Level.DEBUG, () -> other + " stays", e);
         }
     }
 
@@ -236,60 +154,22 @@ final class SharedPort implements PortSharing, AutoCloseable {
 
     @Override
     public boolean isOwn(int queuePair) {
-        return ownPrefixes[(queuePair >>> QUEUE_PAIR_BITS) & 0xff];
+        return prefixes.isOwn(queuePair);
     }
 
     @Override
     public int takePrefix() throws RdmaException {
         locks.lock();
         try {
-            int taken = freePrefix(prefix);
+            int taken = prefixes.take(prefix);
+            forgetMailboxesOf(taken);
             attachAll();
             return taken;
         } catch (LinuxSocket.Refused e) {
-            throw unusable(e);
+            throw locks.unusable(e);
         } finally {
             locks.unlock();
         }
-    }
-
-    /**
-     * The one after the last: what was sent to a process that has died shall not reach a new one.
-     *
-     * @param first the prefix that this process began with, 0 if it begins now
-     */
-    private int freePrefix(int first) throws LinuxSocket.Refused, RdmaException {
-        Set<Integer> inUse = new HashSet<>();
-        for (int group = 0; group < SharedTable.MAX_GROUPS; group++) {
-            inUse.addAll(table.places(group));
-        }
-        int candidate = table.lastTaken();
-        for (int i = SharedTable.FIRST_PREFIX; i <= SharedTable.LAST_PREFIX; i++) {
-            candidate = candidate >= SharedTable.LAST_PREFIX
-                    ? SharedTable.FIRST_PREFIX
-                    : candidate + 1;
-            if (!inUse.contains(candidate) && !ownPrefixes[candidate]
-                    && locks.take(candidate)) {
-                table.taken(candidate, first == 0 ? candidate : first,
-                        ProcessHandle.current().pid());
-                forgetMailboxesOf(candidate);
-                boolean[] more = ownPrefixes.clone();
-                more[candidate] = true;
-                ownPrefixes = more;
-                return candidate;
-            }
-        }
-        throw new RdmaException(Errno.EAGAIN, OPERATION, "all "
-                + SharedTable.LAST_PREFIX + " shares are taken by other processes; end some");
-    }
-
-    private RdmaException unusable(LinuxSocket.Refused cause) {
-        return new RdmaException(Errno.EACCES, OPERATION,
-                file + " cannot be used: " + cause.getMessage(), cause);
-    }
-
-    private boolean isAlive(int other) throws LinuxSocket.Refused {
-        return ownPrefixes[other & 0xff] || locks.isOthers(other);
     }
 
     // ---------------------------------------------------------------- groups
@@ -328,7 +208,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
                 }
             }
             sockets.put(group, socket);
-            List<Integer> members = alive(before);
+            List<Integer> members = prefixes.alive(before);
             isUncertain |= members.size() < before.size();
             members.add(prefix);
             settle(group, isUncertain ? finder.inOrder(group, members) : members);
@@ -417,16 +297,6 @@ final class SharedPort implements PortSharing, AutoCloseable {
         table.changing(group, false);
     }
 
-    private List<Integer> alive(List<Integer> places) throws LinuxSocket.Refused {
-        List<Integer> alive = new ArrayList<>();
-        for (int each : places) {
-            if (isAlive(each)) {
-                alive.add(each);
-            }
-        }
-        return alive;
-    }
-
     private int groupOf(LinuxSocket socket) {
         for (Map.Entry<Integer, LinuxSocket> each : sockets.entrySet()) {
             if (each.getValue() == socket) {
@@ -451,6 +321,12 @@ final class SharedPort implements PortSharing, AutoCloseable {
         socket.steer(SteeringProgram.of(byPrefix, table.services()));
     }
 
+    private void attachAll() throws LinuxSocket.Refused {
+        for (int group : sockets.keySet()) {
+            attach(group, table.places(group));
+        }
+    }
+
     // ---------------------------------------------------------------- mailboxes
 
     /** {@return which devices have memory to meet in; to be looked at without the lock} */
@@ -465,7 +341,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
             forgetMailboxesOfTheDead();
             return mailboxes.add(mailbox);
         } catch (LinuxSocket.Refused e) {
-            throw unusable(e);
+            throw locks.unusable(e);
         } finally {
             locks.unlock();
         }
@@ -488,7 +364,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
 
     private void forgetMailboxesOfTheDead() throws LinuxSocket.Refused {
         for (MailboxTable.Entry each : mailboxes.all()) {
-            if (!isAlive(each.prefix())) {
+            if (!prefixes.isAlive(each.prefix())) {
                 mailboxes.remove(each);
             }
         }
@@ -503,124 +379,31 @@ final class SharedPort implements PortSharing, AutoCloseable {
         }
     }
 
-    /** {@return the prefix that the process of a queue pair's number began with} */
-    int firstPrefix(int queuePair) {
-        return table.first((queuePair >>> QUEUE_PAIR_BITS) & 0xff);
+    /** {@return which processes live} */
+    Prefixes prefixes() {
+        return prefixes;
     }
 
-    /** {@return whether the process of a prefix lives, as far as is known} */
-    boolean mayBeAlive(int other) {
-        try {
-            return isAlive(other);
-        } catch (LinuxSocket.Refused e) {
-            LOG.log(System.Logger.Level.DEBUG, "whether a process lives is not known", e);
-            return true;
-        }
+    /** {@return the prefix that the process of a queue pair's number began with} */
+    int firstPrefix(int queuePair) {
+        return table.first(Prefixes.of(queuePair));
     }
 
     // ---------------------------------------------------------------- services
 
     @Override
     public void listen(int service) throws RdmaException {
-        locks.lock();
-        try {
-            if (!listening.containsKey(service)) {
-                forgetTheDead();
-                if (!table.addService(service, prefix)) {
-                    throw new RdmaException(Errno.ENOMEM, "listen",
-                            "the processes that share this machine's addresses listen at "
-                                    + SharedTable.MAX_SERVICES + " ports, which is the most");
-                }
-                attachAll();
-            }
-            listening.merge(service, 1, Integer::sum);
-        } catch (LinuxSocket.Refused e) {
-            throw unusable(e);
-        } finally {
-            locks.unlock();
-        }
+        services.listen(service);
     }
 
     @Override
     public void stopListening(int service) {
-        try {
-            locks.lock();
-        } catch (RdmaException e) {
-            LOG.log(System.Logger.Level.WARNING, "requests that nobody serves still come here", e);
-            return;
-        }
-        try {
-            if (listening.merge(service, -1, Integer::sum) == 0) {
-                listening.remove(service);
-                table.removeService(service, prefix);
-                attachAll();
-            }
-        } catch (LinuxSocket.Refused e) {
-            LOG.log(System.Logger.Level.WARNING, "requests that nobody serves still come here", e);
-        } finally {
-            locks.unlock();
-        }
-    }
-
-    /** Takes the services away that dead processes have left behind. */
-    private void forgetTheDead() throws LinuxSocket.Refused {
-        for (Map.Entry<Integer, Integer> each : table.services().entrySet()) {
-            if (!isAlive(each.getValue())) {
-                table.removeService(each.getKey(), each.getValue());
-            }
-        }
-    }
-
-    private void attachAll() throws LinuxSocket.Refused {
-        for (int group : sockets.keySet()) {
-            attach(group, table.places(group));
-        }
+        services.stopListening(service);
     }
 
     @Override
     public Reservation reserve(int service) throws RdmaException {
-        int port = service & 0xffff;
-        int row = switch (service >>> 16) {
-            case TCP -> 0;
-            case UDP -> 1;
-            case IB -> 2;
-            default -> throw new IllegalArgumentException(
-                    "no port space has the number " + (service >>> 16));
-        };
-        locks.lock();
-        try {
-            int owner = table.owner(row, port);
-            if (owner != 0 && owner != prefix && isAlive(owner)) {
-                throw new RdmaException(Errno.EADDRINUSE, "bind address", "port " + port
-                        + " is held by process " + table.process(owner)
-                        + "; end that one, or choose another port");
-            }
-            table.owner(row, port, prefix);
-            reserved.merge(row << 16 | port, 1, Integer::sum);
-        } catch (LinuxSocket.Refused e) {
-            throw unusable(e);
-        } finally {
-            locks.unlock();
-        }
-        AtomicBoolean isReleased = new AtomicBoolean();
-        return () -> {
-            if (isReleased.compareAndSet(false, true)) {
-                release(row, port);
-            }
-        };
-    }
-
-    /** Ids of this process may share a port. One byte is one process's word, so it takes no lock of the system's. */
-    private void release(int row, int port) {
-        locks.lockWithinProcess();
-        try {
-            if (reserved.merge(row << 16 | port, -1, Integer::sum) == 0) {
-                reserved.remove(row << 16 | port);
-                table.owner(row, port, 0);
-            }
-        } finally {
-            locks.unlockWithinProcess();
-        }
+        return services.reserve(service);
     }
 
     // ---------------------------------------------------------------- after a process has died
@@ -638,7 +421,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
         try {
             boolean isMended = mend(false);
             // Peers of a process that has ended go on for a while to send to it, and nobody is to be looked for.
-            if (!isMended && !wasMended && !isOwn(wanted << QUEUE_PAIR_BITS) && isAlive(wanted)) {
+            if (!isMended && !wasMended && !isOwn(wanted << QUEUE_PAIR_BITS) && prefixes.isAlive(wanted)) {
                 mend(true);
             }
             wasMended = isMended;
@@ -663,7 +446,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
             boolean isMended = false;
             for (int group : sockets.keySet()) {
                 List<Integer> places = table.places(group);
-                List<Integer> alive = alive(places);
+                List<Integer> alive = prefixes.alive(places);
                 if (alive.size() < places.size() || table.isChanging(group)) {
                     settle(group, finder.inOrder(group, alive));
                     isMended = true;

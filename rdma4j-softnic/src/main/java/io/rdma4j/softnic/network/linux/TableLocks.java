@@ -115,6 +115,12 @@ final class TableLocks implements AutoCloseable {
         return bytes.isLockedByOther(PREFIXES + prefix);
     }
 
+    /** {@return what to say if the system refuses something that concerns the file} */
+    RdmaException unusable(LinuxSocket.Refused cause) {
+        return new RdmaException(Errno.EACCES, SharedPort.OPERATION,
+                file + " cannot be used: " + cause.getMessage(), cause);
+    }
+
     /** Lets go of all. */
     @Override
     public void close() {

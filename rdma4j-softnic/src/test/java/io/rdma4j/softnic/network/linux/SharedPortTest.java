@@ -300,7 +300,7 @@ class SharedPortTest {
     void filesThatNobodyUsesAreDeleted() throws Exception {
         new Member();
         SharedPort.open(folder, "port4791-ended").close();
-        SharedPort.deleteUnused(folder, "port4791-own");
+        SharedFile.deleteUnused(folder, "port4791-own");
         assertThat(files()).containsExactly("port4791-test");
     }
 
@@ -308,7 +308,7 @@ class SharedPortTest {
     void whoIsAboutToUseAFileThatIsDeletedSeesIt() throws Exception {
         SharedPort.open(folder, "port4791-ended").close();
         try (TableLocks late = new TableLocks(folder.resolve("port4791-ended"), memory)) {
-            SharedPort.deleteUnused(folder, "port4791-own");
+            SharedFile.deleteUnused(folder, "port4791-own");
             late.lock();
             assertThat(late.isInPlace()).isFalse();
             late.unlock();
@@ -325,7 +325,7 @@ class SharedPortTest {
         AtomicBoolean isOver = new AtomicBoolean();
         Thread deleting = Thread.ofPlatform().start(() -> {
             while (!isOver.get()) {
-                SharedPort.deleteUnused(folder, "port4791-elsewhere");
+                SharedFile.deleteUnused(folder, "port4791-elsewhere");
             }
         });
         try {
@@ -343,7 +343,7 @@ class SharedPortTest {
         SharedPort.open(folder, "port4791-ended").close();
         try (TableLocks beginning = new TableLocks(folder.resolve("port4791-ended"), memory)) {
             beginning.lock();
-            SharedPort.deleteUnused(folder, "port4791-own");
+            SharedFile.deleteUnused(folder, "port4791-own");
             assertThat(files()).containsExactly("port4791-ended");
             assertThat(beginning.isInPlace()).isTrue();
             beginning.unlock();

@@ -1,0 +1,146 @@
+package io.rdma4j.softnic.network.linux;
+
+import io.rdma4j.softnic.network.PortSharing;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * The ports of the connection manager that this process holds, and the services it listens at, which no other process of the
+ * same table has. What dead processes have left behind counts for nothing. Thread safe.
+ */
+final class ServicePorts {
+    private static final System.Logger LOG = System.getLogger(ServicePorts.class.getName());
+
+    /** Port spaces in service IDs. Source: IBTA annex A11.3, rdma_cma.h. */
+    private static final int TCP = 0x0106;
+    private static final int UDP = 0x0111;
+    private static final int IB = 0x013f;
+
+    /** Something that the system may refuse. */
+    interface Change {
+        void run() throws LinuxSocket.Refused;
+    }
+
+    private final TableLocks locks;
+    private final SharedTable table;
+    private final Prefixes prefixes;
+    private final int prefix;
+    private final Change onChange;
+    /** Guarded by {@link #locks}: how often this process listens at a service, and holds a port. */
+    private final Map<Integer, Integer> listening = new HashMap<>();
+    private final Map<Integer, Integer> reserved = new HashMap<>();
+
+    /**
+     * @param prefix that this process began with
+     * @param onChange called under the lock when other services are listened at
+     */
+    ServicePorts(TableLocks locks, SharedTable table, Prefixes prefixes, int prefix,
+            Change onChange) {
+        this.locks = locks;
+        this.table = table;
+        this.prefixes = prefixes;
+        this.prefix = prefix;
+        this.onChange = onChange;
+    }
+
+    /** As {@link PortSharing#listen}. */
+    void listen(int service) throws RdmaException {
+        locks.lock();
+        try {
+            if (!listening.containsKey(service)) {
+                forgetTheDead();
+                if (!table.addService(service, prefix)) {
+                    throw new RdmaException(Errno.ENOMEM, "listen",
+                            "the processes that share this machine's addresses listen at "
+                                    + SharedTable.MAX_SERVICES + " ports, which is the most");
+                }
+                onChange.run();
+            }
+            listening.merge(service, 1, Integer::sum);
+        } catch (LinuxSocket.Refused e) {
+            throw locks.unusable(e);
+        } finally {
+            locks.unlock();
+        }
+    }
+
+    /** As {@link PortSharing#stopListening}. */
+    void stopListening(int service) {
+        try {
+            locks.lock();
+        } catch (RdmaException e) {
+            LOG.log(System.Logger.Level.WARNING, "requests that nobody serves still come here", e);
+            return;
+        }
+        try {
+            if (listening.merge(service, -1, Integer::sum) == 0) {
+                listening.remove(service);
+                table.removeService(service, prefix);
+                onChange.run();
+            }
+        } catch (LinuxSocket.Refused e) {
+            LOG.log(System.Logger.Level.WARNING, "requests that nobody serves still come here", e);
+        } finally {
+            locks.unlock();
+        }
+    }
+
+    /** Takes the services away that dead processes have left behind. */
+    private void forgetTheDead() throws LinuxSocket.Refused {
+        for (Map.Entry<Integer, Integer> each : table.services().entrySet()) {
+            if (!prefixes.isAlive(each.getValue())) {
+                table.removeService(each.getKey(), each.getValue());
+            }
+        }
+    }
+
+    /** As {@link PortSharing#reserve}. */
+    PortSharing.Reservation reserve(int service) throws RdmaException {
+        int port = service & 0xffff;
+        int row = switch (service >>> 16) {
+            case TCP -> 0;
+            case UDP -> 1;
+            case IB -> 2;
+            default -> throw new IllegalArgumentException(
+                    "no port space has the number " + (service >>> 16));
+        };
+        locks.lock();
+        try {
+            int owner = table.owner(row, port);
+            if (owner != 0 && owner != prefix && prefixes.isAlive(owner)) {
+                throw new RdmaException(Errno.EADDRINUSE, "bind address", "port " + port
+                        + " is held by process " + table.process(owner)
+                        + "; end that one, or choose another port");
+            }
+            table.owner(row, port, prefix);
+            reserved.merge(row << 16 | port, 1, Integer::sum);
+        } catch (LinuxSocket.Refused e) {
+            throw locks.unusable(e);
+        } finally {
+            locks.unlock();
+        }
+        AtomicBoolean isReleased = new AtomicBoolean();
+        return () -> {
+            if (isReleased.compareAndSet(false, true)) {
+                release(row, port);
+            }
+        };
+    }
+
+    /** Ids of this process may share a port. One byte is one process's word, so it takes no lock of the system's. */
+    private void release(int row, int port) {
+        locks.lockWithinProcess();
+        try {
+            if (reserved.merge(row << 16 | port, -1, Integer::sum) == 0) {
+                reserved.remove(row << 16 | port);
+                table.owner(row, port, 0);
+            }
+        } finally {
+            locks.unlockWithinProcess();
+        }
+    }
+}
