@@ -19,6 +19,10 @@ NOTICE_SECONDS = 30
 # The connection's retries, or the tools' patience; a peer whose kernel lives says goodbye.
 UNANSWERED = "RETRY_EXCEEDED|retry counter exceeded"
 PEER_GONE = UNANSWERED + "|nothing came from the peer|disconnect|DISCONNECT|flush|Flush"
+# The numbers that rping counts its messages with.
+COUNTED = r"rdma-ping-(\d+)"
+# Java processes that share an address.
+SHARING = 4
 IN_A_ROW = 200
 AT_ONCE = 64
 # Connections whose large messages all begin at once: a guest that is emulated takes seconds to answer them.
@@ -181,6 +185,32 @@ class Scenarios:
         """One Java client with 64 connections at once."""
         self._many_at_once(self._linux, self._java)
 
+    def linux_talks_to_processes_at_one_address(self):
+        """Four Java servers share one address, a Linux client talks to each; one server is killed, a new one served."""
+        ports = range(PORT, PORT + SHARING)
+        servers = [self._serve(self._java, ["-P", "-p", str(port)]) for port in ports]
+        clients = [self._in_mid_transfer(self._linux, self._java, port) for port in ports]
+        self._kill(servers[0])
+        self._must_go_on(clients[1:])
+        self._serve(self._java, ["-P", "-p", str(PORT)])
+        self._in_mid_transfer(self._linux, self._java, PORT)
+        self._must_go_on(clients[1:])
+
+    def processes_at_one_address_talk_to_linux(self):
+        """Four Java clients share one address and talk to one Linux server; one is killed, a new one served."""
+        self._serve(self._linux, ["-P"])
+        clients = [self._in_mid_transfer(self._java, self._linux) for _ in range(SHARING)]
+        self._kill(clients[0])
+        self._must_go_on(clients[1:])
+        self._must_serve(self._java, self._linux)
+        self._must_go_on(clients[1:])
+
+    def _must_go_on(self, clients):
+        for client in clients:
+            reached = int(re.findall(COUNTED, client.out)[-1])
+            self._must(client.wait_for(f"rdma-ping-{reached + SHARING * 5}:", NOTICE_SECONDS),
+                       f"no message came after {reached}: {errors(client)}")
+
     def linux_is_busy_as_client(self):
         """A Java server sends large messages on 20 connections at once to a Linux client."""
         self._large_at_once(self._java, self._linux)
@@ -267,8 +297,8 @@ class Scenarios:
     def _ask(self, end, peer, count):
         return self._note(end.start("rping", ["-c", "-v", "-a", peer.address["ipv4"], "-p", str(PORT), "-C", str(count)]))
 
-    def _in_mid_transfer(self, end, peer):
-        client = self._note(end.start("rping", ["-c", "-v", "-a", peer.address["ipv4"], "-p", str(PORT)]))
+    def _in_mid_transfer(self, end, peer, port=PORT):
+        client = self._note(end.start("rping", ["-c", "-v", "-a", peer.address["ipv4"], "-p", str(port)]))
         self._must(client.wait_for(r"rdma-ping-20", 20), f"no transfer: {errors(client)}")
         return client
 
