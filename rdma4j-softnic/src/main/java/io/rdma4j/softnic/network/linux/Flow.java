@@ -2,25 +2,74 @@ package io.rdma4j.softnic.network.linux;
 
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.work.Path;
+import io.rdma4j.softnic.network.PacketSealer;
+import io.rdma4j.softnic.network.PortSharing;
+import io.rdma4j.verbs.Gid;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.HashSet;
+import java.util.Set;
+
+import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_UDP;
+import static io.rdma4j.softnic.network.linux.SocketOption.UDP_SEGMENT;
 
 /**
  * What leaves from one UDP port. Switches, and cards that receive, take packets with the same ports for one flow: they go
- * one way, and may be put together to a train. For one thread at a time.
+ * one way, and may be put together to a train. Packets are gathered, for the system takes many in one call. For one thread at
+ * a time.
+ *
+ * <p>Consecutive packets of one path and length, the last of which may be shorter, make one message that the
+ * kernel, or the network card, cuts into datagrams; source: udp(7), {@code UDP_SEGMENT}. The k-th of them
+ * leaves with the IPv4 Identification k, and is sealed for it. Several messages leave in one call as well.
+ * The bytes lie here one behind the other, so each message is one stretch of memory.
  */
 final class Flow {
-    private final LinuxSocket socket;
-    private final Burst burst;
+    /** As many as every kernel takes that knows the option. */
+    private static final int MAX_SEGMENTS = 64;
+    private static final int MAX_MESSAGES = 32;
+    /** More than that are tried anew. */
+    private static final int MAX_UNSEGMENTED = 4096;
+    /** An IP packet has at most 65,535 bytes. */
+    private static final int MAX_MESSAGE_BYTES = 65_000;
+    /** Fills a message with packets of the longest path MTU. */
+    static final int PACKETS_AT_ONCE = MAX_MESSAGE_BYTES / PacketSealer.LONGEST;
+    /** With less room than for the longest packet in one message it is full. What is added at once may go beyond. */
+    private static final int CAPACITY = MAX_MESSAGE_BYTES
+            + PACKETS_AT_ONCE * PacketSealer.LONGEST;
+    /** {@code struct mmsghdr}: a header, and room for what the call reports. */
+    private static final long ENTRY = MessageHeader.LENGTH + 8;
+    private static final long NAME = 32;
+    private static final long CONTROL = PathControl.MAX_LENGTH + ControlMessage.SPACE;
+
+    private final Outlet outlet;
+    private final int interfaceIndex;
+    private final PacketSealer sealer;
+    private final ByteBuffer bytes;
+    /** What is added at once may be as many messages, where they must not be cut. */
+    private final Message[] messages = new Message[MAX_MESSAGES + PACKETS_AT_ONCE];
+    /** Destinations that segmented messages do not reach. */
+    private final Set<Gid> unsegmented = new HashSet<>();
+    private int usedBytes;
+    private int messageCount;
+    private int sentMessages;
+    private int refused;
 
     /**
-     * @param port the UDP port that the socket is bound to
+     * @param outlet takes what leaves
+     * @param sourcePort the UDP port that it leaves from
      * @param interfaceIndex of the interface that addresses of the link belong to
      */
-    Flow(LinuxSocket socket, int port, int interfaceIndex, Arena arena) {
-        this.socket = socket;
-        burst = new Burst(interfaceIndex, port, arena);
+    Flow(Outlet outlet, int sourcePort, int interfaceIndex, Arena arena) {
+        this.outlet = outlet;
+        this.interfaceIndex = interfaceIndex;
+        sealer = new PacketSealer(arena, CAPACITY + PacketSealer.CAPACITY, sourcePort);
+        bytes = sealer.memory().asByteBuffer();
+        MemorySegment entries = arena.allocate(messages.length * ENTRY, 8);
+        for (int i = 0; i < messages.length; i++) {
+            messages[i] = new Message(entries.asSlice(i * ENTRY), arena);
+        }
     }
 
     /** Opens flows beside that of port 4791. */
@@ -35,34 +84,256 @@ final class Flow {
         Flow open(int number) throws LinuxSocket.Refused;
     }
 
-    boolean add(OutgoingPacket packet) {
-        return burst.add(packet);
+    /** Packets that leave as one. */
+    private final class Message {
+        /** Starts with the header of this message; those of later ones follow. */
+        final MemorySegment header;
+        private final MemorySegment name;
+        private final MemorySegment iovec;
+        private final MemorySegment control;
+        private long pathControlLength;
+        private Path path = Path.NONE;
+        private int process;
+        private int start;
+        private int length;
+        private int segmentLength;
+        private int packets;
+        private boolean isOpen;
+        /** The packets leave one by one, for together they were refused. */
+        private boolean isSplit;
+
+        Message(MemorySegment header, Arena arena) {
+            this.header = header;
+            name = arena.allocate(NAME, 8);
+            iovec = arena.allocate(MessageHeader.IOVEC_LENGTH, 8);
+            control = arena.allocate(CONTROL, 8);
+            MessageHeader.name(header, name);
+            MessageHeader.iovecs(header, iovec, 1);
+        }
+
+        void begin(Path newPath, int packetProcess, int packetLength, boolean mayGrow) {
+            path = newPath;
+            process = packetProcess;
+            start = usedBytes;
+            length = packetLength;
+            segmentLength = packetLength;
+            packets = 1;
+            isOpen = mayGrow && !unsegmented.contains(newPath.destination());
+            isSplit = false;
+            MessageHeader.nameLength(header, SocketAddress.write(name, newPath.destination(),
+                    Path.UDP_PORT, interfaceIndex));
+            pathControlLength = PathControl.write(control, newPath);
+        }
+
+        boolean takes(Path packetPath, int packetProcess, int packetLength) {
+            return isOpen && !isSplit && packetLength <= segmentLength && packets < MAX_SEGMENTS
+                    && length + packetLength <= MAX_MESSAGE_BYTES && packetProcess == process
+                    && goesWith(packetPath);
+        }
+
+        private boolean goesWith(Path other) {
+            return path.destination().equals(other.destination()) && path.hops() == other.hops()
+                    && path.trafficClass() == other.trafficClass();
+        }
+
+        void append(int packetLength) {
+            length += packetLength;
+            packets++;
+            // Only the last one may be shorter.
+            isOpen = packetLength == segmentLength;
+        }
+
+        /** Takes back what was appended since it had so many packets. */
+        void shrinkTo(int count) {
+            if (packets > count) {
+                packets = count;
+                length = count * segmentLength;
+                isOpen = true;
+            }
+        }
+
+        /** Completes the header. */
+        void address() {
+            long controlLength = pathControlLength;
+            if (packets > 1 && !isSplit) {
+                controlLength = ControlMessage.writeShort(control, controlLength, IPPROTO_UDP,
+                        UDP_SEGMENT, segmentLength);
+            }
+            MessageHeader.control(header, controlLength == 0 ? MemorySegment.NULL : control,
+                    controlLength);
+            MessageHeader.iovec(iovec, 0, sealer.memory().address() + start,
+                    isSplit ? Math.min(segmentLength, length) : length);
+        }
+
+        /** Lets the packets leave one by one: each with Identification 0, so sealed anew. */
+        void split(int errno) {
+            isSplit = true;
+            // What is too long for the interface now may fit again; the rest lies in the way to the destination.
+            if (errno != LinuxCalls.EMSGSIZE) {
+                if (unsegmented.size() >= MAX_UNSEGMENTED) {
+                    unsegmented.clear();
+                }
+                unsegmented.add(path.destination());
+            }
+            for (int at = segmentLength; at < length; at += segmentLength) {
+                sealer.reseal(path, start + at, Math.min(segmentLength, length - at));
+            }
+        }
+
+        /** {@return false if there is no room for all} */
+        boolean sendSplit() {
+            while (packets > 0) {
+                address();
+                long sent = outlet.send(header);
+                if (sent == -LinuxCalls.EAGAIN) {
+                    return false;
+                }
+                if (sent < 0) {
+                    refused++;
+                }
+                packets--;
+                start += segmentLength;
+                length -= segmentLength;
+            }
+            return true;
+        }
     }
 
+    /**
+     * Adds a packet, whose payload is not needed any more then.
+     *
+     * @return false if the memory of its payload is gone, and nothing is added
+     */
+    boolean add(OutgoingPacket packet) {
+        if (packet.span() == 1) {
+            return add(packet, 0);
+        }
+        int bytesBefore = usedBytes;
+        int messagesBefore = messageCount;
+        Message last = messageCount == 0 ? null : messages[messageCount - 1];
+        int packetsBefore = last == null ? 0 : last.packets;
+        for (int i = 0; i < packet.span(); i++) {
+            if (!add(packet, i)) {
+                usedBytes = bytesBefore;
+                messageCount = messagesBefore;
+                if (last != null) {
+                    last.shrinkTo(packetsBefore);
+                }
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean add(OutgoingPacket packet, int index) {
+        Path path = packet.path();
+        int length = packet.packetLength();
+        // Processes that share the receiving port are told apart by the first packet of a message: by the upper bits of
+        // the queue pair, and by what is in it if that is the management queue pair's.
+        int process = packet.destinationQueuePair() >>> PortSharing.QUEUE_PAIR_BITS;
+        boolean isManagement = packet
+                .destinationQueuePair() == SteeringProgram.MANAGEMENT_QUEUE_PAIR;
+        Message last = messageCount == 0 ? null : messages[messageCount - 1];
+        Message taking = last != null && !isManagement && last.takes(path, process, length)
+                ? last
+                : null;
+        if (!sealer.seal(packet, index, usedBytes, taking == null ? 0 : taking.packets)) {
+            return false;
+        }
+        if (taking != null) {
+            taking.append(length);
+        } else {
+            messages[messageCount++].begin(path, process, length, !isManagement);
+        }
+        usedBytes += length;
+        return true;
+    }
+
+    /** Adds bytes that were sealed, or damaged, elsewhere, for Identification 0. */
     void add(ByteBuffer datagram, Path path) {
-        burst.add(datagram, path);
+        int length = datagram.remaining();
+        bytes.clear().position(usedBytes);
+        bytes.put(datagram);
+        messages[messageCount++].begin(path, 0, length, false);
+        usedBytes += length;
+    }
+
+    /** {@return whether it has to be sent before more is added} */
+    boolean isFull() {
+        return usedBytes > MAX_MESSAGE_BYTES - PacketSealer.LONGEST
+                || messageCount >= MAX_MESSAGES;
     }
 
     /** Sends what there is if there is no room for more. {@return false if it is kept} */
     boolean makeRoom() {
-        return !burst.isFull() || burst.send(socket);
+        return !isFull() || flush();
     }
 
-    /** Sends what there is. {@return false if some of it is kept} */
+    /** Sends what there is. {@return false if there is no room; the rest is kept} */
     boolean flush() {
-        return burst.send(socket);
+        while (sentMessages < messageCount) {
+            Message next = messages[sentMessages];
+            if (next.isSplit) {
+                if (!next.sendSplit()) {
+                    return false;
+                }
+                sentMessages++;
+                continue;
+            }
+            int count = addressFrom(sentMessages);
+            long sent = count == 1
+                    ? Math.min(1, outlet.send(next.header))
+                    : outlet.send(next.header, count);
+            if (sent == -LinuxCalls.EAGAIN) {
+                return false;
+            }
+            if (sent > 0) {
+                sentMessages += (int) sent;
+            } else if (next.packets > 1 && mayBeSegmentation((int) -sent)) {
+                next.split((int) -sent);
+            } else {
+                // No route, packet too long for the interface, a firewall: as if lost on the wire.
+                refused += next.packets;
+                sentMessages++;
+            }
+        }
+        clear();
+        return true;
     }
 
+    /** {@return how many messages can leave together} */
+    private int addressFrom(int first) {
+        int end = first;
+        while (end < messageCount && !messages[end].isSplit) {
+            messages[end++].address();
+        }
+        return end - first;
+    }
+
+    /** The card, a tunnel or the length of the interface's packets may not allow it: single packets may pass. */
+    private static boolean mayBeSegmentation(int errno) {
+        return errno == LinuxCalls.EIO || errno == LinuxCalls.EINVAL
+                || errno == LinuxCalls.ENOPROTOOPT || errno == LinuxCalls.EMSGSIZE
+                || errno == LinuxCalls.EOPNOTSUPP;
+    }
+
+    /** {@return how many packets were refused since the last call} */
     int takeRefused() {
-        return burst.takeRefused();
+        int count = refused;
+        refused = 0;
+        return count;
     }
 
-    /** Gives up what is kept; the socket is closed by whoever knows who shares it. */
+    /** Gives up what is in here. */
     void clear() {
-        burst.clear();
+        usedBytes = 0;
+        messageCount = 0;
+        sentMessages = 0;
     }
 
-    LinuxSocket socket() {
-        return socket;
+    /** Gives up what is kept, and the outlet. */
+    void close() {
+        clear();
+        outlet.close();
     }
 }

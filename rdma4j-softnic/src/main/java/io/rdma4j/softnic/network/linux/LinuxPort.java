@@ -62,7 +62,7 @@ final class LinuxPort implements PacketPort {
 
     @Override
     public int maxMiddleSegments() {
-        return Burst.PACKETS_AT_ONCE;
+        return Flow.PACKETS_AT_ONCE;
     }
 
     @Override
@@ -214,8 +214,7 @@ final class LinuxPort implements PacketPort {
         common.clear();
         for (Flow flow : flows) {
             if (flow != null && flow != common) {
-                flow.clear();
-                flow.socket().close();
+                flow.close();
             }
         }
         if (shared == null) {

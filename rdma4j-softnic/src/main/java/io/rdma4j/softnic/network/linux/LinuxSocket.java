@@ -130,7 +130,8 @@ final class LinuxSocket implements Outlet {
         return descriptor;
     }
 
-    void close() {
+    @Override
+    public void close() {
         if (descriptor >= 0) {
             calls.close(descriptor);
             // The number may soon be another's.

@@ -19,4 +19,7 @@ interface Outlet {
      * @return how many of them were sent, from the first; or the negated error number of the first
      */
     int send(MemorySegment messages, int count);
+
+    /** Takes nothing more. */
+    void close();
 }

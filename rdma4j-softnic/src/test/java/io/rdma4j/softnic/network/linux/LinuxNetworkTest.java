@@ -70,10 +70,10 @@ class LinuxNetworkTest extends NetworkContract {
         LinuxSocket sender = LinuxSocket.open(SocketAddress.AF_INET6, arena);
         try {
             sender.set(SocketOption.IPPROTO_UDP, UDP_NO_CHECK6_TX, 1);
-            Burst burst = new Burst(0, Path.UDP_PORT, arena);
-            burst.add(ByteBuffer.allocate(40), Path.between(port.local(), port.local()));
-            assertThat(burst.send(sender)).isTrue();
-            assertThat(burst.takeRefused()).isZero();
+            Flow flow = new Flow(sender, Path.UDP_PORT, 0, arena);
+            flow.add(ByteBuffer.allocate(40), Path.between(port.local(), port.local()));
+            assertThat(flow.flush()).isTrue();
+            assertThat(flow.takeRefused()).isZero();
         } finally {
             sender.close();
         }

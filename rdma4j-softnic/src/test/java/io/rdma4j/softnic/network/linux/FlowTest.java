@@ -31,15 +31,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 /** How packets become messages, and what becomes of those that the system does not take. */
-class BurstTest {
+class FlowTest {
     private static final Gid HERE = Gid.of(InetAddress.ofLiteral("192.0.2.1"));
     private static final Gid THERE = Gid.of(InetAddress.ofLiteral("192.0.2.2"));
     private static final Gid ELSEWHERE = Gid.of(InetAddress.ofLiteral("192.0.2.3"));
     private static final Path PATH = Path.between(HERE, THERE);
 
     private final Arena arena = Arena.ofAuto();
-    private final Burst burst = new Burst(1, Path.UDP_PORT, arena);
     private final Network network = new Network();
+    private final Flow flow = new Flow(network, Path.UDP_PORT, 1, arena);
     private int psn;
 
     @BeforeEach
@@ -57,6 +57,11 @@ class BurstTest {
         final Deque<Integer> answers = new ArrayDeque<>();
         int calls;
         private final PacketSealer sealer = new PacketSealer(Arena.ofAuto());
+
+        @Override
+        public void close() {
+            throw new IllegalStateException("nobody asked for that");
+        }
 
         @Override
         public long send(MemorySegment message) {
@@ -113,7 +118,7 @@ class BurstTest {
         OutgoingPacket packet = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH))
                 .begin(Opcode.RC_SEND_ONLY, path, queuePair, psn++, false, false);
         packet.addPayload(arena.allocate(payload).fill((byte) psn), 0, payload);
-        burst.add(packet);
+        flow.add(packet);
     }
 
     private void add(int... payloads) {
@@ -125,7 +130,7 @@ class BurstTest {
     @Test
     void packetsOfOneLengthAreOneMessageAndTheLastMayBeShorter() {
         add(1024, 1024, 1024, 100);
-        assertThat(burst.send(network)).isTrue();
+        assertThat(flow.flush()).isTrue();
         assertThat(network.taken).containsExactly(new Taken(THERE, Opcode.BTH_LENGTH + 1024 + 4, -1,
                 List.of(0, 1, 2, 3), List.of(0, 1, 2, 3)));
     }
@@ -133,7 +138,7 @@ class BurstTest {
     @Test
     void aShorterOrLongerPacketEndsAMessage() {
         add(1024, 100, 1024, 1024, 2048, 4);
-        assertThat(burst.send(network)).isTrue();
+        assertThat(flow.flush()).isTrue();
         assertThat(network.psns()).containsExactly(List.of(0, 1), List.of(2, 3), List.of(4, 5));
         assertThat(network.calls).isEqualTo(1);
     }
@@ -144,7 +149,7 @@ class BurstTest {
         for (int queuePair : new int[]{0x02_0017, 0x02_ffff, 0x03_0017, 0x03_0018, 0x02_0017}) {
             add(PATH, queuePair, 1024);
         }
-        assertThat(burst.send(network)).isTrue();
+        assertThat(flow.flush()).isTrue();
         assertThat(network.psns()).containsExactly(List.of(0, 1), List.of(2, 3), List.of(4));
     }
 
@@ -154,7 +159,7 @@ class BurstTest {
         for (int queuePair : new int[]{1, 1, 17, 17, 1}) {
             add(PATH, queuePair, 256);
         }
-        assertThat(burst.send(network)).isTrue();
+        assertThat(flow.flush()).isTrue();
         assertThat(network.psns()).containsExactly(List.of(0), List.of(1), List.of(2, 3),
                 List.of(4));
     }
@@ -162,7 +167,7 @@ class BurstTest {
     @Test
     void aSinglePacketIsNotCut() {
         add(1024);
-        assertThat(burst.send(network)).isTrue();
+        assertThat(flow.flush()).isTrue();
         assertThat(network.taken)
                 .containsExactly(new Taken(THERE, -1, -1, List.of(0), List.of(0)));
     }
@@ -176,7 +181,7 @@ class BurstTest {
         add(new Path(HERE, THERE, 0x20, 0, 3), 64);
         // Another queue pair with the same path.
         add(new Path(HERE, THERE, 0x20, 99, 3), 64);
-        assertThat(burst.send(network)).isTrue();
+        assertThat(flow.flush()).isTrue();
         assertThat(network.psns()).containsExactly(List.of(0), List.of(1), List.of(2, 3),
                 List.of(4, 5));
         assertThat(network.taken.stream().map(Taken::typeOfService)).containsExactly(-1, -1, 0x20,
@@ -188,32 +193,32 @@ class BurstTest {
         for (int i = 0; i < 100; i++) {
             add(16);
         }
-        assertThat(burst.send(network)).isTrue();
+        assertThat(flow.flush()).isTrue();
         assertThat(network.psns()).extracting(List::size).containsExactly(64, 36);
     }
 
     @Test
-    void aBurstIsFullBeforeItsBytesFillADatagram() {
-        while (!burst.isFull()) {
+    void aFlowIsFullBeforeItsBytesFillADatagram() {
+        while (!flow.isFull()) {
             add(4096);
         }
         assertThat(psn).isEqualTo(15);
-        assertThat(burst.send(network)).isTrue();
+        assertThat(flow.flush()).isTrue();
         assertThat(network.psns()).hasSize(1);
-        assertThat(burst.isFull()).isFalse();
-        while (!burst.isFull()) {
+        assertThat(flow.isFull()).isFalse();
+        while (!flow.isFull()) {
             add(Path.between(HERE, (psn & 1) == 0 ? THERE : ELSEWHERE), 16);
         }
-        assertThat(burst.send(network)).isTrue();
+        assertThat(flow.flush()).isTrue();
         assertThat(network.calls).isEqualTo(2);
     }
 
     @Test
     void packetsOfOneMessageAreCutAndTheLastAsksForAnAcknowledgement() {
         add(256);
-        burst.add(middle(4, 256, arena));
+        flow.add(middle(4, 256, arena));
         add(100);
-        assertThat(burst.send(network)).isTrue();
+        assertThat(flow.flush()).isTrue();
         assertThat(network.taken).containsExactly(new Taken(THERE, Opcode.BTH_LENGTH + 256 + 4, -1,
                 List.of(0, 1, 2, 3, 4 | 1 << 31, 5), List.of(0, 1, 2, 3, 4, 5)));
     }
@@ -221,8 +226,8 @@ class BurstTest {
     @Test
     void numbersOfPacketsGoOnBehindTheLargest() {
         psn = 0xfffffe;
-        burst.add(middle(4, 256, arena));
-        assertThat(burst.send(network)).isTrue();
+        flow.add(middle(4, 256, arena));
+        assertThat(flow.flush()).isTrue();
         assertThat(network.psns()).containsExactly(List.of(0xfffffe, 0xffffff, 0, 1 | 1 << 31));
     }
 
@@ -230,23 +235,23 @@ class BurstTest {
     void whatMustNotBeCutGoesOneByOneHoweverMuchIsAddedAtOnce() {
         add(64, 64);
         network.answers.add(-LinuxCalls.EIO);
-        assertThat(burst.send(network)).isTrue();
+        assertThat(flow.flush()).isTrue();
         network.taken.clear();
-        while (!burst.isFull()) {
-            burst.add(middle(Burst.PACKETS_AT_ONCE, 1024, arena));
+        while (!flow.isFull()) {
+            flow.add(middle(Flow.PACKETS_AT_ONCE, 1024, arena));
         }
-        assertThat(burst.send(network)).isTrue();
-        assertThat(network.psns()).hasSize(3 * Burst.PACKETS_AT_ONCE)
+        assertThat(flow.flush()).isTrue();
+        assertThat(network.psns()).hasSize(3 * Flow.PACKETS_AT_ONCE)
                 .allSatisfy(each -> assertThat(each).hasSize(1));
-        assertThat(burst.isFull()).isFalse();
+        assertThat(flow.isFull()).isFalse();
     }
 
     @Test
     void whatIsAddedAtOnceMayBeTwoMessages() {
         add(4096, 4096);
-        burst.add(middle(Burst.PACKETS_AT_ONCE, 4096, arena));
-        assertThat(burst.isFull()).isTrue();
-        assertThat(burst.send(network)).isTrue();
+        flow.add(middle(Flow.PACKETS_AT_ONCE, 4096, arena));
+        assertThat(flow.isFull()).isTrue();
+        assertThat(flow.flush()).isTrue();
         assertThat(network.psns()).extracting(List::size).containsExactly(15, 2);
         assertThat(network.calls).isEqualTo(1);
         assertThat(network.taken).extracting(Taken::identifications)
@@ -261,7 +266,7 @@ class BurstTest {
         try (Arena brief = Arena.ofConfined()) {
             middle = middle(4, 256, brief);
         }
-        assertThat(burst.add(middle)).isFalse();
+        assertThat(flow.add(middle)).isFalse();
         psn = 1;
         // Of the third there is nothing.
         OutgoingPacket half = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH))
@@ -271,9 +276,9 @@ class BurstTest {
             half.addPayload(file.map(FileChannel.MapMode.READ_WRITE, 0, 16384, arena), 0, 16384);
             file.truncate(8192);
         }
-        assertThat(burst.add(half)).isFalse();
+        assertThat(flow.add(half)).isFalse();
         add(256, 100);
-        assertThat(burst.send(network)).isTrue();
+        assertThat(flow.flush()).isTrue();
         assertThat(network.psns()).containsExactly(List.of(0, 1, 2));
     }
 
@@ -291,10 +296,10 @@ class BurstTest {
                 new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH))
                         .begin(Opcode.RC_SEND_ONLY, PATH, 17, 77, false, false)));
         add(4, 4);
-        burst.add(sealed, PATH);
-        burst.add(sealed.rewind(), PATH);
+        flow.add(sealed, PATH);
+        flow.add(sealed.rewind(), PATH);
         add(4, 4);
-        assertThat(burst.send(network)).isTrue();
+        assertThat(flow.flush()).isTrue();
         assertThat(network.psns()).containsExactly(List.of(0, 1), List.of(77), List.of(77),
                 List.of(2, 3));
         assertThat(network.taken).allSatisfy(
@@ -305,15 +310,15 @@ class BurstTest {
     void whatFindsNoRoomIsKeptInOrder() {
         add(64, 64, 128, 256);
         network.answers.addAll(List.of(1, -LinuxCalls.EAGAIN));
-        assertThat(burst.send(network)).isFalse();
+        assertThat(flow.flush()).isFalse();
         assertThat(network.psns()).containsExactly(List.of(0, 1));
         network.answers.add(-LinuxCalls.EAGAIN);
-        assertThat(burst.send(network)).isFalse();
-        assertThat(burst.send(network)).isTrue();
+        assertThat(flow.flush()).isFalse();
+        assertThat(flow.flush()).isTrue();
         assertThat(network.psns()).containsExactly(List.of(0, 1), List.of(2), List.of(3));
-        assertThat(burst.takeRefused()).isZero();
+        assertThat(flow.takeRefused()).isZero();
         add(64);
-        assertThat(burst.send(network)).isTrue();
+        assertThat(flow.flush()).isTrue();
         assertThat(network.psns()).endsWith(List.of(4));
     }
 
@@ -321,7 +326,7 @@ class BurstTest {
     void whatCannotBeCutLeavesPacketByPacketFromThenOn() {
         add(64, 64, 8);
         network.answers.add(-LinuxCalls.EIO);
-        assertThat(burst.send(network)).isTrue();
+        assertThat(flow.flush()).isTrue();
         assertThat(network.psns()).containsExactly(List.of(0), List.of(1), List.of(2));
         assertThat(network.taken).allSatisfy(each -> {
             assertThat(each.segmentLength).isEqualTo(-1);
@@ -331,9 +336,9 @@ class BurstTest {
         add(64, 64);
         add(Path.between(HERE, ELSEWHERE), 64);
         add(Path.between(HERE, ELSEWHERE), 64);
-        assertThat(burst.send(network)).isTrue();
+        assertThat(flow.flush()).isTrue();
         assertThat(network.psns()).containsExactly(List.of(3), List.of(4), List.of(5, 6));
-        assertThat(burst.takeRefused()).isZero();
+        assertThat(flow.takeRefused()).isZero();
     }
 
     /** The interface's MTU may be raised again. */
@@ -341,9 +346,9 @@ class BurstTest {
     void whatIsTooLongForTheInterfaceLeavesPacketByPacketThisTimeOnly() {
         add(64, 64);
         network.answers.add(-LinuxCalls.EMSGSIZE);
-        assertThat(burst.send(network)).isTrue();
+        assertThat(flow.flush()).isTrue();
         add(64, 64);
-        assertThat(burst.send(network)).isTrue();
+        assertThat(flow.flush()).isTrue();
         assertThat(network.psns()).containsExactly(List.of(0), List.of(1), List.of(2, 3));
     }
 
@@ -351,12 +356,12 @@ class BurstTest {
     void packetsOfADividedMessageAreKeptToo() {
         add(64, 64, 64);
         network.answers.addAll(List.of(-LinuxCalls.EINVAL, 1, -LinuxCalls.EAGAIN));
-        assertThat(burst.send(network)).isFalse();
+        assertThat(flow.flush()).isFalse();
         assertThat(network.psns()).containsExactly(List.of(0));
         network.answers.addAll(List.of(-1, 1));
-        assertThat(burst.send(network)).isTrue();
+        assertThat(flow.flush()).isTrue();
         assertThat(network.psns()).containsExactly(List.of(0), List.of(2));
-        assertThat(burst.takeRefused()).isEqualTo(1);
+        assertThat(flow.takeRefused()).isEqualTo(1);
     }
 
     @Test
@@ -366,9 +371,9 @@ class BurstTest {
         add(Path.between(HERE, ELSEWHERE), 64);
         // EPERM: a firewall.
         network.answers.add(-1);
-        assertThat(burst.send(network)).isTrue();
+        assertThat(flow.flush()).isTrue();
         assertThat(network.psns()).containsExactly(List.of(2));
-        assertThat(burst.takeRefused()).isEqualTo(2);
-        assertThat(burst.takeRefused()).isZero();
+        assertThat(flow.takeRefused()).isEqualTo(2);
+        assertThat(flow.takeRefused()).isZero();
     }
 }
