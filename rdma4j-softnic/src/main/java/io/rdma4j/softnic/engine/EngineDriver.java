@@ -65,7 +65,7 @@ public final class EngineDriver {
     /** Written before the time. */
     private long lastPollerId;
     private volatile long lastPostNs;
-    /** When a poll found something last. Pollers share it without any order: it need not be exact. */
+    /** When a poll found something last, or gave way. Pollers share it without any order: it need not be exact. */
     private long lastFoundNs;
     private volatile long lastTrafficNs;
     private volatile long asleepUntilNs = Long.MIN_VALUE;
@@ -281,6 +281,8 @@ public final class EngineDriver {
         if (!isVain) {
             lastFoundNs = nowNs;
         } else if (nowNs - lastFoundNs > PATIENCE_NS) {
+            // Not at each poll: where nobody else wants the processor, to ask costs more than to poll.
+            lastFoundNs = nowNs;
             Thread.yield();
         }
     }
