@@ -14,15 +14,23 @@ final class AdaptiveSpin {
     private boolean hasReceived;
     private long lastNs;
     private long durationNs = LONGEST_NS / 2;
+    private final Crowding crowding;
+    private boolean hasGivenWay;
+    private long leftNs;
 
     /** @param nowNs long after the last packet */
     AdaptiveSpin(long nowNs) {
         lastNs = nowNs - LONGEST_NS;
+        crowding = new Crowding(nowNs);
     }
 
     /** A round has run. */
     void onRound(boolean roundHasReceived, long nowNs) {
         hasReceived = roundHasReceived;
+        if (hasGivenWay) {
+            hasGivenWay = false;
+            crowding.onBack(leftNs, nowNs);
+        }
         if (roundHasReceived) {
             lastNs = nowNs;
         }
@@ -34,9 +42,11 @@ final class AdaptiveSpin {
         if (hasReceived) {
             return true;
         }
-        if (nowNs - lastNs >= durationNs) {
+        if (nowNs - lastNs >= durationNs || crowding.isCrowded(nowNs)) {
             return false;
         }
+        hasGivenWay = true;
+        leftNs = nowNs;
         Thread.yield();
         return true;
     }

@@ -41,6 +41,8 @@ public final class EngineDriver {
     static final long AT_ONCE = Long.MIN_VALUE;
     /** After so long without a packet the peer may be waiting for this very processor. */
     private static final long PATIENCE_NS = 3_000;
+    /** How long a poller sleeps at most where others work on its processor; to give way takes longer. */
+    private static final long NAP_NS = 1_000_000;
     /** How long who sleeps looks after timers by itself after traffic, so that none has to wake it. */
     private static final long RECENT_NS = 1_000_000_000;
     private static final long RECENT_SLEEP_NS = 5_000_000;
@@ -67,6 +69,8 @@ public final class EngineDriver {
     private volatile long lastPostNs;
     /** When a poll found something last, or gave way. Pollers share it without any order: it need not be exact. */
     private long lastFoundNs;
+    /** Of the pollers. Shared like the time before. */
+    private final Crowding crowding;
     private volatile long lastTrafficNs;
     private volatile long asleepUntilNs = Long.MIN_VALUE;
     private volatile boolean isEnded;
@@ -87,6 +91,7 @@ public final class EngineDriver {
         lastTrafficNs = nowNs;
         lastRoundNs = nowNs;
         lastFoundNs = nowNs;
+        crowding = new Crowding(nowNs);
         waiters = new EngineWaiters(this, nowNs);
         background = name == null ? null : new BackgroundThread(this, waiters, name, nowNs);
     }
@@ -239,22 +244,26 @@ public final class EngineDriver {
             long nowNs = clock.getAsLong();
             notePoll(nowNs);
             Thread.onSpinWait();
-            giveWay(true, nowNs);
+            giveWay(true, nowNs, AT_ONCE);
             return;
         }
         long nowNs;
+        long dueNs = AT_ONCE;
         boolean isVain;
         boolean leavesWork;
         try {
             nowNs = clock.getAsLong();
             notePoll(nowNs);
             boolean hasDoorbells = takeDoorbells(nowNs);
-            receive(nowNs, true);
+            boolean more = receive(nowNs, true);
             if (hasDoorbells || !holdsBack()) {
-                transmit(nowNs);
+                more |= transmit(nowNs);
             }
             isVain = !engine.hasReceived();
             leavesWork = isHeldBack;
+            if (isVain && !more && !leavesWork && crowding.isCrowded(nowNs)) {
+                dueNs = engine.deadlineNs();
+            }
             // Seen by a background thread that is just about to sleep by what it knew before.
             lastTrafficNs = nowNs;
         } finally {
@@ -267,7 +276,7 @@ public final class EngineDriver {
         } else {
             wakeIfDueEarlier(nowNs);
         }
-        giveWay(isVain, nowNs);
+        giveWay(isVain, nowNs, dueNs);
     }
 
     private void notePoll(long nowNs) {
@@ -275,15 +284,41 @@ public final class EngineDriver {
         lastPollNs = nowNs;
     }
 
-    /** Lets others use the processor if what is awaited is late. */
+    /**
+     * Lets others use the processor if what is awaited is late.
+     *
+     * @param dueNs when the next round is due, {@link #AT_ONCE} if that is not known or there is more to do
+     */
     @SuppressWarnings("ThreadPriorityCheck") // Nothing but speed depends on it.
-    private void giveWay(boolean isVain, long nowNs) {
+    private void giveWay(boolean isVain, long nowNs, long dueNs) {
         if (!isVain) {
             lastFoundNs = nowNs;
-        } else if (nowNs - lastFoundNs > PATIENCE_NS) {
-            // Not at each poll: where nobody else wants the processor, to ask costs more than to poll.
-            lastFoundNs = nowNs;
-            Thread.yield();
+            return;
+        }
+        if (nowNs - lastFoundNs <= PATIENCE_NS) {
+            return;
+        }
+        // Not at each poll: where nobody else wants the processor, to ask costs more than to poll.
+        lastFoundNs = nowNs;
+        if (dueNs > nowNs && !Thread.currentThread().isVirtual() && waiters.tryTakePlace()) {
+            nap(nowNs, Math.min(dueNs, nowNs + NAP_NS));
+            return;
+        }
+        Thread.yield();
+        crowding.onBack(nowNs, clock.getAsLong());
+    }
+
+    /** Sleeps until something arrives, but not for long: the application polls. */
+    private void nap(long nowNs, long untilNs) {
+        try {
+            asleepUntilNs = untilNs;
+            // Who rang, or waits, before it could see that this thread sleeps is seen here.
+            if (!isEnded && rung.get() == null && waitingTasks == 0) {
+                engine.link().await(untilNs - nowNs);
+            }
+            asleepUntilNs = Long.MIN_VALUE;
+        } finally {
+            waiters.leavePlace();
         }
     }
 

@@ -218,6 +218,19 @@ final class EngineWaiters implements ProgressDriver {
         }
     }
 
+    // ---------------------------------------------------------------- for threads that poll
+
+    /** Takes the place for a poller, who is not to be asked for it. {@return whether it was free} */
+    boolean tryTakePlace() {
+        return driver.isServed() && place.tryAcquire();
+    }
+
+    /** Gives it back. */
+    void leavePlace() {
+        place.release();
+        handOver();
+    }
+
     /** Offers the place to the first in the line who still waits, and may come in. {@return whether there was one} */
     private boolean handOver() {
         for (Waiter next = first(); next != null; next = first()) {

@@ -421,7 +421,8 @@ final class SharedPort implements PortSharing, AutoCloseable {
         try {
             boolean isMended = mend(false);
             // Peers of a process that has ended go on for a while to send to it, and nobody is to be looked for.
-            if (!isMended && !wasMended && !isOwn(wanted << QUEUE_PAIR_BITS) && prefixes.isAlive(wanted)) {
+            if (!isMended && !wasMended && !isOwn(wanted << QUEUE_PAIR_BITS)
+                    && prefixes.isAlive(wanted)) {
                 mend(true);
             }
             wasMended = isMended;

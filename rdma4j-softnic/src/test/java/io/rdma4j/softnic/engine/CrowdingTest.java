@@ -1,0 +1,93 @@
+package io.rdma4j.softnic.engine;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Where others work on the processor, who looks for packets sleeps instead of giving way. */
+class CrowdingTest {
+    private static final long LONG_NS = Crowding.LONG_NS + 1;
+
+    private final AtomicLong clock = new AtomicLong(1);
+    /** What a look at the clock takes. */
+    private final AtomicLong step = new AtomicLong();
+    private final Bed bed = new Bed();
+    private final Engine engine = new Engine(() -> 1, bed);
+    private final EngineDriver driver = new EngineDriver(engine,
+            () -> clock.addAndGet(step.get()), "background", () -> {});
+
+    @AfterEach
+    void close() {
+        step.set(0);
+        driver.close();
+    }
+
+    @Test
+    void whoComesBackLateSleepsNextTime() {
+        step.set(LONG_NS);
+        driver.poll();
+        assertThat(bed.sleeps).hasValue(0);
+        driver.poll();
+        assertThat(bed.sleeps).hasValue(1);
+        assertThat(bed.longestNs).isBetween(1L, 1_000_000L);
+    }
+
+    @Test
+    void whoComesBackAtOnceDoesNotSleep() {
+        step.set(Crowding.LONG_NS / 2);
+        for (int i = 0; i < 100; i++) {
+            driver.poll();
+        }
+        assertThat(bed.sleeps).hasValue(0);
+    }
+
+    @Test
+    void whoHasToBeAwakeSoonSleepsNoLonger() {
+        step.set(LONG_NS);
+        driver.poll();
+        bed.dueNs = clock.get() + LONG_NS + 50_000;
+        driver.poll();
+        assertThat(bed.longestNs).isEqualTo(50_000);
+    }
+
+    @Test
+    void itIsTriedAgainEverMoreRarely() {
+        Crowding crowding = new Crowding(0);
+        long nowNs = 0;
+        for (long trustNs = Crowding.SHORTEST_TRUST_NS; trustNs < Crowding.LONGEST_TRUST_NS; trustNs *= 2) {
+            assertThat(crowding.isCrowded(nowNs)).isFalse();
+            crowding.onBack(nowNs, nowNs + LONG_NS);
+            nowNs += LONG_NS + trustNs;
+            assertThat(crowding.isCrowded(nowNs - 1)).isTrue();
+        }
+        crowding.onBack(nowNs, nowNs + LONG_NS);
+        nowNs += LONG_NS + Crowding.LONGEST_TRUST_NS;
+        assertThat(crowding.isCrowded(nowNs)).isFalse();
+        assertThat(crowding.isCrowded(nowNs - 1)).isTrue();
+        crowding.onBack(nowNs, nowNs + 1_000);
+        crowding.onBack(nowNs, nowNs + LONG_NS);
+        assertThat(crowding.isCrowded(nowNs + LONG_NS + Crowding.SHORTEST_TRUST_NS)).isFalse();
+    }
+
+    /** Counts who sleeps in it. */
+    private static final class Bed extends QuietLink {
+        final AtomicInteger sleeps = new AtomicInteger();
+        long longestNs;
+        long dueNs = Long.MAX_VALUE;
+
+        @Override
+        public long deadlineNs() {
+            return dueNs;
+        }
+
+        @Override
+        public void await(long timeoutNs) {
+            sleeps.incrementAndGet();
+            longestNs = Math.max(longestNs, timeoutNs);
+        }
+    }
+}
