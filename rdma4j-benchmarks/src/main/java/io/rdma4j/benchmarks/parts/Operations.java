@@ -29,7 +29,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Whole operations, from posting to completion, between two queue pairs of one device that one thread polls. What counts
- * is the allocation that JMH's {@code gc} profiler tells: of post, poll, engine and rim of both sides together.
+ * is the allocation that JMH's {@code gc} profiler tells: of post, poll, engine and network of both sides together.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
