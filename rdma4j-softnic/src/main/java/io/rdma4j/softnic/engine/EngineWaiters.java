@@ -182,6 +182,18 @@ final class EngineWaiters implements ProgressDriver {
         return driver.nowNs() - lastUrgentDriveNs < EngineDriver.POLLING_NS || hasLine(true);
     }
 
+    // ---------------------------------------------------------------- for threads that poll
+
+    /** Takes the place for a poller, who is not to be asked for it. {@return whether it was free} */
+    boolean tryTakePlace() {
+        return driver.isServed() && place.tryAcquire();
+    }
+
+    /** Gives it back. Nobody is offered it: who polls serves those who wait. */
+    void leavePlace() {
+        place.release();
+    }
+
     // ---------------------------------------------------------------- for the background thread
 
     /** {@return whether a waiter drives the engine} */
@@ -216,19 +228,6 @@ final class EngineWaiters implements ProgressDriver {
             isBackgroundAsleep = false;
             place.release();
         }
-    }
-
-    // ---------------------------------------------------------------- for threads that poll
-
-    /** Takes the place for a poller, who is not to be asked for it. {@return whether it was free} */
-    boolean tryTakePlace() {
-        return driver.isServed() && place.tryAcquire();
-    }
-
-    /** Gives it back. */
-    void leavePlace() {
-        place.release();
-        handOver();
     }
 
     /** Offers the place to the first in the line who still waits, and may come in. {@return whether there was one} */
