@@ -7,7 +7,6 @@ import org.junit.jupiter.api.Test;
 
 import java.util.List;
 import java.util.Random;
-import java.util.stream.LongStream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -18,45 +17,22 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Tag("simulation")
 class RcSimulationTest {
-    private static final int SEEDS = Integer.getInteger("rdma4j.simulation.seeds", 500);
-    private static final long FIRST_SEED = Long.getLong("rdma4j.simulation.firstSeed", 0);
     private static final long LIMIT_NS = 300_000_000_000L;
 
     @Test
     void everythingArrivesOnceAndInOrderWhateverTheNetworkDoes() {
-        long retransmitted = LongStream.range(FIRST_SEED, FIRST_SEED + SEEDS).map(seed -> {
-            try {
-                return new Scenario(seed).run();
-            } catch (Exception | AssertionError e) {
-                throw new AssertionError("seed " + seed, e);
-            }
-        }).sum();
-        System.out.printf("%d seeds, %d packets sent again%n", SEEDS, retransmitted);
-        assertThat(retransmitted).isGreaterThan(SEEDS);
+        long retransmitted = Seeds.run(Scenario::new);
+        System.out.printf("%d seeds, %d packets sent again%n", Seeds.COUNT, retransmitted);
+        assertThat(retransmitted).isGreaterThan(Seeds.COUNT);
     }
 
     /** The way changes between memory and the network at any packet; what is on the network comes later, or not at all. */
     @Test
     void everythingArrivesOnceAndInOrderWhileTheWayChanges() {
-        long[] sums = new long[3];
-        LongStream.range(FIRST_SEED, FIRST_SEED + SEEDS).forEach(seed -> {
-            try {
-                Scenario scenario = new Scenario(seed);
-                scenario.meetInMemory();
-                sums[0] += scenario.run();
-                sums[1] += scenario.simulation.network.memory.switches();
-                sums[2] += scenario.simulation.network.memory.received();
-            } catch (Exception | AssertionError e) {
-                throw new AssertionError("seed " + seed, e);
-            }
-        });
-        System.out.printf("%d seeds, %d switches of the way, %d packets through memory,"
-                + " %d sent again%n", SEEDS, sums[1], sums[2], sums[0]);
-        assertThat(sums[1]).isGreaterThan(SEEDS);
-        assertThat(sums[2]).isGreaterThan(SEEDS);
+        Seeds.runWhileTheWayChanges(Scenario::new, "sent again");
     }
 
-    private static final class Scenario {
+    private static final class Scenario implements Seeds.Scenario {
         private static final List<Mtu> MTUS = List.of(Mtu.values());
         private static final int MAX_PAIRS = 3;
 
@@ -87,15 +63,21 @@ class RcSimulationTest {
             }
         }
 
-        /** Always, or now and then. */
-        void meetInMemory() {
+        @Override
+        public void meetInMemory() {
             Random switching = new Random(random.nextLong());
             double[] often = {0, 0.001, 0.02, 0.3};
             simulation.network.memory.meet(switching.nextLong(), often[switching.nextInt(4)],
                     switching.nextBoolean() ? 0 : 0.9 * switching.nextDouble());
         }
 
-        long run() throws Exception {
+        @Override
+        public Simulation simulation() {
+            return simulation;
+        }
+
+        @Override
+        public long run() throws Exception {
             boolean isDone = simulation.run(() -> {
                 try {
                     a.work();

@@ -35,7 +35,6 @@ import java.net.InetAddress;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
-import java.util.stream.LongStream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -48,47 +47,24 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Tag("simulation")
 class UnreliableSimulationTest {
-    private static final int SEEDS = Integer.getInteger("rdma4j.simulation.seeds", 500);
-    private static final long FIRST_SEED = Long.getLong("rdma4j.simulation.firstSeed", 0);
     private static final long LIMIT_NS = 60_000_000_000L;
     private static final int QKEY = 0x2222_2222;
     private static final Gid GROUP = Gid.of(InetAddress.ofLiteral("239.9.9.9"));
 
     @Test
     void whatArrivesWasSentWhateverTheNetworkDoes() {
-        long arrived = LongStream.range(FIRST_SEED, FIRST_SEED + SEEDS).map(seed -> {
-            try {
-                return new Scenario(seed).run();
-            } catch (Exception | AssertionError e) {
-                throw new AssertionError("seed " + seed, e);
-            }
-        }).sum();
-        System.out.printf("%d seeds, %d unreliable messages arrived%n", SEEDS, arrived);
-        assertThat(arrived).isGreaterThan(SEEDS);
+        long arrived = Seeds.run(Scenario::new);
+        System.out.printf("%d seeds, %d unreliable messages arrived%n", Seeds.COUNT, arrived);
+        assertThat(arrived).isGreaterThan(Seeds.COUNT);
     }
 
     /** The way changes between memory and the network at any packet, but for those seeds where nothing is lost. */
     @Test
     void whatArrivesWasSentWhileTheWayChanges() {
-        long[] sums = new long[3];
-        LongStream.range(FIRST_SEED, FIRST_SEED + SEEDS).forEach(seed -> {
-            try {
-                Scenario scenario = new Scenario(seed);
-                scenario.meetInMemory();
-                sums[0] += scenario.run();
-                sums[1] += scenario.simulation.network.memory.switches();
-                sums[2] += scenario.simulation.network.memory.received();
-            } catch (Exception | AssertionError e) {
-                throw new AssertionError("seed " + seed, e);
-            }
-        });
-        System.out.printf("%d seeds, %d switches of the way, %d packets through memory,"
-                + " %d unreliable messages arrived%n", SEEDS, sums[1], sums[2], sums[0]);
-        assertThat(sums[1]).isGreaterThan(SEEDS);
-        assertThat(sums[2]).isGreaterThan(SEEDS);
+        Seeds.runWhileTheWayChanges(Scenario::new, "unreliable messages arrived");
     }
 
-    private static final class Scenario {
+    private static final class Scenario implements Seeds.Scenario {
         private static final int DEPTH = 16;
         private static final int LONGEST = 20_000;
         private static final int GUARD = 64;
@@ -124,7 +100,8 @@ class UnreliableSimulationTest {
             b.connect(a);
         }
 
-        void meetInMemory() {
+        @Override
+        public void meetInMemory() {
             Random switching = new Random(random.nextLong());
             double often = switching.nextBoolean() ? 0.02 : 0.3;
             simulation.network.memory.meet(switching.nextLong(), isClean ? 0 : often,
@@ -132,7 +109,13 @@ class UnreliableSimulationTest {
                     isClean ? 0 : 0.9 * switching.nextDouble());
         }
 
-        long run() throws Exception {
+        @Override
+        public Simulation simulation() {
+            return simulation;
+        }
+
+        @Override
+        public long run() throws Exception {
             // Receives first: through memory a message takes no time.
             a.work();
             b.work();
