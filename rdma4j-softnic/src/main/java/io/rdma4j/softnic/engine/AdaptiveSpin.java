@@ -1,5 +1,7 @@
 package io.rdma4j.softnic.engine;
 
+import java.util.function.LongSupplier;
+
 /**
  * Whether who runs the engine looks once more before going to sleep. Packets of a stream follow each other closely, and
  * so do questions and answers: to be woken for each of them would take longer, and cost the sender's processor more, than
@@ -15,29 +17,22 @@ final class AdaptiveSpin {
     private long lastNs;
     private long durationNs = LONGEST_NS / 2;
     private final Crowding crowding;
-    private boolean hasGivenWay;
-    private long leftNs;
 
-    /** @param nowNs long after the last packet */
-    AdaptiveSpin(long nowNs) {
-        lastNs = nowNs - LONGEST_NS;
-        crowding = new Crowding(nowNs);
+    /** Long after the last packet. */
+    AdaptiveSpin(LongSupplier clock) {
+        lastNs = clock.getAsLong() - LONGEST_NS;
+        crowding = new Crowding(clock);
     }
 
     /** A round has run. */
     void onRound(boolean roundHasReceived, long nowNs) {
         hasReceived = roundHasReceived;
-        if (hasGivenWay) {
-            hasGivenWay = false;
-            crowding.onBack(leftNs, nowNs);
-        }
         if (roundHasReceived) {
             lastNs = nowNs;
         }
     }
 
     /** {@return whether to look again at once} Others may have had the processor meanwhile. */
-    @SuppressWarnings("ThreadPriorityCheck") // Nothing but speed depends on it.
     boolean goesOn(long nowNs) {
         if (hasReceived) {
             return true;
@@ -45,9 +40,7 @@ final class AdaptiveSpin {
         if (nowNs - lastNs >= durationNs || crowding.isCrowded(nowNs)) {
             return false;
         }
-        hasGivenWay = true;
-        leftNs = nowNs;
-        Thread.yield();
+        crowding.giveWay(nowNs);
         return true;
     }
 

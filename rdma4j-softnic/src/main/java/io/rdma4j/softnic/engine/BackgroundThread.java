@@ -1,6 +1,7 @@
 package io.rdma4j.softnic.engine;
 
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 
 /** Runs the engine while nobody polls or waits, and keeps out of the way while somebody does. */
 final class BackgroundThread {
@@ -17,10 +18,11 @@ final class BackgroundThread {
     private long lastDrive;
     private long patienceNs = LEAST_PATIENCE_NS;
 
-    BackgroundThread(EngineDriver driver, EngineWaiters waiters, String name, long nowNs) {
+    BackgroundThread(EngineDriver driver, EngineWaiters waiters, String name,
+            LongSupplier clock) {
         this.driver = driver;
         this.waiters = waiters;
-        spin = new AdaptiveSpin(nowNs);
+        spin = new AdaptiveSpin(clock);
         thread = Thread.ofPlatform().daemon().name(name).unstarted(this::run);
     }
 

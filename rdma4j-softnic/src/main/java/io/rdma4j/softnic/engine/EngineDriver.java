@@ -91,9 +91,9 @@ public final class EngineDriver {
         lastTrafficNs = nowNs;
         lastRoundNs = nowNs;
         lastFoundNs = nowNs;
-        crowding = new Crowding(nowNs);
-        waiters = new EngineWaiters(this, nowNs);
-        background = name == null ? null : new BackgroundThread(this, waiters, name, nowNs);
+        crowding = new Crowding(clock);
+        waiters = new EngineWaiters(this, clock);
+        background = name == null ? null : new BackgroundThread(this, waiters, name, clock);
     }
 
     /** Starts the background thread, if there is one. */
@@ -289,7 +289,6 @@ public final class EngineDriver {
      *
      * @param dueNs when the next round is due, {@link #AT_ONCE} if that is not known or there is more to do
      */
-    @SuppressWarnings("ThreadPriorityCheck") // Nothing but speed depends on it.
     private void giveWay(boolean isVain, long nowNs, long dueNs) {
         if (!isVain) {
             lastFoundNs = nowNs;
@@ -304,8 +303,7 @@ public final class EngineDriver {
             nap(nowNs, Math.min(dueNs, nowNs + NAP_NS));
             return;
         }
-        Thread.yield();
-        crowding.onBack(nowNs, clock.getAsLong());
+        crowding.giveWay(nowNs);
     }
 
     /** Sleeps until something arrives, but not for long: the application polls. */
@@ -313,11 +311,11 @@ public final class EngineDriver {
         try {
             asleepUntilNs = untilNs;
             // Who rang, or waits, before it could see that this thread sleeps is seen here.
-            if (!isEnded && rung.get() == null && waitingTasks == 0) {
+            if (!isNeeded()) {
                 engine.link().await(untilNs - nowNs);
             }
-            asleepUntilNs = Long.MIN_VALUE;
         } finally {
+            asleepUntilNs = Long.MIN_VALUE;
             waiters.leavePlace();
         }
     }
@@ -440,13 +438,16 @@ public final class EngineDriver {
         long wakeNs = isRecent ? Math.min(wantedNs, nowNs + RECENT_SLEEP_NS) : wantedNs;
         asleepUntilNs = wakeNs;
         // Who polls may have held something back, and sees from now on that it has to wake.
-        boolean mustNotSleep = isEnded || rung.get() != null || waitingTasks > 0
-                || waiters.isWanted() || isPolled();
-        if (!mustNotSleep) {
+        if (!isNeeded() && !waiters.isWanted() && !isPolled()) {
             engine.link().await(wakeNs == Long.MAX_VALUE ? wakeNs : wakeNs - nowNs);
             spin.onWoken(clock.getAsLong());
         }
         asleepUntilNs = Long.MIN_VALUE;
+    }
+
+    /** {@return whether somebody wants something of the engine at once} */
+    private boolean isNeeded() {
+        return isEnded || rung.get() != null || waitingTasks > 0;
     }
 
     /** The engine was run by a thread that does not look after its timers. */

@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.LinkedHashSet;
 import java.util.SequencedSet;
 import java.util.concurrent.Semaphore;
+import java.util.function.LongSupplier;
 
 /**
  * Who sleeps in the network: a thread that waits for an event, or else the background thread.
@@ -33,12 +34,12 @@ final class EngineWaiters implements ProgressDriver {
     private long drives;
     private volatile long lastDrive;
 
-    EngineWaiters(EngineDriver driver, long nowNs) {
+    EngineWaiters(EngineDriver driver, LongSupplier clock) {
         this.driver = driver;
         wake = driver::wake;
-        lastDrivenNs = nowNs - EngineDriver.POLLING_NS;
+        lastDrivenNs = clock.getAsLong() - EngineDriver.POLLING_NS;
         lastUrgentDriveNs = lastDrivenNs;
-        spin = new AdaptiveSpin(nowNs);
+        spin = new AdaptiveSpin(clock);
     }
 
     // ---------------------------------------------------------------- for threads that wait

@@ -148,7 +148,7 @@ final class PacketSender {
     }
 
     private PacketPort.Sent sendFromPort(boolean isManagement) {
-        PacketPort port = ways.port(outgoing.path().source());
+        PacketPort port = network.port(outgoing.path().source());
         if (port == null) {
             return PacketPort.Sent.REFUSED;
         }

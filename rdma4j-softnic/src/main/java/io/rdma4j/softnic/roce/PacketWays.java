@@ -50,12 +50,6 @@ final class PacketWays {
         skipsNetwork = isSkipped;
     }
 
-    /** {@return the port that packets from an address leave by, null if this device does not have it} */
-    @Nullable
-    PacketPort port(Gid source) {
-        return network.port(source);
-    }
-
     /** {@return whether an address is this device's} */
     boolean isOwn(Gid address) {
         return network.port(address) != null;

@@ -8,8 +8,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 class AdaptiveSpinTest {
     private static final long US = 1_000;
 
-    private final AdaptiveSpin spin = new AdaptiveSpin(0);
     private long nowNs;
+    /** How long others had the processor. */
+    private long awayNs;
+    private final AdaptiveSpin spin = new AdaptiveSpin(() -> nowNs + awayNs);
 
     private void receive() {
         spin.onRound(true, nowNs);
@@ -58,11 +60,23 @@ class AdaptiveSpinTest {
     @Test
     void itGivesUpAtOnceWhereTheProcessorCameBackLate() {
         receive();
+        awayNs = Crowding.LONG_NS + 1;
         assertThat(spin.goesOn(nowNs)).isTrue();
-        nowNs += Crowding.LONG_NS + 1;
+        nowNs += awayNs;
+        awayNs = 0;
         receive();
         assertThat(spin.goesOn(nowNs)).isFalse();
         nowNs += Crowding.SHORTEST_TRUST_NS;
+        receive();
+        assertThat(spin.goesOn(nowNs)).isTrue();
+    }
+
+    /** A waiter that has its event leaves, and comes back when it likes. */
+    @Test
+    void timeBetweenTwoWaitsIsNotTimeThatOthersWorked() {
+        receive();
+        assertThat(spin.goesOn(nowNs)).isTrue();
+        nowNs += 1_000 * Crowding.LONG_NS;
         receive();
         assertThat(spin.goesOn(nowNs)).isTrue();
     }

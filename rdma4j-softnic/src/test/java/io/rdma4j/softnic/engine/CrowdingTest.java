@@ -56,21 +56,24 @@ class CrowdingTest {
 
     @Test
     void itIsTriedAgainEverMoreRarely() {
-        Crowding crowding = new Crowding(0);
-        long nowNs = 0;
+        AtomicLong now = new AtomicLong();
+        Crowding crowding = new Crowding(now::get);
         for (long trustNs = Crowding.SHORTEST_TRUST_NS; trustNs < Crowding.LONGEST_TRUST_NS; trustNs *= 2) {
-            assertThat(crowding.isCrowded(nowNs)).isFalse();
-            crowding.onBack(nowNs, nowNs + LONG_NS);
-            nowNs += LONG_NS + trustNs;
-            assertThat(crowding.isCrowded(nowNs - 1)).isTrue();
+            assertTrusted(crowding, now, trustNs);
         }
-        crowding.onBack(nowNs, nowNs + LONG_NS);
-        nowNs += LONG_NS + Crowding.LONGEST_TRUST_NS;
-        assertThat(crowding.isCrowded(nowNs)).isFalse();
-        assertThat(crowding.isCrowded(nowNs - 1)).isTrue();
-        crowding.onBack(nowNs, nowNs + 1_000);
-        crowding.onBack(nowNs, nowNs + LONG_NS);
-        assertThat(crowding.isCrowded(nowNs + LONG_NS + Crowding.SHORTEST_TRUST_NS)).isFalse();
+        assertTrusted(crowding, now, Crowding.LONGEST_TRUST_NS);
+        assertTrusted(crowding, now, Crowding.LONGEST_TRUST_NS);
+        // Nobody was there.
+        crowding.giveWay(now.get());
+        assertTrusted(crowding, now, Crowding.SHORTEST_TRUST_NS);
+    }
+
+    /** Somebody works, and it is known for so long. */
+    private static void assertTrusted(Crowding crowding, AtomicLong now, long trustNs) {
+        assertThat(crowding.isCrowded(now.get())).isFalse();
+        crowding.giveWay(now.getAndAdd(LONG_NS));
+        assertThat(crowding.isCrowded(now.addAndGet(trustNs) - 1)).isTrue();
+        assertThat(crowding.isCrowded(now.get())).isFalse();
     }
 
     /** Counts who sleeps in it. */
