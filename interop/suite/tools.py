@@ -239,7 +239,9 @@ ALL = [
     *(variant(program, "-q", "16", sizes=no_size if program == "ib_atomic_bw" else longer_than_a_packet)
       for program in ("ib_write_bw", "ib_read_bw", "ib_send_bw", "ib_atomic_bw")),
     *(variant(program, "-b") for program in ("ib_write_bw", "ib_read_bw", "ib_send_bw")),
-    *(variant(program, "-e") for program in ("ib_read_bw", "ib_send_bw", "ib_read_lat", "ib_send_lat")),
+    *(variant(program, "-e") for program in ("ib_read_bw", "ib_send_bw", "ib_read_lat")),
+    # Between two C programs, too, it waits for ever in most runs at 1 % loss: for an event that it has missed.
+    variant("ib_send_lat", "-e", nets=("clean",)),
     # Whose server learns by a first datagram where to answer.
     Tool("ib_send_lat-R-UD", whole_mtu, perftest(("-R", "-c", "UD")),
          Ready(cm=SIDE_CHANNEL_PORT, java_prints=JAVA_LISTENS), is_reliable=False, may_lose=(*LOSSES, "duplicate"),

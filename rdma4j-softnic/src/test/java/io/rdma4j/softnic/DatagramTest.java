@@ -4,10 +4,13 @@ import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.DeviceLimit;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
@@ -18,6 +21,8 @@ import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -190,6 +195,25 @@ class DatagramTest {
                 .isThrownBy(() -> pair.b.queuePair.detachMulticast(GROUP))
                 .withMessageContaining("not attached");
         pair.b.queuePair.close();
+    }
+
+    @Test
+    void groupThatIsFullTakesNobody() throws Exception {
+        long most = pair.b.node.context.queryDevice().limit(DeviceLimit.MAX_MCAST_QP_ATTACH);
+        QueuePairInitAttributes datagrams = new QueuePairInitAttributes().type(QueuePairType.UD)
+                .completionQueue(pair.b.completionQueue);
+        List<QueuePair> members = new ArrayList<>();
+        for (int i = 0; i < most; i++) {
+            QueuePair member = pair.b.node.domain.createQueuePair(datagrams);
+            member.attachMulticast(GROUP);
+            members.add(member);
+        }
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> pair.b.queuePair.attachMulticast(GROUP))
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.ENOMEM))
+                .withMessageContaining("max_mcast_qp_attach is " + most);
+        members.getFirst().detachMulticast(GROUP);
+        pair.b.queuePair.attachMulticast(GROUP);
     }
 
     @Test

@@ -55,7 +55,8 @@ class CommandLineTest {
                 .containsPattern("    roce_lo         \t[0-9a-f]{16}");
         assertThat(run("ibv_devinfo", "-d", "roce_lo")).isZero();
         assertThat(tools.out()).contains("hca_id:\troce_lo", "\ttransport:\t\t\tInfiniBand (0)",
-                "\t\t\tstate:\t\t\tPORT_ACTIVE (4)", "\t\t\tlink_layer:\t\tEthernet");
+                "\t\t\tstate:\t\t\tPORT_ACTIVE (4)", "\t\t\tlink_layer:\t\tEthernet")
+                .containsPattern("\tfw_ver:\t+[1-9]|\tfw_ver:\t+0\\.[1-9]");
         assertThat(run("ibv_devinfo", "-d", "roce_lo", "-v")).isZero();
         assertThat(tools.out()).contains("\tmax_qp_wr:\t\t\t", "::ffff:127.0.0.", "RoCE v2",
                 "\tgeneral_odp_caps:\n", "\trc_odp_caps:\n\t\t\t\t\tSUPPORT_SEND\n",

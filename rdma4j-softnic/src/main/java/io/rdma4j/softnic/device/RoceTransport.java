@@ -10,6 +10,7 @@ import io.rdma4j.softnic.verbs.ChildCounts;
 import io.rdma4j.softnic.verbs.Limits;
 import io.rdma4j.softnic.verbs.ObjectKind;
 import io.rdma4j.softnic.verbs.Transport;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
@@ -84,6 +85,11 @@ final class RoceTransport implements Transport {
     @Override
     public void join(Gid group, EngineQueuePair queuePair, boolean blocksMulticastLoopback)
             throws RdmaException {
+        if (link.members(group) >= Limits.GROUP_MEMBERS) {
+            throw new RdmaException(Errno.ENOMEM, "attach to multicast group",
+                    group.addressText() + " has all the queue pairs that it can have:"
+                            + " max_mcast_qp_attach is " + Limits.GROUP_MEMBERS);
+        }
         if (network.port(group) == null) {
             totals.requireRoom(ObjectKind.MULTICAST_GROUP, Limits.GROUPS, "max_mcast_grp");
             network.join(group);

@@ -93,6 +93,11 @@ public final class RoceLink implements Link {
         return groups.leave(group, (RoceQueuePair) queuePair);
     }
 
+    /** {@return how many queue pairs are members of a group} */
+    public int members(Gid group) {
+        return groups.members(group).size();
+    }
+
     // ---------------------------------------------------------------- receiving
 
     @Override

@@ -32,8 +32,6 @@ final class GroupMemberships {
             if (groups.contains(group)) {
                 return this;
             }
-            Limits.checkRange(operation, "groups of one queue pair", groups.size() + 1L, 1,
-                    Limits.GROUP_MEMBERS);
             nic.transport().join(group, engineSide, blocksMulticastLoopback);
             groups.add(group);
             return this;

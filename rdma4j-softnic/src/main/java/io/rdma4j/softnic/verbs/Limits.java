@@ -10,9 +10,14 @@ import io.rdma4j.verbs.OnDemandCapability;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Properties;
 import java.util.Set;
 import java.util.function.Supplier;
 
@@ -40,6 +45,7 @@ public final class Limits {
     public static final int MODERATION_COUNT = 1 << 16;
     public static final int MODERATION_US = 1 << 16;
 
+    private static final String VERSION = version();
     private static final Map<DeviceLimit, Long> LIMITS = new EnumMap<>(DeviceLimit.class);
 
     static {
@@ -70,7 +76,7 @@ public final class Limits {
     private Limits() {}
 
     static DeviceAttributes attributes(long nodeGuid) {
-        return new DeviceAttributes(firmware(), nodeGuid, nodeGuid, 0xffffff, 0, 0, 1,
+        return new DeviceAttributes(VERSION, nodeGuid, nodeGuid, 0xffffff, 0, 0, 1,
                 EnumSet.of(DeviceCapability.BAD_PKEY_CNTR, DeviceCapability.BAD_QKEY_CNTR,
                         DeviceCapability.PORT_ACTIVE_EVENT, DeviceCapability.CURR_QP_STATE_MOD,
                         DeviceCapability.SYS_IMAGE_GUID, DeviceCapability.RC_RNR_NAK_GEN,
@@ -101,9 +107,16 @@ public final class Limits {
         }
     }
 
-    private static String firmware() {
-        String version = Limits.class.getPackage().getImplementationVersion();
-        return version == null ? "0.0.0" : version;
+    /** {@return the version of this build, which the build writes into the file} */
+    private static String version() {
+        Properties build = new Properties();
+        try (InputStream file = Objects
+                .requireNonNull(Limits.class.getResourceAsStream("version.properties"))) {
+            build.load(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return build.getProperty("version");
     }
 
     /** @throws RdmaException EINVAL naming the value and its range */
