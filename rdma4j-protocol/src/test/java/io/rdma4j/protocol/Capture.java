@@ -74,7 +74,7 @@ public final class Capture {
         return new Gid(0, 0xffff_0000_0000L | (address & 0xffff_ffffL));
     }
 
-    private static byte[] bytes(String resource) {
+    static byte[] bytes(String resource) {
         try (InputStream in = Capture.class.getResourceAsStream("/captures/" + resource)) {
             if (in == null) {
                 throw new IllegalArgumentException("no capture " + resource);

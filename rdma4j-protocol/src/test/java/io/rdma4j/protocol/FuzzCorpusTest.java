@@ -1,6 +1,7 @@
 package io.rdma4j.protocol;
 
 import io.rdma4j.protocol.ibcm.CmFuzz;
+import io.rdma4j.protocol.iwarp.StreamFuzz;
 import io.rdma4j.protocol.roce.wire.PacketFuzz;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -26,12 +27,13 @@ class FuzzCorpusTest {
         return switch (name) {
             case "packet" -> PacketFuzz::fuzzerTestOneInput;
             case "cm" -> CmFuzz::fuzzerTestOneInput;
+            case "stream" -> StreamFuzz::fuzzerTestOneInput;
             default -> throw new IllegalArgumentException(name);
         };
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"packet", "cm"})
+    @ValueSource(strings = {"packet", "cm", "stream"})
     void keptInputsDoNoHarm(String name) throws Exception {
         List<Path> inputs;
         try (Stream<Path> files = Files.list(Path.of("src/test/resources/fuzz", name))) {
@@ -44,7 +46,7 @@ class FuzzCorpusTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"packet", "cm"})
+    @ValueSource(strings = {"packet", "cm", "stream"})
     void randomInputsDoNoHarm(String name) {
         for (int seed = 0; seed < 500; seed++) {
             Random random = new Random(seed);

@@ -1,8 +1,8 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.protocol.bytes.Layouts;
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.protocol.roce.wire.Icrc;
-import io.rdma4j.protocol.roce.wire.Layouts;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.random.RandomGenerator;
 import java.util.zip.CRC32;
+import java.util.zip.CRC32C;
 
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaAccess.Predicates.target;
@@ -124,7 +125,7 @@ class ArchitectureTest {
         noClasses().that(resideInAnyPackage("io.rdma4j.protocol..", "io.rdma4j.softnic.engine..",
                 "io.rdma4j.softnic.queue..").and(not(simpleName("InterruptHook")))).should()
                 .dependOnClassesThat(resideInAnyPackage("java.nio.channels..", "java.nio.file..",
-                        "java.util.zip..").and(not(type(CRC32.class))))
+                        "java.util.zip..").and(not(type(CRC32.class))).and(not(type(CRC32C.class))))
                 .orShould().dependOnClassesThat().areAssignableTo(File.class)
                 .orShould().dependOnClassesThat().areAssignableTo(InputStream.class)
                 .orShould().dependOnClassesThat().areAssignableTo(OutputStream.class)
@@ -155,11 +156,29 @@ class ArchitectureTest {
 
     @Test
     void wireKnowsNothingButWireAndMemory() {
-        classes().that().resideInAPackage("io.rdma4j.protocol.roce.wire..").should()
+        for (String wire : List.of("io.rdma4j.protocol.roce.wire..",
+                "io.rdma4j.protocol.iwarp.wire..")) {
+            classes().that().resideInAPackage(wire).should()
+                    .onlyDependOnClassesThat(resideInAnyPackage("java..", wire,
+                            "io.rdma4j.protocol.bytes..", "io.rdma4j.protocol.work..",
+                            "io.rdma4j.verbs..", "org.jspecify.."))
+                    .check(ALL);
+        }
+        classes().that().resideInAPackage("io.rdma4j.protocol.bytes..").should()
                 .onlyDependOnClassesThat(resideInAnyPackage("java..",
-                        "io.rdma4j.protocol.roce.wire..", "io.rdma4j.protocol.work..",
-                        "io.rdma4j.verbs..", "org.jspecify.."))
+                        "io.rdma4j.protocol.bytes..", "org.jspecify.."))
                 .check(ALL);
+    }
+
+    @Test
+    void transportsDoNotKnowEachOther() {
+        noClasses().that().resideInAPackage("io.rdma4j.protocol.iwarp..").should()
+                .dependOnClassesThat(resideInAnyPackage("io.rdma4j.protocol.roce..",
+                        "io.rdma4j.protocol.ibcm.."))
+                .check(ALL);
+        noClasses().that(resideInAnyPackage("io.rdma4j.protocol.roce..",
+                "io.rdma4j.protocol.ibcm..", "io.rdma4j.softnic.roce..")).should()
+                .dependOnClassesThat(resideInAPackage("io.rdma4j.protocol.iwarp..")).check(ALL);
     }
 
     @Test
@@ -189,6 +208,7 @@ class ArchitectureTest {
                 .onlyDependOnClassesThat(resideInAnyPackage("java..", "jdk.net..",
                         "io.rdma4j.softnic.network..",
                         "io.rdma4j.softnic.options..", "io.rdma4j.protocol.roce.wire..",
+                        "io.rdma4j.protocol.bytes..",
                         "io.rdma4j.verbs..", "org.jspecify..")
                         .or(type(Path.class)).or(type(ApplicationMemory.class))
                         .or(type(PayloadTarget.class)))
@@ -207,8 +227,9 @@ class ArchitectureTest {
         noClasses().that().resideInAnyPackage("io.rdma4j.softnic.engine..",
                 "io.rdma4j.softnic.queue..", "io.rdma4j.softnic.memory..").should()
                 .dependOnClassesThat(resideInAnyPackage("io.rdma4j.protocol.roce..",
-                        "io.rdma4j.protocol.ibcm..", "io.rdma4j.softnic.roce..",
-                        "io.rdma4j.softnic.network..", "io.rdma4j.cm.."))
+                        "io.rdma4j.protocol.ibcm..", "io.rdma4j.protocol.iwarp..",
+                        "io.rdma4j.softnic.roce..", "io.rdma4j.softnic.network..",
+                        "io.rdma4j.cm.."))
                 .orShould().dependOnClassesThat(type(Path.class)).check(ALL);
     }
 

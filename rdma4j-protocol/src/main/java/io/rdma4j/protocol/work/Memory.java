@@ -26,6 +26,9 @@ public interface Memory {
      */
     boolean remote(int rkey, long address, long length, AccessFlag needed, MemoryReference target);
 
+    /** {@return why {@link #remote} has just refused an access} */
+    AccessRefusal refusal(int rkey, AccessFlag needed);
+
     /**
      * Checks an access by the peer to all that a key stands for.
      *

@@ -146,6 +146,26 @@ public final class SendRequest {
         return true;
     }
 
+    /** {@return the number of its elements} */
+    public int elementCount() {
+        return elements.count;
+    }
+
+    /** {@return the address of an element} */
+    public long elementAddress(int index) {
+        return elements.addresses[index];
+    }
+
+    /** {@return the bytes of an element} */
+    public long elementLength(int index) {
+        return elements.lengths[index];
+    }
+
+    /** {@return the key of an element} */
+    public int elementLkey(int index) {
+        return elements.lkeys[index];
+    }
+
     /** {@return the bytes from an offset on that lie in one piece} */
     public long contiguous(long offset) {
         if (isInline) {

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.memory;
 
+import io.rdma4j.protocol.work.AccessRefusal;
 import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.protocol.work.SendRequest;
@@ -40,6 +41,14 @@ public final class DomainMemory implements Memory {
         KeyedMemory memory = byKey.find(KeyedMemory.id(rkey));
         return memory != null && memory.allowsPeer(rkey, domain, queuePair, address, length,
                 needed.bit(), target);
+    }
+
+    @Override
+    public AccessRefusal refusal(int rkey, AccessFlag needed) {
+        KeyedMemory memory = byKey.find(KeyedMemory.id(rkey));
+        return memory == null
+                ? AccessRefusal.INVALID_KEY
+                : memory.refusal(rkey, domain, queuePair, needed.bit());
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.memory;
 
+import io.rdma4j.protocol.work.AccessRefusal;
 import io.rdma4j.protocol.work.MemoryReference;
 
 /**
@@ -27,6 +28,16 @@ public sealed interface KeyedMemory permits RegisteredMemory, WindowMemory {
      */
     boolean allowsPeer(int wantedKey, Object domain, int queuePair, long address, long length,
             int needed, MemoryReference target);
+
+    /**
+     * {@return why {@link #allowsPeer} has just refused an access}
+     *
+     * @param wantedKey the key that led here
+     * @param domain the protection domain of the queue pair
+     * @param queuePair the number of the queue pair
+     * @param needed verbs.h bits that must all be there
+     */
+    AccessRefusal refusal(int wantedKey, Object domain, int queuePair, int needed);
 
     /**
      * Checks an access by the peer to all of it.

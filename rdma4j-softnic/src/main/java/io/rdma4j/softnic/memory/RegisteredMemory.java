@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.memory;
 
+import io.rdma4j.protocol.work.AccessRefusal;
 import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.verbs.AccessFlag;
 
@@ -108,6 +109,19 @@ public final class RegisteredMemory implements KeyedMemory {
     public boolean allowsPeer(int wantedKey, Object wantedDomain, int queuePair, long wantedAddress,
             long length, int needed, MemoryReference target) {
         return allows(wantedKey, wantedDomain, wantedAddress, length, needed, target);
+    }
+
+    @Override
+    public AccessRefusal refusal(int wantedKey, Object wantedDomain, int queuePair, int needed) {
+        if (wantedKey != key || !segment.scope().isAlive()) {
+            return AccessRefusal.INVALID_KEY;
+        }
+        if (!domain.equals(wantedDomain)) {
+            return AccessRefusal.OTHER_DOMAIN;
+        }
+        return (access & needed) == needed
+                ? AccessRefusal.OUT_OF_BOUNDS
+                : AccessRefusal.NOT_ALLOWED;
     }
 
     @Override

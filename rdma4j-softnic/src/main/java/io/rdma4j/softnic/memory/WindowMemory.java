@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.memory;
 
+import io.rdma4j.protocol.work.AccessRefusal;
 import io.rdma4j.protocol.work.MemoryReference;
 import org.jspecify.annotations.Nullable;
 
@@ -68,6 +69,22 @@ public final class WindowMemory implements KeyedMemory {
         }
         target.point(under.segment(), offset + (wantedAddress - address));
         return true;
+    }
+
+    @Override
+    public AccessRefusal refusal(int wantedKey, Object wantedDomain, int wantedQueuePair,
+            int needed) {
+        RegisteredMemory under = region;
+        if (under == null || wantedKey != key || !under.segment().scope().isAlive()) {
+            return AccessRefusal.INVALID_KEY;
+        }
+        if (!domain.equals(wantedDomain)
+                || (queuePair != ANY_QUEUE_PAIR && queuePair != wantedQueuePair)) {
+            return AccessRefusal.OTHER_DOMAIN;
+        }
+        return (access & needed) == needed
+                ? AccessRefusal.OUT_OF_BOUNDS
+                : AccessRefusal.NOT_ALLOWED;
     }
 
     @Override

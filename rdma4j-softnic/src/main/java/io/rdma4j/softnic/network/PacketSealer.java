@@ -1,7 +1,7 @@
 package io.rdma4j.softnic.network;
 
+import io.rdma4j.protocol.bytes.Layouts;
 import io.rdma4j.protocol.roce.wire.Icrc;
-import io.rdma4j.protocol.roce.wire.Layouts;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;

@@ -363,16 +363,7 @@ public final class RcQueuePair implements RoceProtocol {
     private void discardReceives() {
         ReceiveRequest unfinished = responder.unfinishedReceive();
         responder.reset();
-        if (unfinished != null) {
-            receiveQueue.release(unfinished);
-        }
-        if (receiveQueue.isShared()) {
-            return;
-        }
-        for (@Nullable
-        ReceiveRequest next = receiveQueue.take(); next != null; next = receiveQueue.take()) {
-            receiveQueue.release(next);
-        }
+        receiveQueue.takeAll(unfinished, receiveQueue::release);
     }
 
     private void flush() {
@@ -387,18 +378,12 @@ public final class RcQueuePair implements RoceProtocol {
             window.finishOldest();
             host.sendCompleted(request, WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0);
         }
-        if (receiveQueue.isShared()) {
+        if (receiveQueue.isShared() && !isLastReceiveReported) {
             // The others go on drawing from it. IBTA 10.2.9.4.
-            if (!isLastReceiveReported) {
-                isLastReceiveReported = true;
-                host.asyncEvent(AsyncEventType.QP_LAST_WQE_REACHED);
-            }
-            return;
+            isLastReceiveReported = true;
+            host.asyncEvent(AsyncEventType.QP_LAST_WQE_REACHED);
         }
-        for (@Nullable
-        ReceiveRequest next = receiveQueue.take(); next != null; next = receiveQueue.take()) {
-            flush(next);
-        }
+        receiveQueue.takeAll(null, this::flush);
     }
 
     private void flush(ReceiveRequest request) {

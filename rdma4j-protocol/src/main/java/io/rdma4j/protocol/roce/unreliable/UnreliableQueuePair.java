@@ -136,15 +136,7 @@ public abstract sealed class UnreliableQueuePair implements RoceProtocol
         isLastReceiveReported = false;
         ReceiveRequest unfinished = receive;
         receive = null;
-        if (unfinished != null) {
-            receiveQueue.release(unfinished);
-        }
-        if (!receiveQueue.isShared()) {
-            for (@Nullable
-            ReceiveRequest next = receiveQueue.take(); next != null; next = receiveQueue.take()) {
-                receiveQueue.release(next);
-            }
-        }
+        receiveQueue.takeAll(unfinished, receiveQueue::release);
     }
 
     @Override
@@ -335,16 +327,7 @@ public abstract sealed class UnreliableQueuePair implements RoceProtocol
     private void flushReceives() {
         ReceiveRequest unfinished = receive;
         receive = null;
-        if (unfinished != null) {
-            flush(unfinished);
-        }
-        if (receiveQueue.isShared()) {
-            return;
-        }
-        for (@Nullable
-        ReceiveRequest next = receiveQueue.take(); next != null; next = receiveQueue.take()) {
-            flush(next);
-        }
+        receiveQueue.takeAll(unfinished, this::flush);
     }
 
     private void flush(ReceiveRequest request) {

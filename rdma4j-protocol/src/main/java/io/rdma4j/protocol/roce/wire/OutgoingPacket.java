@@ -1,12 +1,12 @@
 package io.rdma4j.protocol.roce.wire;
 
+import io.rdma4j.protocol.bytes.Layouts;
 import io.rdma4j.protocol.roce.wire.Opcode.Header;
-import io.rdma4j.protocol.work.ApplicationMemory;
 import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.work.PayloadPieces;
 import io.rdma4j.protocol.work.PayloadTarget;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 
 /**
  * A packet to be sent: its headers, written here, and its payload as pieces of memory that stay where
@@ -31,13 +31,7 @@ public final class OutgoingPacket implements PayloadTarget {
     private final MemorySegment header;
     private Opcode opcode = Opcode.RC_ACKNOWLEDGE;
     private Path path = Path.NONE;
-    private MemorySegment[] pieces = new MemorySegment[4];
-    private long[] offsets = new long[4];
-    private int[] lengths = new int[4];
-    private int pieceCount;
-    /** Whether this or an earlier packet has left a piece. */
-    private boolean isHolding;
-    private int payloadLength;
+    private final PayloadPieces payload = new PayloadPieces();
     private int span = 1;
 
     /** @param header at least {@link Opcode#MAX_HEADER_LENGTH} bytes to write headers into */
@@ -54,8 +48,7 @@ public final class OutgoingPacket implements PayloadTarget {
             boolean acknowledgeRequest, boolean solicited) {
         opcode = newOpcode;
         path = newPath;
-        pieceCount = 0;
-        payloadLength = 0;
+        payload.begin();
         span = 1;
         header.set(Layouts.U8, 0, (byte) newOpcode.code());
         header.set(Layouts.U8, 1, (byte) (solicited ? 0x80 : 0));
@@ -141,17 +134,7 @@ public final class OutgoingPacket implements PayloadTarget {
 
     @Override
     public void addPayload(MemorySegment memory, long offset, int length) {
-        if (pieceCount == pieces.length) {
-            pieces = Arrays.copyOf(pieces, 2 * pieceCount);
-            offsets = Arrays.copyOf(offsets, 2 * pieceCount);
-            lengths = Arrays.copyOf(lengths, 2 * pieceCount);
-        }
-        isHolding = true;
-        pieces[pieceCount] = memory;
-        offsets[pieceCount] = offset;
-        lengths[pieceCount] = length;
-        pieceCount++;
-        payloadLength += length;
+        payload.addPayload(memory, offset, length);
         // The pad count makes the payload a multiple of four bytes. IBTA 9.2.2.
         int flags = header.get(Layouts.U8, 1) & 0xcf;
         header.set(Layouts.U8, 1, (byte) (flags | padding() << 4));
@@ -159,12 +142,7 @@ public final class OutgoingPacket implements PayloadTarget {
 
     /** Forgets the payload, so that no memory is kept alive by a packet that has left. */
     public void release() {
-        pieceCount = 0;
-        payloadLength = 0;
-        if (isHolding) {
-            isHolding = false;
-            Arrays.fill(pieces, MemorySegment.NULL);
-        }
+        payload.release();
     }
 
     /** {@return the opcode} */
@@ -194,37 +172,37 @@ public final class OutgoingPacket implements PayloadTarget {
 
     /** {@return the number of pieces of payload} */
     public int pieceCount() {
-        return pieceCount;
+        return payload.count();
     }
 
     /** {@return the memory of a piece} */
     public MemorySegment piece(int index) {
-        return pieces[index];
+        return payload.piece(index);
     }
 
     /** {@return where a piece starts in its memory} */
     public long pieceOffset(int index) {
-        return offsets[index];
+        return payload.offset(index);
     }
 
     /** {@return the bytes of payload, without padding} */
     public int payloadLength() {
-        return payloadLength;
+        return payload.length();
     }
 
     /** {@return the zero bytes between payload and ICRC} */
     public int padding() {
-        return -payloadLength & 3;
+        return payload.padding();
     }
 
     /** {@return the bytes of the whole UDP payload, ICRC included} */
     public int totalLength() {
-        return headerLength() + payloadLength + padding() + PacketView.ICRC_LENGTH;
+        return headerLength() + payload.length() + padding() + PacketView.ICRC_LENGTH;
     }
 
     /** {@return the bytes of the UDP payload of each packet it stands for, ICRC included} */
     public int packetLength() {
-        return headerLength() + payloadLength / span + padding() + PacketView.ICRC_LENGTH;
+        return headerLength() + payload.length() / span + padding() + PacketView.ICRC_LENGTH;
     }
 
     /**
@@ -239,7 +217,7 @@ public final class OutgoingPacket implements PayloadTarget {
         if (!copyPayloadTo(target, offset + headerBytes)) {
             return PAYLOAD_GONE;
         }
-        long at = offset + headerBytes + payloadLength;
+        long at = offset + headerBytes + payload.length();
         for (int i = padding(); i > 0; i--) {
             target.set(Layouts.U8, at++, (byte) 0);
         }
@@ -259,35 +237,19 @@ public final class OutgoingPacket implements PayloadTarget {
             return copyTo(target, offset);
         }
         int headerBytes = headerLength();
-        int payloadBytes = payloadLength / span;
+        int payloadBytes = payload.length() / span;
         MemorySegment.copy(header, 0, target, offset, headerBytes);
         int first = header.get(Layouts.U32, PSN);
         int request = index == span - 1 ? first & ACKNOWLEDGE_REQUEST : 0;
         target.set(Layouts.U32, offset + PSN, Psn.wrap((long) first + index) | request);
-        return copy(0, (long) index * payloadBytes, target, offset + headerBytes, payloadBytes)
-                ? headerBytes + payloadBytes
-                : PAYLOAD_GONE;
+        return payload.copyTo(0, (long) index * payloadBytes, target, offset + headerBytes,
+                payloadBytes)
+                        ? headerBytes + payloadBytes
+                        : PAYLOAD_GONE;
     }
 
     /** Copies the payload, without padding. {@return false if the memory of a piece is gone} */
     public boolean copyPayloadTo(MemorySegment target, long offset) {
-        long at = offset;
-        for (int i = 0; i < pieceCount; i++) {
-            if (!copy(i, 0, target, at, lengths[i])) {
-                return false;
-            }
-            at += lengths[i];
-        }
-        return true;
-    }
-
-    /** Copies of a piece. {@return false if its memory is gone} */
-    private boolean copy(int piece, long from, MemorySegment target, long offset, int length) {
-        try {
-            ApplicationMemory.copy(pieces[piece], offsets[piece] + from, target, offset, length);
-            return true;
-        } catch (IllegalStateException | InternalError memoryGone) {
-            return false;
-        }
+        return payload.copyTo(target, offset);
     }
 }

@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.roce.wire;
 
+import io.rdma4j.protocol.bytes.Layouts;
 import io.rdma4j.protocol.roce.wire.Opcode.Header;
 import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;

@@ -1,27 +1,28 @@
-package io.rdma4j.protocol.roce.rc;
+package io.rdma4j.protocol.work;
 
-import io.rdma4j.protocol.work.SendQueue;
-import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.verbs.SendWorkRequest;
 
 import java.util.ArrayList;
 import java.util.List;
 
 /** A send queue that keeps every request, and gives none away that was retired. */
-final class PostedSends implements SendQueue {
+public final class PostedSends implements SendQueue {
     private static final int MOST_ELEMENTS = 4;
 
     private final List<SendRequest> posted = new ArrayList<>();
     private int retired;
 
-    void post(SendWorkRequest request) {
+    /** Creates an empty one. */
+    public PostedSends() {}
+
+    public void post(SendWorkRequest request) {
         SendRequest slot = new SendRequest(MOST_ELEMENTS, null);
         slot.assign(request, true);
         posted.add(slot);
     }
 
     /** {@return the request that has to end next} */
-    SendRequest oldest() {
+    public SendRequest oldest() {
         return request(retired);
     }
 

@@ -1,8 +1,5 @@
-package io.rdma4j.protocol.roce.rc;
+package io.rdma4j.protocol.work;
 
-import io.rdma4j.protocol.work.Memory;
-import io.rdma4j.protocol.work.MemoryReference;
-import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +13,10 @@ import java.util.Map;
 import java.util.Set;
 
 /** Registered memory: stretches of addresses, each behind one key for both sides. */
-final class Regions implements Memory {
+public final class Regions implements Memory {
+    /** Creates memory without any. */
+    public Regions() {}
+
     private record Region(long address, MemorySegment memory, Set<AccessFlag> access) {
         boolean covers(long from, long length) {
             return from >= address && length <= memory.byteSize()
@@ -25,17 +25,17 @@ final class Regions implements Memory {
     }
 
     /** The bind and invalidation requests that were carried out, all with the same outcome. */
-    final List<Long> carriedOut = new ArrayList<>();
-    WorkCompletionStatus localOutcome = WorkCompletionStatus.SUCCESS;
+    public final List<Long> carriedOut = new ArrayList<>();
+    public WorkCompletionStatus localOutcome = WorkCompletionStatus.SUCCESS;
     /** The keys that the peer may invalidate. */
-    final Set<Integer> windowKeys = new HashSet<>();
+    public final Set<Integer> windowKeys = new HashSet<>();
     private final Map<Integer, Region> byKey = new HashMap<>();
 
-    void register(int key, long address, MemorySegment memory, Set<AccessFlag> access) {
+    public void register(int key, long address, MemorySegment memory, Set<AccessFlag> access) {
         byKey.put(key, new Region(address, memory, access));
     }
 
-    void close(int key) {
+    public void close(int key) {
         byKey.remove(key);
     }
 
@@ -60,6 +60,17 @@ final class Regions implements Memory {
         }
         target.point(region.memory, address - region.address);
         return true;
+    }
+
+    @Override
+    public AccessRefusal refusal(int rkey, AccessFlag needed) {
+        Region region = byKey.get(rkey);
+        if (region == null) {
+            return AccessRefusal.INVALID_KEY;
+        }
+        return region.access.contains(needed)
+                ? AccessRefusal.OUT_OF_BOUNDS
+                : AccessRefusal.NOT_ALLOWED;
     }
 
     @Override

@@ -1,4 +1,4 @@
-package io.rdma4j.protocol.roce.wire;
+package io.rdma4j.protocol.bytes;
 
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -16,7 +16,7 @@ public final class Layouts {
     /** Eight bytes. */
     public static final ValueLayout.OfLong U64 = ValueLayout.JAVA_LONG_UNALIGNED
             .withOrder(ByteOrder.BIG_ENDIAN);
-    /** Four bytes, least significant first: the ICRC. */
+    /** Four bytes, least significant first: a CRC. */
     public static final ValueLayout.OfInt U32_LITTLE = ValueLayout.JAVA_INT_UNALIGNED
             .withOrder(ByteOrder.LITTLE_ENDIAN);
 

@@ -1,7 +1,5 @@
-package io.rdma4j.protocol.roce.rc;
+package io.rdma4j.protocol.work;
 
-import io.rdma4j.protocol.work.ReceiveQueue;
-import io.rdma4j.protocol.work.ReceiveRequest;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -9,18 +7,18 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /** A receive queue that notices when a request is released that was not taken, or not in its turn. */
-final class PostedReceives implements ReceiveQueue {
+public final class PostedReceives implements ReceiveQueue {
     private static final int MOST_ELEMENTS = 4;
 
     private final boolean isShared;
     private final Deque<ReceiveRequest> posted = new ArrayDeque<>();
     private final Deque<ReceiveRequest> taken = new ArrayDeque<>();
 
-    PostedReceives(boolean isShared) {
+    public PostedReceives(boolean isShared) {
         this.isShared = isShared;
     }
 
-    void post(ReceiveWorkRequest request) {
+    public void post(ReceiveWorkRequest request) {
         ReceiveRequest slot = new ReceiveRequest(MOST_ELEMENTS);
         slot.assign(request);
         posted.add(slot);

@@ -1,0 +1,12 @@
+package io.rdma4j.protocol.iwarp;
+
+import io.rdma4j.protocol.work.QueuePairHost;
+
+/** What a queue pair of iWARP needs of its host besides what every one needs. */
+public interface IwarpHost extends QueuePairHost {
+    /** The first unit of the peer arrived, and is right. */
+    default void peerIsReady() {}
+
+    /** The peer said why it ends the stream, or this side does. For people: nothing depends on it. */
+    default void terminated(boolean isOwn, String reason) {}
+}

@@ -1,0 +1,336 @@
+package io.rdma4j.protocol.iwarp;
+
+import io.rdma4j.protocol.iwarp.wire.Crc32c;
+import io.rdma4j.protocol.iwarp.wire.FpduView;
+import io.rdma4j.protocol.iwarp.wire.OutgoingFpdu;
+import io.rdma4j.protocol.iwarp.wire.TerminateCause;
+import io.rdma4j.protocol.iwarp.wire.TerminateMessage;
+import io.rdma4j.protocol.work.Memory;
+import io.rdma4j.protocol.work.QueuePairProtocol;
+import io.rdma4j.protocol.work.ReceiveQueue;
+import io.rdma4j.protocol.work.SendQueue;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.QueuePairAttribute;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A queue pair on a byte stream: units come in and go out, and whatever is wrong with one ends the stream.
+ *
+ * <p>The connection brings it up ({@link #connect}); what is posted before waits. After every call but {@link #pollTransmit} the
+ * host polls for units until there is none, asks for {@link #deadlineNs}, and closes the stream if {@link #isOver} says so, once
+ * what was polled has left. A queue pair whose stream is over is in ERR; RESET makes it fit for another. Source: RFC 5040 6.
+ */
+public final class IwarpQueuePair implements QueuePairProtocol {
+    /** What was sent last, so that both kinds of message have their turn. */
+    private enum Turn {
+        REQUEST, ANSWER
+    }
+
+    private final IwarpHost host;
+    private final IwarpRequester requester;
+    private final IwarpResponder responder;
+    private final FpduView view = new FpduView();
+    private final Crc32c crc = new Crc32c();
+    private QueuePairState state = QueuePairState.RESET;
+    private boolean hasCrc;
+    private int maxUnit;
+    private Turn lastTurn = Turn.ANSWER;
+    private boolean hasHeardPeer;
+    private boolean isConnected;
+    /** Whether nothing is sent by itself until the peer has sent something, or that time has come. */
+    private boolean isHolding;
+    private long holdUntilNs;
+    private boolean isClosing;
+    private boolean isLastReceiveReported;
+    private @Nullable OutgoingFpdu terminate;
+
+    /** A queue pair with these queues. */
+    public IwarpQueuePair(SendQueue sendQueue, ReceiveQueue receiveQueue, Memory memory,
+            IwarpHost host) {
+        this.host = host;
+        requester = new IwarpRequester(sendQueue, memory, host);
+        responder = new IwarpResponder(receiveQueue, memory, host);
+    }
+
+    // ---------------------------------------------------------------- state
+
+    @Override
+    public QueuePairState state() {
+        return state;
+    }
+
+    @Override
+    public void modify(QueuePairAttributes attributes, QueuePairState next, long nowNs) {
+        if (attributes.isSet(QueuePairAttribute.ACCESS_FLAGS)) {
+            responder.allow(AccessFlag.bits(attributes.accessFlags()));
+        }
+        QueuePairState previous = state;
+        state = next;
+        switch (next) {
+            case RESET -> {
+                isConnected = false;
+                isClosing = false;
+                isLastReceiveReported = false;
+                terminate = null;
+                requester.reset();
+                responder.reset();
+            }
+            case ERR -> {
+                if (previous != QueuePairState.ERR) {
+                    flush();
+                }
+            }
+            case SQD -> isClosing = true;
+            case INIT, RTR, RTS, SQE -> {
+                // The connection alone brings it further.
+            }
+        }
+    }
+
+    @Override
+    public void query(QueuePairAttributes into) {
+        // It has no packet numbers.
+    }
+
+    /**
+     * The connection stands: from now on the stream carries units.
+     *
+     * @param longestUnit the bytes of a unit to send at most, a multiple of 4, at least 64
+     * @param holdNs how long a responder that the peer does not speak to first keeps quiet after its reply
+     */
+    public void connect(StreamParameters parameters, int longestUnit, long holdNs, long nowNs) {
+        hasCrc = parameters.hasCrc();
+        maxUnit = Math.min(longestUnit, FpduView.MAX_LENGTH & ~3);
+        hasHeardPeer = false;
+        isConnected = true;
+        isClosing = false;
+        isHolding = !parameters.isInitiator();
+        holdUntilNs = parameters.readyToReceive() == ReadyToReceive.NONE
+                ? nowNs + holdNs
+                : Long.MAX_VALUE;
+        requester.start(parameters, maxUnit);
+        responder.start(parameters);
+        state = QueuePairState.RTS;
+    }
+
+    /** Ends the stream in order: what was posted is still sent, and nothing that is posted later. */
+    public void disconnect() {
+        isClosing = true;
+    }
+
+    /** {@return whether the stream is to be closed, once what was polled has left} */
+    public boolean isOver() {
+        return terminate == null
+                && (state == QueuePairState.ERR
+                        || (isClosing && requester.isDrained() && !responder.hasAnswers()));
+    }
+
+    @Override
+    public void onSendPosted(long nowNs) {
+        if (state == QueuePairState.ERR) {
+            requester.flush();
+        }
+    }
+
+    @Override
+    public void onReceivePosted(long nowNs) {
+        if (state == QueuePairState.ERR) {
+            responder.flush();
+        }
+    }
+
+    @Override
+    public boolean wantsReceiveDoorbell() {
+        return state == QueuePairState.ERR && !responder.isShared();
+    }
+
+    @Override
+    public long deadlineNs() {
+        return isConnected && isHolding && !requester.isDrained() ? holdUntilNs : Long.MAX_VALUE;
+    }
+
+    @Override
+    public void onDeadline(long nowNs) {
+        if (nowNs >= holdUntilNs) {
+            isHolding = false;
+        }
+    }
+
+    // ---------------------------------------------------------------- sending
+
+    /**
+     * Builds the next unit to send, which is to be copied into the stream before anything else is called.
+     *
+     * @param out what may be used for it
+     * @return the unit, or null if there is none now; ask again after any other call
+     */
+    public @Nullable OutgoingFpdu pollTransmit(OutgoingFpdu out, long nowNs) {
+        OutgoingFpdu last = terminate;
+        if (last != null) {
+            terminate = null;
+            return last;
+        }
+        if (!isConnected || state == QueuePairState.ERR) {
+            return null;
+        }
+        if (requester.pollFirst(out)) {
+            return out;
+        }
+        if (responder.hasAnswers() && !requester.isWithinMessage()
+                && (responder.isWithinAnswer() || lastTurn == Turn.REQUEST || isHolding)) {
+            return answer(out);
+        }
+        if (!isHolding) {
+            if (requester.poll(out)) {
+                lastTurn = Turn.REQUEST;
+                return out;
+            }
+            if (requester.hasFailed()) {
+                fail(TerminateCause.RDMAP_CATASTROPHIC, null);
+                return pollTransmit(out, nowNs);
+            }
+        }
+        return responder.hasAnswers() ? answer(out) : null;
+    }
+
+    private @Nullable OutgoingFpdu answer(OutgoingFpdu out) {
+        TerminateCause refusal = responder.pollAnswer(out, maxUnit);
+        if (refusal == null) {
+            lastTurn = Turn.ANSWER;
+            return out;
+        }
+        host.asyncEvent(AsyncEventType.QP_ACCESS_ERROR);
+        fail(TerminateCause.RDMAP_CATASTROPHIC, null);
+        OutgoingFpdu last = terminate;
+        terminate = null;
+        return last;
+    }
+
+    /** The unit that {@link #pollTransmit} has built was not copied, for the memory of its payload is gone. */
+    public void onPayloadGone() {
+        if (lastTurn == Turn.REQUEST) {
+            requester.onPayloadGone();
+        } else {
+            host.asyncEvent(AsyncEventType.QP_ACCESS_ERROR);
+        }
+        fail(TerminateCause.RDMAP_CATASTROPHIC, null);
+    }
+
+    // ---------------------------------------------------------------- receiving
+
+    /**
+     * Takes what has arrived.
+     *
+     * @param bytes where it is, whose memory belongs to the host
+     * @param available the bytes from the offset on
+     * @return the bytes that were used: whole units; the rest is to be offered again, with what follows it
+     */
+    public long onBytes(MemorySegment bytes, long offset, long available, long nowNs) {
+        long at = offset;
+        long end = offset + available;
+        while (isConnected && state != QueuePairState.ERR) {
+            int length = FpduView.lengthOf(bytes, at, end - at);
+            if (length == 0 || length > end - at) {
+                return at - offset;
+            }
+            TerminateCause fault = view.wrap(bytes, at);
+            if (hasCrc && !view.hasRightCrc(crc)) {
+                fault = TerminateCause.WRONG_CRC;
+            }
+            onUnit(fault);
+            at += length;
+        }
+        return available;
+    }
+
+    private void onUnit(@Nullable TerminateCause malformed) {
+        TerminateCause fault = malformed == null ? take() : malformed;
+        if (fault != null) {
+            report(fault);
+            fail(fault, view);
+            return;
+        }
+        isHolding = false;
+        if (!hasHeardPeer && state != QueuePairState.ERR) {
+            hasHeardPeer = true;
+            host.peerIsReady();
+        }
+    }
+
+    /** What no completion tells is told by an event, as siw does. */
+    private void report(TerminateCause fault) {
+        if (responder.isAccessViolated()) {
+            host.asyncEvent(AsyncEventType.QP_ACCESS_ERROR);
+            return;
+        }
+        switch (fault) {
+            case DDP_CATASTROPHIC, TAGGED_INVALID_KEY, TAGGED_OUT_OF_BOUNDS, INVALID_QUEUE,
+                    INVALID_MESSAGE_NUMBER, INVALID_MESSAGE_OFFSET ->
+                host.asyncEvent(AsyncEventType.QP_FATAL);
+            default -> {
+                // A completion tells it, or the end of the connection is all that there is to tell.
+            }
+        }
+    }
+
+    private @Nullable TerminateCause take() {
+        return switch (view.opcode()) {
+            case WRITE -> responder.onWrite(view);
+            case READ_REQUEST -> responder.onReadRequest(view);
+            case READ_RESPONSE -> requester.onReadResponse(view);
+            case SEND, SEND_INVALIDATE, SEND_SOLICITED, SEND_SOLICITED_INVALIDATE ->
+                responder.onSend(view);
+            case TERMINATE -> {
+                TerminateMessage message = TerminateMessage.of(view);
+                requester.onTerminate(message);
+                host.terminated(false, message.text());
+                end();
+                yield null;
+            }
+        };
+    }
+
+    // ---------------------------------------------------------------- the end
+
+    /** The peer has ended the stream, or the network has. */
+    public void onStreamEnd() {
+        if (isConnected) {
+            end();
+        }
+    }
+
+    /** Something is wrong: the peer is told, and the stream ends. */
+    private void fail(TerminateCause cause, @Nullable FpduView offending) {
+        // What is below DDP has no header to show.
+        boolean hasHeader = offending != null && cause != TerminateCause.WRONG_CRC
+                && cause != TerminateCause.WRONG_LENGTH;
+        terminate = new OutgoingFpdu().terminate(cause, hasHeader ? offending : null);
+        host.terminated(true, cause.text());
+        end();
+    }
+
+    private void end() {
+        isConnected = false;
+        if (state != QueuePairState.ERR && state != QueuePairState.RESET) {
+            state = QueuePairState.ERR;
+            host.stateChanged(state);
+            flush();
+        }
+    }
+
+    private void flush() {
+        isConnected = false;
+        requester.flush();
+        responder.flush();
+        if (responder.isShared() && !isLastReceiveReported) {
+            // The others go on drawing from it. IBTA 10.2.9.4.
+            isLastReceiveReported = true;
+            host.asyncEvent(AsyncEventType.QP_LAST_WQE_REACHED);
+        }
+    }
+}

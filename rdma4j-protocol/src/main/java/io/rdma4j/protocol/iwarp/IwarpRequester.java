@@ -1,0 +1,342 @@
+package io.rdma4j.protocol.iwarp;
+
+import io.rdma4j.protocol.iwarp.OutstandingReads.Read;
+import io.rdma4j.protocol.iwarp.wire.FpduView;
+import io.rdma4j.protocol.iwarp.wire.OutgoingFpdu;
+import io.rdma4j.protocol.iwarp.wire.RdmapOpcode;
+import io.rdma4j.protocol.iwarp.wire.TerminateCause;
+import io.rdma4j.protocol.iwarp.wire.TerminateMessage;
+import io.rdma4j.protocol.work.CopyOutcome;
+import io.rdma4j.protocol.work.Memory;
+import io.rdma4j.protocol.work.MemoryReference;
+import io.rdma4j.protocol.work.QueuePairHost;
+import io.rdma4j.protocol.work.SendQueue;
+import io.rdma4j.protocol.work.SendRequest;
+import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.WorkCompletionStatus;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The application's send requests as units of the stream, and their completion.
+ *
+ * <p>A SEND or WRITE is done when its last unit has been copied into the stream, a READ when its answer is in memory; requests
+ * complete in order. There are no acknowledgements. Of a READ each element is asked for by itself, for an answer goes to one
+ * stretch of memory. Source: RFC 5040 5.
+ */
+final class IwarpRequester {
+    private final SendQueue sendQueue;
+    private final Memory memory;
+    private final QueuePairHost host;
+    private final OutstandingReads reads = new OutstandingReads();
+    private final MemoryReference target = new MemoryReference();
+
+    /** The oldest request that has not completed. */
+    private long oldest;
+    /** The request under way. */
+    private long cursor;
+    /** What of it has been sent: bytes of a SEND or WRITE, elements of a READ. */
+    private long offset;
+    private int element;
+    private boolean isBegun;
+    /** All of the request under way has been built; it may be on its way into the stream. */
+    private boolean isBuilt;
+    private long sendNumber;
+    private long readNumber;
+    private int maxReads;
+    private int maxUnit;
+    private ReadyToReceive first = ReadyToReceive.NONE;
+    /** What has gone wrong with a request, unless it is success, and the index of that. */
+    private WorkCompletionStatus failure = WorkCompletionStatus.SUCCESS;
+    private long failed;
+
+    IwarpRequester(SendQueue sendQueue, Memory memory, QueuePairHost host) {
+        this.sendQueue = sendQueue;
+        this.memory = memory;
+        this.host = host;
+    }
+
+    /** Forgets all requests. */
+    void reset() {
+        oldest = sendQueue.clear();
+        cursor = oldest;
+        begin();
+        failure = WorkCompletionStatus.SUCCESS;
+        first = ReadyToReceive.NONE;
+        maxReads = 0;
+        reads.reset(0);
+    }
+
+    /**
+     * Starts a stream.
+     *
+     * @param longestUnit the bytes of a unit at most
+     */
+    void start(StreamParameters parameters, int longestUnit) {
+        cursor = oldest;
+        begin();
+        sendNumber = 0;
+        readNumber = 0;
+        maxReads = parameters.outboundReads();
+        maxUnit = longestUnit;
+        reads.reset(maxReads);
+        first = parameters.isInitiator() ? parameters.readyToReceive() : ReadyToReceive.NONE;
+    }
+
+    private void begin() {
+        offset = 0;
+        element = 0;
+        isBegun = false;
+        isBuilt = false;
+    }
+
+    // ---------------------------------------------------------------- sending
+
+    /** {@return whether a message is under way, so that no other tagged one may begin} */
+    boolean isWithinMessage() {
+        return isBegun && !isBuilt;
+    }
+
+    /** {@return whether all that was posted has been sent and answered} */
+    boolean isDrained() {
+        return oldest == sendQueue.end();
+    }
+
+    /** {@return whether a request has gone wrong, so that the stream has to end} */
+    boolean hasFailed() {
+        return failure != WorkCompletionStatus.SUCCESS;
+    }
+
+    private boolean fail(long request, WorkCompletionStatus status) {
+        failure = status;
+        failed = request;
+        return false;
+    }
+
+    /** Builds the unit that the peer waits for before it sends. {@return false if it waits for none} */
+    boolean pollFirst(OutgoingFpdu out) {
+        switch (first) {
+            case NONE -> {
+                return false;
+            }
+            case WRITE -> out.begin(RdmapOpcode.WRITE, true).tagged(1, 0);
+            case READ -> {
+                Read read = reads.add();
+                read.request = OutstandingReads.NO_REQUEST;
+                read.length = 0;
+                read.sinkKey = 1;
+                read.sinkOffset = 0;
+                read.messageOffset = 0;
+                out.begin(RdmapOpcode.READ_REQUEST, true).untagged(++readNumber, 0, 0)
+                        .read(1, 0, 0, 1, 0);
+            }
+        }
+        first = ReadyToReceive.NONE;
+        return true;
+    }
+
+    /** Builds the next unit of the application's requests. {@return false if there is none now, or if {@link #hasFailed}} */
+    boolean poll(OutgoingFpdu out) {
+        finishBuilt();
+        while (!hasFailed() && cursor < sendQueue.end()) {
+            SendRequest request = sendQueue.request(cursor);
+            if (request.isFenced() && reads.count() > 0 && !isBegun) {
+                return false;
+            }
+            if (!request.isLocal()) {
+                return request.opcode() == SendOpcode.RDMA_READ
+                        ? askForElement(request, out)
+                        : build(request, out);
+            }
+            WorkCompletionStatus status = memory.carryOut(request);
+            if (status != WorkCompletionStatus.SUCCESS) {
+                return fail(cursor, status);
+            }
+            next();
+        }
+        return false;
+    }
+
+    /** What was built last has been copied, for something else is asked for. */
+    private void finishBuilt() {
+        if (isBuilt) {
+            next();
+        }
+    }
+
+    private void next() {
+        cursor++;
+        begin();
+        complete();
+    }
+
+    private boolean build(SendRequest request, OutgoingFpdu out) {
+        boolean isWrite = request.opcode() == SendOpcode.RDMA_WRITE;
+        RdmapOpcode opcode = isWrite ? RdmapOpcode.WRITE : sendOpcode(request);
+        int room = maxUnit - opcode.headerLength() - FpduView.CRC_LENGTH;
+        int payload = (int) Math.min(room, request.length() - offset);
+        boolean isLast = offset + payload == request.length();
+        out.begin(opcode, isLast);
+        if (isWrite) {
+            out.tagged(request.rkey(), request.remoteAddress() + offset);
+        } else {
+            if (!isBegun) {
+                sendNumber++;
+            }
+            out.untagged(sendNumber, offset,
+                    opcode.invalidates() ? request.invalidateRkey() : 0);
+        }
+        isBegun = true;
+        if (!request.gather(offset, payload, memory, out)) {
+            return fail(cursor, WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
+        }
+        offset += payload;
+        isBuilt = isLast;
+        return true;
+    }
+
+    private static RdmapOpcode sendOpcode(SendRequest request) {
+        if (request.opcode() == SendOpcode.SEND_WITH_INVALIDATE) {
+            return request.isSolicited()
+                    ? RdmapOpcode.SEND_SOLICITED_INVALIDATE
+                    : RdmapOpcode.SEND_INVALIDATE;
+        }
+        return request.isSolicited() ? RdmapOpcode.SEND_SOLICITED : RdmapOpcode.SEND;
+    }
+
+    private boolean askForElement(SendRequest request, OutgoingFpdu out) {
+        if (maxReads == 0) {
+            // It would wait for ever.
+            return fail(cursor, WorkCompletionStatus.LOCAL_QP_OPERATION_ERROR);
+        }
+        if (reads.count() >= maxReads) {
+            return false;
+        }
+        skipEmptyElements(request);
+        boolean isNothing = request.length() == 0;
+        long length = isNothing ? 0 : request.elementLength(element);
+        long address = isNothing ? 0 : request.elementAddress(element);
+        int key = isNothing ? 0 : request.elementLkey(element);
+        if (!isNothing && !memory.local(key, address, length, true, target)) {
+            return fail(cursor, WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
+        }
+        target.clear();
+        Read read = reads.add();
+        read.request = cursor;
+        read.messageOffset = offset;
+        read.sinkKey = key;
+        read.sinkOffset = address;
+        read.length = length;
+        out.begin(RdmapOpcode.READ_REQUEST, true).untagged(++readNumber, 0, 0)
+                .read(key, address, length, request.rkey(), request.remoteAddress() + offset);
+        offset += length;
+        element++;
+        isBegun = true;
+        if (offset == request.length()) {
+            next();
+        }
+        return true;
+    }
+
+    private void skipEmptyElements(SendRequest request) {
+        while (element < request.elementCount() && request.elementLength(element) == 0) {
+            element++;
+        }
+    }
+
+    /** Reports what is done, in order. */
+    private void complete() {
+        while (oldest < cursor && !isAwaited(oldest)) {
+            SendRequest request = sendQueue.request(oldest);
+            oldest++;
+            host.sendCompleted(request, WorkCompletionStatus.SUCCESS, request.bytesReturned());
+        }
+    }
+
+    /** {@return whether a request of the application is the oldest READ that waits for an answer} */
+    private boolean isAwaited(long index) {
+        int first = reads.count() > 0 && reads.first().request == OutstandingReads.NO_REQUEST
+                ? 1
+                : 0;
+        return reads.count() > first && reads.get(first).request == index;
+    }
+
+    // ---------------------------------------------------------------- answers
+
+    /** {@return null if an answer to a READ was taken, otherwise what is wrong with it} */
+    @Nullable
+    TerminateCause onReadResponse(FpduView view) {
+        if (reads.count() == 0) {
+            return TerminateCause.DDP_CATASTROPHIC;
+        }
+        Read read = reads.first();
+        int length = view.payloadLength();
+        boolean isEmpty = length == 0 && read.length == 0;
+        if (!isEmpty && view.key() != read.sinkKey) {
+            fail(read.request, WorkCompletionStatus.GENERAL_ERROR);
+            return TerminateCause.TAGGED_INVALID_KEY;
+        }
+        boolean isRightPlace = isEmpty || view.taggedOffset() == read.sinkOffset + read.received;
+        long left = read.length - read.received;
+        if (!isRightPlace || length > left) {
+            fail(read.request, isRightPlace
+                    ? WorkCompletionStatus.LOCAL_LENGTH_ERROR
+                    : WorkCompletionStatus.GENERAL_ERROR);
+            return TerminateCause.TAGGED_OUT_OF_BOUNDS;
+        }
+        if (view.isLast() != (length == left)) {
+            fail(read.request, WorkCompletionStatus.LOCAL_LENGTH_ERROR);
+            return TerminateCause.DDP_CATASTROPHIC;
+        }
+        if (length > 0 && scatter(read, view, length) != CopyOutcome.DONE) {
+            fail(read.request, WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
+            return TerminateCause.DDP_CATASTROPHIC;
+        }
+        read.received += length;
+        if (view.isLast()) {
+            reads.removeFirst();
+            complete();
+        }
+        return null;
+    }
+
+    private CopyOutcome scatter(Read read, FpduView view, int length) {
+        return sendQueue.request(read.request).scatter(read.messageOffset + read.received,
+                view.memory(), view.payloadStart(), length, memory);
+    }
+
+    // ---------------------------------------------------------------- the end
+
+    /** The peer ends the stream; the READ that it names is the reason, if it names one that waits. */
+    void onTerminate(TerminateMessage message) {
+        int behind = (int) (message.readNumber() - (readNumber - reads.count() + 1));
+        boolean isWaiting = message.readNumber() != 0 && behind >= 0 && behind < reads.count();
+        // Requests complete in order: only of the oldest can be said why it failed.
+        if (isWaiting && reads.get(behind).request == oldest) {
+            fail(oldest, WorkCompletionStatus.REMOTE_ACCESS_ERROR);
+        }
+    }
+
+    /** The memory of what was built is gone: it cannot be sent. */
+    void onPayloadGone() {
+        fail(cursor, WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
+        isBuilt = false;
+    }
+
+    /** Ends all requests: the one that has failed with its status, the others flushed. */
+    void flush() {
+        finishBuilt();
+        boolean hasFailed = hasFailed();
+        WorkCompletionStatus status = failure;
+        failure = WorkCompletionStatus.SUCCESS;
+        while (oldest < sendQueue.end()) {
+            SendRequest request = sendQueue.request(oldest);
+            boolean isBlamed = hasFailed && oldest == failed;
+            oldest++;
+            host.sendCompleted(request,
+                    isBlamed ? status : WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0);
+        }
+        cursor = oldest;
+        begin();
+        reads.reset(0);
+    }
+}

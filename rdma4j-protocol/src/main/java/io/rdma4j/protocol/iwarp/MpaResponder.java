@@ -1,0 +1,109 @@
+package io.rdma4j.protocol.iwarp;
+
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.protocol.iwarp.wire.MpaFrame;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The side that is asked for a connection: what the request offers, and the replies to it. Source: RFC 5044 7.1.2, RFC 6581 5.
+ */
+public final class MpaResponder {
+    private static final byte[] NOTHING = {};
+
+    private final MpaSettings settings;
+    private final MpaFrame request;
+
+    /** @param request whose revision is known: see {@link #isKnown} */
+    public MpaResponder(MpaSettings settings, MpaFrame request) {
+        this.settings = settings;
+        this.request = request;
+    }
+
+    /** {@return whether this side speaks the revision of a request} To another one nothing is said. */
+    public static boolean isKnown(MpaFrame request) {
+        return request.revision() <= MpaFrame.ENHANCED_REVISION;
+    }
+
+    /** {@return the reply to a request for what this side does not do; null if it can be accepted} */
+    public @Nullable MpaFrame refusal() {
+        return request.has(MpaFrame.MARKERS) ? rejection(NOTHING) : null;
+    }
+
+    /** {@return the most READs that this side may ask for at once} */
+    public int outboundReads() {
+        return Math.min(request.inboundReadCount(), settings.maxReads());
+    }
+
+    /** {@return how many READs the peer wants this side to serve at once} */
+    public int inboundReads() {
+        return Math.min(request.outboundReadCount(), settings.maxReads());
+    }
+
+    /** {@return the initiator's private data} */
+    public byte[] privateData() {
+        return request.privateData();
+    }
+
+    /**
+     * {@return what the sides have agreed on if this side accepts}
+     *
+     * @param own what the application asks for
+     */
+    public StreamParameters parameters(ConnectionParameters own) {
+        return new StreamParameters(false, hasCrc(),
+                Math.clamp(own.responderResources(), wantedReads(), settings.maxReads()),
+                Math.min(own.initiatorDepth(), outboundReads()), readyToReceive());
+    }
+
+    /** {@return the reads that the peer insists on} */
+    private int wantedReads() {
+        return request.outboundReadCount() == MpaFrame.UNLIMITED ? 0 : inboundReads();
+    }
+
+    private boolean hasCrc() {
+        return settings.wantsCrc() || request.has(MpaFrame.CRC);
+    }
+
+    /** As siw: a WRITE, unless a READ is all that is offered. */
+    private ReadyToReceive readyToReceive() {
+        if (!request.isPeerToPeer()) {
+            return ReadyToReceive.NONE;
+        }
+        int offered = request.outboundReads() & (MpaFrame.WRITE_RTR | MpaFrame.READ_RTR);
+        return offered == MpaFrame.READ_RTR ? ReadyToReceive.READ : ReadyToReceive.WRITE;
+    }
+
+    /**
+     * {@return the reply that accepts}
+     *
+     * @param agreed what {@link #parameters} has returned
+     */
+    public MpaFrame acceptance(StreamParameters agreed, byte[] privateData) {
+        int served = agreed.inboundReads();
+        int asked = agreed.outboundReads();
+        switch (agreed.readyToReceive()) {
+            case NONE -> {
+                // Nothing to say of it.
+            }
+            case WRITE -> {
+                served |= MpaFrame.PEER_TO_PEER;
+                asked |= MpaFrame.WRITE_RTR;
+            }
+            case READ -> {
+                served |= MpaFrame.PEER_TO_PEER;
+                asked |= MpaFrame.READ_RTR;
+            }
+        }
+        return reply(agreed.hasCrc() ? MpaFrame.CRC : 0, served, asked, privateData);
+    }
+
+    /** {@return the reply that says no; null if the initiator's revision has none, and is told by the end of the stream} */
+    public @Nullable MpaFrame rejection(byte[] privateData) {
+        return request.revision() == 0 ? null : reply(MpaFrame.REJECT, 0, 0, privateData);
+    }
+
+    private MpaFrame reply(int flags, int inbound, int outbound, byte[] privateData) {
+        return new MpaFrame(true, flags | (request.flags() & MpaFrame.ENHANCED),
+                request.revision(), inbound, outbound, privateData);
+    }
+}

@@ -1,0 +1,101 @@
+package io.rdma4j.protocol.work;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/** The pieces of memory that the payload of something to be sent consists of. They stay where they are. Reusable. */
+public final class PayloadPieces implements PayloadTarget {
+    private MemorySegment[] pieces = new MemorySegment[4];
+    private long[] offsets = new long[4];
+    private int[] lengths = new int[4];
+    private int count;
+    private int length;
+    /** Whether this or an earlier payload has left a piece. */
+    private boolean isHolding;
+
+    /** Creates a payload of nothing. */
+    public PayloadPieces() {}
+
+    /** Starts a payload of nothing. */
+    public void begin() {
+        count = 0;
+        length = 0;
+    }
+
+    @Override
+    public void addPayload(MemorySegment memory, long offset, int byteCount) {
+        if (count == pieces.length) {
+            pieces = Arrays.copyOf(pieces, 2 * count);
+            offsets = Arrays.copyOf(offsets, 2 * count);
+            lengths = Arrays.copyOf(lengths, 2 * count);
+        }
+        isHolding = true;
+        pieces[count] = memory;
+        offsets[count] = offset;
+        lengths[count] = byteCount;
+        count++;
+        length += byteCount;
+    }
+
+    /** Forgets the payload, so that no memory is kept alive by what has left. */
+    public void release() {
+        begin();
+        if (isHolding) {
+            isHolding = false;
+            Arrays.fill(pieces, MemorySegment.NULL);
+        }
+    }
+
+    /** {@return the number of pieces} */
+    public int count() {
+        return count;
+    }
+
+    /** {@return the bytes of all pieces} */
+    public int length() {
+        return length;
+    }
+
+    /** {@return the zero bytes that make their number a multiple of four} */
+    public int padding() {
+        return -length & 3;
+    }
+
+    /** {@return the memory of a piece} */
+    public MemorySegment piece(int index) {
+        return pieces[index];
+    }
+
+    /** {@return where a piece starts in its memory} */
+    public long offset(int index) {
+        return offsets[index];
+    }
+
+    /** Copies all pieces. {@return false if the memory of one is gone} */
+    public boolean copyTo(MemorySegment target, long offset) {
+        long at = offset;
+        for (int i = 0; i < count; i++) {
+            if (!copyTo(i, 0, target, at, lengths[i])) {
+                return false;
+            }
+            at += lengths[i];
+        }
+        return true;
+    }
+
+    /**
+     * Copies some of a piece.
+     *
+     * @param from the first byte of the piece to copy
+     * @return false if its memory is gone
+     */
+    public boolean copyTo(int index, long from, MemorySegment target, long offset, int byteCount) {
+        try {
+            ApplicationMemory.copy(pieces[index], offsets[index] + from, target, offset,
+                    byteCount);
+            return true;
+        } catch (IllegalStateException | InternalError memoryGone) {
+            return false;
+        }
+    }
+}

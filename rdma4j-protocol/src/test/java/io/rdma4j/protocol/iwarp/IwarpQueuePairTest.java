@@ -1,0 +1,306 @@
+package io.rdma4j.protocol.iwarp;
+
+import io.rdma4j.protocol.iwarp.StreamPair.Settings;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.WorkCompletionOpcode;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What a queue pair does with requests and units, one behaviour a test. */
+class IwarpQueuePairTest {
+    private final StreamPair pair = new StreamPair();
+    private final StreamEnd a = pair.initiator;
+    private final StreamEnd b = pair.responder;
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 3, 4123, 4124, 4125, 100_000})
+    void sendFillsAReceive(int length) {
+        b.receive(10, StreamEnd.UPPER);
+        a.send(1, length);
+        pair.settle();
+        a.assertCompleted("1 SUCCESS");
+        assertThat(b.completions).singleElement().satisfies(c -> {
+            assertThat(c.opcode()).isEqualTo(WorkCompletionOpcode.RECEIVE);
+            assertThat(c.byteLength()).isEqualTo(length);
+        });
+        assertThat(b.hasBytesOf(a, length)).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 4128, 4129, 100_000})
+    void writeReachesMemoryAndNobodyIsTold(int length) {
+        a.write(1, length, b);
+        pair.settle();
+        a.assertCompleted("1 SUCCESS");
+        assertThat(b.completions).isEmpty();
+        assertThat(b.hasBytesOf(a, length)).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 4128, 4129, 100_000})
+    void readBringsThePeersMemory(int length) {
+        a.read(1, length, b);
+        pair.settle();
+        assertThat(a.completions).singleElement()
+                .satisfies(c -> assertThat(c.byteLength()).isEqualTo(length));
+        a.assertCompleted("1 SUCCESS");
+        assertThat(a.hasBytesOf(b, length)).isTrue();
+    }
+
+    @Test
+    void readIntoSeveralElementsIsAskedForPieceByPiece() {
+        long to = a.address + StreamEnd.UPPER;
+        a.post(StreamEnd.request(1).read(b.address, b.key).add(to, 5000, a.key)
+                .add(to + 5000, 0, a.key).add(to + 5000, 7, a.key).add(to + 5007, 20_000, a.key));
+        pair.settle();
+        a.assertCompleted("1 SUCCESS");
+        assertThat(a.hasBytesOf(b, 25_007)).isTrue();
+    }
+
+    @Test
+    void requestsCompleteInOrderThoughAnswersTakeLonger() {
+        b.receive(10, 100);
+        for (int i = 0; i < 9; i++) {
+            a.read(i, 20_000, b);
+        }
+        a.send(9, 10);
+        pair.settle();
+        assertThat(a.completions).extracting(StreamEnd.Completion::id).containsExactly(0L, 1L, 2L,
+                3L, 4L, 5L, 6L, 7L, 8L, 9L);
+    }
+
+    @Test
+    void fenceWaitsForEarlierReads() {
+        b.receive(10, 100);
+        // The SEND carries what the READ has brought.
+        a.read(1, 50, b);
+        a.post(StreamEnd.request(2).send().add(a.address + StreamEnd.UPPER, 50, a.key)
+                .set(SendFlag.FENCE));
+        pair.settle();
+        a.assertCompleted("1 SUCCESS", "2 SUCCESS");
+        assertThat(MemorySegment.mismatch(b.memory, StreamEnd.UPPER, StreamEnd.UPPER + 50,
+                b.memory, 0, 50)).isEqualTo(-1);
+    }
+
+    @Test
+    void solicitedSendSaysSoAndInvalidationNamesTheKey() {
+        b.receive(10, 100);
+        b.receive(11, 100);
+        b.regions.windowKeys.add(0x777);
+        a.post(StreamEnd.request(1).send().add(a.address, 5, a.key).set(SendFlag.SOLICITED));
+        a.post(StreamEnd.request(2).sendWithInvalidate(0x777).add(a.address, 5, a.key));
+        pair.settle();
+        assertThat(b.completions).extracting(StreamEnd.Completion::isSolicited)
+                .containsExactly(true, false);
+        assertThat(b.completions).extracting(StreamEnd.Completion::invalidated)
+                .containsExactly(null, 0x777);
+        assertThat(b.regions.windowKeys).isEmpty();
+    }
+
+    @Test
+    void localRequestsTakeTheirTurnAndNoUnit() {
+        a.write(1, 10, b);
+        a.post(StreamEnd.request(2).localInvalidate(0x888));
+        a.write(3, 10, b);
+        pair.settle();
+        a.assertCompleted("1 SUCCESS", "2 SUCCESS", "3 SUCCESS");
+        assertThat(a.regions.carriedOut).containsExactly(2L);
+    }
+
+    // ---------------------------------------------------------------- who may send first
+
+    @ParameterizedTest
+    @EnumSource(value = ReadyToReceive.class, names = {"WRITE", "READ"})
+    void responderSendsOnceTheInitiatorHasSaidThatItListens(ReadyToReceive first) {
+        Settings settings = new Settings();
+        settings.first = first;
+        StreamPair other = new StreamPair(settings);
+        other.initiator.receive(10, 100);
+        other.responder.send(1, 50);
+        other.responder.work(0);
+        assertThat(other.responder.out.record()).isEmpty();
+        other.work();
+        other.responder.assertCompleted("1 SUCCESS");
+        other.initiator.assertCompleted("10 SUCCESS");
+        assertThat(other.responder.hasHeardPeer).isTrue();
+    }
+
+    @Test
+    void responderThatHearsNothingHoldsItsSendsForAWhile() {
+        Settings settings = new Settings();
+        settings.first = ReadyToReceive.NONE;
+        StreamPair other = new StreamPair(settings);
+        other.initiator.receive(10, 100);
+        other.responder.send(1, 50);
+        other.work();
+        assertThat(other.responder.out.record()).isEmpty();
+        assertThat(other.responder.queuePair.deadlineNs()).isEqualTo(StreamPair.HOLD_NS);
+        other.settle();
+        other.initiator.assertCompleted("10 SUCCESS");
+    }
+
+    @Test
+    void responderAnswersAReadThoughItHoldsItsSends() {
+        Settings settings = new Settings();
+        settings.first = ReadyToReceive.NONE;
+        StreamPair other = new StreamPair(settings);
+        other.initiator.read(1, 50, other.responder);
+        other.work();
+        other.initiator.assertCompleted("1 SUCCESS");
+    }
+
+    // ---------------------------------------------------------------- no way to get stuck
+
+    /** Both sides READ more than fits into the stream, and neither reads it before it has written. */
+    @Test
+    void readsInBothDirectionsDoNotWaitForEachOther() {
+        Settings settings = new Settings();
+        settings.room = 64;
+        StreamPair tiny = new StreamPair(settings);
+        for (int i = 0; i < 20; i++) {
+            tiny.initiator.read(i, StreamEnd.UPPER, tiny.responder);
+            tiny.responder.read(i, StreamEnd.UPPER, tiny.initiator);
+        }
+        tiny.settle();
+        assertThat(tiny.initiator.completions).hasSize(20);
+        assertThat(tiny.responder.completions).hasSize(20);
+        assertThat(tiny.initiator.hasBytesOf(tiny.responder, StreamEnd.UPPER)).isTrue();
+        assertThat(tiny.responder.hasBytesOf(tiny.initiator, StreamEnd.UPPER)).isTrue();
+    }
+
+    @Test
+    void answersAndRequestsTakeTurns() {
+        b.receive(10, StreamEnd.UPPER);
+        a.read(1, 100_000, b);
+        b.write(2, 100_000, a);
+        a.send(3, 100_000);
+        pair.settle();
+        a.assertCompleted("1 SUCCESS", "3 SUCCESS");
+        b.assertCompleted("2 SUCCESS", "10 SUCCESS");
+    }
+
+    // ---------------------------------------------------------------- failures of this side
+
+    @Test
+    void requestWithAForeignKeyFailsAndEndsTheStream() {
+        b.receive(10, 100);
+        a.send(1, 10);
+        a.post(StreamEnd.request(2).send().add(a.address, 10, 0x1234));
+        a.send(3, 10);
+        pair.settle();
+        a.assertCompleted("1 SUCCESS", "2 LOCAL_PROTECTION_ERROR", "3 WORK_REQUEST_FLUSHED");
+        assertThat(a.terminations).containsExactly("says: local catastrophic error");
+        assertThat(b.terminations).containsExactly("hears: local catastrophic error");
+        assertThat(b.queuePair.state()).isEqualTo(QueuePairState.ERR);
+    }
+
+    @Test
+    void readWhoseOwnMemoryMayNotBeWrittenFails() {
+        a.regions.register(0x99, 0x5000, a.memory, Set.of());
+        a.post(StreamEnd.request(1).read(b.address, b.key).add(0x5000, 10, 0x99));
+        pair.settle();
+        a.assertCompleted("1 LOCAL_PROTECTION_ERROR");
+    }
+
+    @Test
+    void readThatWasNotAgreedOnFailsInsteadOfWaiting() {
+        Settings settings = new Settings();
+        settings.reads = 0;
+        StreamPair other = new StreamPair(settings);
+        other.initiator.read(1, 10, other.responder);
+        other.settle();
+        other.initiator.assertCompleted("1 LOCAL_QP_OPERATION_ERROR");
+    }
+
+    @Test
+    void memoryThatIsGoneWhenItIsCopiedFailsItsRequest() {
+        try (Arena arena = Arena.ofShared()) {
+            a.regions.register(0x99, 0x5000, arena.allocate(100), Set.of());
+        }
+        a.post(StreamEnd.request(1).send().add(0x5000, 10, 0x99));
+        a.send(2, 10);
+        pair.settle();
+        a.assertCompleted("1 LOCAL_PROTECTION_ERROR", "2 WORK_REQUEST_FLUSHED");
+        assertThat(b.terminations).containsExactly("hears: local catastrophic error");
+    }
+
+    @Test
+    void memoryThatIsGoneWhenAReadIsAnsweredEndsTheStream() {
+        try (Arena arena = Arena.ofShared()) {
+            b.regions.register(0x99, 0x5000, arena.allocate(100), Set.of(AccessFlag.REMOTE_READ));
+        }
+        a.post(StreamEnd.request(1).read(0x5000, 0x99).add(a.address + StreamEnd.UPPER, 10,
+                a.key));
+        pair.settle();
+        a.assertCompleted("1 WORK_REQUEST_FLUSHED");
+        assertThat(b.events).containsExactly(AsyncEventType.QP_ACCESS_ERROR);
+        assertThat(a.terminations).containsExactly("hears: local catastrophic error");
+    }
+
+    // ---------------------------------------------------------------- the end
+
+    @Test
+    void disconnectingSendsFirstWhatWasPosted() {
+        b.receive(10, StreamEnd.UPPER);
+        b.receive(11, 100);
+        a.send(1, 100_000);
+        a.queuePair.disconnect();
+        assertThat(a.queuePair.isOver()).isFalse();
+        pair.settle();
+        a.assertCompleted("1 SUCCESS");
+        b.assertCompleted("10 SUCCESS", "11 WORK_REQUEST_FLUSHED");
+        assertThat(b.queuePair.state()).isEqualTo(QueuePairState.ERR);
+        assertThat(b.terminations).isEmpty();
+    }
+
+    @Test
+    void endOfTheStreamFlushesEverything() {
+        a.receive(10, 100);
+        pair.work();
+        a.read(1, 100, b);
+        b.out.cut();
+        a.work(0);
+        a.work(0);
+        a.assertCompleted("1 WORK_REQUEST_FLUSHED", "10 WORK_REQUEST_FLUSHED");
+        a.send(2, 10);
+        a.receive(11, 10);
+        a.assertCompleted("2 WORK_REQUEST_FLUSHED", "11 WORK_REQUEST_FLUSHED");
+    }
+
+    @Test
+    void errorStateEndsTheStreamWithoutAWord() {
+        a.receive(10, 100);
+        pair.work();
+        a.queuePair.modify(new QueuePairAttributes().state(QueuePairState.ERR), QueuePairState.ERR,
+                0);
+        a.assertCompleted("10 WORK_REQUEST_FLUSHED");
+        assertThat(a.queuePair.isOver()).isTrue();
+        pair.settle();
+        assertThat(b.queuePair.state()).isEqualTo(QueuePairState.ERR);
+        assertThat(b.terminations).isEmpty();
+    }
+
+    @Test
+    void peerThatNamesTheReadItCannotAnswerFailsThatRead() {
+        b.receive(10, 100);
+        a.read(1, 10, b);
+        a.post(StreamEnd.request(2).read(b.address, 0x4321).add(a.address + StreamEnd.UPPER, 10,
+                a.key));
+        a.send(3, 10);
+        pair.settle();
+        a.assertCompleted("1 SUCCESS", "2 REMOTE_ACCESS_ERROR", "3 WORK_REQUEST_FLUSHED");
+        assertThat(b.terminations).containsExactly("says: invalid STag");
+    }
+}
