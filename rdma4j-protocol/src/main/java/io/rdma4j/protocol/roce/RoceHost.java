@@ -24,6 +24,11 @@ public interface RoceHost extends QueuePairHost {
         return false;
     }
 
+    /** {@return whether the network takes nothing at present, so that the peer may not have heard what was sent last} */
+    default boolean isHeldUp() {
+        return false;
+    }
+
     /**
      * {@return how many middle packets of one message may be sent as one on a path} The port cuts it. See
      * {@link OutgoingPacket#span(int)}.

@@ -154,6 +154,11 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     }
 
     @Override
+    public boolean isHeldUp() {
+        return memoryPath() == null && link.sender().isFull();
+    }
+
+    @Override
     public int maxMiddleSegments(Path to) {
         return ways.maxMiddleSegments(to);
     }

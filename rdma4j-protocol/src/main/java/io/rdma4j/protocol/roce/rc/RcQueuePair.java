@@ -224,7 +224,7 @@ public final class RcQueuePair implements RoceProtocol {
             timer.endReceiverWait(nowNs);
         } else if (timer.isTimeoutDue(nowNs)) {
             timer.onTimeout(nowNs);
-            if (timer.takeRetry()) {
+            if (timer.takeRetryForSilence(host.isHeldUp())) {
                 ask(RetransmissionCause.TIMEOUT, nowNs);
             } else {
                 giveUp();

@@ -27,6 +27,8 @@ final class RetryTimer {
      * each time after four times as long, so that a peer which stands still for a second is asked ten times at most.
      */
     private static final int SOON = 3;
+    /** So many time-outs in which nothing could leave cost one retry. */
+    private static final int HELD_UP = 4;
     /** How long nobody is asked on a path that loses nothing. */
     private static final long LOSSLESS_NS = 100_000_000;
 
@@ -40,6 +42,7 @@ final class RetryTimer {
     private long rnrUntilNs = NEVER;
     private int retriesLeft;
     private int rnrRetriesLeft;
+    private int heldUp;
 
     /** Since when an answer is awaited: the peer was asked then, or has answered something else, or there was nothing before. */
     private long askedNs;
@@ -71,6 +74,7 @@ final class RetryTimer {
         rnrUntilNs = NEVER;
         backoff = 0;
         asks = 0;
+        heldUp = 0;
         samplePsn = -1;
         lossUna = -1;
         hasCharged = false;
@@ -125,6 +129,7 @@ final class RetryTimer {
         }
         learnAtFirst(nowNs);
         asks = 0;
+        heldUp = 0;
         retriesLeft = retryCount;
         rnrRetriesLeft = rnrRetry;
         rnrUntilNs = NEVER;
@@ -250,6 +255,19 @@ final class RetryTimer {
         }
         hasCharged = true;
         chargedNs = nowNs;
+        return takeRetry();
+    }
+
+    /**
+     * {@return whether to go on after a time-out} The peer cannot answer what has not left. So while the network takes nothing
+     * a retry is used up only now and then: for good it would be the end.
+     *
+     * @param isHeldUp whether the network takes nothing
+     */
+    boolean takeRetryForSilence(boolean isHeldUp) {
+        if (isHeldUp && ++heldUp % HELD_UP != 0) {
+            return true;
+        }
         return takeRetry();
     }
 

@@ -83,6 +83,8 @@ final class RcEnd implements RoceHost {
     boolean canFlush = true;
     /** Its way holds it up and loses nothing, as memory does. */
     boolean isLossless;
+    /** Its network takes nothing. */
+    boolean isHeldUp;
     /** The process stands still: it neither looks at packets nor at the time. */
     boolean isStopped;
 
@@ -298,7 +300,7 @@ final class RcEnd implements RoceHost {
         if (queuePair.deadlineNs() <= nowNs) {
             queuePair.onDeadline(nowNs);
         }
-        while (queuePair.pollTransmit(outgoing, nowNs)) {
+        while (!isHeldUp && queuePair.pollTransmit(outgoing, nowNs)) {
             if (!wire.send(this, outgoing)) {
                 queuePair.onPayloadGone();
             }
@@ -370,6 +372,11 @@ final class RcEnd implements RoceHost {
     @Override
     public boolean isLossless(Path path) {
         return isLossless;
+    }
+
+    @Override
+    public boolean isHeldUp() {
+        return isHeldUp;
     }
 
     @Override

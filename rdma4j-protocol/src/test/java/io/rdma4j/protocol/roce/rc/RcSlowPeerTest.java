@@ -77,6 +77,40 @@ class RcSlowPeerTest {
         assertThat(repeated(pair)).isBetween(1L, MOST_REPEATED);
     }
 
+    /** Three times as long as all retries take. */
+    @ParameterizedTest
+    @EnumSource(Work.class)
+    void networkThatTakesNothingForAWhileDoesNotEndTheConnection(Work work) {
+        RcPair.Settings settings = new RcPair.Settings();
+        settings.timeout = 14;
+        RcPair pair = new RcPair(settings);
+        warmUp(pair);
+        pair.wire.loseIf(packet -> true);
+        post(pair, work);
+        pair.run(MS);
+        pair.wire.loseNothing();
+        pair.a.isHeldUp = true;
+        pair.run(1600 * MS);
+        assertThat(pair.a.completions).isEmpty();
+        pair.a.isHeldUp = false;
+        pair.settle();
+        assertEightSucceeded(pair);
+    }
+
+    @Test
+    void networkThatTakesNothingForGoodDoes() {
+        RcPair.Settings settings = new RcPair.Settings();
+        settings.timeout = 14;
+        RcPair pair = new RcPair(settings);
+        warmUp(pair);
+        pair.wire.loseIf(packet -> true);
+        pair.a.write(1, MESSAGE);
+        pair.run(MS);
+        pair.a.isHeldUp = true;
+        pair.run(3000 * MS);
+        pair.a.assertCompleted("1 RETRY_EXCEEDED_ERROR");
+    }
+
     @ParameterizedTest
     @EnumSource(Work.class)
     void peerThatStandsStillForASecondFromTheFirstPacketOnCostsFewRepeatedPackets(Work work) {
