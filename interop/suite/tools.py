@@ -245,7 +245,7 @@ ALL = [
     # Whose server learns by a first datagram where to answer.
     Tool("ib_send_lat-R-UD", whole_mtu, perftest(("-R", "-c", "UD")),
          Ready(cm=SIDE_CHANNEL_PORT, java_prints=JAVA_LISTENS), is_reliable=False, may_lose=(*LOSSES, "duplicate"),
-         families=("ipv4",), program_name="ib_send_lat"),
+         patience_seconds=7, families=("ipv4",), program_name="ib_send_lat"),
 ]
 
 
