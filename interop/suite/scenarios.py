@@ -340,7 +340,13 @@ def fields(process):
 
 
 ALL = [name for name, method in vars(Scenarios).items() if not name.startswith("_") and name != "run" and method.__doc__]
+# What the portable back-end does not do: one process has the port.
+SHARED_ADDRESS = [name for name in ALL if "at_one_address" in name]
 QUICK = ["refused_by_linux", "refused_by_java", "linux_server_killed", "java_client_killed"]
+
+
+def all_on(network_backend):
+    return [name for name in ALL if network_backend != "portable" or name not in SHARED_ADDRESS]
 
 
 def told(name):
