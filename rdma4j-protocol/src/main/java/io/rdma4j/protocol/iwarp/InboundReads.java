@@ -20,8 +20,7 @@ final class InboundReads {
     /** Forgets all and sets how many there may be. */
     void reset(int newCapacity) {
         capacity = newCapacity;
-        // The slot is reused before its last answer is known to be in the stream.
-        ring = new Read[newCapacity + 1];
+        ring = new Read[newCapacity];
         for (int i = 0; i < ring.length; i++) {
             ring[i] = new Read();
         }

@@ -113,12 +113,12 @@ public final class IwarpQueuePair implements QueuePairProtocol {
         holdUntilNs = parameters.readyToReceive() == ReadyToReceive.NONE
                 ? nowNs + holdNs
                 : Long.MAX_VALUE;
-        requester.start(parameters, maxUnit);
+        requester.start(parameters);
         responder.start(parameters);
         state = QueuePairState.RTS;
     }
 
-    /** Ends the stream in order: what was posted is still sent, and nothing that is posted later. */
+    /** Ends the stream in order, once nothing that was posted waits to be sent or answered. */
     public void disconnect() {
         isClosing = true;
     }
@@ -186,7 +186,7 @@ public final class IwarpQueuePair implements QueuePairProtocol {
             return answer(out);
         }
         if (!isHolding) {
-            if (requester.poll(out)) {
+            if (requester.poll(out, maxUnit)) {
                 lastTurn = Turn.REQUEST;
                 return out;
             }

@@ -43,7 +43,6 @@ final class IwarpRequester {
     private long sendNumber;
     private long readNumber;
     private int maxReads;
-    private int maxUnit;
     private ReadyToReceive first = ReadyToReceive.NONE;
     /** What has gone wrong with a request, unless it is success, and the index of that. */
     private WorkCompletionStatus failure = WorkCompletionStatus.SUCCESS;
@@ -66,18 +65,13 @@ final class IwarpRequester {
         reads.reset(0);
     }
 
-    /**
-     * Starts a stream.
-     *
-     * @param longestUnit the bytes of a unit at most
-     */
-    void start(StreamParameters parameters, int longestUnit) {
+    /** Starts a stream. */
+    void start(StreamParameters parameters) {
         cursor = oldest;
         begin();
         sendNumber = 0;
         readNumber = 0;
         maxReads = parameters.outboundReads();
-        maxUnit = longestUnit;
         reads.reset(maxReads);
         first = parameters.isInitiator() ? parameters.readyToReceive() : ReadyToReceive.NONE;
     }
@@ -134,8 +128,13 @@ final class IwarpRequester {
         return true;
     }
 
-    /** Builds the next unit of the application's requests. {@return false if there is none now, or if {@link #hasFailed}} */
-    boolean poll(OutgoingFpdu out) {
+    /**
+     * Builds the next unit of the application's requests.
+     *
+     * @param maxUnit the bytes of a unit at most
+     * @return false if there is none now, or if {@link #hasFailed}
+     */
+    boolean poll(OutgoingFpdu out, int maxUnit) {
         finishBuilt();
         while (!hasFailed() && cursor < sendQueue.end()) {
             SendRequest request = sendQueue.request(cursor);
@@ -145,7 +144,7 @@ final class IwarpRequester {
             if (!request.isLocal()) {
                 return request.opcode() == SendOpcode.RDMA_READ
                         ? askForElement(request, out)
-                        : build(request, out);
+                        : build(request, out, maxUnit);
             }
             WorkCompletionStatus status = memory.carryOut(request);
             if (status != WorkCompletionStatus.SUCCESS) {
@@ -169,7 +168,7 @@ final class IwarpRequester {
         complete();
     }
 
-    private boolean build(SendRequest request, OutgoingFpdu out) {
+    private boolean build(SendRequest request, OutgoingFpdu out, int maxUnit) {
         boolean isWrite = request.opcode() == SendOpcode.RDMA_WRITE;
         RdmapOpcode opcode = isWrite ? RdmapOpcode.WRITE : sendOpcode(request);
         int room = maxUnit - opcode.headerLength() - FpduView.CRC_LENGTH;
