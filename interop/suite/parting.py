@@ -11,6 +11,7 @@ def is_unheard(file, own_addresses):
     """Whether all requests of both sides are acknowledged, no request to disconnect came from Linux, and it was its
     turn: Java has sent the last message."""
     java, linux = stall.ways(file, own_addresses)
-    is_told = any(source not in own_addresses for source in wire.disconnect_requests(file))
+    is_told = any(source not in own_addresses and attribute == wire.DISCONNECT_REQUEST
+                  for source, attribute, _ in wire.connection_messages(file))
     return (not is_told and java.newest is not None and java.is_done() and linux.is_done()
             and java.newest_at > linux.newest_at)

@@ -8,7 +8,7 @@ from enum import Enum
 
 from laboratory.capture import Capture
 
-from . import parting, stall, tools, wire
+from . import doubling, parting, stall, tools, wire
 
 CLEAN_SECONDS = 40
 # On a bad network a lost negative answer costs Linux, with the connection manager's settings, 2.1 s.
@@ -22,6 +22,8 @@ NOBODY_SERVES = "the service said no (1: service ID not supported)"
 INTERRUPTED = 128 + signal.SIGINT
 # What Java says when a message does not come.
 NOTHING_CAME = "nothing came from the peer for"
+# What Java says when a request for a connection meets no listener.
+NOBODY_LISTENS = "rejected (8: invalid service ID)"
 BAD_DATA = ("invalid data", "mismatch", "data verification")
 NO_REASON = "exit status"
 C_WAITS = "the C program did not end"
@@ -35,6 +37,8 @@ class Verdict(Enum):
     # The C program ended well and left before the acknowledgement of the last message came through, or its word that it
     # leaves did not: see parting.py.
     LEFT = "left"
+    # A request that came twice was refused and accepted: see doubling.py.
+    DOUBLED = "doubled"
     # A defect of Linux's driver: see stall.py.
     STALLED = "stalled"
     FAILED = "FAILED"
@@ -189,8 +193,8 @@ def kept_in(folder, verdict, name):
 
 
 def reconsider(result, cell, folder, own_addresses):
-    """Judges a failure once more by its traces, which may show that Linux stood still or left unheard, and Java
-    noticed."""
+    """Judges a failure once more by its traces, which may show that Linux stood still, left unheard, or was asked twice, and
+    Java noticed."""
     kept = kept_in(folder, Verdict.FAILED, result.name)
     logs = [kept / f"{side}.log" for side in ("java", "linux")]
     if not all(file.exists() for file in logs):
@@ -199,9 +203,14 @@ def reconsider(result, cell, folder, own_addresses):
     tool = tools.named(cell.tool)
     reason = result.reason.partition(": java ")[0]
     result.verdict, result.reason = judge(tool, cell, java, other, "" if reason == NO_REASON else reason)
-    if result.verdict is not Verdict.FAILED or not tool.is_reliable or NOTHING_CAME not in java.err:
+    if result.verdict is not Verdict.FAILED or not tool.is_reliable:
         return
     capture = kept / "capture.pcap"
+    if cell.net == "duplicate" and NOBODY_LISTENS in java.err and doubling.is_refused_and_accepted(
+            capture, own_addresses):
+        result.verdict, result.reason = Verdict.DOUBLED, ""
+    if NOTHING_CAME not in java.err:
+        return
     is_clean = cell.net == "clean"
     if (reason == C_WAITS and stall.is_fault_of_linux(capture, own_addresses, is_clean)
             or stall.stops_inside_message(capture, own_addresses)):

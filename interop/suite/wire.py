@@ -21,8 +21,9 @@ NAK_SEQUENCE_ERROR = 0x60
 SYNDROME_KIND_SHIFT, RNR_NAK = 5, 1
 BTH_LENGTH, DETH_LENGTH = 12, 8
 MANAGEMENT_QUEUE_PAIR = 1
-# Where a management datagram names its attribute, and that of a request to disconnect.
-ATTRIBUTE, DISCONNECT_REQUEST = 16, 0x0015
+# Where a management datagram names its attribute, where its data begins, and attributes of the connection manager.
+ATTRIBUTE, ATTRIBUTE_DATA = 16, 24
+CONNECT_REJECT, CONNECT_REPLY, DISCONNECT_REQUEST = 0x0012, 0x0013, 0x0015
 FILE_HEADER, RECORD_HEADER = 24, 16
 LITTLE_ENDIAN_MAGIC = 0xA1B2C3D4
 # Dissectors that guess their protocol from the payload: the tools' payload is arbitrary.
@@ -105,13 +106,13 @@ def timed_packets(file):
             yield seconds + microseconds / 1e6, source, frame, 14 + header + 8
 
 
-def disconnect_requests(file):
-    """The source addresses of the connection manager's requests to disconnect in a capture."""
+def connection_messages(file):
+    """The connection manager's messages in a capture: source address, attribute, and the attribute's data."""
     for source, frame, bth in packets(file):
         mad = bth + BTH_LENGTH + DETH_LENGTH
-        if (frame[bth] == UD_SEND_ONLY and int.from_bytes(frame[bth + 5:bth + 8], "big") == MANAGEMENT_QUEUE_PAIR
-                and int.from_bytes(frame[mad + ATTRIBUTE:mad + ATTRIBUTE + 2], "big") == DISCONNECT_REQUEST):
-            yield source
+        if frame[bth] == UD_SEND_ONLY and int.from_bytes(frame[bth + 5:bth + 8], "big") == MANAGEMENT_QUEUE_PAIR:
+            yield (source, int.from_bytes(frame[mad + ATTRIBUTE:mad + ATTRIBUTE + 2], "big"),
+                   frame[mad + ATTRIBUTE_DATA:])
 
 
 @dataclass

@@ -1,0 +1,19 @@
+"""Whether a network that doubles packets has had Linux both refuse and accept one request, as far as the packets tell.
+
+A C program of perftest with `-R` listens for its queue pairs only after it has told its peer to come. Of a request
+that comes twice at that moment the first copy finds no listener and the second one does. Who asked is refused, as it
+has been told; the C program takes the connection for one that failed, and listens no more.
+"""
+from . import wire
+
+# Behind the sender's own identifier.
+PEERS_IDENTIFIER = slice(4, 8)
+
+
+def is_refused_and_accepted(file, own_addresses):
+    """Whether Linux has sent a rejection and a reply with the identifier of one request."""
+    answers = {wire.CONNECT_REJECT: set(), wire.CONNECT_REPLY: set()}
+    for source, attribute, data in wire.connection_messages(file):
+        if source not in own_addresses and attribute in answers:
+            answers[attribute].add(data[PEERS_IDENTIFIER])
+    return bool(answers[wire.CONNECT_REJECT] & answers[wire.CONNECT_REPLY])
