@@ -8,7 +8,7 @@ import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.softnic.network.ReceivedDatagram;
-import io.rdma4j.softnic.roce.RoceLink;
+import io.rdma4j.softnic.roce.RoceTransport;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.MemoryRegion;
@@ -136,11 +136,12 @@ class FlightEventsTest {
     @Test
     void floodOfGarbageLeavesFewEvents() throws Exception {
         Pair pair = new Pair();
-        RoceLink link = pair.b.node.nic.link();
+        RoceTransport transport = pair.b.node.nic.transport();
         for (int i = 0; i < 100_000; i++) {
-            link.handler().onDamaged(Gid.ZERO, 100);
+            transport.handler().onDamaged(Gid.ZERO, 100);
         }
-        assertThat(link.engine().counters().value(Counter.DROPPED_BAD_ICRC)).isEqualTo(100_000);
+        assertThat(transport.engine().counters().value(Counter.DROPPED_BAD_ICRC))
+                .isEqualTo(100_000);
         assertThat(events("Drop", "reason")).isNotEmpty().hasSizeLessThan(20_000);
     }
 
@@ -215,26 +216,27 @@ class FlightEventsTest {
     void floodOfGarbageAllocatesNothingWhileNobodyRecords() throws Exception {
         recording.stop();
         Pair pair = new Pair();
-        RoceLink link = pair.b.node.nic.link();
+        RoceTransport transport = pair.b.node.nic.transport();
         OutgoingPacket packet = pair.a.forge(Opcode.RC_SEND_ONLY, 1);
         MemorySegment bytes = MemorySegment.ofArray(new byte[64]);
         int length = packet.copyTo(bytes, 0) + PacketView.ICRC_LENGTH;
         ReceivedDatagram forNobody = new ReceivedDatagram().fill(pair.b.node.nic.gids().get(1),
                 Gid.ZERO, 4791, 0, bytes, 0, length);
-        drop(link, forNobody);
+        drop(transport, forNobody);
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long before = threads.getCurrentThreadAllocatedBytes();
-        drop(link, forNobody);
+        drop(transport, forNobody);
         assertThat((threads.getCurrentThreadAllocatedBytes() - before) / 100_000)
                 .as("bytes for each dropped datagram").isZero();
-        assertThat(link.engine().counters().value(Counter.DROPPED_BAD_ICRC)).isEqualTo(200_000);
+        assertThat(transport.engine().counters().value(Counter.DROPPED_BAD_ICRC))
+                .isEqualTo(200_000);
         assertThat(pair.b.queuePair.counter(Counter.DROPPED_WRONG_SOURCE)).isEqualTo(200_000);
     }
 
-    private static void drop(RoceLink link, ReceivedDatagram datagram) {
+    private static void drop(RoceTransport transport, ReceivedDatagram datagram) {
         for (int i = 0; i < 100_000; i++) {
-            link.handler().onDamaged(Gid.ZERO, 100);
-            link.handler().onDatagram(datagram);
+            transport.handler().onDamaged(Gid.ZERO, 100);
+            transport.handler().onDatagram(datagram);
         }
     }
 }

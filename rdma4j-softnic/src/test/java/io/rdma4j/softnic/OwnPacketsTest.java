@@ -67,7 +67,7 @@ class OwnPacketsTest {
         SoftDevice device = new SoftDevice(NetworkInterface.getByInetAddress(ADDRESS));
         SoftNic nic = new SoftNic(device, network.newNode(), CmSettings.defaults(1),
                 new Random(1)::nextInt, network::nowNs, null);
-        nic.link().skipNetwork(true);
+        nic.transport().skipNetwork(true);
         nic.start(ADDRESS);
         there = AddressHandleAttributes.to(Gid.of(ADDRESS), nic.gids().indexOf(Gid.of(ADDRESS)));
         SoftDeviceContext context = new SoftDeviceContext(nic);

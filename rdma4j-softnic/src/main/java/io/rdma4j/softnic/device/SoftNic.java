@@ -13,14 +13,13 @@ import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.observe.jfr.FlightEvents;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.Loopback;
-import io.rdma4j.softnic.roce.RoceLink;
+import io.rdma4j.softnic.roce.RoceTransport;
 import io.rdma4j.softnic.verbs.ChildCounts;
 import io.rdma4j.softnic.verbs.Limits;
 import io.rdma4j.softnic.verbs.NicServices;
 import io.rdma4j.softnic.verbs.PortServices;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.softnic.verbs.SoftQueuePair;
-import io.rdma4j.softnic.verbs.Transport;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventType;
@@ -63,7 +62,6 @@ public final class SoftNic
     private final EngineDriver driver;
     private final IbConnectionManager connectionManager;
     private final MemoryTable memory;
-    private final RoceLink link;
     private final RoceTransport transport;
     private final ChildCounts totals = new ChildCounts();
     private final List<SoftDeviceContext> openContexts = new CopyOnWriteArrayList<>();
@@ -102,9 +100,8 @@ public final class SoftNic
         this.network = network;
         connectionManager = new IbConnectionManager(settings, random, device::activeMtu);
         memory = new MemoryTable(random);
-        link = new RoceLink(network, connectionManager, random, this::path);
-        transport = new RoceTransport(link, network, totals);
-        driver = new EngineDriver(link.engine(), clock, threadName, this::onFatal);
+        transport = new RoceTransport(network, connectionManager, random, this::path, totals);
+        driver = new EngineDriver(transport.engine(), clock, threadName, this::onFatal);
         addresses = new NicAddresses(device, network, driver);
         port = new SoftPort(device, addresses);
     }
@@ -119,7 +116,7 @@ public final class SoftNic
         if (loopback == Loopback.AUTO && nic.network.sharedMemory() == null) {
             loopback = Loopback.DIRECT;
         }
-        nic.link.skipNetwork(loopback == Loopback.AUTO || loopback == Loopback.DIRECT);
+        nic.transport.skipNetwork(loopback == Loopback.AUTO || loopback == Loopback.DIRECT);
         nic.options = options.device().withBackend(choice.kind()).withLoopback(loopback);
         nic.details = details(choice, loopback);
         return nic;
@@ -301,7 +298,7 @@ public final class SoftNic
     }
 
     @Override
-    public Transport transport() {
+    public RoceTransport transport() {
         return transport;
     }
 
@@ -333,11 +330,6 @@ public final class SoftNic
     @Override
     public void forget(CmContext.Watcher watcher) {
         watchers.remove(watcher);
-    }
-
-    /** {@return what carries packets, for the engine's owner} */
-    public RoceLink link() {
-        return link;
     }
 
     /** {@return the network it is on} */

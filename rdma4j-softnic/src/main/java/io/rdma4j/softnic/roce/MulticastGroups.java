@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Which queue pairs are members of which multicast group. For the engine's owner. */
-public final class MulticastGroups {
+final class MulticastGroups {
     /** Where datagrams to a group go. Source: IBTA 9.2. */
     static final int QUEUE_PAIR = 0xff_ffff;
 
@@ -21,20 +21,18 @@ public final class MulticastGroups {
 
     private final Map<Gid, List<Member>> groups = new HashMap<>();
 
-    MulticastGroups() {}
-
     /**
      * Makes a queue pair a member of a group.
      *
      * @param blocksMulticastLoopback whether its own datagrams are kept from it
      */
-    public void join(Gid group, RoceQueuePair queuePair, boolean blocksMulticastLoopback) {
+    void join(Gid group, RoceQueuePair queuePair, boolean blocksMulticastLoopback) {
         groups.computeIfAbsent(group, g -> new ArrayList<>())
                 .add(new Member(queuePair, blocksMulticastLoopback));
     }
 
     /** Ends a membership. {@return whether the group has lost its last member} */
-    public boolean leave(Gid group, RoceQueuePair queuePair) {
+    boolean leave(Gid group, RoceQueuePair queuePair) {
         List<Member> members = groups.get(group);
         if (members == null) {
             return false;

@@ -45,7 +45,7 @@ final class PacketWays {
         memory = network.sharedMemory();
     }
 
-    /** As {@link RoceLink#skipNetwork}. */
+    /** As {@link RoceTransport#skipNetwork}. */
     void skipNetwork(boolean isSkipped) {
         skipsNetwork = isSkipped;
     }

@@ -2,100 +2,106 @@ package io.rdma4j.softnic.roce;
 
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.protocol.roce.RoundTripEstimate;
-import io.rdma4j.protocol.work.Memory;
+import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.engine.Engine;
-import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.engine.Link;
-import io.rdma4j.softnic.engine.QueuePairQueues;
 import io.rdma4j.softnic.network.DatagramNetwork;
+import io.rdma4j.softnic.network.MemoryPath;
 import io.rdma4j.softnic.network.PacketHandler;
+import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.PortSharing;
+import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
-import io.rdma4j.verbs.QueuePairType;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
+import java.util.List;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
 
 /**
- * RoCE on a datagram network: packets between the ports of the network and the queue pairs, management datagrams, groups,
- * and what a device sends to itself. For the engine's owner.
+ * RoCE on a datagram network: sends what queue pairs and the connection manager have to send, each packet on its
+ * {@link PacketWays way}, and lets a {@link PacketReceiver} take what arrives. For the engine's owner.
  */
-public final class RoceLink implements Link {
+final class RoceLink implements Link {
+    /** A full socket says nothing when it has room again: look soon. */
+    private static final long RETRY_FULL_NS = 1_000_000;
+
     private final Engine engine;
     private final DatagramNetwork network;
     private final Function<AddressHandleAttributes, Path> paths;
-    private final ManagementPort management;
-    private final MulticastGroups groups = new MulticastGroups();
-    private final PacketDispatcher dispatcher;
     private final PeerRoundTrips peers = new PeerRoundTrips();
-    private final PacketReceiver receiver;
+    private final ManagementPort management;
     private final PacketWays ways;
-    private final PacketSender sender;
+    private final PacketDispatcher dispatcher;
+    private final PacketReceiver receiver;
+    private final @Nullable SharedMemory memory;
+    private final OutgoingPacket outgoing;
+    private boolean isPortFull;
+    private boolean isUnflushed;
 
     /**
      * @param random numbers that others cannot guess, for the engine's queue pairs
      * @param paths how packets travel by an address vector
      */
-    public RoceLink(DatagramNetwork network, IbConnectionManager connectionManager,
-            IntSupplier random, Function<AddressHandleAttributes, Path> paths) {
+    RoceLink(DatagramNetwork network, IbConnectionManager connectionManager,
+            MulticastGroups groups, IntSupplier random,
+            Function<AddressHandleAttributes, Path> paths) {
         PortSharing sharing = network.sharing();
         engine = sharing.isShared()
                 ? new Engine(random, sharing.prefix(), this)
                 : new Engine(random, this);
         this.network = network;
         this.paths = paths;
+        memory = network.sharedMemory();
         Arena arena = Arena.ofAuto();
+        outgoing = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH, 64));
         connectionManager.identifierPrefix(sharing.prefix());
         management = new ManagementPort(connectionManager, arena);
         ways = new PacketWays(network, engine);
         dispatcher = new PacketDispatcher(engine, ways, sharing, groups, management, arena);
         receiver = new PacketReceiver(network, dispatcher);
-        sender = new PacketSender(network, engine, ways, management, dispatcher, arena);
     }
 
     /** {@return the engine whose queue pairs send and receive here} */
-    public Engine engine() {
+    Engine engine() {
         return engine;
     }
 
-    /** Says whether packets from one address of this device to another stay in memory. Before the first packet. */
-    public void skipNetwork(boolean isSkipped) {
-        ways.skipNetwork(isSkipped);
-    }
-
-    /** {@return a queue pair that sends and receives here} */
-    public EngineQueuePair newQueuePair(QueuePairType type, int number, QueuePairQueues queues,
-            Memory memory, EngineQueuePair.Listener listener) {
-        return new RoceQueuePair(this, engine, number, type, queues, memory, listener);
-    }
-
     /** {@return what takes the packets that arrive} */
-    public PacketHandler handler() {
+    PacketHandler handler() {
         return dispatcher;
     }
 
-    // ---------------------------------------------------------------- multicast groups
-
-    /**
-     * Makes a queue pair a member of a group whose packets arrive already.
-     *
-     * @param blocksMulticastLoopback whether its own datagrams are kept from it
-     */
-    public void join(Gid group, EngineQueuePair queuePair, boolean blocksMulticastLoopback) {
-        groups.join(group, (RoceQueuePair) queuePair, blocksMulticastLoopback);
+    /** {@return the ways that packets take} */
+    PacketWays ways() {
+        return ways;
     }
 
-    /** Ends a membership. {@return whether the group has lost its last member} */
-    public boolean leave(Gid group, EngineQueuePair queuePair) {
-        return groups.leave(group, (RoceQueuePair) queuePair);
+    // ---------------------------------------------------------------- what queue pairs ask
+
+    /** {@return how packets travel by an address vector} */
+    Path path(AddressHandleAttributes attributes) {
+        return paths.apply(attributes);
     }
 
-    /** {@return how many queue pairs are members of a group} */
-    public int members(Gid group) {
-        return groups.members(group).size();
+    /** {@return what queue pairs have learnt of the round trips to the end of a path} */
+    RoundTripEstimate roundTrips(Path path) {
+        return peers.roundTrips(path.destination());
+    }
+
+    /** The peer of a queue pair sends requests: its connection stands. */
+    void onPeerReady(int queuePair) {
+        management.onPeerReady(queuePair);
+    }
+
+    /** {@return where the last packet came from} */
+    Gid packetSource() {
+        return dispatcher.source();
     }
 
     // ---------------------------------------------------------------- receiving
@@ -110,64 +116,164 @@ public final class RoceLink implements Link {
         return receiver.hasReceived();
     }
 
-    /** {@return where the last packet came from} */
-    Gid packetSource() {
-        return dispatcher.source();
-    }
-
     @Override
     public void onTime(long nowNs) {
         management.onTime(nowNs);
-    }
-
-    /** The peer of a queue pair sends requests: its connection stands. */
-    void onPeerReady(int queuePair) {
-        management.onPeerReady(queuePair);
     }
 
     // ---------------------------------------------------------------- sending
 
     @Override
     public boolean beginTransmit(long nowNs) {
-        return sender.begin(nowNs);
+        if (isPortFull && !flush()) {
+            return false;
+        }
+        isPortFull = !network.pollDue(nowNs);
+        ways.goOn(nowNs);
+        while (!isPortFull && management.pollTransmit(outgoing)) {
+            send(null);
+        }
+        if (isPortFull) {
+            outgoing.release();
+        }
+        return !isPortFull;
     }
 
     @Override
     public boolean isFull() {
-        return sender.isFull();
+        return isPortFull;
     }
 
+    /** Sends packets of a queue pair. {@return how many} */
+    int transmit(RoceQueuePair queuePair, int most) {
+        int sent = 0;
+        while (sent < most && !isPortFull && ways.find(queuePair) && pollTransmit(queuePair)) {
+            sent += outgoing.span();
+            send(queuePair);
+        }
+        return sent;
+    }
+
+    private boolean pollTransmit(RoceQueuePair queuePair) {
+        try {
+            return queuePair.protocol().pollTransmit(outgoing, engine.timeNs());
+        } catch (RuntimeException | InternalError defect) {
+            engine.contain(queuePair, defect);
+            return false;
+        }
+    }
+
+    /** Ports gather packets to send them together, and readers of memory are woken once. */
     @Override
     public boolean endTransmit() {
-        return sender.end();
+        outgoing.release();
+        if (memory != null) {
+            memory.flush();
+        }
+        return !isUnflushed || isPortFull || flush();
     }
 
-    /** {@return what sends the packets of queue pairs} */
-    PacketSender sender() {
-        return sender;
+    private boolean flush() {
+        boolean isFlushed = true;
+        List<PacketPort> ports = network.ports();
+        for (int i = 0; i < ports.size(); i++) {
+            isFlushed &= ports.get(i).flush();
+            engine.counters().add(Counter.SEND_ERR, ports.get(i).takeRefused());
+        }
+        isUnflushed = !isFlushed;
+        isPortFull = !isFlushed;
+        return isFlushed;
     }
 
-    /** {@return the ways that packets take} */
-    PacketWays ways() {
-        return ways;
+    // ---------------------------------------------------------------- one packet
+
+    /** Sends the outgoing packet; null is the connection manager. */
+    private void send(@Nullable RoceQueuePair queuePair) {
+        boolean isToItself = ways.staysHere(outgoing.path(), outgoing.destinationQueuePair());
+        MemoryPath way = queuePair == null || isToItself
+                ? null
+                : ways.memoryPath(queuePair, outgoing);
+        int packets = outgoing.span();
+        int length = isToItself || way != null
+                ? outgoing.totalLength()
+                : packets * outgoing.packetLength();
+        PacketPort.Sent result;
+        try {
+            if (isToItself) {
+                result = dispatcher.onOwn(outgoing)
+                        ? PacketPort.Sent.SENT
+                        : PacketPort.Sent.PAYLOAD_GONE;
+            } else {
+                result = way == null
+                        ? sendFromPort(queuePair == null)
+                        : way.send(outgoing, engine.timeNs());
+            }
+        } catch (RuntimeException | InternalError defect) {
+            contain(queuePair, defect);
+            result = PacketPort.Sent.REFUSED;
+        }
+        switch (result) {
+            case SENT, KEPT, UNREACHABLE -> {
+                count(queuePair, Counter.SENT_PKTS, packets);
+                count(queuePair, Counter.SENT_BYTES, length);
+            }
+            case REFUSED -> count(queuePair, Counter.SEND_ERR, packets);
+            case PAYLOAD_GONE -> onPayloadGone(queuePair);
+        }
+        isPortFull |= result == PacketPort.Sent.KEPT;
+        if (result == PacketPort.Sent.UNREACHABLE) {
+            // A message of the connection manager: nobody has the port that it went to.
+            management.onUnreachable(engine.timeNs());
+        }
     }
 
-    /** {@return how packets travel by an address vector} */
-    Path path(AddressHandleAttributes attributes) {
-        return paths.apply(attributes);
+    private PacketPort.Sent sendFromPort(boolean isManagement) {
+        PacketPort port = network.port(outgoing.path().source());
+        if (port == null) {
+            return PacketPort.Sent.REFUSED;
+        }
+        isUnflushed = true;
+        // What this device itself holds is there; the others are asked for.
+        boolean asks = isManagement && management.isAsking()
+                && !ways.isOwn(outgoing.path().destination());
+        return asks ? port.sendAsking(outgoing) : port.send(outgoing);
     }
 
-    /** {@return what queue pairs have learnt of the round trips to the end of a path} */
-    RoundTripEstimate roundTrips(Path path) {
-        return peers.roundTrips(path.destination());
+    private void contain(@Nullable RoceQueuePair queuePair, Throwable defect) {
+        if (queuePair == null) {
+            ManagementPort.contain(defect);
+        } else {
+            engine.contain(queuePair, defect);
+        }
+    }
+
+    /** What the connection manager sends lies in memory of its own. */
+    private void onPayloadGone(@Nullable RoceQueuePair queuePair) {
+        if (queuePair == null) {
+            return;
+        }
+        try {
+            queuePair.protocol().onPayloadGone();
+        } catch (RuntimeException | InternalError defect) {
+            engine.contain(queuePair, defect);
+        }
+    }
+
+    private void count(@Nullable RoceQueuePair queuePair, Counter counter, long amount) {
+        if (queuePair == null) {
+            engine.counters().add(counter, amount);
+        } else {
+            queuePair.count(counter, amount);
+        }
     }
 
     // ---------------------------------------------------------------- time and waiting
 
     @Override
     public long deadlineNs() {
-        long earliest = Math.min(network.nextDueNs(), management.deadlineNs());
-        return Math.min(earliest, Math.min(sender.deadlineNs(), ways.deadlineNs()));
+        long fullNs = isPortFull ? engine.timeNs() + RETRY_FULL_NS : Long.MAX_VALUE;
+        return Math.min(Math.min(network.nextDueNs(), management.deadlineNs()),
+                Math.min(fullNs, ways.deadlineNs()));
     }
 
     @Override

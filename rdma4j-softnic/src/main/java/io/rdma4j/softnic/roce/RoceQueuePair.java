@@ -10,7 +10,6 @@ import io.rdma4j.protocol.roce.unreliable.UdQueuePair;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.protocol.work.Path;
-import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.engine.QueuePairQueues;
 import io.rdma4j.softnic.network.MemoryPath;
@@ -31,7 +30,6 @@ import java.util.Objects;
 final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     private final RoceLink link;
     private final PacketWays ways;
-    private final PacketSender sender;
     private final Opcode.Service service;
     private final RoceProtocol protocol;
     private volatile Path path = Path.NONE;
@@ -42,12 +40,11 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     private int memoryVersion;
     private boolean isWayKnown;
 
-    RoceQueuePair(RoceLink link, Engine engine, int number, QueuePairType type,
-            QueuePairQueues queues, Memory memory, Listener listener) {
-        super(engine, number, queues, listener);
+    RoceQueuePair(RoceLink link, int number, QueuePairType type, QueuePairQueues queues,
+            Memory memory, Listener listener) {
+        super(link.engine(), number, queues, listener);
         this.link = link;
         ways = link.ways();
-        sender = link.sender();
         service = service(type);
         protocol = switch (service) {
             case RC -> new RcQueuePair(queues.sends(), queues.receives(), memory, this);
@@ -133,7 +130,7 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
 
     @Override
     protected int transmit(int most) {
-        return sender.transmit(this, most);
+        return link.transmit(this, most);
     }
 
     // ---------------------------------------------------------------- what the protocol asks and reports
@@ -155,7 +152,7 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
 
     @Override
     public boolean isHeldUp() {
-        return memoryPath() == null && link.sender().isFull();
+        return memoryPath() == null && link.isFull();
     }
 
     @Override

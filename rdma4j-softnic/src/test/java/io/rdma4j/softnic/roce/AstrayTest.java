@@ -30,7 +30,8 @@ class AstrayTest {
         public PortSharing sharing() {
             return sharing;
         }
-    }, new IbConnectionManager(CmSettings.defaults(1), () -> 1), () -> 100, to -> Path.NONE);
+    }, new IbConnectionManager(CmSettings.defaults(1), () -> 1), new MulticastGroups(), () -> 100,
+            to -> Path.NONE);
 
     /** The numbers of one prefix are this process's. */
     private static final class Shared implements PortSharing {

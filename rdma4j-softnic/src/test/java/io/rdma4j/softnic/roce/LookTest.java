@@ -18,8 +18,8 @@ class LookTest {
     private final Stocked quiet = new Stocked();
     private final AtomicLong clock = new AtomicLong(LONG_AGO_NS);
     private final RoceLink link = new RoceLink(new FixedPorts(busy, quiet),
-            new IbConnectionManager(CmSettings.defaults(1), () -> 1), () -> 100,
-            to -> Path.NONE);
+            new IbConnectionManager(CmSettings.defaults(1), () -> 1), new MulticastGroups(),
+            () -> 100, to -> Path.NONE);
 
     /** Counts how often it is asked, and tells that it has handed up what it was given to have. */
     private static final class Stocked extends FixedPorts.Port {
