@@ -80,15 +80,21 @@ class MemoryGoneTest {
 
     /** What is done, and who is told what if the memory of the requester, or of the responder, is gone. */
     enum Operation {
-        SEND(Outcome.REQUESTER_FAILS, Outcome.RECEIVE_FAILS), WRITE(Outcome.REQUESTER_FAILS,
-                Outcome.ACCESS_IS_REFUSED), WRITE_OF_SEVERAL_PIECES(Outcome.REQUESTER_FAILS,
-                        Outcome.ACCESS_IS_REFUSED), READ(Outcome.REQUESTER_FAILS,
-                                Outcome.ACCESS_IS_REFUSED), FETCH_AND_ADD(Outcome.REQUESTER_FAILS,
-                                        Outcome.ACCESS_IS_REFUSED), COMPARE_AND_SWAP(
-                                                Outcome.REQUESTER_FAILS,
-                                                Outcome.ACCESS_IS_REFUSED), ATOMIC_WRITE(
-                                                        Outcome.REQUESTER_FAILS,
-                                                        Outcome.ACCESS_IS_REFUSED);
+        SEND(Outcome.REQUESTER_FAILS, Outcome.RECEIVE_FAILS),
+        WRITE(Outcome.REQUESTER_FAILS,
+                Outcome.ACCESS_IS_REFUSED),
+        WRITE_OF_SEVERAL_PIECES(Outcome.REQUESTER_FAILS,
+                Outcome.ACCESS_IS_REFUSED),
+        READ(Outcome.REQUESTER_FAILS,
+                Outcome.ACCESS_IS_REFUSED),
+        FETCH_AND_ADD(Outcome.REQUESTER_FAILS,
+                Outcome.ACCESS_IS_REFUSED),
+        COMPARE_AND_SWAP(
+                Outcome.REQUESTER_FAILS,
+                Outcome.ACCESS_IS_REFUSED),
+        ATOMIC_WRITE(
+                Outcome.REQUESTER_FAILS,
+                Outcome.ACCESS_IS_REFUSED);
 
         final Outcome ofRequestersMemory;
         final Outcome ofRespondersMemory;
@@ -102,11 +108,13 @@ class MemoryGoneTest {
     /** Who is told what. */
     enum Outcome {
         REQUESTER_FAILS(WorkCompletionStatus.LOCAL_PROTECTION_ERROR, null,
-                QueuePairState.RTS), ACCESS_IS_REFUSED(WorkCompletionStatus.REMOTE_ACCESS_ERROR,
-                        WorkCompletionStatus.WORK_REQUEST_FLUSHED,
-                        QueuePairState.ERR), RECEIVE_FAILS(
-                                WorkCompletionStatus.REMOTE_OPERATION_ERROR,
-                                WorkCompletionStatus.LOCAL_PROTECTION_ERROR, QueuePairState.ERR);
+                QueuePairState.RTS),
+        ACCESS_IS_REFUSED(WorkCompletionStatus.REMOTE_ACCESS_ERROR,
+                WorkCompletionStatus.WORK_REQUEST_FLUSHED,
+                QueuePairState.ERR),
+        RECEIVE_FAILS(
+                WorkCompletionStatus.REMOTE_OPERATION_ERROR,
+                WorkCompletionStatus.LOCAL_PROTECTION_ERROR, QueuePairState.ERR);
 
         final WorkCompletionStatus atRequester;
         final @Nullable WorkCompletionStatus ofReceive;

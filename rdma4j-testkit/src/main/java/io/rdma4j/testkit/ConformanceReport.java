@@ -31,9 +31,12 @@ final class ConformanceReport {
 
     /** How a case ended. */
     enum Outcome {
-        PASSED("passed", ""), WITHOUT_EFFECT("accepted, no effect",
-                "accepted without effect"), NOT_SUPPORTED("not supported",
-                        "not supported"), FAILED("**failed**", "failed");
+        PASSED("passed", ""),
+        WITHOUT_EFFECT("accepted, no effect",
+                "accepted without effect"),
+        NOT_SUPPORTED("not supported",
+                "not supported"),
+        FAILED("**failed**", "failed");
 
         private final String text;
         private final String counted;

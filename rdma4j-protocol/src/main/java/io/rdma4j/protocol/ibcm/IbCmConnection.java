@@ -52,7 +52,14 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
     }
 
     enum State {
-        REQUEST_SENT, REPLY_RECEIVED, REQUEST_RECEIVED, REPLY_SENT, ESTABLISHED, DISCONNECT_SENT, TIME_WAIT, CLOSED
+        REQUEST_SENT,
+        REPLY_RECEIVED,
+        REQUEST_RECEIVED,
+        REPLY_SENT,
+        ESTABLISHED,
+        DISCONNECT_SENT,
+        TIME_WAIT,
+        CLOSED
     }
 
     private static final PrivateData NO_DATA = PrivateData.NONE;

@@ -2,9 +2,16 @@ package io.rdma4j.tools.cmtools;
 
 /** The steps cmtime takes the time of. */
 enum CmtimeStep {
-    CREATE_ID("create id"), BIND("bind addr"), RESOLVE_ADDRESS("resolve addr"), RESOLVE_ROUTE(
-            "resolve route"), CREATE_QUEUE_PAIR("create qp"), CONNECT("connect"), DISCONNECT(
-                    "disconnect"), DESTROY("destroy");
+    CREATE_ID("create id"),
+    BIND("bind addr"),
+    RESOLVE_ADDRESS("resolve addr"),
+    RESOLVE_ROUTE(
+            "resolve route"),
+    CREATE_QUEUE_PAIR("create qp"),
+    CONNECT("connect"),
+    DISCONNECT(
+            "disconnect"),
+    DESTROY("destroy");
 
     private final String text;
 

@@ -66,7 +66,10 @@ class RcCompleterTableTest {
         /** That of request 0, which is answered. */
         BEFORE,
         /** One that was answered still earlier. */
-        LONG_BEFORE, FIRST, SECOND, LAST,
+        LONG_BEFORE,
+        FIRST,
+        SECOND,
+        LAST,
         /** That of request 2. */
         BEHIND,
         /** One that was not sent yet. */
@@ -89,104 +92,139 @@ class RcCompleterTableTest {
 
     /** An answer. */
     private enum Answer {
-        ACK_LONG_BEFORE(Opcode.RC_ACKNOWLEDGE, Syndrome.ack(4), Place.LONG_BEFORE), ACK_BEFORE(
+        ACK_LONG_BEFORE(Opcode.RC_ACKNOWLEDGE, Syndrome.ack(4), Place.LONG_BEFORE),
+        ACK_BEFORE(
                 Opcode.RC_ACKNOWLEDGE, Syndrome.ack(4),
-                Place.BEFORE), ACK_FIRST(Opcode.RC_ACKNOWLEDGE, Syndrome.ack(4),
-                        Place.FIRST), ACK_LAST(Opcode.RC_ACKNOWLEDGE, Syndrome.ack(4),
-                                Place.LAST), ACK_BEHIND(Opcode.RC_ACKNOWLEDGE, Syndrome.ack(4),
-                                        Place.BEHIND), ACK_NOT_SENT(Opcode.RC_ACKNOWLEDGE,
-                                                Syndrome.ack(4), Place.NOT_SENT), RNR_NAK_BEFORE(
-                                                        Opcode.RC_ACKNOWLEDGE,
-                                                        Syndrome.rnr(RNR_TIMER),
-                                                        Place.BEFORE), RNR_NAK_FIRST(
-                                                                Opcode.RC_ACKNOWLEDGE,
-                                                                Syndrome.rnr(RNR_TIMER),
-                                                                Place.FIRST), RNR_NAK_BEHIND(
-                                                                        Opcode.RC_ACKNOWLEDGE,
-                                                                        Syndrome.rnr(RNR_TIMER),
-                                                                        Place.BEHIND), RNR_NAK_NOT_SENT(
-                                                                                Opcode.RC_ACKNOWLEDGE,
-                                                                                Syndrome.rnr(
-                                                                                        RNR_TIMER),
-                                                                                Place.NOT_SENT), NAK_SEQUENCE_BEFORE(
-                                                                                        Opcode.RC_ACKNOWLEDGE,
-                                                                                        Syndrome.NAK_PSN_SEQUENCE_ERROR,
-                                                                                        Place.BEFORE), NAK_SEQUENCE_FIRST(
-                                                                                                Opcode.RC_ACKNOWLEDGE,
-                                                                                                Syndrome.NAK_PSN_SEQUENCE_ERROR,
-                                                                                                Place.FIRST), NAK_SEQUENCE_LAST(
-                                                                                                        Opcode.RC_ACKNOWLEDGE,
-                                                                                                        Syndrome.NAK_PSN_SEQUENCE_ERROR,
-                                                                                                        Place.LAST), NAK_SEQUENCE_BEHIND(
-                                                                                                                Opcode.RC_ACKNOWLEDGE,
-                                                                                                                Syndrome.NAK_PSN_SEQUENCE_ERROR,
-                                                                                                                Place.BEHIND), NAK_SEQUENCE_NOT_SENT(
-                                                                                                                        Opcode.RC_ACKNOWLEDGE,
-                                                                                                                        Syndrome.NAK_PSN_SEQUENCE_ERROR,
-                                                                                                                        Place.NOT_SENT), NAK_INVALID_REQUEST_FIRST(
-                                                                                                                                Opcode.RC_ACKNOWLEDGE,
-                                                                                                                                Syndrome.NAK_INVALID_REQUEST,
-                                                                                                                                Place.FIRST), NAK_INVALID_REQUEST_BEHIND(
-                                                                                                                                        Opcode.RC_ACKNOWLEDGE,
-                                                                                                                                        Syndrome.NAK_INVALID_REQUEST,
-                                                                                                                                        Place.BEHIND), NAK_REMOTE_ACCESS_FIRST(
-                                                                                                                                                Opcode.RC_ACKNOWLEDGE,
-                                                                                                                                                Syndrome.NAK_REMOTE_ACCESS_ERROR,
-                                                                                                                                                Place.FIRST), NAK_REMOTE_ACCESS_BEFORE(
-                                                                                                                                                        Opcode.RC_ACKNOWLEDGE,
-                                                                                                                                                        Syndrome.NAK_REMOTE_ACCESS_ERROR,
-                                                                                                                                                        Place.BEFORE), NAK_REMOTE_OPERATIONAL_FIRST(
-                                                                                                                                                                Opcode.RC_ACKNOWLEDGE,
-                                                                                                                                                                Syndrome.NAK_REMOTE_OPERATIONAL_ERROR,
-                                                                                                                                                                Place.FIRST), NAK_INVALID_RD_REQUEST_FIRST(
-                                                                                                                                                                        Opcode.RC_ACKNOWLEDGE,
-                                                                                                                                                                        Syndrome.NAK_INVALID_RD_REQUEST,
-                                                                                                                                                                        Place.FIRST), NAK_RESERVED_CODE_FIRST(
-                                                                                                                                                                                Opcode.RC_ACKNOWLEDGE,
-                                                                                                                                                                                0x7f,
-                                                                                                                                                                                Place.FIRST), RESERVED_SYNDROME_FIRST(
-                                                                                                                                                                                        Opcode.RC_ACKNOWLEDGE,
-                                                                                                                                                                                        0x40,
-                                                                                                                                                                                        Place.FIRST), READ_RESPONSE_FIRST(
-                                                                                                                                                                                                Opcode.RC_READ_RESPONSE_FIRST,
-                                                                                                                                                                                                0,
-                                                                                                                                                                                                Place.FIRST), READ_RESPONSE_MIDDLE_FIRST(
-                                                                                                                                                                                                        Opcode.RC_READ_RESPONSE_MIDDLE,
-                                                                                                                                                                                                        0,
-                                                                                                                                                                                                        Place.FIRST), READ_RESPONSE_MIDDLE_SECOND(
-                                                                                                                                                                                                                Opcode.RC_READ_RESPONSE_MIDDLE,
-                                                                                                                                                                                                                0,
-                                                                                                                                                                                                                Place.SECOND), READ_RESPONSE_LAST(
-                                                                                                                                                                                                                        Opcode.RC_READ_RESPONSE_LAST,
-                                                                                                                                                                                                                        0,
-                                                                                                                                                                                                                        Place.LAST), READ_RESPONSE_ONLY_FIRST(
-                                                                                                                                                                                                                                Opcode.RC_READ_RESPONSE_ONLY,
-                                                                                                                                                                                                                                0,
-                                                                                                                                                                                                                                Place.FIRST), READ_RESPONSE_ONLY_BEFORE(
-                                                                                                                                                                                                                                        Opcode.RC_READ_RESPONSE_ONLY,
-                                                                                                                                                                                                                                        0,
-                                                                                                                                                                                                                                        Place.BEFORE), READ_RESPONSE_ONLY_BEHIND(
-                                                                                                                                                                                                                                                Opcode.RC_READ_RESPONSE_ONLY,
-                                                                                                                                                                                                                                                0,
-                                                                                                                                                                                                                                                Place.BEHIND), READ_RESPONSE_ONLY_NOT_SENT(
-                                                                                                                                                                                                                                                        Opcode.RC_READ_RESPONSE_ONLY,
-                                                                                                                                                                                                                                                        0,
-                                                                                                                                                                                                                                                        Place.NOT_SENT), READ_RESPONSE_ONLY_EMPTY_FIRST(
-                                                                                                                                                                                                                                                                Opcode.RC_READ_RESPONSE_ONLY,
-                                                                                                                                                                                                                                                                0,
-                                                                                                                                                                                                                                                                Place.FIRST), ATOMIC_ACKNOWLEDGE_FIRST(
-                                                                                                                                                                                                                                                                        Opcode.RC_ATOMIC_ACKNOWLEDGE,
-                                                                                                                                                                                                                                                                        0,
-                                                                                                                                                                                                                                                                        Place.FIRST), ATOMIC_ACKNOWLEDGE_BEFORE(
-                                                                                                                                                                                                                                                                                Opcode.RC_ATOMIC_ACKNOWLEDGE,
-                                                                                                                                                                                                                                                                                0,
-                                                                                                                                                                                                                                                                                Place.BEFORE), ATOMIC_ACKNOWLEDGE_BEHIND(
-                                                                                                                                                                                                                                                                                        Opcode.RC_ATOMIC_ACKNOWLEDGE,
-                                                                                                                                                                                                                                                                                        0,
-                                                                                                                                                                                                                                                                                        Place.BEHIND), ATOMIC_ACKNOWLEDGE_NOT_SENT(
-                                                                                                                                                                                                                                                                                                Opcode.RC_ATOMIC_ACKNOWLEDGE,
-                                                                                                                                                                                                                                                                                                0,
-                                                                                                                                                                                                                                                                                                Place.NOT_SENT);
+                Place.BEFORE),
+        ACK_FIRST(Opcode.RC_ACKNOWLEDGE, Syndrome.ack(4),
+                Place.FIRST),
+        ACK_LAST(Opcode.RC_ACKNOWLEDGE, Syndrome.ack(4),
+                Place.LAST),
+        ACK_BEHIND(Opcode.RC_ACKNOWLEDGE, Syndrome.ack(4),
+                Place.BEHIND),
+        ACK_NOT_SENT(Opcode.RC_ACKNOWLEDGE,
+                Syndrome.ack(4), Place.NOT_SENT),
+        RNR_NAK_BEFORE(
+                Opcode.RC_ACKNOWLEDGE,
+                Syndrome.rnr(RNR_TIMER),
+                Place.BEFORE),
+        RNR_NAK_FIRST(
+                Opcode.RC_ACKNOWLEDGE,
+                Syndrome.rnr(RNR_TIMER),
+                Place.FIRST),
+        RNR_NAK_BEHIND(
+                Opcode.RC_ACKNOWLEDGE,
+                Syndrome.rnr(RNR_TIMER),
+                Place.BEHIND),
+        RNR_NAK_NOT_SENT(
+                Opcode.RC_ACKNOWLEDGE,
+                Syndrome.rnr(
+                        RNR_TIMER),
+                Place.NOT_SENT),
+        NAK_SEQUENCE_BEFORE(
+                Opcode.RC_ACKNOWLEDGE,
+                Syndrome.NAK_PSN_SEQUENCE_ERROR,
+                Place.BEFORE),
+        NAK_SEQUENCE_FIRST(
+                Opcode.RC_ACKNOWLEDGE,
+                Syndrome.NAK_PSN_SEQUENCE_ERROR,
+                Place.FIRST),
+        NAK_SEQUENCE_LAST(
+                Opcode.RC_ACKNOWLEDGE,
+                Syndrome.NAK_PSN_SEQUENCE_ERROR,
+                Place.LAST),
+        NAK_SEQUENCE_BEHIND(
+                Opcode.RC_ACKNOWLEDGE,
+                Syndrome.NAK_PSN_SEQUENCE_ERROR,
+                Place.BEHIND),
+        NAK_SEQUENCE_NOT_SENT(
+                Opcode.RC_ACKNOWLEDGE,
+                Syndrome.NAK_PSN_SEQUENCE_ERROR,
+                Place.NOT_SENT),
+        NAK_INVALID_REQUEST_FIRST(
+                Opcode.RC_ACKNOWLEDGE,
+                Syndrome.NAK_INVALID_REQUEST,
+                Place.FIRST),
+        NAK_INVALID_REQUEST_BEHIND(
+                Opcode.RC_ACKNOWLEDGE,
+                Syndrome.NAK_INVALID_REQUEST,
+                Place.BEHIND),
+        NAK_REMOTE_ACCESS_FIRST(
+                Opcode.RC_ACKNOWLEDGE,
+                Syndrome.NAK_REMOTE_ACCESS_ERROR,
+                Place.FIRST),
+        NAK_REMOTE_ACCESS_BEFORE(
+                Opcode.RC_ACKNOWLEDGE,
+                Syndrome.NAK_REMOTE_ACCESS_ERROR,
+                Place.BEFORE),
+        NAK_REMOTE_OPERATIONAL_FIRST(
+                Opcode.RC_ACKNOWLEDGE,
+                Syndrome.NAK_REMOTE_OPERATIONAL_ERROR,
+                Place.FIRST),
+        NAK_INVALID_RD_REQUEST_FIRST(
+                Opcode.RC_ACKNOWLEDGE,
+                Syndrome.NAK_INVALID_RD_REQUEST,
+                Place.FIRST),
+        NAK_RESERVED_CODE_FIRST(
+                Opcode.RC_ACKNOWLEDGE,
+                0x7f,
+                Place.FIRST),
+        RESERVED_SYNDROME_FIRST(
+                Opcode.RC_ACKNOWLEDGE,
+                0x40,
+                Place.FIRST),
+        READ_RESPONSE_FIRST(
+                Opcode.RC_READ_RESPONSE_FIRST,
+                0,
+                Place.FIRST),
+        READ_RESPONSE_MIDDLE_FIRST(
+                Opcode.RC_READ_RESPONSE_MIDDLE,
+                0,
+                Place.FIRST),
+        READ_RESPONSE_MIDDLE_SECOND(
+                Opcode.RC_READ_RESPONSE_MIDDLE,
+                0,
+                Place.SECOND),
+        READ_RESPONSE_LAST(
+                Opcode.RC_READ_RESPONSE_LAST,
+                0,
+                Place.LAST),
+        READ_RESPONSE_ONLY_FIRST(
+                Opcode.RC_READ_RESPONSE_ONLY,
+                0,
+                Place.FIRST),
+        READ_RESPONSE_ONLY_BEFORE(
+                Opcode.RC_READ_RESPONSE_ONLY,
+                0,
+                Place.BEFORE),
+        READ_RESPONSE_ONLY_BEHIND(
+                Opcode.RC_READ_RESPONSE_ONLY,
+                0,
+                Place.BEHIND),
+        READ_RESPONSE_ONLY_NOT_SENT(
+                Opcode.RC_READ_RESPONSE_ONLY,
+                0,
+                Place.NOT_SENT),
+        READ_RESPONSE_ONLY_EMPTY_FIRST(
+                Opcode.RC_READ_RESPONSE_ONLY,
+                0,
+                Place.FIRST),
+        ATOMIC_ACKNOWLEDGE_FIRST(
+                Opcode.RC_ATOMIC_ACKNOWLEDGE,
+                0,
+                Place.FIRST),
+        ATOMIC_ACKNOWLEDGE_BEFORE(
+                Opcode.RC_ATOMIC_ACKNOWLEDGE,
+                0,
+                Place.BEFORE),
+        ATOMIC_ACKNOWLEDGE_BEHIND(
+                Opcode.RC_ATOMIC_ACKNOWLEDGE,
+                0,
+                Place.BEHIND),
+        ATOMIC_ACKNOWLEDGE_NOT_SENT(
+                Opcode.RC_ATOMIC_ACKNOWLEDGE,
+                0,
+                Place.NOT_SENT);
 
         private final Opcode opcode;
         private final int syndrome;
