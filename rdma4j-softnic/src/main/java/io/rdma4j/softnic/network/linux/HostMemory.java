@@ -97,8 +97,9 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
                 published.put(address, entry);
             }
         } catch (RdmaException e) {
-            LOG.log(System.Logger.Level.WARNING, "other processes reach this one by the network",
-                    e);
+            LOG.log(System.Logger.Level.WARNING,
+                    "other processes reach this one by the network: {0}",
+                    e.getMessage());
         }
     }
 

@@ -5,12 +5,12 @@ import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Files without a name that another process of the user has open. Source: proc_pid_fd(5). */
+/** What the system tells of other processes of the user. Source: proc_pid_fd(5), proc_pid_stat(5). */
 final class ProcessFiles {
     private ProcessFiles() {}
 
     /**
-     * Opens one.
+     * Opens a file without a name that another process has open.
      *
      * @param number the file descriptor that the process has of it
      * @param kind what the system calls such files: nothing else is opened, for that could wait, or do something
@@ -27,6 +27,18 @@ final class ProcessFiles {
                     new LinuxCalls(call).open(call.allocateFrom(path), flags, 0), "open " + path);
         } catch (IOException e) {
             throw new LinuxSocket.Refused(LinuxCalls.EACCES, "readlink " + path);
+        }
+    }
+
+    /** {@return whether a process is stopped, by a signal or a debugger; false if there is none of that number} */
+    static boolean isStopped(long process) {
+        try {
+            String status = Files.readString(Path.of("/proc/" + process + "/stat"));
+            // Behind the name, which is in parentheses and may contain some.
+            int behindName = status.lastIndexOf(") ");
+            return behindName >= 0 && "Tt".indexOf(status.charAt(behindName + 2)) >= 0;
+        } catch (IOException | IndexOutOfBoundsException notToBeSeen) {
+            return false;
         }
     }
 }

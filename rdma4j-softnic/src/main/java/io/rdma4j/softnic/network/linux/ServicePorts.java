@@ -73,7 +73,8 @@ final class ServicePorts {
         try {
             locks.lock();
         } catch (RdmaException e) {
-            LOG.log(System.Logger.Level.WARNING, "requests that nobody serves still come here", e);
+            LOG.log(System.Logger.Level.WARNING, "requests that nobody serves still come here: {0}",
+                    e.getMessage());
             return;
         }
         try {
@@ -83,7 +84,8 @@ final class ServicePorts {
                 onChange.run();
             }
         } catch (LinuxSocket.Refused e) {
-            LOG.log(System.Logger.Level.WARNING, "requests that nobody serves still come here", e);
+            LOG.log(System.Logger.Level.WARNING, "requests that nobody serves still come here: {0}",
+                    e.getMessage());
         } finally {
             locks.unlock();
         }

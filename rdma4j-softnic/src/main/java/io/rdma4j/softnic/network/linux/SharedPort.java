@@ -245,7 +245,8 @@ final class SharedPort implements PortSharing, AutoCloseable {
         try {
             leaveGroup(socket);
         } catch (LinuxSocket.Refused | IOException e) {
-            LOG.log(System.Logger.Level.WARNING, "packets of others may go astray", e);
+            LOG.log(System.Logger.Level.WARNING, "packets of others may go astray: {0}",
+                    e.getMessage());
         } finally {
             forget(socket);
         }
@@ -352,7 +353,8 @@ final class SharedPort implements PortSharing, AutoCloseable {
         try {
             locks.lock();
         } catch (RdmaException e) {
-            LOG.log(System.Logger.Level.WARNING, "others still look for a mailbox", e);
+            LOG.log(System.Logger.Level.WARNING, "others still look for a mailbox: {0}",
+                    e.getMessage());
             return;
         }
         try {
@@ -428,7 +430,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
             wasMended = isMended;
             restNs = isMended ? MIN_REST_NS : Math.min(2 * restNs, MAX_REST_NS);
         } catch (LinuxSocket.Refused | IOException e) {
-            LOG.log(System.Logger.Level.WARNING, "packets may go astray", e);
+            LOG.log(System.Logger.Level.WARNING, "packets may go astray: {0}", e.getMessage());
         } finally {
             lastMendNs = System.nanoTime();
             isMending.set(false);

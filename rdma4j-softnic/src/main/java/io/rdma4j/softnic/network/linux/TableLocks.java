@@ -2,11 +2,13 @@ package io.rdma4j.softnic.network.linux;
 
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -18,38 +20,50 @@ final class TableLocks implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(TableLocks.class.getName());
     private static final long CHANGE = 0;
     private static final long PREFIXES = 1 << 20;
-    private static final long TIMEOUT_NS = 5_000_000_000L;
-    private static final long RETRY_NS = 100_000;
+    private static final long SHORTEST_REST_NS = 100_000;
+    /** A machine on which two hundred processes start at once shall not be busy with asking for the lock. */
+    private static final long LONGEST_REST_NS = 20_000_000;
+
+    /**
+     * How long the lock for changes is waited for.
+     *
+     * @param stoppedNs by then a process that has it must not be stopped
+     * @param mostNs by then one that has it is taken for dead, although it is not stopped
+     */
+    record Patience(long stoppedNs, long mostNs) {
+        static final Patience USUAL = new Patience(5_000_000_000L, 60_000_000_000L);
+    }
 
     private final Path file;
     private final ByteLocks bytes;
+    private final LockHolder holder;
+    private final Patience patience;
     /** Among the threads of this process: the system's locks know the process alone. */
     private final ReentrantLock threads = new ReentrantLock();
 
     TableLocks(Path file, Arena arena) throws LinuxSocket.Refused {
+        this(file, arena, Patience.USUAL, new LockHolder(file));
+    }
+
+    TableLocks(Path file, Arena arena, Patience patience, LockHolder holder)
+            throws LinuxSocket.Refused {
         this.file = file;
+        this.patience = patience;
+        this.holder = holder;
         bytes = new ByteLocks(file, arena);
     }
 
     /**
      * Waits for the lock for changes.
      *
-     * @throws RdmaException ETIMEDOUT if another process, which may be stopped, has it for 5 s, EACCES if it cannot be
-     *         locked
+     * @throws RdmaException ETIMEDOUT if a process that is stopped has it, or none gets on, EACCES if it cannot be locked
      */
     void lock() throws RdmaException {
         threads.lock();
         boolean isLocked = false;
         try {
-            long untilNs = System.nanoTime() + TIMEOUT_NS;
-            while (!bytes.tryLock(CHANGE)) {
-                if (System.nanoTime() - untilNs > 0) {
-                    throw new RdmaException(Errno.ETIMEDOUT, SharedPort.OPERATION,
-                            "another process holds " + file + " for more than 5 s; it may be"
-                                    + " stopped: let it go on, or end it");
-                }
-                LockSupport.parkNanos(RETRY_NS);
-            }
+            waitForOthers();
+            holder.note();
             isLocked = true;
         } catch (LinuxSocket.Refused e) {
             throw new RdmaException(Errno.EACCES, SharedPort.OPERATION,
@@ -59,6 +73,32 @@ final class TableLocks implements AutoCloseable {
                 threads.unlock();
             }
         }
+    }
+
+    private void waitForOthers() throws LinuxSocket.Refused, RdmaException {
+        long startNs = System.nanoTime();
+        long restNs = SHORTEST_REST_NS;
+        while (!bytes.tryLock(CHANGE)) {
+            long waitedNs = System.nanoTime() - startNs;
+            String obstacle = waitedNs > patience.stoppedNs ? obstacle(waitedNs) : null;
+            if (obstacle != null) {
+                throw new RdmaException(Errno.ETIMEDOUT, SharedPort.OPERATION, obstacle);
+            }
+            LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(restNs / 2, restNs));
+            restNs = Math.min(2 * restNs, LONGEST_REST_NS);
+        }
+    }
+
+    /** {@return why waiting leads to nothing, null if it may} Many that start at once get on slowly, but they do. */
+    private @Nullable String obstacle(long waitedNs) {
+        long process = holder.process();
+        if (ProcessFiles.isStopped(process)) {
+            return "process " + process + " is stopped while it changes " + file
+                    + ": let it go on, or end it";
+        }
+        return waitedNs > patience.mostNs
+                ? "process " + process + " has been changing " + file + " for too long: end it"
+                : null;
     }
 
     void unlock() {
