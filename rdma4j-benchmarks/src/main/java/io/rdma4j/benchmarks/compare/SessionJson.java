@@ -1,7 +1,8 @@
 package io.rdma4j.benchmarks.compare;
 
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
 import io.rdma4j.benchmarks.workload.Quantity;
-import io.rdma4j.tools.output.Json;
 
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -9,6 +10,9 @@ import java.util.Map;
 
 /** What a session gave, as JSON for programs; values are in base units. */
 final class SessionJson {
+    private static final Gson JSON = new GsonBuilder().setPrettyPrinting().disableHtmlEscaping()
+            .create();
+
     private SessionJson() {}
 
     static String of(Session session, Map<String, String> facts) {
@@ -16,7 +20,7 @@ final class SessionJson {
         all.put("machine", facts);
         all.put("trials", session.trials().stream().map(each -> trial(session, each)).toList());
         all.put("goals", Goals.all().stream().map(each -> goal(session, each)).toList());
-        return Json.lines(all);
+        return JSON.toJson(all);
     }
 
     private static Map<String, Object> trial(Session session, Trial trial) {

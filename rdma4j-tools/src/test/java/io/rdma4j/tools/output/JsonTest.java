@@ -8,7 +8,7 @@ import java.util.Map;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** JSON as programs read it, and as people do. */
+/** JSON as programs read it. */
 class JsonTest {
     private static final Map<String, Object> VALUE = new LinkedHashMap<>();
 
@@ -23,21 +23,5 @@ class JsonTest {
         assertThat(Json.text(VALUE)).isEqualTo("{\"facts\":{\"kernel\":\"6.1\"},"
                 + "\"trials\":[{\"times\":[1.5,2]},{\"isMet\":true}],"
                 + "\"note\":\"a \\\"b\\\" \\\\ \\u000a\"}");
-    }
-
-    @Test
-    void linesShowTheTwoOuterLevels() {
-        assertThat(Json.lines(VALUE)).isEqualTo("""
-                {
-                  "facts": {
-                    "kernel": "6.1"
-                  },
-                  "trials": [
-                    {"times": [1.5, 2]},
-                    {"isMet": true}
-                  ],
-                  "note": "a \\"b\\" \\\\ \\u000a"
-                }
-                """);
     }
 }
