@@ -4,7 +4,6 @@ import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.nio.ByteOrder;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
@@ -15,6 +14,7 @@ import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * Who has a UDP port, as far as the system tells: Linux names the sockets of everybody and the files of
@@ -23,8 +23,9 @@ import java.util.Set;
  * <p>Source: proc(5), {@code /proc/net/udp} and {@code /proc/PID/fd}. Elsewhere nobody is named.
  */
 public final class PortHolder {
-    private static final int LOCAL_ADDRESS = 1;
     private static final int INODE = 9;
+    private static final int IPV6_LENGTH = 16;
+    private static final byte[] MAPPED_PREFIX = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1};
 
     private PortHolder() {}
 
@@ -57,28 +58,40 @@ public final class PortHolder {
         return "another process, or by the kernel's own RoCE driver";
     }
 
+    /**
+     * Adds what names the sockets that have a port of an address. A line is {@code 12: 0100007F:12B7 ...}; there may be
+     * thousands, and programs that have just started look at them, so they are compared before they are cut into fields.
+     */
     private static void addSockets(Path table, InetAddress address, int port, Set<String> sockets)
             throws IOException {
         if (!Files.isReadable(table)) {
             return;
         }
-        List<String> lines = Files.readAllLines(table);
-        for (String line : lines.subList(Math.min(1, lines.size()), lines.size())) {
-            String[] fields = line.trim().split("\\s+", -1);
-            if (fields.length > INODE && isAt(fields[LOCAL_ADDRESS], address, port)) {
-                sockets.add("socket:[" + fields[INODE] + "]");
+        byte[] bytes = address.getAddress();
+        List<String> wanted = Stream
+                .of(bytes, mapped(bytes), new byte[bytes.length], new byte[IPV6_LENGTH])
+                .map(each -> text(each, port)).toList();
+        for (String line : Files.readAllLines(table)) {
+            int start = line.indexOf(": ") + 2;
+            if (wanted.stream().anyMatch(each -> line.startsWith(each, start))) {
+                sockets.add("socket:[" + line.trim().split("\\s+", -1)[INODE] + "]");
             }
         }
     }
 
-    /** Whether a socket's address, such as {@code 0100007F:12B7}, takes a port of an address. */
-    private static boolean isAt(String text, InetAddress address, int port)
-            throws UnknownHostException {
-        int colon = text.indexOf(':');
-        if (colon < 0 || Integer.parseInt(text, colon + 1, text.length(), 16) != port) {
-            return false;
+    /** {@return an IPv4 address as a socket of IPv6 has it; others as they are} Source: RFC 4291, 2.5.5.2. */
+    private static byte[] mapped(byte[] address) {
+        if (address.length == IPV6_LENGTH) {
+            return address;
         }
-        byte[] bytes = HexFormat.of().parseHex(text, 0, colon);
+        byte[] mapped = Arrays.copyOf(MAPPED_PREFIX, IPV6_LENGTH);
+        System.arraycopy(address, 0, mapped, MAPPED_PREFIX.length, address.length);
+        return mapped;
+    }
+
+    /** {@return an address and a port as the system writes them, such as {@code 0100007F:12B7}} */
+    private static String text(byte[] address, int port) {
+        byte[] bytes = address.clone();
         if (ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN) {
             // Words of 32 bits in the order of this machine.
             for (int word = 0; word < bytes.length; word += Integer.BYTES) {
@@ -86,8 +99,7 @@ public final class PortHolder {
                 swap(bytes, word + 1, word + 2);
             }
         }
-        InetAddress bound = InetAddress.getByAddress(bytes);
-        return bound.isAnyLocalAddress() || Arrays.equals(bound.getAddress(), address.getAddress());
+        return HexFormat.of().withUpperCase().formatHex(bytes) + String.format(":%04X ", port);
     }
 
     private static void swap(byte[] bytes, int i, int j) {

@@ -5,9 +5,9 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.BitSet;
+import java.util.Collection;
 import java.util.List;
-import java.util.Set;
 
 /**
  * Which process has which prefix. A process holds a lock on each of its own, which the system releases when it ends, however it
@@ -33,16 +33,16 @@ final class Prefixes {
      * @param first the prefix that this process began with, 0 if it begins now
      */
     int take(int first) throws LinuxSocket.Refused, RdmaException {
-        Set<Integer> inUse = new HashSet<>();
+        BitSet inUse = new BitSet();
         for (int group = 0; group < SharedTable.MAX_GROUPS; group++) {
-            inUse.addAll(table.places(group));
+            table.places(group).forEach(inUse::set);
         }
         int candidate = table.lastTaken();
         for (int i = SharedTable.FIRST_PREFIX; i <= SharedTable.LAST_PREFIX; i++) {
             candidate = candidate >= SharedTable.LAST_PREFIX
                     ? SharedTable.FIRST_PREFIX
                     : candidate + 1;
-            if (!inUse.contains(candidate) && !own[candidate]
+            if (!inUse.get(candidate) && !own[candidate]
                     && locks.take(candidate)) {
                 table.taken(candidate, first == 0 ? candidate : first,
                         ProcessHandle.current().pid());
@@ -90,5 +90,18 @@ final class Prefixes {
             }
         }
         return alive;
+    }
+
+    /** {@return those of some prefixes whose processes have died} Each is asked for once, however often it is named. */
+    BitSet dead(Collection<Integer> some) throws LinuxSocket.Refused {
+        BitSet dead = new BitSet();
+        BitSet asked = new BitSet();
+        for (int each : some) {
+            if (!asked.get(each)) {
+                asked.set(each);
+                dead.set(each, !isAlive(each));
+            }
+        }
+        return dead;
     }
 }

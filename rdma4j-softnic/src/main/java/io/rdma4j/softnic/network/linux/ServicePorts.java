@@ -4,6 +4,7 @@ import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -93,8 +94,10 @@ final class ServicePorts {
 
     /** Takes the services away that dead processes have left behind. */
     private void forgetTheDead() throws LinuxSocket.Refused {
-        for (Map.Entry<Integer, Integer> each : table.services().entrySet()) {
-            if (!prefixes.isAlive(each.getValue())) {
+        Map<Integer, Integer> services = table.services();
+        BitSet dead = prefixes.dead(services.values());
+        for (Map.Entry<Integer, Integer> each : services.entrySet()) {
+            if (dead.get(each.getValue())) {
                 table.removeService(each.getKey(), each.getValue());
             }
         }

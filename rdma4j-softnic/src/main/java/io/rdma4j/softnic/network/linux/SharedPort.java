@@ -12,6 +12,8 @@ import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -312,9 +314,14 @@ final class SharedPort implements PortSharing, AutoCloseable {
         if (socket == null) {
             return;
         }
+        int[] placeOf = new int[SharedTable.LAST_PREFIX + 2];
+        Arrays.fill(placeOf, -1);
+        for (int place = places.size() - 1; place >= 0; place--) {
+            placeOf[places.get(place)] = place;
+        }
         Map<Integer, Integer> byPrefix = new HashMap<>();
         for (int each = SharedTable.FIRST_PREFIX; each <= SharedTable.LAST_PREFIX; each++) {
-            int place = places.indexOf(table.first(each));
+            int place = placeOf[table.first(each)];
             if (place >= 0) {
                 byPrefix.put(each, place);
             }
@@ -365,8 +372,10 @@ final class SharedPort implements PortSharing, AutoCloseable {
     }
 
     private void forgetMailboxesOfTheDead() throws LinuxSocket.Refused {
-        for (MailboxTable.Entry each : mailboxes.all()) {
-            if (!prefixes.isAlive(each.prefix())) {
+        List<MailboxTable.Entry> all = mailboxes.all();
+        BitSet dead = prefixes.dead(all.stream().map(MailboxTable.Entry::prefix).toList());
+        for (MailboxTable.Entry each : all) {
+            if (dead.get(each.prefix())) {
                 mailboxes.remove(each);
             }
         }

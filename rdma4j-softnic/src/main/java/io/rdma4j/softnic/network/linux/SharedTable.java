@@ -240,7 +240,7 @@ final class SharedTable {
         Map<Integer, Integer> services = new TreeMap<>();
         for (int i = 0; i < serviceCount(); i++) {
             long entry = memory.get(JAVA_LONG, service(i));
-            services.put((int) entry, (int) (entry >>> Integer.SIZE));
+            services.put((int) entry, (int) (entry >>> Integer.SIZE) & 0xff);
         }
         return services;
     }
