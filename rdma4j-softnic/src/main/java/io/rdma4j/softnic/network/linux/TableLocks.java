@@ -2,7 +2,6 @@ package io.rdma4j.softnic.network.linux;
 
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
-import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -27,8 +26,8 @@ final class TableLocks implements AutoCloseable {
     /**
      * How long the lock for changes is waited for.
      *
-     * @param stoppedNs by then a process that has it must not be stopped
-     * @param mostNs by then one that has it is taken for dead, although it is not stopped
+     * @param stoppedNs after so long it is looked who has it, and that must not be stopped
+     * @param mostNs so long one process may have it
      */
     record Patience(long stoppedNs, long mostNs) {
         static final Patience USUAL = new Patience(5_000_000_000L, 60_000_000_000L);
@@ -76,29 +75,35 @@ final class TableLocks implements AutoCloseable {
     }
 
     private void waitForOthers() throws LinuxSocket.Refused, RdmaException {
-        long startNs = System.nanoTime();
+        long sinceNs = System.nanoTime();
         long restNs = SHORTEST_REST_NS;
+        long other = 0;
         while (!bytes.tryLock(CHANGE)) {
-            long waitedNs = System.nanoTime() - startNs;
-            String obstacle = waitedNs > patience.stoppedNs ? obstacle(waitedNs) : null;
-            if (obstacle != null) {
-                throw new RdmaException(Errno.ETIMEDOUT, SharedPort.OPERATION, obstacle);
+            long waitedNs = System.nanoTime() - sinceNs;
+            if (waitedNs > patience.stoppedNs) {
+                long process = holder.process();
+                requireProgress(process, process == other ? waitedNs : 0);
+                if (process != other) {
+                    // They take turns, and this one's will come.
+                    other = process;
+                    sinceNs = System.nanoTime();
+                }
             }
             LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(restNs / 2, restNs));
             restNs = Math.min(2 * restNs, LONGEST_REST_NS);
         }
     }
 
-    /** {@return why waiting leads to nothing, null if it may} Many that start at once get on slowly, but they do. */
-    private @Nullable String obstacle(long waitedNs) {
-        long process = holder.process();
+    /** Many that start at once get on slowly, but they do. */
+    private void requireProgress(long process, long waitedNs) throws RdmaException {
         if (ProcessFiles.isStopped(process)) {
-            return "process " + process + " is stopped while it changes " + file
-                    + ": let it go on, or end it";
+            throw new RdmaException(Errno.ETIMEDOUT, SharedPort.OPERATION, "process " + process
+                    + " is stopped while it changes " + file + ": let it go on, or end it");
         }
-        return waitedNs > patience.mostNs
-                ? "process " + process + " has been changing " + file + " for too long: end it"
-                : null;
+        if (waitedNs > patience.mostNs) {
+            throw new RdmaException(Errno.ETIMEDOUT, SharedPort.OPERATION, "process " + process
+                    + " has been changing " + file + " for too long: end it");
+        }
     }
 
     void unlock() {
