@@ -113,7 +113,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
             mailboxes = table.mailboxes();
             prefixes = new Prefixes(locks, table);
             prefix = prefixes.take(0);
-            forgetMailboxesOf(prefix);
+            forgetPredecessor(prefix);
             services = new ServicePorts(locks, table, prefixes, prefix, this::attachAll);
             hasBegun = true;
         } finally {
@@ -164,7 +164,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
         locks.lock();
         try {
             int taken = prefixes.take(prefix);
-            forgetMailboxesOf(taken);
+            forgetPredecessor(taken);
             attachAll();
             return taken;
         } catch (LinuxSocket.Refused e) {
@@ -381,8 +381,9 @@ final class SharedPort implements PortSharing, AutoCloseable {
         }
     }
 
-    /** Whoever had the prefix before is dead. */
-    private void forgetMailboxesOf(int prefixTaken) {
+    /** Whoever had the prefix before is dead, and what it has left behind is not to be taken for its successor's. */
+    private void forgetPredecessor(int prefixTaken) {
+        table.forgetServicesOf(prefixTaken);
         for (MailboxTable.Entry each : mailboxes.all()) {
             if (each.prefix() == prefixTaken) {
                 mailboxes.remove(each);

@@ -271,6 +271,22 @@ final class SharedTable {
         }
     }
 
+    /** Forgets all ports and services of a prefix. */
+    void forgetServicesOf(int prefix) {
+        services().forEach((service, owner) -> {
+            if (owner == prefix) {
+                removeService(service, prefix);
+            }
+        });
+        // At once, for a program that has just started takes long for each byte.
+        byte[] owners = memory.asSlice(OWNERS_AT, SPACES * PORTS).toArray(JAVA_BYTE);
+        for (int i = 0; i < owners.length; i++) {
+            if (owners[i] == (byte) prefix) {
+                memory.set(JAVA_BYTE, OWNERS_AT + i, (byte) 0);
+            }
+        }
+    }
+
     private static long entry(int service, int prefix) {
         return ((long) prefix << Integer.SIZE) | (service & 0xffff_ffffL);
     }

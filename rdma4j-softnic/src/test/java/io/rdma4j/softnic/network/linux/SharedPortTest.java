@@ -290,6 +290,37 @@ class SharedPortTest {
         assertThat(new Member().port.prefix()).isNotEqualTo(first);
     }
 
+    @Test
+    void whatADeadProcessHeldIsNotItsSuccessors() throws Exception {
+        int service = 0x0106_1234;
+        SharedPort dead = SharedPort.open(folder, "port4791-test");
+        int prefix = dead.prefix();
+        dead.reserve(service);
+        dead.listen(service);
+        dead.close();
+        SharedPort successor = nextOf(prefix);
+        SharedPort other = SharedPort.open(folder, "port4791-test");
+        other.reserve(service).release();
+        try (Arena arena = Arena.ofConfined()) {
+            SharedTable table = SharedTable.map(folder.resolve("port4791-test"), arena);
+            assertThat(table.services()).isEmpty();
+        }
+        other.close();
+        successor.close();
+    }
+
+    /** {@return the process that has a prefix after all others had their turn} */
+    private SharedPort nextOf(int prefix) throws Exception {
+        for (int i = 0; i < SharedTable.LAST_PREFIX; i++) {
+            SharedPort next = SharedPort.open(folder, "port4791-test");
+            if (next.prefix() == prefix) {
+                return next;
+            }
+            next.close();
+        }
+        throw new AssertionError("prefix " + prefix + " was not given out again");
+    }
+
     // ---------------------------------------------------------------- files
 
     private String[] files() {
