@@ -10,6 +10,7 @@ final class ByteStream {
     private int first;
     private int end;
     private boolean isClosed;
+    private boolean isCut;
     private boolean isDamaging;
     private final ByteArrayOutputStream record = new ByteArrayOutputStream();
 
@@ -24,6 +25,10 @@ final class ByteStream {
 
     /** {@return the bytes of a piece that it took} */
     int write(byte[] from, int offset, int length) {
+        if (isCut) {
+            // Nothing follows what was lost: the network breaks a connection, and never leaves out a piece of it.
+            return length;
+        }
         int taken = Math.min(length, bytes.length - (end - first));
         if (taken > 1) {
             taken = 1 + random.nextInt(taken);
@@ -66,6 +71,7 @@ final class ByteStream {
     void cut() {
         first = end;
         isClosed = true;
+        isCut = true;
     }
 
     boolean isAtEnd() {
