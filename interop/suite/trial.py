@@ -209,6 +209,7 @@ def reconsider(result, cell, folder, own_addresses):
     if cell.net == "duplicate" and NOBODY_LISTENS in java.err and doubling.is_refused_and_accepted(
             capture, own_addresses):
         result.verdict, result.reason = Verdict.DOUBLED, ""
+        return
     if NOTHING_CAME not in java.err:
         return
     is_clean = cell.net == "clean"

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import java.nio.file.Files;
@@ -26,7 +27,7 @@ class FuzzCorpusTest {
 
     @Test
     void randomInputsDoNoHarm() {
-        randomInputs(EngineFuzz::fuzzerTestOneInput, 300);
+        randomInputs(EngineFuzz::fuzzerTestOneInput, 0, 300);
     }
 
     @Test
@@ -36,8 +37,14 @@ class FuzzCorpusTest {
 
     @Test
     void randomInputsThroughMemoryDoNoHarm() {
-        // Each opens devices and maps memory: the fuzzer tries more.
-        randomInputs(MemoryFuzz::fuzzerTestOneInput, 100);
+        // Each opens devices and maps memory.
+        randomInputs(MemoryFuzz::fuzzerTestOneInput, 0, 100);
+    }
+
+    @Test
+    @Tag("long")
+    void moreRandomInputsThroughMemoryDoNoHarm() {
+        randomInputs(MemoryFuzz::fuzzerTestOneInput, 100, 300);
     }
 
     private static void keptInputs(String folder, Target target) throws Exception {
@@ -51,8 +58,8 @@ class FuzzCorpusTest {
         }
     }
 
-    private static void randomInputs(Target target, int count) {
-        for (int seed = 0; seed < count; seed++) {
+    private static void randomInputs(Target target, int first, int end) {
+        for (int seed = first; seed < end; seed++) {
             Random random = new Random(seed);
             byte[] input = new byte[random.nextInt(1500)];
             random.nextBytes(input);

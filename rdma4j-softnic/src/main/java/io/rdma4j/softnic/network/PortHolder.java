@@ -9,11 +9,12 @@ import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -23,6 +24,8 @@ import java.util.stream.Stream;
  * <p>Source: proc(5), {@code /proc/net/udp} and {@code /proc/PID/fd}. Elsewhere nobody is named.
  */
 public final class PortHolder {
+    private static final List<Path> TABLES = List.of(Path.of("/proc/net/udp"),
+            Path.of("/proc/net/udp6"));
     private static final int INODE = 9;
     private static final int IPV6_LENGTH = 16;
     private static final byte[] MAPPED_PREFIX = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1};
@@ -32,9 +35,9 @@ public final class PortHolder {
     /** {@return words for the process that has a port of an address, or for somebody if it is not known} */
     public static String of(InetAddress address, int port) {
         try {
-            Set<String> sockets = new HashSet<>();
-            addSockets(Path.of("/proc/net/udp"), address, port, sockets);
-            addSockets(Path.of("/proc/net/udp6"), address, port, sockets);
+            Set<String> sockets = lines(address, port)
+                    .map(line -> "socket:[" + line.trim().split("\\s+", -1)[INODE] + "]")
+                    .collect(Collectors.toSet());
             String holder = sockets.isEmpty() ? null : processWith(sockets);
             return holder == null ? somebody() : holder;
         } catch (IOException | RuntimeException notToBeSeen) {
@@ -45,10 +48,7 @@ public final class PortHolder {
     /** {@return how many sockets have a port of an address, 0 if the system does not tell} */
     public static int count(InetAddress address, int port) {
         try {
-            Set<String> sockets = new HashSet<>();
-            addSockets(Path.of("/proc/net/udp"), address, port, sockets);
-            addSockets(Path.of("/proc/net/udp6"), address, port, sockets);
-            return sockets.size();
+            return (int) lines(address, port).count();
         } catch (IOException | RuntimeException notToBeSeen) {
             return 0;
         }
@@ -59,24 +59,25 @@ public final class PortHolder {
     }
 
     /**
-     * Adds what names the sockets that have a port of an address. A line is {@code 12: 0100007F:12B7 ...}; there may be
-     * thousands, and programs that have just started look at them, so they are compared before they are cut into fields.
+     * {@return what the system tells of each socket that has a port of an address} A line is
+     * {@code 12: 0100007F:12B7 ...}. There may be thousands, and programs that have just started look at them, so they are
+     * compared as they are.
      */
-    private static void addSockets(Path table, InetAddress address, int port, Set<String> sockets)
-            throws IOException {
-        if (!Files.isReadable(table)) {
-            return;
-        }
+    private static Stream<String> lines(InetAddress address, int port) throws IOException {
         byte[] bytes = address.getAddress();
         List<String> wanted = Stream
                 .of(bytes, mapped(bytes), new byte[bytes.length], new byte[IPV6_LENGTH])
                 .map(each -> text(each, port)).toList();
-        for (String line : Files.readAllLines(table)) {
-            int start = line.indexOf(": ") + 2;
-            if (wanted.stream().anyMatch(each -> line.startsWith(each, start))) {
-                sockets.add("socket:[" + line.trim().split("\\s+", -1)[INODE] + "]");
+        List<String> lines = new ArrayList<>();
+        for (Path table : TABLES) {
+            if (Files.isReadable(table)) {
+                lines.addAll(Files.readAllLines(table));
             }
         }
+        return lines.stream().filter(line -> {
+            int start = line.indexOf(": ") + 2;
+            return wanted.stream().anyMatch(each -> line.startsWith(each, start));
+        });
     }
 
     /** {@return an IPv4 address as a socket of IPv6 has it; others as they are} Source: RFC 4291, 2.5.5.2. */

@@ -278,11 +278,19 @@ final class SharedTable {
                 removeService(service, prefix);
             }
         });
-        // At once, for a program that has just started takes long for each byte.
-        byte[] owners = memory.asSlice(OWNERS_AT, SPACES * PORTS).toArray(JAVA_BYTE);
+        // Most ports are nobody's, and a program that has just started takes long for each look.
+        long[] owners = memory.asSlice(OWNERS_AT, SPACES * PORTS).toArray(JAVA_LONG);
         for (int i = 0; i < owners.length; i++) {
-            if (owners[i] == (byte) prefix) {
-                memory.set(JAVA_BYTE, OWNERS_AT + i, (byte) 0);
+            if (owners[i] != 0) {
+                forgetOwners(OWNERS_AT + i * 8L, prefix);
+            }
+        }
+    }
+
+    private void forgetOwners(long at, int prefix) {
+        for (long each = at; each < at + 8; each++) {
+            if ((memory.get(JAVA_BYTE, each) & 0xff) == prefix) {
+                memory.set(JAVA_BYTE, each, (byte) 0);
             }
         }
     }
