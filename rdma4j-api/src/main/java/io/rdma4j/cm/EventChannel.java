@@ -49,7 +49,7 @@ public final class EventChannel extends EventSource<CmEvent, RdmaException> {
     /**
      * {@return the next event, or null if none comes in time} It must be acknowledged.
      *
-     * @param timeout how long to wait; zero or less to look only
+     * @param timeout how long to wait; zero or less to look only, which nothing interrupts
      * @throws RdmaException EINTR when interrupted, EBADF when the channel is closed
      */
     @Override

@@ -139,7 +139,7 @@ public final class EventQueue<T, X extends Exception> {
     /**
      * {@return the next event, or null if none comes in time}
      *
-     * @param timeout how long to wait; zero or less to look only
+     * @param timeout how long to wait; zero or less to look only, which nothing interrupts
      * @throws X when interrupted or closed
      */
     public @Nullable T poll(Duration timeout) throws X {
@@ -181,7 +181,7 @@ public final class EventQueue<T, X extends Exception> {
     }
 
     private @Nullable T await(long timeoutNs) throws X {
-        if (Thread.interrupted()) {
+        if (timeoutNs > 0 && Thread.interrupted()) {
             throw failures.interrupted();
         }
         lock.lock();

@@ -51,7 +51,7 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
      * {@return a channel of the set that has an event, or null if none has one in time} Channels that have events are
      * returned in turn, so that one that always has some keeps no other from being served.
      *
-     * @param timeout how long to wait; zero or less to look only
+     * @param timeout how long to wait; zero or less to look only, which nothing interrupts
      * @throws X when interrupted, or when the set is closed
      */
     public @Nullable EventSource<?, ?> poll(Duration timeout) throws X {
@@ -59,7 +59,7 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
     }
 
     private @Nullable EventSource<?, ?> await(long timeoutNs) throws X {
-        if (Thread.interrupted()) {
+        if (timeoutNs > 0 && Thread.interrupted()) {
             throw failures.interrupted();
         }
         lock.lock();

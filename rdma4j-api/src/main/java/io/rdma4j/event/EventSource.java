@@ -37,7 +37,7 @@ public abstract class EventSource<T, X extends Exception> implements AutoCloseab
     /**
      * {@return the next event, or null if none comes in time}
      *
-     * @param timeout how long to wait; zero or less to look only
+     * @param timeout how long to wait; zero or less to look only, which nothing interrupts
      * @throws X when interrupted, or when the channel is closed
      */
     public @Nullable T pollEvent(Duration timeout) throws X {

@@ -51,7 +51,7 @@ public final class CompletionChannel extends EventSource<CompletionQueue, RdmaEx
      * {@return the completion queue of the next event, or null if none comes in time} The event must be
      * acknowledged at that queue.
      *
-     * @param timeout how long to wait; zero or less to look only
+     * @param timeout how long to wait; zero or less to look only, which nothing interrupts
      * @throws RdmaException EINTR when interrupted, EBADF when the channel is closed
      */
     @Override

@@ -116,6 +116,19 @@ class EventQueueTest {
         assertThat(key.isValid()).isTrue();
     }
 
+    /** So that who is interrupted can take what is left before it closes a channel. */
+    @Test
+    void interruptedThreadsLookWithoutWaiting() throws Exception {
+        events.publish(1);
+        Thread.currentThread().interrupt();
+        assertThat(events.poll(Duration.ZERO)).isEqualTo(1);
+        assertThat(events.poll(Duration.ZERO)).isNull();
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> events.poll(Duration.ofSeconds(1)))
+                .matches(e -> e.errno() == Errno.EINTR);
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
     @Test
     void aThreadInASelectorIsWoken() throws Exception {
         SelectionKey key = select(events);

@@ -332,6 +332,24 @@ class ConnectionToolsTest {
         }
     }
 
+    /** Servers that are ended while they have clients. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"cmtime -b", "rping -s -v -P -p 7471 -a", "rping -s -v -q -P -p 7471 -a"})
+    void interruptedServerLeavesNoDeviceOpen(String line) throws Exception {
+        try (Running server = start(line + " " + ADDRESS)) {
+            server.lineWith("listening");
+            try (Running client = start("rping -c -d -p 7471 -a " + ADDRESS)) {
+                client.lineWith("rdma_connect successful");
+                server.end();
+            }
+        }
+        // Nobody else can bind to it while a device is open.
+        try (DatagramSocket alone = new DatagramSocket(new InetSocketAddress(ADDRESS, ROCE_PORT))) {
+            assertThat(alone.isBound()).isTrue();
+        }
+    }
+
     /** Whoever has the port and says nothing is waited for; where nobody has it, the system says so. */
     @Test
     void cmtimeGivesUpWhenNobodyAnswers() throws Exception {

@@ -33,8 +33,7 @@ class KilledProcessesTest {
     private final Random random = new Random(1);
 
     private static Program process(String loopback, String... arguments) throws IOException {
-        return Program.of(Echo.class, List.of("--enable-native-access=ALL-UNNAMED",
-                "-Drdma4j.loopback=" + loopback), List.of(arguments));
+        return Program.of(Echo.class, List.of("-Drdma4j.loopback=" + loopback), List.of(arguments));
     }
 
     /** A server and a client. */

@@ -18,8 +18,7 @@ class MeetingProcessesTest {
     private final Invocation tools = new Invocation();
 
     private static Program echo(String loopback, String... arguments) throws Exception {
-        return Program.of(Echo.class, List.of("--enable-native-access=ALL-UNNAMED",
-                "-Drdma4j.loopback=" + loopback), List.of(arguments));
+        return Program.of(Echo.class, List.of("-Drdma4j.loopback=" + loopback), List.of(arguments));
     }
 
     private static Program server(String loopback) throws Exception {

@@ -62,7 +62,9 @@ final class Program extends Running {
     private static Process start(List<String> options, Class<?> main, List<String> arguments)
             throws IOException {
         List<String> program = new ArrayList<>(options);
-        program.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        // As the launcher does: without native access processes do not share addresses.
+        program.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-cp",
+                System.getProperty("java.class.path"), main.getName()));
         return start(program, arguments);
     }
 

@@ -4,8 +4,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-import java.util.List;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Processes at one address, as two terminals start them. */
@@ -17,8 +15,7 @@ class SharedAddressTest {
     private static final int PINGS = 700;
 
     private static Program process(String line) throws Exception {
-        return Program.withOptions(List.of("--enable-native-access=ALL-UNNAMED"),
-                line.split(" ", -1));
+        return new Program(line.split(" ", -1));
     }
 
     @Test

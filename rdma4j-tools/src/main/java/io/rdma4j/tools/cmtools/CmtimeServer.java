@@ -10,6 +10,8 @@ import io.rdma4j.verbs.RdmaException;
 
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
+import java.util.HashSet;
+import java.util.Set;
 
 /** Accepts whoever comes and lets go whoever leaves, until it is stopped. */
 final class CmtimeServer {
@@ -17,6 +19,8 @@ final class CmtimeServer {
 
     private final PrintWriter out;
     private final PrintWriter err;
+    /** Those whose end has not been heard of. */
+    private final Set<CmId> connections = new HashSet<>();
 
     CmtimeServer(PrintWriter out, PrintWriter err) {
         this.out = out;
@@ -30,15 +34,26 @@ final class CmtimeServer {
             listener.listen(BACKLOG);
             out.println("listening on port " + listener.sourcePort());
             out.flush();
-            while (true) {
-                CmEvent event = channel.awaitEvent();
-                boolean isOver;
-                try (event) {
-                    isOver = handle(event);
+            try {
+                serve(channel);
+            } finally {
+                for (CmId connection : connections) {
+                    connection.close();
                 }
-                if (isOver) {
-                    event.id().close();
-                }
+            }
+        }
+    }
+
+    private void serve(EventChannel channel) throws RdmaException {
+        while (true) {
+            CmEvent event = channel.awaitEvent();
+            boolean isOver;
+            try (event) {
+                isOver = handle(event);
+            }
+            if (isOver) {
+                connections.remove(event.id());
+                event.id().close();
             }
         }
     }
@@ -49,6 +64,7 @@ final class CmtimeServer {
         try {
             switch (event.type()) {
                 case CONNECT_REQUEST -> {
+                    connections.add(id);
                     id.createQueuePair(null, attributes());
                     id.accept();
                 }

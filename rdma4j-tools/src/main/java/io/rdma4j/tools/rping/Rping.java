@@ -20,6 +20,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 
 /**
  * Ping-pong by READ and WRITE; talks to the program of that name in rdma-core.
@@ -103,7 +105,8 @@ public final class Rping implements Callable<Integer> {
         InetSocketAddress bound = address == null
                 ? new InetSocketAddress(port)
                 : new InetSocketAddress(Hosts.resolve(address), port);
-        try (CmId listener = CmId.create(PortSpace.TCP)) {
+        try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor();
+                CmId listener = CmId.create(PortSpace.TCP)) {
             listener.bindAddress(bound);
             output().debug("rdma_bind_addr successful");
             listener.listen(BACKLOG);
@@ -111,14 +114,23 @@ public final class Rping implements Callable<Integer> {
             if (isVerbose) {
                 output().print("listening on port " + listener.sourcePort());
             }
-            do {
+            if (isPersistent) {
+                serveAll(listener, clients);
+            } else {
+                serve(listener.awaitRequest());
+            }
+        }
+    }
+
+    private void serveAll(CmId listener, ExecutorService clients) throws RdmaException {
+        try {
+            while (true) {
                 CmId request = listener.awaitRequest();
-                if (isPersistent) {
-                    Thread.ofVirtual().start(() -> serveQuietly(request));
-                } else {
-                    serve(request);
-                }
-            } while (isPersistent);
+                clients.execute(() -> serveQuietly(request));
+            }
+        } finally {
+            // Nobody is served longer than others are listened for.
+            clients.shutdownNow();
         }
     }
 
