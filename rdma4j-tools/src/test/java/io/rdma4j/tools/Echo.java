@@ -24,7 +24,10 @@ import java.time.Duration;
  * ends, and then tells how long the longest took.
  */
 final class Echo {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    /** Seconds to wait for the other side; few where it will not answer. */
+    static final String PATIENCE_PROPERTY = "echo.patience";
+    private static final Duration PATIENCE = Duration
+            .ofSeconds(Integer.getInteger(PATIENCE_PROPERTY, 20));
     private static final int MESSAGE = 64;
     private static final long PAUSE_MS = 1;
 

@@ -12,13 +12,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 @EnabledOnOs(OS.LINUX)
 class MeetingProcessesTest {
     private static final String ADDRESS = CommandLineTest.ownLoopbackAddress();
-    /** Longer than a client waits for an answer. */
-    private static final int LONGEST_END_S = 30;
+    private static final int PATIENCE_S = 4;
+    /** A client waits for its message to be sent, and for an answer. */
+    private static final int LONGEST_END_S = 3 * PATIENCE_S;
 
     private final Invocation tools = new Invocation();
 
     private static Program echo(String loopback, String... arguments) throws Exception {
-        return Program.of(Echo.class, List.of("-Drdma4j.loopback=" + loopback), List.of(arguments));
+        return Program.of(Echo.class, List.of("-Drdma4j.loopback=" + loopback,
+                "-D" + Echo.PATIENCE_PROPERTY + "=" + PATIENCE_S), List.of(arguments));
     }
 
     private static Program server(String loopback) throws Exception {
