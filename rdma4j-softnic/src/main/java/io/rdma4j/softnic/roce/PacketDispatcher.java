@@ -6,6 +6,7 @@ import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.softnic.engine.Engine;
+import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PacketHandler;
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.network.ReceivedDatagram;
@@ -29,7 +30,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
     private static final int FULL_MEMBER = 0x8000;
 
     private final Engine engine;
-    private final PacketWays ways;
+    private final DatagramNetwork network;
     private final PortSharing sharing;
     private final MulticastGroups groups;
     private final ManagementPort management;
@@ -37,12 +38,11 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
     /** For a payload that comes in several pieces. */
     private final MemorySegment room;
 
-    /** @param sharing which processes have which queue pairs */
-    PacketDispatcher(Engine engine, PacketWays ways, PortSharing sharing,
-            MulticastGroups groups, ManagementPort management, Arena arena) {
+    PacketDispatcher(Engine engine, DatagramNetwork network, MulticastGroups groups,
+            ManagementPort management, Arena arena) {
         this.engine = engine;
-        this.ways = ways;
-        this.sharing = sharing;
+        this.network = network;
+        sharing = network.sharing();
         this.groups = groups;
         this.management = management;
         room = arena.allocate(Mtu.MTU_4096.bytes(), 64);
@@ -85,7 +85,8 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
     public void onPacket(SharedPacket shared) {
         DropReason reason = packet.wrap(shared.header(), shared.headerLength(), shared.payload(),
                 shared.payloadStart(), shared.payloadLength(), shared.span());
-        if (reason != null || !ways.isOwn(shared.local()) || shared.local().isMulticast()) {
+        if (reason != null || network.port(shared.local()) == null
+                || shared.local().isMulticast()) {
             drop(Counter.DROPPED_MALFORMED, shared.source());
             return;
         }
@@ -172,7 +173,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
 
     private boolean isFrom(RoceQueuePair queuePair) {
         return queuePair.number() == packet.sourceQueuePair()
-                && ways.isOwn(packet.source());
+                && network.port(packet.source()) != null;
     }
 
     private void deliver(RoceQueuePair queuePair, int length) {

@@ -24,8 +24,8 @@ import java.util.function.Function;
 import java.util.function.IntSupplier;
 
 /**
- * RoCE on a datagram network: sends what queue pairs and the connection manager have to send, each packet on its
- * {@link PacketWays way}, and lets a {@link PacketReceiver} take what arrives. For the engine's owner.
+ * RoCE on a datagram network: sends what queue pairs and the connection manager have to send, back to this device, through
+ * memory to another process, or from a port, and lets a {@link PacketReceiver} take what arrives. For the engine's owner.
  */
 final class RoceLink implements Link {
     /** A full socket says nothing when it has room again: look soon. */
@@ -36,13 +36,15 @@ final class RoceLink implements Link {
     private final Function<AddressHandleAttributes, Path> paths;
     private final PeerRoundTrips peers = new PeerRoundTrips();
     private final ManagementPort management;
-    private final PacketWays ways;
+    private final PortSharing sharing;
+    private final HeldUpQueuePairs heldUp;
     private final PacketDispatcher dispatcher;
     private final PacketReceiver receiver;
     private final @Nullable SharedMemory memory;
     private final OutgoingPacket outgoing;
     private boolean isPortFull;
     private boolean isUnflushed;
+    private boolean skipsNetwork;
 
     /**
      * @param random numbers that others cannot guess, for the engine's queue pairs
@@ -51,7 +53,7 @@ final class RoceLink implements Link {
     RoceLink(DatagramNetwork network, IbConnectionManager connectionManager,
             MulticastGroups groups, IntSupplier random,
             Function<AddressHandleAttributes, Path> paths) {
-        PortSharing sharing = network.sharing();
+        sharing = network.sharing();
         engine = sharing.isShared()
                 ? new Engine(random, sharing.prefix(), this)
                 : new Engine(random, this);
@@ -62,8 +64,8 @@ final class RoceLink implements Link {
         outgoing = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH, 64));
         connectionManager.identifierPrefix(sharing.prefix());
         management = new ManagementPort(connectionManager, arena);
-        ways = new PacketWays(network, engine);
-        dispatcher = new PacketDispatcher(engine, ways, sharing, groups, management, arena);
+        heldUp = new HeldUpQueuePairs(engine);
+        dispatcher = new PacketDispatcher(engine, network, groups, management, arena);
         receiver = new PacketReceiver(network, dispatcher);
     }
 
@@ -77,9 +79,9 @@ final class RoceLink implements Link {
         return dispatcher;
     }
 
-    /** {@return the ways that packets take} */
-    PacketWays ways() {
-        return ways;
+    /** As {@link RoceTransport#skipNetwork}. */
+    void skipNetwork(boolean isSkipped) {
+        skipsNetwork = isSkipped;
     }
 
     // ---------------------------------------------------------------- what queue pairs ask
@@ -87,6 +89,22 @@ final class RoceLink implements Link {
     /** {@return how packets travel by an address vector} */
     Path path(AddressHandleAttributes attributes) {
         return paths.apply(attributes);
+    }
+
+    /**
+     * {@return whether a path leads back to this device, and not to another process that shares its address, so that the
+     * network need not be bothered} Which process listens at a service the network knows.
+     */
+    boolean staysHere(Path path, int queuePair) {
+        Gid destination = path.destination();
+        return skipsNetwork && !destination.isMulticast() && sharing.isOwn(queuePair)
+                && network.port(destination) != null;
+    }
+
+    /** {@return how many middle packets of a message may go as one on a path that leads to a network} */
+    int maxMiddleSegments(Path path) {
+        PacketPort port = network.port(path.source());
+        return port == null ? 1 : port.maxMiddleSegments();
     }
 
     /** {@return what queue pairs have learnt of the round trips to the end of a path} */
@@ -129,7 +147,7 @@ final class RoceLink implements Link {
             return false;
         }
         isPortFull = !network.pollDue(nowNs);
-        ways.goOn(nowNs);
+        heldUp.goOn(nowNs);
         while (!isPortFull && management.pollTransmit(outgoing)) {
             send(null);
         }
@@ -147,11 +165,24 @@ final class RoceLink implements Link {
     /** Sends packets of a queue pair. {@return how many} */
     int transmit(RoceQueuePair queuePair, int most) {
         int sent = 0;
-        while (sent < most && !isPortFull && ways.find(queuePair) && pollTransmit(queuePair)) {
+        while (sent < most && !isPortFull && hasRoom(queuePair) && pollTransmit(queuePair)) {
             sent += outgoing.span();
             send(queuePair);
         }
         return sent;
+    }
+
+    /** {@return whether there is room on the way of a queue pair; else it is noted} */
+    private boolean hasRoom(RoceQueuePair queuePair) {
+        if (memory == null) {
+            return true;
+        }
+        queuePair.findWay(memory);
+        if (queuePair.hasRoom(engine.timeNs())) {
+            return true;
+        }
+        heldUp.add(queuePair);
+        return false;
     }
 
     private boolean pollTransmit(RoceQueuePair queuePair) {
@@ -189,10 +220,10 @@ final class RoceLink implements Link {
 
     /** Sends the outgoing packet; null is the connection manager. */
     private void send(@Nullable RoceQueuePair queuePair) {
-        boolean isToItself = ways.staysHere(outgoing.path(), outgoing.destinationQueuePair());
+        boolean isToItself = staysHere(outgoing.path(), outgoing.destinationQueuePair());
         MemoryPath way = queuePair == null || isToItself
                 ? null
-                : ways.memoryPath(queuePair, outgoing);
+                : memoryPath(queuePair);
         int packets = outgoing.span();
         int length = isToItself || way != null
                 ? outgoing.totalLength()
@@ -227,6 +258,14 @@ final class RoceLink implements Link {
         }
     }
 
+    /** {@return the way of the outgoing packet through memory, null if it takes none} */
+    private @Nullable MemoryPath memoryPath(RoceQueuePair queuePair) {
+        if (memory != null) {
+            queuePair.findWay(memory, outgoing);
+        }
+        return queuePair.memoryPath();
+    }
+
     private PacketPort.Sent sendFromPort(boolean isManagement) {
         PacketPort port = network.port(outgoing.path().source());
         if (port == null) {
@@ -235,7 +274,7 @@ final class RoceLink implements Link {
         isUnflushed = true;
         // What this device itself holds is there; the others are asked for.
         boolean asks = isManagement && management.isAsking()
-                && !ways.isOwn(outgoing.path().destination());
+                && network.port(outgoing.path().destination()) == null;
         return asks ? port.sendAsking(outgoing) : port.send(outgoing);
     }
 
@@ -273,7 +312,7 @@ final class RoceLink implements Link {
     public long deadlineNs() {
         long fullNs = isPortFull ? engine.timeNs() + RETRY_FULL_NS : Long.MAX_VALUE;
         return Math.min(Math.min(network.nextDueNs(), management.deadlineNs()),
-                Math.min(fullNs, ways.deadlineNs()));
+                Math.min(fullNs, heldUp.deadlineNs()));
     }
 
     @Override

@@ -8,15 +8,19 @@ import io.rdma4j.protocol.roce.rc.RcQueuePair;
 import io.rdma4j.protocol.roce.unreliable.UcQueuePair;
 import io.rdma4j.protocol.roce.unreliable.UdQueuePair;
 import io.rdma4j.protocol.roce.wire.Opcode;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.engine.QueuePairQueues;
+import io.rdma4j.softnic.memory.RegisteredMemory;
 import io.rdma4j.softnic.network.MemoryPath;
 import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.softnic.observe.jfr.FlightEvents;
+import io.rdma4j.softnic.options.Loopback;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
@@ -28,8 +32,11 @@ import java.util.Objects;
 
 /** A queue pair of RoCE: its protocol, and where its packets come from and go. For the engine's owner. */
 final class RoceQueuePair extends EngineQueuePair implements RoceHost {
+    /** 1 MiB at the longest path MTU: short enough for others to get their turn. */
+    private static final int MAX_OWN_SEGMENTS = RegisteredMemory.MAX_ACCESS
+            / Mtu.MTU_4096.bytes();
+
     private final RoceLink link;
-    private final PacketWays ways;
     private final Opcode.Service service;
     private final RoceProtocol protocol;
     private volatile Path path = Path.NONE;
@@ -44,7 +51,6 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
             Memory memory, Listener listener) {
         super(link.engine(), number, queues, listener);
         this.link = link;
-        ways = link.ways();
         service = service(type);
         protocol = switch (service) {
             case RC -> new RcQueuePair(queues.sends(), queues.receives(), memory, this);
@@ -94,7 +100,31 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
         super.modify(attributes, next, nowNs);
     }
 
-    // ---------------------------------------------------------------- ways through memory
+    // ---------------------------------------------------------------- the way of its packets
+
+    /**
+     * Finds the way of the next packet, if it can be known: datagrams go anywhere, and it is known of the last. It changes
+     * between packets, never while one is made.
+     *
+     * @param shared the memory that processes of this machine meet in
+     */
+    void findWay(SharedMemory shared) {
+        if (service != Opcode.Service.UD && (!isWayKnown || memoryVersion != shared.version())) {
+            memoryPath = shared.path(path, destination);
+            memoryVersion = shared.version();
+            isWayKnown = true;
+        }
+    }
+
+    /** Finds the way of a datagram. */
+    void findWay(SharedMemory shared, OutgoingPacket datagram) {
+        if (service == Opcode.Service.UD) {
+            MemoryPath found = shared.path(datagram.path(), datagram.destinationQueuePair());
+            if (!Objects.equals(found, memoryPath)) {
+                memoryPath = found;
+            }
+        }
+    }
 
     /** {@return the way of the next packet through memory, of datagrams that of the last; null if there is none} */
     @Nullable
@@ -103,11 +133,17 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
         return known != null && known.isOpen() ? known : null;
     }
 
-    /** A datagram takes a way. */
-    void memoryPath(@Nullable MemoryPath way) {
-        if (!Objects.equals(way, memoryPath)) {
-            memoryPath = way;
-        }
+    /** {@return whether there is room on its way} Reliable ones wait for a reader that lives: its packets would only come again. */
+    boolean hasRoom(long nowNs) {
+        MemoryPath way = memoryPath();
+        return way == null || way.hasRoom(nowNs)
+                || (way.isStandingStill() && service != Opcode.Service.RC);
+    }
+
+    /** {@return whether nobody reads at the end of its way} */
+    boolean isReaderStandingStill() {
+        MemoryPath way = memoryPath();
+        return way != null && way.isStandingStill();
     }
 
     @Override
@@ -116,16 +152,8 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
         if (leading.equals(Path.NONE)) {
             return "";
         }
-        return ways.way(this, leading, destination).text();
-    }
-
-    /** Finds the way of a queue pair that is connected. It changes between packets, never while one is made. */
-    void findMemoryPath(SharedMemory shared) {
-        if (service != Opcode.Service.UD && (!isWayKnown || memoryVersion != shared.version())) {
-            memoryPath = shared.path(path, destination);
-            memoryVersion = shared.version();
-            isWayKnown = true;
-        }
+        Loopback kind = memoryPath() == null ? Loopback.NETWORK : Loopback.SHARED;
+        return (link.staysHere(leading, destination) ? Loopback.DIRECT : kind).text();
     }
 
     @Override
@@ -142,7 +170,11 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
 
     @Override
     public int maxSegments(Path to, int mtu) {
-        return ways.maxSegments(this, to, destination, mtu);
+        if (link.staysHere(to, destination)) {
+            return MAX_OWN_SEGMENTS;
+        }
+        MemoryPath way = memoryPath();
+        return way == null ? 1 : way.maxPayload() / mtu;
     }
 
     @Override
@@ -157,7 +189,7 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
 
     @Override
     public int maxMiddleSegments(Path to) {
-        return ways.maxMiddleSegments(to);
+        return link.maxMiddleSegments(to);
     }
 
     @Override

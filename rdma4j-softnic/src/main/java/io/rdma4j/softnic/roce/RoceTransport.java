@@ -61,7 +61,7 @@ public final class RoceTransport implements Transport {
 
     /** Says whether packets from one address of this device to another stay in memory. Before the first packet. */
     public void skipNetwork(boolean isSkipped) {
-        link.ways().skipNetwork(isSkipped);
+        link.skipNetwork(isSkipped);
     }
 
     private static Map<QueuePairType, Set<SendOpcode>> operations() {
