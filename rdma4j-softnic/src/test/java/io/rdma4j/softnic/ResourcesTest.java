@@ -35,6 +35,7 @@ class ResourcesTest {
     private static void assertEndsWell(String... arguments) throws Exception {
         List<String> command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-ea",
+                        "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
                         "--enable-native-access=ALL-UNNAMED", "-cp",
                         System.getProperty("java.class.path")));
         command.addAll(List.of(arguments));

@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
  */
 class CommandLineTest {
     private static final Duration LONG = Duration.ofSeconds(60);
-    private static final String ADDRESS = ownLoopbackAddress();
+    private static final String ADDRESS = Loopback.OWN;
 
     private final Invocation tools = new Invocation();
 
@@ -137,13 +137,6 @@ class CommandLineTest {
     }
 
     // ---------------------------------------------------------------- two processes
-
-    /** {@return a loopback address that no other build on this machine takes, made from the process id} */
-    static String ownLoopbackAddress() {
-        long pid = ProcessHandle.current().pid();
-        return "127." + (1 + (pid >>> 14 & 0x7f)) + "." + (pid >>> 7 & 0x7f) + "."
-                + (1 + (pid & 0x7f));
-    }
 
     @Test
     void demoShowsEveryStepOfTwoProcesses(@TempDir Path directory) throws Exception {

@@ -99,7 +99,7 @@ class ConsumerTest {
         List<String> command = new ArrayList<>(List.of(home.resolve("bin/java").toString(),
                 "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
         command.addAll(List.of(arguments));
-        command.add(CommandLineTest.ownLoopbackAddress());
+        command.add(Loopback.OWN);
         Path output = directory.resolve("output");
         Process program = new ProcessBuilder(command).redirectErrorStream(true)
                 .redirectOutput(output.toFile()).start();

@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Tag("long")
 @Timeout(value = 15, unit = TimeUnit.MINUTES)
 class KilledProcessesTest {
-    private static final String ADDRESS = CommandLineTest.ownLoopbackAddress();
+    private static final String ADDRESS = Loopback.OWN;
     /** Where nobody is killed: what takes as long there is the machine's doing. */
     private static final String ELSEWHERE = ADDRESS.substring(0, ADDRESS.lastIndexOf('.') + 1)
             + (Integer.parseInt(ADDRESS.substring(ADDRESS.lastIndexOf('.') + 1)) + 127);

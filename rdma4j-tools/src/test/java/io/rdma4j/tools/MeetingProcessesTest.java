@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Two processes whose messages pass through memory that both have mapped. */
 @EnabledOnOs(OS.LINUX)
 class MeetingProcessesTest {
-    private static final String ADDRESS = CommandLineTest.ownLoopbackAddress();
+    private static final String ADDRESS = Loopback.OWN;
     private static final int PATIENCE_S = 4;
     /** A client waits for its message to be sent, and for an answer. */
     private static final int LONGEST_END_S = 3 * PATIENCE_S;

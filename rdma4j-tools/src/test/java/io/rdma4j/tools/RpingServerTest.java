@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** The server of rping with clients that a C program may be, and ours is not. */
 class RpingServerTest {
-    private static final String ADDRESS = CommandLineTest.ownLoopbackAddress();
+    private static final String ADDRESS = Loopback.OWN;
     private static final int PORT = 17_181;
     private static final Duration TIMEOUT = Duration.ofSeconds(2);
 

@@ -6,6 +6,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 /** A command that runs; its output, both kinds, line by line. Closing it ends it. */
 abstract class Running implements AutoCloseable {
     /** Longer than anything takes. */
@@ -33,6 +35,12 @@ abstract class Running implements AutoCloseable {
     final int awaitEnd() throws Exception {
         reader.lines().forEach(lines::add);
         return status();
+    }
+
+    /** Asserts that it ends with a status, and what it says. */
+    final void assertFails(int status, String... words) throws Exception {
+        assertThat(awaitEnd()).as(text()).isEqualTo(status);
+        assertThat(text()).contains(words).doesNotContain("Exception");
     }
 
     /** {@return the exit status} All output has been read. */

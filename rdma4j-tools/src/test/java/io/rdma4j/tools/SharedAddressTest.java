@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Processes at one address, as two terminals start them. */
 @EnabledOnOs(OS.LINUX)
 class SharedAddressTest {
-    private static final String ADDRESS = CommandLineTest.ownLoopbackAddress();
+    private static final String ADDRESS = Loopback.OWN;
 
     /** So many that they last while a process is killed, and that what is printed of them fits a pipe nobody reads yet. */
     private static final int PINGS = 700;

@@ -16,18 +16,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The connection manager's tools as users call them: two sides, wrong options, wrong peers. They are two threads, but for
  * one run by two processes, and peers that are killed.
  */
-class ConnectionToolsTest {
-    private static final String ADDRESS = CommandLineTest.ownLoopbackAddress();
-    /** The last numbers of own addresses end at 128. */
-    private static final int SECOND = 126;
+class RdmaCmToolsTest {
+    private static final String ADDRESS = Loopback.OWN;
     private static final int ROCE_PORT = 4791;
-
-    /** {@return as {@link #ADDRESS}, for a second process that needs one} */
-    private static String otherAddress() {
-        int dot = ADDRESS.lastIndexOf('.') + 1;
-        int other = Integer.parseInt(ADDRESS.substring(dot)) + SECOND;
-        return ADDRESS.substring(0, dot) + other;
-    }
 
     private final Invocation tools = new Invocation();
 
@@ -45,12 +36,6 @@ class ConnectionToolsTest {
 
     private void assertRefused(String line, String... words) {
         tools.assertFails(2, line, words);
-    }
-
-    private static void assertFails(Running program, int status, String... words)
-            throws Exception {
-        assertThat(program.awaitEnd()).as(program.text()).isEqualTo(status);
-        assertThat(program.text()).contains(words).doesNotContain("Exception");
     }
 
     private static void play(String tool, String options) throws Exception {
@@ -135,7 +120,7 @@ class ConnectionToolsTest {
     }
 
     private static Running sender(String group, String options) throws Exception {
-        return start("mckey -m " + group + " -S 1000 -b " + otherAddress() + " " + options);
+        return start("mckey -m " + group + " -S 1000 -b " + Loopback.OTHER + " " + options);
     }
 
     @Test
@@ -179,13 +164,13 @@ class ConnectionToolsTest {
             try (Running client = start("cmtime -S -c 2 -s 127.0.0.1 -p " + port)) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
             }
-            assertFails(server, 1, "2 of 3 connections are accepted: both sides need the same -c");
+            server.assertFails(1, "2 of 3 connections are accepted: both sides need the same -c");
         }
         try (Running client = start("cmtime -S -s 127.0.0.1 -p 9")) {
-            assertFails(client, 1, "cmtime: cannot connect to 127.0.0.1 port 9: ");
+            client.assertFails(1, "cmtime: cannot connect to 127.0.0.1 port 9: ");
         }
         try (Running server = start("cmtime -B no0")) {
-            assertFails(server, 1, "cmtime: there is no network interface 'no0'");
+            server.assertFails(1, "cmtime: there is no network interface 'no0'");
         }
     }
 
@@ -245,7 +230,7 @@ class ConnectionToolsTest {
             try (Running client = start("ucmatose --patience 1 -C 10 -s " + ADDRESS)) {
                 client.awaitEnd();
             }
-            assertFails(server, 251, "RNR_RETRY_EXCEEDED_ERROR; both sides need the same -C");
+            server.assertFails(251, "RNR_RETRY_EXCEEDED_ERROR; both sides need the same -C");
         }
     }
 
@@ -268,7 +253,7 @@ class ConnectionToolsTest {
             try (Running client = start("ucmatose --patience 8 -c 1 -s " + ADDRESS)) {
                 assertThat(client.awaitEnd()).as(client.text()).isNotZero();
             }
-            assertFails(server, 146, "1 of 2 connections are connected", "return status -110");
+            server.assertFails(146, "1 of 2 connections are connected", "return status -110");
         }
     }
 
@@ -307,7 +292,7 @@ class ConnectionToolsTest {
                 client.lineWith("receiving data transfers");
             }
             // The last word of its connection may have died with it.
-            assertFails(server, 146, " of 2 connections are connected");
+            server.assertFails(146, " of 2 connections are connected");
         }
     }
 
@@ -319,7 +304,7 @@ class ConnectionToolsTest {
             try (Running client = process("rping -c -v -p 17179 -a " + ADDRESS + options)) {
                 client.lineWith("rdma-ping-3");
             }
-            assertFails(server, 1, "rping: ");
+            server.assertFails(1, "rping: ");
         }
         try (Running server = process("rping -s -v -p 17179 -a " + ADDRESS + options)) {
             server.lineWith("listening");
@@ -327,7 +312,7 @@ class ConnectionToolsTest {
                     + options)) {
                 client.lineWith("rdma-ping-3");
                 server.end();
-                assertFails(client, 1, "rping: ");
+                client.assertFails(1, "rping: ");
             }
         }
     }
@@ -354,18 +339,18 @@ class ConnectionToolsTest {
     @Test
     void cmtimeGivesUpWhenNobodyAnswers() throws Exception {
         try (DatagramSocket silent = new DatagramSocket(
-                new InetSocketAddress(otherAddress(), ROCE_PORT));
-                Running client = start("cmtime -c 2 --patience 1 -s " + otherAddress())) {
+                new InetSocketAddress(Loopback.OTHER, ROCE_PORT));
+                Running client = start("cmtime -c 2 --patience 1 -s " + Loopback.OTHER)) {
             assertThat(silent.isBound()).isTrue();
-            assertFails(client, 1, "cmtime: nothing came from the server for 1 s; 2 of 2"
+            client.assertFails(1, "cmtime: nothing came from the server for 1 s; 2 of 2"
                     + " connections wait for connect");
         }
     }
 
     @Test
     void cmtimeEndsWhereNobodyIs() throws Exception {
-        try (Running client = start("cmtime -c 2 --patience 30 -s " + otherAddress())) {
-            assertFails(client, 1, "cmtime: event: RDMA_CM_EVENT_UNREACHABLE, error: -110");
+        try (Running client = start("cmtime -c 2 --patience 30 -s " + Loopback.OTHER)) {
+            client.assertFails(1, "cmtime: event: RDMA_CM_EVENT_UNREACHABLE, error: -110");
         }
     }
 
@@ -374,9 +359,9 @@ class ConnectionToolsTest {
         try (Running server = start("rping -s -v -p 17178 -S 64 -a " + ADDRESS)) {
             server.lineWith("listening");
             try (Running client = start("rping -c -C 5 -p 17178 -S 65 -a " + ADDRESS)) {
-                assertFails(client, 1, "rping: ", "the peer disconnected too early");
+                client.assertFails(1, "rping: ", "the peer disconnected too early");
             }
-            assertFails(server, 1, "the client's pings have 65 bytes");
+            server.assertFails(1, "the client's pings have 65 bytes");
         }
     }
 
@@ -392,14 +377,14 @@ class ConnectionToolsTest {
         "mckey -m 239.7.7.7 -S 5000 -b 127.0.0.1, 234, larger than active mtu"})
     void whatCannotBeReachedIsNamed(String line, int status, String words) throws Exception {
         try (Running program = start(line)) {
-            assertFails(program, status, words);
+            program.assertFails(status, words);
         }
     }
 
     @Test
     void nobodySendsToTheGroup() throws Exception {
         try (Running receiver = start("mckey --patience 1 -m 239.7.7.8 -b " + ADDRESS)) {
-            assertFails(receiver, 146, "nothing came from the peer for 1 s",
+            receiver.assertFails(146, "nothing came from the peer for 1 s",
                     "0 of 10 messages were received");
         }
     }
