@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
@@ -25,6 +26,8 @@ class LockHolder {
         ByteBuffer number = buffer().putLong(ProcessHandle.current().pid()).flip();
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
             channel.write(number, SharedTable.HOLDER_AT);
+        } catch (NoSuchFileException deleted) {
+            // Who locks it looks next whether it is still there.
         } catch (IOException e) {
             LOG.log(System.Logger.Level.DEBUG, "who waits for this process cannot name it", e);
         }
