@@ -10,5 +10,5 @@ module io.rdma4j.softnic {
     exports io.rdma4j.softnic.observe.jmx;
     exports io.rdma4j.softnic.options;
 
-    provides io.rdma4j.verbs.RdmaProvider with io.rdma4j.softnic.device.SoftProvider;
+    provides io.rdma4j.verbs.RdmaProvider with io.rdma4j.softnic.provider.SoftProvider;
 }

@@ -1,9 +1,9 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.softnic.device.BackendChoice;
 import io.rdma4j.softnic.device.SoftNicOptions;
 import io.rdma4j.softnic.options.Loopback;
 import io.rdma4j.softnic.options.NetworkBackend;
+import io.rdma4j.softnic.roce.BackendChoice;
 import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;

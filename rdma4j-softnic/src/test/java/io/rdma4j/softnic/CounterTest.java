@@ -118,7 +118,7 @@ class CounterTest {
                 assertCounted(pair.b, counter, 1);
             }
             case SEND_ERR -> {
-                pair.a.node.nic.network().leave(pair.a.node.nic.gids().get(1));
+                pair.a.node.nic.transport().release(pair.a.node.nic.gids().get(1));
                 pair.a.write(1, 100);
                 assertCounted(pair.a, counter, 1);
                 assertCounted(pair.a, Counter.SENT_PKTS, 0);

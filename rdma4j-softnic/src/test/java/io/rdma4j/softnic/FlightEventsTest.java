@@ -136,7 +136,7 @@ class FlightEventsTest {
     @Test
     void floodOfGarbageLeavesFewEvents() throws Exception {
         Pair pair = new Pair();
-        RoceTransport transport = pair.b.node.nic.transport();
+        RoceTransport transport = (RoceTransport) pair.b.node.nic.transport();
         for (int i = 0; i < 100_000; i++) {
             transport.handler().onDamaged(Gid.ZERO, 100);
         }
@@ -216,7 +216,7 @@ class FlightEventsTest {
     void floodOfGarbageAllocatesNothingWhileNobodyRecords() throws Exception {
         recording.stop();
         Pair pair = new Pair();
-        RoceTransport transport = pair.b.node.nic.transport();
+        RoceTransport transport = (RoceTransport) pair.b.node.nic.transport();
         OutgoingPacket packet = pair.a.forge(Opcode.RC_SEND_ONLY, 1);
         MemorySegment bytes = MemorySegment.ofArray(new byte[64]);
         int length = packet.copyTo(bytes, 0) + PacketView.ICRC_LENGTH;

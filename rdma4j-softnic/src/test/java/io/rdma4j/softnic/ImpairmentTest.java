@@ -1,7 +1,6 @@
 package io.rdma4j.softnic;
 
 import io.rdma4j.protocol.ibcm.CmSettings;
-import io.rdma4j.softnic.device.BackendChoice;
 import io.rdma4j.softnic.device.SecureNumbers;
 import io.rdma4j.softnic.device.SoftDevice;
 import io.rdma4j.softnic.device.SoftNic;
@@ -10,6 +9,9 @@ import io.rdma4j.softnic.network.ImpairedNetwork;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.Impairment;
 import io.rdma4j.softnic.options.Loopback;
+import io.rdma4j.softnic.roce.BackendChoice;
+import io.rdma4j.softnic.roce.RoceFamily;
+import io.rdma4j.softnic.roce.RoceTransport;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AccessFlag;
@@ -66,14 +68,14 @@ class ImpairmentTest {
         final MemoryRegion region;
 
         End(String name, Impairment impairment) throws Exception {
-            SoftDevice device = new SoftDevice(
+            SoftDevice device = new SoftDevice(RoceFamily.ROCE,
                     NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()));
             nic = new SoftNic(device,
-                    new ImpairedNetwork(
+                    RoceTransport.on(new ImpairedNetwork(
                             BackendChoice.of(SoftNicOptions.ofSystem().device().backend())
                                     .open(device.networkInterface(), Loopback.NETWORK),
-                            impairment),
-                    CmSettings.defaults(1), new SecureNumbers(), System::nanoTime, name);
+                            impairment), CmSettings.defaults(1)),
+                    new SecureNumbers(), System::nanoTime, name);
             nic.start(null);
             context = new SoftDeviceContext(nic);
             queue = context.createCompletionQueue(4 * DEPTH);

@@ -5,6 +5,8 @@ import io.rdma4j.softnic.device.PortView;
 import io.rdma4j.softnic.device.SoftDevice;
 import io.rdma4j.softnic.device.SoftNic;
 import io.rdma4j.softnic.network.SimulatedNetwork;
+import io.rdma4j.softnic.roce.RoceFamily;
+import io.rdma4j.softnic.roce.RoceTransport;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
@@ -57,10 +59,11 @@ class Ipv6Test {
 
     @BeforeEach
     void open() throws Exception {
-        SoftDevice device = new SoftDevice(
+        SoftDevice device = new SoftDevice(RoceFamily.ROCE,
                 NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()), true,
                 () -> new PortView(true, true, List.of(LOOPBACK)));
-        nic = new SoftNic(device, network.newNode(), CmSettings.defaults(1), new Random(1)::nextInt,
+        nic = new SoftNic(device, RoceTransport.on(network.newNode(), CmSettings.defaults(1)),
+                new Random(1)::nextInt,
                 network::nowNs, null);
         nic.start(LOOPBACK);
         context = new SoftDeviceContext(nic);

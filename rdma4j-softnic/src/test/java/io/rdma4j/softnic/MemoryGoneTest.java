@@ -1,9 +1,9 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.softnic.device.BackendChoice;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.Loopback;
 import io.rdma4j.softnic.options.NetworkBackend;
+import io.rdma4j.softnic.roce.BackendChoice;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;

@@ -4,6 +4,8 @@ import io.rdma4j.protocol.ibcm.CmSettings;
 import io.rdma4j.softnic.device.SoftDevice;
 import io.rdma4j.softnic.device.SoftNic;
 import io.rdma4j.softnic.network.SimulatedNetwork;
+import io.rdma4j.softnic.roce.RoceFamily;
+import io.rdma4j.softnic.roce.RoceTransport;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
@@ -64,10 +66,12 @@ class OwnPacketsTest {
     private QueuePair b;
 
     OwnPacketsTest() throws Exception {
-        SoftDevice device = new SoftDevice(NetworkInterface.getByInetAddress(ADDRESS));
-        SoftNic nic = new SoftNic(device, network.newNode(), CmSettings.defaults(1),
+        SoftDevice device = new SoftDevice(RoceFamily.ROCE,
+                NetworkInterface.getByInetAddress(ADDRESS));
+        SoftNic nic = new SoftNic(device,
+                RoceTransport.on(network.newNode(), CmSettings.defaults(1)),
                 new Random(1)::nextInt, network::nowNs, null);
-        nic.transport().skipNetwork(true);
+        ((RoceTransport) nic.transport()).skipNetwork(true);
         nic.start(ADDRESS);
         there = AddressHandleAttributes.to(Gid.of(ADDRESS), nic.gids().indexOf(Gid.of(ADDRESS)));
         SoftDeviceContext context = new SoftDeviceContext(nic);

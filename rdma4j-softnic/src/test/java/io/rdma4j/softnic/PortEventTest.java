@@ -5,6 +5,8 @@ import io.rdma4j.softnic.device.PortView;
 import io.rdma4j.softnic.device.SoftDevice;
 import io.rdma4j.softnic.device.SoftNic;
 import io.rdma4j.softnic.network.SimulatedNetwork;
+import io.rdma4j.softnic.roce.RoceFamily;
+import io.rdma4j.softnic.roce.RoceTransport;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.verbs.AsyncEvent;
@@ -36,10 +38,11 @@ class PortEventTest {
     private final List<String> news = new ArrayList<>();
 
     PortEventTest() throws Exception {
-        SoftDevice device = new SoftDevice(
+        SoftDevice device = new SoftDevice(RoceFamily.ROCE,
                 NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()), false,
                 () -> up(THIRD));
-        nic = new SoftNic(device, network.newNode(), CmSettings.defaults(1), new Random(1)::nextInt,
+        nic = new SoftNic(device, RoceTransport.on(network.newNode(), CmSettings.defaults(1)),
+                new Random(1)::nextInt,
                 network::nowNs, null);
         nic.start(null);
         context = SoftNic.contextOf(nic);

@@ -3,6 +3,7 @@ package io.rdma4j.softnic;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.DatagramParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.spi.CmDatagrams;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.CmLookup;
 import io.rdma4j.spi.CmLookupRequest;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.function.Consumer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -45,8 +47,12 @@ class ServiceLookupEventsTest {
 
         Lookup() throws Exception {}
 
+        private static CmDatagrams datagrams(Simulation.Node node) {
+            return Objects.requireNonNull(node.context.datagramServices());
+        }
+
         void listen(Consumer<CmLookupRequest> answer) throws RdmaException {
-            CmListener listener = simulation.b.context.datagramServices()
+            CmListener listener = datagrams(simulation.b)
                     .listen(new ListenRequest(PortSpace.UDP, QueuePairType.UD, SERVICE_PORT, null,
                             null, null, 1),
                             (via, request, local, peer, privateData) -> answer.accept(request));
@@ -54,7 +60,7 @@ class ServiceLookupEventsTest {
         }
 
         void run() throws RdmaException {
-            CmLookup asking = simulation.a.context.datagramServices().lookUp(new ConnectRequest(
+            CmLookup asking = datagrams(simulation.a).lookUp(new ConnectRequest(
                     PortSpace.UDP, QueuePairType.UD,
                     new InetSocketAddress(simulation.a.address, 4000), null,
                     new InetSocketAddress(simulation.b.address, SERVICE_PORT),

@@ -5,6 +5,8 @@ import io.rdma4j.softnic.device.SoftDevice;
 import io.rdma4j.softnic.device.SoftNic;
 import io.rdma4j.softnic.memory.FileFlusher;
 import io.rdma4j.softnic.network.SimulatedNetwork;
+import io.rdma4j.softnic.roce.RoceFamily;
+import io.rdma4j.softnic.roce.RoceTransport;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -48,9 +50,10 @@ final class Simulation {
 
         Node(int number, Random random) throws Exception {
             address = InetAddress.getByAddress(new byte[]{127, 0, 0, (byte) number});
-            SoftDevice device = new SoftDevice(
+            SoftDevice device = new SoftDevice(RoceFamily.ROCE,
                     NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()));
-            nic = new SoftNic(device, network.newNode(), CmSettings.defaults(number),
+            nic = new SoftNic(device,
+                    RoceTransport.on(network.newNode(), CmSettings.defaults(number)),
                     random::nextInt,
                     network::nowNs, null, new FileFlusher(disk::add));
             nic.start(address);

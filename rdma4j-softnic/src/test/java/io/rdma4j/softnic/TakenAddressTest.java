@@ -6,6 +6,8 @@ import io.rdma4j.softnic.device.SoftDevice;
 import io.rdma4j.softnic.device.SoftNic;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.SimulatedNetwork;
+import io.rdma4j.softnic.roce.RoceFamily;
+import io.rdma4j.softnic.roce.RoceTransport;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Errno;
@@ -35,11 +37,12 @@ class TakenAddressTest {
 
     TakenAddressTest() throws Exception {
         address = InetAddress.ofLiteral("192.0.2.1");
-        device = new SoftDevice(
+        device = new SoftDevice(RoceFamily.ROCE,
                 NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()), false,
                 () -> new PortView(true, true, List.of(address)));
         other.open(address);
-        SoftNic nic = new SoftNic(device, network.newNode(), CmSettings.defaults(1),
+        SoftNic nic = new SoftNic(device,
+                RoceTransport.on(network.newNode(), CmSettings.defaults(1)),
                 new Random(1)::nextInt,
                 network::nowNs, null);
         nic.start(null);

@@ -1,10 +1,7 @@
 package io.rdma4j.softnic.device;
 
-import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.engine.EngineDriver;
-import io.rdma4j.softnic.network.DatagramNetwork;
-import io.rdma4j.softnic.network.PacketPort;
-import io.rdma4j.softnic.network.PortHolder;
+import io.rdma4j.softnic.verbs.Transport;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
@@ -24,15 +21,15 @@ public final class NicAddresses {
     private static final int LAST_LOOPBACK = 254;
 
     private final SoftDevice device;
-    private final DatagramNetwork network;
+    private final Transport transport;
     private final EngineDriver driver;
     private final List<Gid> gids = new CopyOnWriteArrayList<>();
     /** Addresses that another process held when this was opened. */
     private final List<InetAddress> wanting = new ArrayList<>();
 
-    NicAddresses(SoftDevice device, DatagramNetwork network, EngineDriver driver) {
+    NicAddresses(SoftDevice device, Transport transport, EngineDriver driver) {
         this.device = device;
-        this.network = network;
+        this.transport = transport;
         this.driver = driver;
     }
 
@@ -66,7 +63,7 @@ public final class NicAddresses {
                 }
             }
         } catch (RdmaException e) {
-            network.close();
+            transport.close();
             throw e;
         }
     }
@@ -77,7 +74,7 @@ public final class NicAddresses {
                 gids.add(Gid.ZERO);
             }
             try {
-                gids.add(network.open(address).local());
+                gids.add(transport.hold(address));
             } catch (RdmaException e) {
                 if (e.errno() == Errno.EADDRINUSE) {
                     gids.add(Gid.of(address));
@@ -88,7 +85,7 @@ public final class NicAddresses {
                 // An IPv6 address that the system is still trying out cannot be used yet.
             }
         }
-        if (network.ports().isEmpty() && wanting.isEmpty()) {
+        if (gids.stream().allMatch(Gid::isZero)) {
             throw new RdmaException(Errno.EADDRNOTAVAIL, "open device",
                     device.name() + " has no address that can be used");
         }
@@ -108,7 +105,7 @@ public final class NicAddresses {
         while (!wanting.isEmpty()) {
             InetAddress next = wanting.getFirst();
             try {
-                network.open(next);
+                transport.hold(next);
             } catch (RdmaException e) {
                 throw e.errno() == Errno.EADDRINUSE ? inUse(asked, next, e) : e;
             }
@@ -120,9 +117,7 @@ public final class NicAddresses {
     /** {@return the refusal of what was asked for, because of an address that somebody else has} */
     private RdmaException inUse(@Nullable InetAddress asked, InetAddress taken,
             RdmaException cause) {
-        String port = cause.detail() + " by " + PortHolder.of(taken, Path.UDP_PORT)
-                + ", which does not share it: processes of one user on Linux do, with native access"
-                + " and this version of rdma4j";
+        String port = cause.detail() + " by " + transport.holder(taken);
         String wanted = device.isLoopback() || taken.equals(asked) ? ""
                 : (asked == null ? device.name() : asked.getHostAddress()) + " cannot be used: ";
         return new RdmaException(Errno.EADDRINUSE, cause.operation(), wanted + port
@@ -152,7 +147,7 @@ public final class NicAddresses {
     private boolean isOpen(InetAddress address) {
         Gid gid = Gid.of(address);
         boolean[] isOpen = {false};
-        driver.run(nowNs -> isOpen[0] = network.port(gid) != null);
+        driver.run(nowNs -> isOpen[0] = transport.holds(gid));
         return isOpen[0];
     }
 
@@ -225,11 +220,11 @@ public final class NicAddresses {
     }
 
     private void take(InetAddress address) throws RdmaException {
-        PacketPort port = network.open(address);
+        Gid held = transport.hold(address);
         if (address instanceof Inet6Address) {
-            gids.set(0, port.local());
+            gids.set(0, held);
         } else {
-            gids.add(port.local());
+            gids.add(held);
         }
         lookAgain();
     }
@@ -257,7 +252,7 @@ public final class NicAddresses {
             if (!gid.isZero() && !present.contains(gid)) {
                 gids.set(i, Gid.ZERO);
                 wanting.removeIf(address -> Gid.of(address).equals(gid));
-                driver.run(nowNs -> network.leave(gid));
+                driver.run(nowNs -> transport.release(gid));
                 lost.add(gid.address());
             }
         }
@@ -270,17 +265,13 @@ public final class NicAddresses {
     /** The interface is gone: nothing is held any more. */
     synchronized void closeAll() {
         wanting.clear();
-        driver.run(nowNs -> {
-            for (PacketPort port : List.copyOf(network.ports())) {
-                network.leave(port.local());
-            }
-        });
+        driver.run(nowNs -> transport.releaseAll());
         gids.replaceAll(gid -> Gid.ZERO);
     }
 
     private boolean add(InetAddress address) {
         try {
-            Gid gid = network.open(address).local();
+            Gid gid = transport.hold(address);
             int place = place(address);
             if (place < gids.size()) {
                 gids.set(place, gid);

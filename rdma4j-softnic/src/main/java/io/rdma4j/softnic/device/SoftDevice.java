@@ -24,20 +24,19 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.function.Supplier;
 
-/**
- * A software RoCE device on a network interface, named {@code roce_} and the interface's name.
- */
+/** A software device of a family on a network interface, named after both. */
 public final class SoftDevice implements CmDevice, SoftwareDevice {
     /** The longest headers around payload, as Linux counts them. */
     private static final int HEADERS = 80;
     private static final long LOCAL_GUID = 0x7264_6d61_346a_0000L; // "rdma4j"
 
+    private final DeviceFamily family;
     private final NetworkInterface networkInterface;
     private final boolean isLoopback;
     private final Supplier<PortView> now;
 
-    public SoftDevice(NetworkInterface networkInterface) {
-        this(networkInterface, isLoopback(networkInterface),
+    public SoftDevice(DeviceFamily family, NetworkInterface networkInterface) {
+        this(family, networkInterface, isLoopback(networkInterface),
                 () -> look(networkInterface.getName()));
     }
 
@@ -45,8 +44,9 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
      * @param isLoopback whether the interface is the machine's loopback
      * @param now how the interface looks at the moment
      */
-    public SoftDevice(NetworkInterface networkInterface, boolean isLoopback,
+    public SoftDevice(DeviceFamily family, NetworkInterface networkInterface, boolean isLoopback,
             Supplier<PortView> now) {
+        this.family = family;
         this.networkInterface = networkInterface;
         this.isLoopback = isLoopback;
         this.now = now;
@@ -54,7 +54,7 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
 
     @Override
     public String name() {
-        return "roce_" + networkInterface.getName();
+        return family.prefix() + networkInterface.getName();
     }
 
     @Override
@@ -82,14 +82,19 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
         }
     }
 
+    /** {@return which devices it is one of} */
+    DeviceFamily family() {
+        return family;
+    }
+
     @Override
     public NodeType nodeType() {
-        return NodeType.CHANNEL_ADAPTER;
+        return family.nodeType();
     }
 
     @Override
     public TransportType transport() {
-        return TransportType.INFINIBAND;
+        return family.transport();
     }
 
     @Override
@@ -110,7 +115,7 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
 
     @Override
     public PortAuthority portAuthority() {
-        return ServicePortAuthority.AUTHORITY;
+        return family.portAuthority();
     }
 
     /** {@return whether an address is one that the interface has at this moment} */

@@ -1,25 +1,21 @@
 package io.rdma4j.softnic.device;
 
-import io.rdma4j.protocol.ibcm.CmSettings;
-import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.protocol.work.Path;
-import io.rdma4j.softnic.connect.ConnectServices;
 import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.memory.FileFlusher;
 import io.rdma4j.softnic.memory.MemoryTable;
-import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.observe.jfr.FlightEvents;
 import io.rdma4j.softnic.options.DeviceOptions;
-import io.rdma4j.softnic.options.Loopback;
-import io.rdma4j.softnic.roce.RoceTransport;
 import io.rdma4j.softnic.verbs.ChildCounts;
 import io.rdma4j.softnic.verbs.Limits;
 import io.rdma4j.softnic.verbs.NicServices;
 import io.rdma4j.softnic.verbs.PortServices;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.softnic.verbs.SoftQueuePair;
+import io.rdma4j.softnic.verbs.Transport;
+import io.rdma4j.softnic.verbs.TransportHost;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventType;
@@ -31,24 +27,20 @@ import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
-import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 
-/**
- * An open device of this process, shared by all its contexts: the network with its sockets, the engine, the
- * tables.
- */
+/** An open device of this process, shared by all its contexts: the transport, the engine, the tables. */
 public final class SoftNic
         implements
             NicServices,
-            ConnectServices,
+            TransportHost,
             PortMonitor.Watched {
     private static final OpenDevices OPEN = new OpenDevices();
 
@@ -58,11 +50,10 @@ public final class SoftNic
     }
 
     private final SoftDevice device;
-    private final DatagramNetwork network;
+    private final IntSupplier random;
+    private final Transport transport;
     private final EngineDriver driver;
-    private final IbConnectionManager connectionManager;
     private final MemoryTable memory;
-    private final RoceTransport transport;
     private final ChildCounts totals = new ChildCounts();
     private final List<SoftDeviceContext> openContexts = new CopyOnWriteArrayList<>();
     private long deviceMemoryLeft = Limits.DEVICE_MEMORY;
@@ -80,45 +71,40 @@ public final class SoftNic
     private volatile int contexts;
 
     /**
+     * @param transport makes what carries the work of queue pairs
      * @param random numbers that others cannot guess
      * @param clock nanoseconds that never go back
      * @param threadName of the background thread; null for none, then somebody has to poll
      */
-    public SoftNic(SoftDevice device, DatagramNetwork network, CmSettings settings,
-            IntSupplier random, LongSupplier clock,
-            @Nullable String threadName) {
-        this(device, network, settings, random, clock, threadName,
+    public SoftNic(SoftDevice device, Function<TransportHost, Transport> transport,
+            IntSupplier random, LongSupplier clock, @Nullable String threadName) {
+        this(device, transport, random, clock, threadName,
                 FileFlusher.inThread("rdma4j-flush-" + device.name()));
     }
 
     /** As above, with mapped memory written to its files by somebody else. */
-    public SoftNic(SoftDevice device, DatagramNetwork network, CmSettings settings,
-            IntSupplier random, LongSupplier clock,
-            @Nullable String threadName, FileFlusher flusher) {
+    // The transport asks it for nothing before it is started.
+    @SuppressWarnings("this-escape")
+    public SoftNic(SoftDevice device, Function<TransportHost, Transport> transport,
+            IntSupplier random, LongSupplier clock, @Nullable String threadName,
+            FileFlusher flusher) {
         this.device = device;
         this.flusher = flusher;
-        this.network = network;
-        connectionManager = new IbConnectionManager(settings, random, device::activeMtu);
+        this.random = random;
         memory = new MemoryTable(random);
-        transport = new RoceTransport(network, connectionManager, random, this::path, totals);
-        driver = new EngineDriver(transport.engine(), clock, threadName, this::onFatal);
-        addresses = new NicAddresses(device, network, driver);
+        this.transport = transport.apply(this);
+        driver = new EngineDriver(this.transport.engine(), clock, threadName, this::onFatal);
+        addresses = new NicAddresses(device, this.transport, driver);
         port = new SoftPort(device, addresses);
     }
 
     private static SoftNic create(SoftDevice device, DeviceOptions wanted) throws RdmaException {
-        SoftNicOptions options = SoftNicOptions.ofSystem().with(wanted);
-        BackendChoice choice = BackendChoice.of(options.device().backend());
-        SoftNic nic = new SoftNic(device, options.newNetwork(device, choice),
-                options.patience(CmSettings.defaults(device.nodeGuid())), new SecureNumbers(),
+        DeviceFamily.Opening opening = device.family().open(device.networkInterface(),
+                device.nodeGuid(), SoftNicOptions.ofSystem().with(wanted));
+        SoftNic nic = new SoftNic(device, opening.transport(), new SecureNumbers(),
                 System::nanoTime, "rdma4j-" + device.name());
-        Loopback loopback = options.loopback();
-        if (loopback == Loopback.AUTO && nic.network.sharedMemory() == null) {
-            loopback = Loopback.DIRECT;
-        }
-        nic.transport.skipNetwork(loopback == Loopback.AUTO || loopback == Loopback.DIRECT);
-        nic.options = options.device().withBackend(choice.kind()).withLoopback(loopback);
-        nic.details = details(choice, loopback);
+        nic.options = opening.options();
+        nic.details = opening.details();
         return nic;
     }
 
@@ -197,10 +183,10 @@ public final class SoftNic
     /** Ends connections, threads and sockets. The device must not be used any more. */
     public void shutDown() {
         PortMonitor.OF_PROCESS.forget(this);
-        driver.run(connectionManager::closeAll);
+        driver.run(transport::endConnections);
         driver.close();
         // As the owner: who still polls finds no socket any more.
-        driver.run(nowNs -> network.close());
+        driver.run(nowNs -> transport.close());
     }
 
     /** Opens the sockets and begins to work. */
@@ -236,11 +222,6 @@ public final class SoftNic
         return driver.engine();
     }
 
-    @Override
-    public IbConnectionManager connectionManager() {
-        return connectionManager;
-    }
-
     /** {@return how it was opened} */
     DeviceOptions options() {
         return options;
@@ -249,18 +230,6 @@ public final class SoftNic
     @Override
     public Map<String, String> details() {
         return details;
-    }
-
-    private static Map<String, String> details(BackendChoice choice, Loopback loopback) {
-        Map<String, String> details = new LinkedHashMap<>();
-        details.put("network back-end", choice.toString());
-        details.put("loopback", loopback.text() + switch (loopback) {
-            case AUTO -> " (direct within the process, shared memory between processes)";
-            case DIRECT -> " (direct within the process, network between processes)";
-            case SHARED -> " (shared memory within the process and between processes)";
-            case NETWORK -> " (network within the process and between processes)";
-        });
-        return Collections.unmodifiableMap(details);
     }
 
     /** {@return how many contexts share it} */
@@ -288,7 +257,13 @@ public final class SoftNic
         return totals;
     }
 
-    private Path path(AddressHandleAttributes attributes) {
+    @Override
+    public IntSupplier random() {
+        return random;
+    }
+
+    @Override
+    public Path path(AddressHandleAttributes attributes) {
         return port.path(attributes);
     }
 
@@ -298,23 +273,8 @@ public final class SoftNic
     }
 
     @Override
-    public RoceTransport transport() {
+    public Transport transport() {
         return transport;
-    }
-
-    @Override
-    public ConnectServices connectServices() {
-        return this;
-    }
-
-    @Override
-    public void steer(int service) throws RdmaException {
-        network.sharing().listen(service);
-    }
-
-    @Override
-    public void stopSteering(int service) {
-        network.sharing().stopListening(service);
     }
 
     @Override
@@ -330,11 +290,6 @@ public final class SoftNic
     @Override
     public void forget(CmContext.Watcher watcher) {
         watchers.remove(watcher);
-    }
-
-    /** {@return the network it is on} */
-    public DatagramNetwork network() {
-        return network;
     }
 
     @Override

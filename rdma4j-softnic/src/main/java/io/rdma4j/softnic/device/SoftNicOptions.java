@@ -1,9 +1,5 @@
 package io.rdma4j.softnic.device;
 
-import io.rdma4j.protocol.ibcm.CmSettings;
-import io.rdma4j.softnic.network.CapturingNetwork;
-import io.rdma4j.softnic.network.DatagramNetwork;
-import io.rdma4j.softnic.network.ImpairedNetwork;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.Impairment;
 import io.rdma4j.softnic.options.Loopback;
@@ -120,7 +116,7 @@ public record SoftNicOptions(DeviceOptions device, @Nullable Integer responseTim
     }
 
     /** {@return how packets travel that stay on this machine: {@link Loopback#NETWORK} if nothing is said and they are to be seen} */
-    Loopback loopback() {
+    public Loopback loopback() {
         boolean isWatched = device.capture() != null || !device.impairment().isNone();
         return device.loopback() == Loopback.AUTO && isWatched
                 ? Loopback.NETWORK
@@ -131,21 +127,5 @@ public record SoftNicOptions(DeviceOptions device, @Nullable Integer responseTim
         return new RdmaException(Errno.EBUSY, OPERATION, name + " is open in this process with "
                 + present + ", so it cannot be opened with " + wanted
                 + "; close its other contexts first, or ask for the same");
-    }
-
-    DatagramNetwork newNetwork(SoftDevice on, BackendChoice choice) throws RdmaException {
-        DatagramNetwork network = choice.open(on.networkInterface(), loopback());
-        Path file = device.capture();
-        if (file != null) {
-            network = CapturingNetwork.open(network, file);
-        }
-        return device.impairment().isNone() ? network
-                : new ImpairedNetwork(network, device.impairment());
-    }
-
-    CmSettings patience(CmSettings defaults) {
-        return defaults.withPatience(
-                responseTimeout == null ? defaults.responseTimeout() : responseTimeout,
-                maxRetries == null ? defaults.maxRetries() : maxRetries);
     }
 }

@@ -1,9 +1,8 @@
 /**
- * The software devices of this machine: what there is, how it is opened, and what an open one consists of.
+ * The software devices of any transport: what one is, how it is opened, and what an open one consists of.
  *
- * <p>{@link io.rdma4j.softnic.device.SoftProvider} lists devices, one for each network interface; an open one runs as one
- * {@link io.rdma4j.softnic.device.SoftNic}, which its contexts share. The top of this module: it puts the other
- * packages together, and none of them knows it.
+ * <p>A {@link io.rdma4j.softnic.device.DeviceFamily} says what is not the same for all transports; an open device runs as one
+ * {@link io.rdma4j.softnic.device.SoftNic}, which its contexts share. Knows no transport.
  */
 @NullMarked
 package io.rdma4j.softnic.device;

@@ -1,55 +1,107 @@
 package io.rdma4j.softnic.roce;
 
+import io.rdma4j.protocol.ibcm.CmSettings;
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
+import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.engine.Engine;
+import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.engine.QueuePairQueues;
+import io.rdma4j.softnic.ibcm.IbConnections;
+import io.rdma4j.softnic.ibcm.IbServices;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PacketHandler;
-import io.rdma4j.softnic.verbs.ChildCounts;
+import io.rdma4j.softnic.network.PacketPort;
+import io.rdma4j.softnic.network.PortHolder;
+import io.rdma4j.softnic.verbs.ConnectionServices;
 import io.rdma4j.softnic.verbs.Limits;
 import io.rdma4j.softnic.verbs.ObjectKind;
 import io.rdma4j.softnic.verbs.Transport;
-import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.softnic.verbs.TransportHost;
+import io.rdma4j.spi.InfinibandTransitions;
+import io.rdma4j.spi.QueuePairTransitions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.GidType;
+import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendOpcode;
 
+import java.net.InetAddress;
 import java.util.EnumMap;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.function.IntSupplier;
 
-/** RoCE on a datagram network, whose groups are those of the system. For the engine's owner. */
+/**
+ * RoCE on a datagram network, whose groups are those of the system, with the IB connection manager. For the engine's owner,
+ * where nothing else is said.
+ */
 public final class RoceTransport implements Transport {
     private static final Map<QueuePairType, Set<SendOpcode>> OPERATIONS = operations();
 
     private final DatagramNetwork network;
-    private final ChildCounts totals;
+    private final TransportHost host;
+    private final IbConnectionManager connectionManager;
+    private final ConnectionServices connections;
     private final MulticastGroups groups = new MulticastGroups();
     private final RoceLink link;
 
-    /**
-     * @param random numbers that others cannot guess, for the engine's queue pairs
-     * @param paths how packets travel by an address vector
-     * @param totals all objects of the device
-     */
-    public RoceTransport(DatagramNetwork network, IbConnectionManager connectionManager,
-            IntSupplier random, Function<AddressHandleAttributes, Path> paths,
-            ChildCounts totals) {
+    /** @param host the device that is being put together, whose driver there is not yet */
+    public RoceTransport(DatagramNetwork network, CmSettings settings, TransportHost host) {
         this.network = network;
-        this.totals = totals;
-        link = new RoceLink(network, connectionManager, groups, random, paths);
+        this.host = host;
+        connectionManager = new IbConnectionManager(settings, host.random(), host::activeMtu);
+        connections = new IbConnections(new Services());
+        link = new RoceLink(network, connectionManager, groups, host.random(), host::path);
     }
 
-    /** {@return the engine whose queue pairs send and receive by it} */
+    /** {@return what makes a transport on a network} */
+    public static Function<TransportHost, Transport> on(DatagramNetwork network,
+            CmSettings settings) {
+        return host -> new RoceTransport(network, settings, host);
+    }
+
+    /** What connections see of the device. */
+    private final class Services implements IbServices {
+        @Override
+        public EngineDriver driver() {
+            return host.driver();
+        }
+
+        @Override
+        public IbConnectionManager connectionManager() {
+            return connectionManager;
+        }
+
+        @Override
+        public void steer(int service) throws RdmaException {
+            network.sharing().listen(service);
+        }
+
+        @Override
+        public void stopSteering(int service) {
+            network.sharing().stopListening(service);
+        }
+
+        @Override
+        public List<Gid> gids() {
+            return host.gids();
+        }
+
+        @Override
+        public Mtu activeMtu() {
+            return host.activeMtu();
+        }
+    }
+
+    @Override
     public Engine engine() {
         return link.engine();
     }
@@ -63,6 +115,69 @@ public final class RoceTransport implements Transport {
     public void skipNetwork(boolean isSkipped) {
         link.skipNetwork(isSkipped);
     }
+
+    @Override
+    public ConnectionServices connections() {
+        return connections;
+    }
+
+    @Override
+    public QueuePairTransitions transitions() {
+        return InfinibandTransitions.INSTANCE;
+    }
+
+    @Override
+    public GidType gidType() {
+        return GidType.ROCE_V2;
+    }
+
+    @Override
+    public List<Integer> partitionKeys() {
+        return List.of(OutgoingPacket.DEFAULT_PKEY);
+    }
+
+    @Override
+    public void endConnections(long nowNs) {
+        connectionManager.closeAll(nowNs);
+    }
+
+    @Override
+    public void close() {
+        network.close();
+    }
+
+    // ---------------------------------------------------------------- addresses
+
+    @Override
+    public Gid hold(InetAddress address) throws RdmaException {
+        return network.open(address).local();
+    }
+
+    @Override
+    public String holder(InetAddress taken) {
+        return PortHolder.of(taken, Path.UDP_PORT)
+                + ", which does not share it: processes of one user on Linux do, with native access"
+                + " and this version of rdma4j";
+    }
+
+    @Override
+    public boolean holds(Gid address) {
+        return network.port(address) != null;
+    }
+
+    @Override
+    public void release(Gid address) {
+        network.leave(address);
+    }
+
+    @Override
+    public void releaseAll() {
+        for (PacketPort port : List.copyOf(network.ports())) {
+            network.leave(port.local());
+        }
+    }
+
+    // ---------------------------------------------------------------- queue pairs
 
     private static Map<QueuePairType, Set<SendOpcode>> operations() {
         Map<QueuePairType, Set<SendOpcode>> operations = new EnumMap<>(QueuePairType.class);
@@ -119,9 +234,9 @@ public final class RoceTransport implements Transport {
                             + " max_mcast_qp_attach is " + Limits.GROUP_MEMBERS);
         }
         if (network.port(group) == null) {
-            totals.requireRoom(ObjectKind.MULTICAST_GROUP, Limits.GROUPS, "max_mcast_grp");
+            host.totals().requireRoom(ObjectKind.MULTICAST_GROUP, Limits.GROUPS, "max_mcast_grp");
             network.join(group);
-            totals.add(ObjectKind.MULTICAST_GROUP);
+            host.totals().add(ObjectKind.MULTICAST_GROUP);
         }
         groups.join(group, (RoceQueuePair) queuePair, blocksMulticastLoopback);
     }
@@ -130,7 +245,7 @@ public final class RoceTransport implements Transport {
     public void leave(Gid group, EngineQueuePair queuePair) {
         if (groups.leave(group, (RoceQueuePair) queuePair)) {
             network.leave(group);
-            totals.remove(ObjectKind.MULTICAST_GROUP);
+            host.totals().remove(ObjectKind.MULTICAST_GROUP);
         }
     }
 }

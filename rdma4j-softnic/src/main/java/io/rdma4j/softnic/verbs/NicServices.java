@@ -1,6 +1,5 @@
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.softnic.connect.ConnectServices;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.memory.FileFlusher;
 import io.rdma4j.softnic.memory.MemoryTable;
@@ -25,9 +24,6 @@ public interface NicServices extends CompletionRing.Clock {
 
     /** {@return what carries the work of queue pairs} */
     Transport transport();
-
-    /** {@return what connections are made by} */
-    ConnectServices connectServices();
 
     /** {@return what keys stand for} */
     MemoryTable memory();

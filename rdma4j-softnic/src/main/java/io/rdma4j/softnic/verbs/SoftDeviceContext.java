@@ -5,16 +5,11 @@ import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.event.EventQueue;
 import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.protocol.roce.wire.GlobalRouteHeader;
-import io.rdma4j.protocol.roce.wire.OutgoingPacket;
-import io.rdma4j.softnic.connect.SoftConnections;
-import io.rdma4j.softnic.connect.SoftDatagrams;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmDatagrams;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectRequest;
-import io.rdma4j.spi.InfinibandBringUp;
-import io.rdma4j.spi.IpGids;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -33,7 +28,6 @@ import io.rdma4j.verbs.ExtendedCompletionQueue;
 import io.rdma4j.verbs.ExtendedDeviceAttributes;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidEntry;
-import io.rdma4j.verbs.GidType;
 import io.rdma4j.verbs.LinkLayer;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.PhysicalState;
@@ -58,6 +52,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
 
 /** An open device. */
 public final class SoftDeviceContext implements CmContext {
@@ -166,7 +161,7 @@ public final class SoftDeviceContext implements CmContext {
             throw new RdmaException(Errno.ENODATA, "query GID",
                     "entry " + index + " of the table is empty");
         }
-        return new GidEntry(gid, index, port, GidType.ROCE_V2, nic.device().index());
+        return new GidEntry(gid, index, port, nic.transport().gidType(), nic.device().index());
     }
 
     @Override
@@ -183,19 +178,23 @@ public final class SoftDeviceContext implements CmContext {
     @Override
     public int queryPkey(int port, int index) throws RdmaException {
         checkPort("query P_Key", port);
-        Limits.checkRange("query P_Key", "the index", index, 0, 0);
-        return OutgoingPacket.DEFAULT_PKEY;
+        List<Integer> keys = nic.transport().partitionKeys();
+        Limits.checkRange("query P_Key", "the index", index, 0, keys.size() - 1);
+        return keys.get(index);
     }
 
     @Override
     public int pkeyIndex(int port, int pkey) throws RdmaException {
         checkPort("find P_Key", port);
-        if (pkey != OutgoingPacket.DEFAULT_PKEY) {
-            throw new RdmaException(Errno.ENOENT, "find P_Key",
-                    String.format("0x%04x is not in the table; 0x%04x is", pkey,
-                            OutgoingPacket.DEFAULT_PKEY));
+        List<Integer> keys = nic.transport().partitionKeys();
+        int index = keys.indexOf(pkey);
+        if (index < 0) {
+            String present = keys.stream().map(key -> String.format("0x%04x is", key))
+                    .collect(Collectors.joining(", "));
+            throw new RdmaException(Errno.ENOENT, "find P_Key", String.format(
+                    "0x%04x is not in the table%s", pkey, keys.isEmpty() ? "" : "; " + present));
         }
-        return 0;
+        return index;
     }
 
     private void checkPort(String operation, int port) throws RdmaException {
@@ -374,7 +373,7 @@ public final class SoftDeviceContext implements CmContext {
 
     @Override
     public PrivateDataLimits privateDataLimits() {
-        return SoftConnections.PRIVATE_DATA;
+        return nic.transport().connections().privateDataLimits();
     }
 
     @Override
@@ -384,31 +383,31 @@ public final class SoftDeviceContext implements CmContext {
 
     @Override
     public void checkRoute(InetAddress local, InetAddress destination) throws RdmaException {
-        IpGids.checkRoute(this, local, PORT);
+        nic.transport().connections().checkRoute(this, local, destination);
     }
 
     @Override
     public QueuePairBringUp bringUp(InetAddress local) {
-        return InfinibandBringUp.unconnected(PORT);
+        return nic.transport().connections().bringUp(local);
     }
 
     @Override
     public CmListener listen(ListenRequest request, CmListener.Handler handler)
             throws RdmaException {
         checkOpen();
-        return SoftConnections.listen(this, nic.connectServices(), request, handler);
+        return nic.transport().connections().listen(this, request, handler);
     }
 
     @Override
     public CmConnection connect(ConnectRequest request, CmConnection.Handler handler)
             throws RdmaException {
         checkOpen();
-        return SoftConnections.connect(nic.connectServices(), request, handler);
+        return nic.transport().connections().connect(request, handler);
     }
 
     @Override
-    public CmDatagrams datagramServices() {
-        return new SoftDatagrams(this, nic.connectServices(), PORT);
+    public @Nullable CmDatagrams datagramServices() {
+        return nic.transport().connections().datagrams(this);
     }
 
     @Override

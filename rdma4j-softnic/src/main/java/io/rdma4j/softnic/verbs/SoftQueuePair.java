@@ -8,7 +8,6 @@ import io.rdma4j.softnic.engine.QueuePairQueues;
 import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.queue.ReceiveRing;
 import io.rdma4j.softnic.queue.SendRing;
-import io.rdma4j.spi.InfinibandTransitions;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Counter;
@@ -184,7 +183,8 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     public void modify(QueuePairAttributes attributes) throws RdmaException {
         driver.call(nowNs -> {
             checkOpen();
-            QueuePairState next = InfinibandTransitions.INSTANCE.check(type(), state, attributes);
+            QueuePairState next = domain.nic().transport().transitions().check(type(), state,
+                    attributes);
             ModifyChecks.check(domain.owner(), attributes);
             if (next == QueuePairState.RESET) {
                 known = new QueuePairAttributes();

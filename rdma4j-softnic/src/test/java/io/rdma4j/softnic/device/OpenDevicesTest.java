@@ -2,6 +2,8 @@ package io.rdma4j.softnic.device;
 
 import io.rdma4j.protocol.ibcm.CmSettings;
 import io.rdma4j.softnic.network.SimulatedNetwork;
+import io.rdma4j.softnic.roce.RoceFamily;
+import io.rdma4j.softnic.roce.RoceTransport;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.Test;
@@ -27,10 +29,10 @@ class OpenDevicesTest {
 
     private SoftNic nic() {
         try {
-            SoftDevice device = new SoftDevice(
+            SoftDevice device = new SoftDevice(RoceFamily.ROCE,
                     NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()), true,
                     () -> new PortView(true, true, List.of(InetAddress.getLoopbackAddress())));
-            return new SoftNic(device, network.newNode(), CmSettings.defaults(1),
+            return new SoftNic(device, RoceTransport.on(network.newNode(), CmSettings.defaults(1)),
                     new Random(1)::nextInt, network::nowNs, null);
         } catch (Exception e) {
             throw new AssertionError(e);

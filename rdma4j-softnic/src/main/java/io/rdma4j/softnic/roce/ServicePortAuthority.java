@@ -1,6 +1,7 @@
-package io.rdma4j.softnic.device;
+package io.rdma4j.softnic.roce;
 
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.softnic.device.SoftNicOptions;
 import io.rdma4j.softnic.network.linux.LinuxNetwork;
 import io.rdma4j.softnic.options.NetworkBackend;
 import io.rdma4j.spi.PortAuthority;
@@ -9,7 +10,7 @@ import io.rdma4j.verbs.RdmaException;
 
 import java.net.InetSocketAddress;
 
-/** The service ports of software devices: each is one process's, of those that share the machine's addresses. */
+/** The service ports of RoCE devices: each is one process's, of those that share the machine's addresses. */
 final class ServicePortAuthority implements PortAuthority {
     static final PortAuthority AUTHORITY = new ServicePortAuthority();
 

@@ -1,5 +1,8 @@
-package io.rdma4j.softnic.device;
+package io.rdma4j.softnic.provider;
 
+import io.rdma4j.softnic.device.DeviceFamily;
+import io.rdma4j.softnic.device.SoftDevice;
+import io.rdma4j.softnic.roce.RoceFamily;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaProvider;
 
@@ -9,8 +12,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** A RoCE device for each network interface that is up and has an address. */
+/** A device of each family for each network interface that is up and has an address. */
 public final class SoftProvider implements RdmaProvider {
+    private static final List<DeviceFamily> FAMILIES = List.of(RoceFamily.ROCE);
+
     /** Called by {@link java.util.ServiceLoader}. */
     public SoftProvider() {}
 
@@ -21,7 +26,7 @@ public final class SoftProvider implements RdmaProvider {
             for (NetworkInterface each : Collections
                     .list(NetworkInterface.getNetworkInterfaces())) {
                 if (each.isUp() && each.getInetAddresses().hasMoreElements()) {
-                    devices.add(new SoftDevice(each));
+                    FAMILIES.forEach(family -> devices.add(new SoftDevice(family, each)));
                 }
             }
         } catch (SocketException e) {

@@ -1,4 +1,4 @@
-package io.rdma4j.softnic.connect;
+package io.rdma4j.softnic.ibcm;
 
 import io.rdma4j.protocol.ibcm.ListenSpec;
 import io.rdma4j.spi.CmListener;
@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A listener, and that requests for its service are sent to this process, among those that share the address. */
 final class SteeredListener implements CmListener {
-    private final ConnectServices nic;
+    private final IbServices nic;
     private final int service;
     private final CmListener listener;
     private final AtomicBoolean isClosed = new AtomicBoolean();
@@ -18,14 +18,14 @@ final class SteeredListener implements CmListener {
         CmListener listen() throws RdmaException;
     }
 
-    private SteeredListener(ConnectServices nic, int service, CmListener listener) {
+    private SteeredListener(IbServices nic, int service, CmListener listener) {
         this.nic = nic;
         this.service = service;
         this.listener = listener;
     }
 
     /** {@return a listener that requests reach} */
-    static CmListener start(ConnectServices nic, ListenSpec offer, Start start)
+    static CmListener start(IbServices nic, ListenSpec offer, Start start)
             throws RdmaException {
         int service = offer.space().code() << Short.SIZE | offer.port();
         nic.steer(service);

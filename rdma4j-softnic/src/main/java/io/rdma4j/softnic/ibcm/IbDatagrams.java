@@ -1,4 +1,4 @@
-package io.rdma4j.softnic.connect;
+package io.rdma4j.softnic.ibcm;
 
 import io.rdma4j.connection.DatagramParameters;
 import io.rdma4j.connection.PrivateDataLimits;
@@ -31,16 +31,16 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
 /** The datagram services and multicast groups of an open device, each call made as the engine's owner. */
-public final class SoftDatagrams implements CmDatagrams {
+public final class IbDatagrams implements CmDatagrams {
     /** Of the messages SIDR_REQ and SIDR_REP, less the header in front. IBTA 12.11, A11. */
     private static final PrivateDataLimits PRIVATE_DATA = new PrivateDataLimits(180, 136, 136);
 
     private final CmContext context;
-    private final ConnectServices nic;
+    private final IbServices nic;
     private final int port;
 
     /** @param port the port of the device */
-    public SoftDatagrams(CmContext context, ConnectServices nic, int port) {
+    public IbDatagrams(CmContext context, IbServices nic, int port) {
         this.context = context;
         this.nic = nic;
         this.port = port;
@@ -66,7 +66,7 @@ public final class SoftDatagrams implements CmDatagrams {
     @Override
     public CmListener listen(ListenRequest call, CmLookupRequest.Handler handler)
             throws RdmaException {
-        ListenSpec offer = SoftConnections.offer(call);
+        ListenSpec offer = IbConnections.offer(call);
         return SteeredListener.start(nic, offer, () -> start(offer, handler));
     }
 
@@ -89,7 +89,7 @@ public final class SoftDatagrams implements CmDatagrams {
     @Override
     public CmLookup lookUp(ConnectRequest request, CmLookup.Handler handler)
             throws RdmaException {
-        ConnectSpec wanted = SoftConnections.wanted(nic, request);
+        ConnectSpec wanted = IbConnections.wanted(nic, request);
         return nic.driver().call(nowNs -> {
             DatagramLookup lookup = nic.connectionManager().lookUp(wanted,
                     new Answer(nic, wanted, request, handler), nowNs);
@@ -98,7 +98,7 @@ public final class SoftDatagrams implements CmDatagrams {
     }
 
     /** What becomes of a look-up (active side). */
-    private record Answer(ConnectServices nic, ConnectSpec wanted, ConnectRequest request,
+    private record Answer(IbServices nic, ConnectSpec wanted, ConnectRequest request,
             CmLookup.Handler handler) implements DatagramLookup.Events {
         @Override
         public void onService(int queuePair, int qkey, byte[] privateData) {
@@ -128,7 +128,7 @@ public final class SoftDatagrams implements CmDatagrams {
     }
 
     /** A look-up that reached a service (passive side). */
-    private record Asked(ConnectServices nic, DatagramRequest request, InetSocketAddress local,
+    private record Asked(IbServices nic, DatagramRequest request, InetSocketAddress local,
             InetSocketAddress remote) implements CmLookupRequest {
         @Override
         public void accept(int queuePairNumber, int qkey, byte[] privateData)

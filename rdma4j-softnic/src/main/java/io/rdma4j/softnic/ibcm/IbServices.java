@@ -1,4 +1,4 @@
-package io.rdma4j.softnic.connect;
+package io.rdma4j.softnic.ibcm;
 
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.softnic.engine.EngineDriver;
@@ -9,7 +9,7 @@ import io.rdma4j.verbs.RdmaException;
 import java.util.List;
 
 /** What connections need of the open device they are made by. */
-public interface ConnectServices {
+public interface IbServices {
     /** {@return who runs the engine} */
     EngineDriver driver();
 

@@ -1,4 +1,4 @@
-package io.rdma4j.softnic.device;
+package io.rdma4j.softnic.roce;
 
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PortableNetwork;

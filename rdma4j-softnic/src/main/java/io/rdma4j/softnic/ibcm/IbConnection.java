@@ -1,0 +1,181 @@
+package io.rdma4j.softnic.ibcm;
+
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.RejectReason;
+import io.rdma4j.protocol.ibcm.ConnectSpec;
+import io.rdma4j.protocol.ibcm.IbCmConnection;
+import io.rdma4j.softnic.observe.jfr.FlightEvents;
+import io.rdma4j.spi.CmConnection;
+import io.rdma4j.spi.CmOptions;
+import io.rdma4j.spi.ConnectRequest;
+import io.rdma4j.spi.QueuePairBringUp;
+import io.rdma4j.spi.Refusal;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.QueuePairAttribute;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.InetSocketAddress;
+import java.util.List;
+
+/** A connection of the IB connection manager, each call made as the engine's owner. */
+final class IbConnection implements CmConnection {
+    private final IbServices nic;
+    private final InetSocketAddress local;
+    private final InetSocketAddress remote;
+    private @Nullable IbCmConnection ibConnection;
+    private int queuePair;
+
+    private IbConnection(IbServices nic, InetSocketAddress local, InetSocketAddress remote) {
+        this.nic = nic;
+        this.local = local;
+        this.remote = remote;
+    }
+
+    /** {@return a connection that was asked for} */
+    static IbConnection requested(IbServices nic, IbCmConnection request, InetSocketAddress local,
+            InetSocketAddress remote) {
+        IbConnection connection = new IbConnection(nic, local, remote);
+        connection.ibConnection = request;
+        return connection;
+    }
+
+    /** Asks for a connection, as the engine's owner. */
+    static IbConnection ask(IbServices nic, ConnectRequest call, ConnectSpec wanted,
+            CmConnection.Handler handler, long nowNs) throws RdmaException {
+        IbConnection connection = new IbConnection(nic, call.source(), call.destination());
+        connection.queuePair = call.queuePairNumber();
+        connection.ibConnection = nic.connectionManager().connect(wanted,
+                connection.eventsFor(handler), nowNs);
+        return connection;
+    }
+
+    private void record(FlightEvents.Outcome outcome, int reason) {
+        FlightEvents.connection(outcome, local, remote, queuePair, reason);
+    }
+
+    private IbCmConnection ibConnection() {
+        IbCmConnection present = ibConnection;
+        if (present == null) {
+            throw new IllegalStateException("the connection has not been called for");
+        }
+        return present;
+    }
+
+    @Override
+    public QueuePairBringUp bringUp(ConnectionParameters own, CmOptions options) {
+        return new QueuePairBringUp() {
+            @Override
+            public List<QueuePairState> states() {
+                return List.of(QueuePairState.INIT, QueuePairState.RTR, QueuePairState.RTS);
+            }
+
+            @Override
+            public QueuePairAttributes attributes(QueuePairState target)
+                    throws RdmaException {
+                QueuePairAttributes attributes = nic.driver()
+                        .call(nowNs -> ibConnection().queuePairAttributes(target, own,
+                                nic.gids().indexOf(ibConnection().peer().local())));
+                Integer timeout = options.acknowledgeTimeout();
+                if (timeout != null && attributes.isSet(QueuePairAttribute.TIMEOUT)) {
+                    attributes.timeout(timeout);
+                }
+                return attributes;
+            }
+        };
+    }
+
+    @Override
+    public void accept(ConnectionParameters parameters, int queuePairNumber)
+            throws RdmaException {
+        nic.driver().call(nowNs -> {
+            queuePair = queuePairNumber;
+            ibConnection().accept(parameters, queuePairNumber, nowNs);
+            return this;
+        });
+    }
+
+    @Override
+    public void establish() throws RdmaException {
+        nic.driver().call(nowNs -> {
+            ibConnection().establish();
+            record(FlightEvents.Outcome.ESTABLISHED, 0);
+            return this;
+        });
+    }
+
+    @Override
+    public void communicationEstablished() throws RdmaException {
+        nic.driver().call(nowNs -> {
+            ibConnection().communicationEstablished();
+            return this;
+        });
+    }
+
+    @Override
+    public void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException {
+        RejectReason reason = switch (cause) {
+            case APPLICATION -> RejectReason.CONSUMER_DEFINED;
+            case OPTIONS -> RejectReason.VENDOR_OPTION_NOT_SUPPORTED;
+        };
+        nic.driver().call(nowNs -> {
+            ibConnection().reject(reason, privateData);
+            record(FlightEvents.Outcome.REJECTED, reason.code());
+            return this;
+        });
+    }
+
+    @Override
+    public void disconnect() throws RdmaException {
+        nic.driver().call(nowNs -> {
+            ibConnection().disconnect(nowNs);
+            return this;
+        });
+    }
+
+    @Override
+    public void close() {
+        nic.driver().run(nowNs -> ibConnection().close(nowNs));
+    }
+
+    IbCmConnection.Events eventsFor(CmConnection.Handler handler) {
+        return new IbCmConnection.Events() {
+            @Override
+            public void onReply(ConnectionParameters parameters) {
+                handler.onReply(IbConnection.this, parameters);
+            }
+
+            @Override
+            public void onEstablished() {
+                record(FlightEvents.Outcome.ESTABLISHED, 0);
+                handler.onEstablished(null);
+            }
+
+            @Override
+            public void onRejected(int reason, byte[] privateData) {
+                record(FlightEvents.Outcome.REJECTED, reason);
+                handler.onRefused(
+                        new Refusal(reason, RejectReason.text(reason), privateData));
+            }
+
+            @Override
+            public void onUnreachable(Errno reason) {
+                record(FlightEvents.Outcome.UNREACHABLE, 0);
+                handler.onUnreachable(reason);
+            }
+
+            @Override
+            public void onDisconnected() {
+                record(FlightEvents.Outcome.DISCONNECTED, 0);
+                handler.onDisconnected();
+            }
+
+            @Override
+            public void onTimewaitExit() {
+                handler.onTimewaitExit();
+            }
+        };
+    }
+}

@@ -1,0 +1,98 @@
+package io.rdma4j.softnic.roce;
+
+import io.rdma4j.protocol.ibcm.CmSettings;
+import io.rdma4j.softnic.device.DeviceFamily;
+import io.rdma4j.softnic.device.SoftNicOptions;
+import io.rdma4j.softnic.network.CapturingNetwork;
+import io.rdma4j.softnic.network.DatagramNetwork;
+import io.rdma4j.softnic.network.ImpairedNetwork;
+import io.rdma4j.softnic.options.DeviceOptions;
+import io.rdma4j.softnic.options.Loopback;
+import io.rdma4j.spi.PortAuthority;
+import io.rdma4j.verbs.NodeType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.TransportType;
+
+import java.net.NetworkInterface;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** RoCE devices, named {@code roce_} and the network interface's name. */
+public final class RoceFamily implements DeviceFamily {
+    /** All that there is to it. */
+    public static final DeviceFamily ROCE = new RoceFamily();
+
+    private RoceFamily() {}
+
+    @Override
+    public String prefix() {
+        return "roce_";
+    }
+
+    @Override
+    public NodeType nodeType() {
+        return NodeType.CHANNEL_ADAPTER;
+    }
+
+    @Override
+    public TransportType transport() {
+        return TransportType.INFINIBAND;
+    }
+
+    @Override
+    public PortAuthority portAuthority() {
+        return ServicePortAuthority.AUTHORITY;
+    }
+
+    @Override
+    public Opening open(NetworkInterface on, long nodeGuid, SoftNicOptions options)
+            throws RdmaException {
+        DeviceOptions wanted = options.device();
+        BackendChoice choice = BackendChoice.of(wanted.backend());
+        DatagramNetwork network = newNetwork(on, choice, options);
+        Loopback loopback = options.loopback() == Loopback.AUTO && network.sharedMemory() == null
+                ? Loopback.DIRECT
+                : options.loopback();
+        boolean skipsNetwork = loopback == Loopback.AUTO || loopback == Loopback.DIRECT;
+        CmSettings settings = patience(options, CmSettings.defaults(nodeGuid));
+        return new Opening(wanted.withBackend(choice.kind()).withLoopback(loopback),
+                details(choice, loopback), host -> {
+                    RoceTransport transport = new RoceTransport(network, settings, host);
+                    transport.skipNetwork(skipsNetwork);
+                    return transport;
+                });
+    }
+
+    private static DatagramNetwork newNetwork(NetworkInterface on, BackendChoice choice,
+            SoftNicOptions options) throws RdmaException {
+        DatagramNetwork network = choice.open(on, options.loopback());
+        Path file = options.device().capture();
+        if (file != null) {
+            network = CapturingNetwork.open(network, file);
+        }
+        return options.device().impairment().isNone() ? network
+                : new ImpairedNetwork(network, options.device().impairment());
+    }
+
+    private static CmSettings patience(SoftNicOptions options, CmSettings defaults) {
+        Integer responseTimeout = options.responseTimeout();
+        Integer maxRetries = options.maxRetries();
+        return defaults.withPatience(
+                responseTimeout == null ? defaults.responseTimeout() : responseTimeout,
+                maxRetries == null ? defaults.maxRetries() : maxRetries);
+    }
+
+    private static Map<String, String> details(BackendChoice choice, Loopback loopback) {
+        Map<String, String> details = new LinkedHashMap<>();
+        details.put("network back-end", choice.toString());
+        details.put("loopback", loopback.text() + switch (loopback) {
+            case AUTO -> " (direct within the process, shared memory between processes)";
+            case DIRECT -> " (direct within the process, network between processes)";
+            case SHARED -> " (shared memory within the process and between processes)";
+            case NETWORK -> " (network within the process and between processes)";
+        });
+        return Collections.unmodifiableMap(details);
+    }
+}

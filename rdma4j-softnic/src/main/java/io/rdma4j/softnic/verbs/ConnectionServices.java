@@ -1,0 +1,47 @@
+package io.rdma4j.softnic.verbs;
+
+import io.rdma4j.connection.PrivateDataLimits;
+import io.rdma4j.spi.CmConnection;
+import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.CmDatagrams;
+import io.rdma4j.spi.CmListener;
+import io.rdma4j.spi.ConnectRequest;
+import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.spi.QueuePairBringUp;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.InetAddress;
+
+/** How a transport connects queue pairs: what {@link CmContext} says of each. Any thread may. */
+public interface ConnectionServices {
+    /** {@return how much private data connections carry} */
+    PrivateDataLimits privateDataLimits();
+
+    /**
+     * Checks that something can leave for a destination.
+     *
+     * @throws RdmaException ENETUNREACH if the device has lost the local address, or its port is down
+     */
+    void checkRoute(CmContext via, InetAddress local, InetAddress destination)
+            throws RdmaException;
+
+    /** {@return how a new queue pair is made ready to receive, before it is connected} */
+    QueuePairBringUp bringUp(InetAddress local);
+
+    /**
+     * Listens for connections.
+     *
+     * @param via the context that requests come by
+     * @throws RdmaException EADDRINUSE if somebody listens there already
+     */
+    CmListener listen(CmContext via, ListenRequest request, CmListener.Handler handler)
+            throws RdmaException;
+
+    /** Asks for a connection; the answer comes to the handler. */
+    CmConnection connect(ConnectRequest request, CmConnection.Handler handler) throws RdmaException;
+
+    /** {@return its datagram services, null if it has no datagrams} */
+    @Nullable
+    CmDatagrams datagrams(CmContext via);
+}

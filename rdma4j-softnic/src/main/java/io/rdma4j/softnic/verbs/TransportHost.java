@@ -1,0 +1,31 @@
+package io.rdma4j.softnic.verbs;
+
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.softnic.engine.EngineDriver;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Mtu;
+
+import java.util.List;
+import java.util.function.IntSupplier;
+
+/** What a transport asks of the open device it belongs to. */
+public interface TransportHost {
+    /** {@return who runs the engine of the transport, once the device has been put together} */
+    EngineDriver driver();
+
+    /** {@return numbers that others cannot guess} */
+    IntSupplier random();
+
+    /** {@return all objects of the device in this process, by kind} For the engine's owner. */
+    ChildCounts totals();
+
+    /** {@return the addresses of the device, each at its place; an empty one is {@link Gid#ZERO}} */
+    List<Gid> gids();
+
+    /** {@return a path as packets take it} */
+    Path path(AddressHandleAttributes attributes);
+
+    /** {@return the largest path MTU whose packets fit the interface} */
+    Mtu activeMtu();
+}
