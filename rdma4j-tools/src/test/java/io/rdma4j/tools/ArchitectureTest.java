@@ -172,13 +172,19 @@ class ArchitectureTest {
 
     @Test
     void transportsDoNotKnowEachOther() {
-        noClasses().that().resideInAPackage("io.rdma4j.protocol.iwarp..").should()
+        noClasses().that(resideInAnyPackage("io.rdma4j.protocol.iwarp..",
+                "io.rdma4j.softnic.iwarp..")).should()
                 .dependOnClassesThat(resideInAnyPackage("io.rdma4j.protocol.roce..",
-                        "io.rdma4j.protocol.ibcm.."))
+                        "io.rdma4j.protocol.ibcm..", "io.rdma4j.softnic.roce..",
+                        "io.rdma4j.softnic.ibcm..", "io.rdma4j.softnic.network",
+                        "io.rdma4j.softnic.network.ring..", "io.rdma4j.softnic.network.linux.."))
                 .check(ALL);
         noClasses().that(resideInAnyPackage("io.rdma4j.protocol.roce..",
-                "io.rdma4j.protocol.ibcm..", "io.rdma4j.softnic.roce..")).should()
-                .dependOnClassesThat(resideInAPackage("io.rdma4j.protocol.iwarp..")).check(ALL);
+                "io.rdma4j.protocol.ibcm..", "io.rdma4j.softnic.roce..",
+                "io.rdma4j.softnic.ibcm..")).should()
+                .dependOnClassesThat(resideInAnyPackage("io.rdma4j.protocol.iwarp..",
+                        "io.rdma4j.softnic.iwarp..", "io.rdma4j.softnic.network.stream.."))
+                .check(ALL);
     }
 
     @Test
@@ -245,7 +251,8 @@ class ArchitectureTest {
         noClasses().that().resideInAPackage("io.rdma4j.softnic.verbs..").should()
                 .dependOnClassesThat(resideInAnyPackage("io.rdma4j.softnic.device..",
                         "io.rdma4j.softnic.roce..", "io.rdma4j.softnic.ibcm..",
-                        "io.rdma4j.softnic.network..", "io.rdma4j.protocol.ibcm..",
+                        "io.rdma4j.softnic.iwarp..", "io.rdma4j.softnic.network..",
+                        "io.rdma4j.protocol.ibcm..",
                         "io.rdma4j.protocol.iwarp..")
                         // Whether memory is mapped is the system's to say.
                         .and(not(simpleName("AddressSpace"))))
@@ -257,7 +264,8 @@ class ArchitectureTest {
     void devicesKnowNoTransport() {
         noClasses().that().resideInAPackage("io.rdma4j.softnic.device..").should()
                 .dependOnClassesThat(resideInAnyPackage("io.rdma4j.softnic.roce..",
-                        "io.rdma4j.softnic.ibcm..", "io.rdma4j.softnic.network..",
+                        "io.rdma4j.softnic.ibcm..", "io.rdma4j.softnic.iwarp..",
+                        "io.rdma4j.softnic.network..",
                         "io.rdma4j.protocol.roce..", "io.rdma4j.protocol.ibcm..",
                         "io.rdma4j.protocol.iwarp.."))
                 .check(ALL);

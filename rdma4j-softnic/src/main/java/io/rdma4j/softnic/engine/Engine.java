@@ -104,6 +104,7 @@ public final class Engine {
         queuePair.isDetached = true;
         queuePairs.remove(queuePair.number());
         deadlines.update(queuePair, DeadlineHeap.NEVER);
+        queuePair.onDetached();
     }
 
     /** {@return the queue pair of a number, null if there is none} */

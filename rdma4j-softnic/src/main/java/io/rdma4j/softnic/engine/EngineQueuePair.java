@@ -115,6 +115,11 @@ public abstract class EngineQueuePair implements QueuePairHost {
      */
     protected abstract int transmit(int most);
 
+    /** The engine does not know it any more: nothing that was given to it is carried out. */
+    protected void onDetached() {
+        // Most transports have nothing to end.
+    }
+
     /** {@return the engine} */
     protected final Engine engine() {
         return engine;

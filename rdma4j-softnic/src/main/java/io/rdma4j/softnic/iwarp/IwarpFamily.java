@@ -1,0 +1,59 @@
+package io.rdma4j.softnic.iwarp;
+
+import io.rdma4j.softnic.device.DeviceFamily;
+import io.rdma4j.softnic.device.SoftNicOptions;
+import io.rdma4j.softnic.network.stream.PortableStreams;
+import io.rdma4j.softnic.network.stream.StreamNetwork;
+import io.rdma4j.softnic.options.DeviceOptions;
+import io.rdma4j.softnic.options.Loopback;
+import io.rdma4j.softnic.options.NetworkBackend;
+import io.rdma4j.spi.PortAuthority;
+import io.rdma4j.verbs.NodeType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.TransportType;
+
+import java.net.NetworkInterface;
+import java.util.Map;
+
+/** iWARP devices, named {@code iwarp_} and the network interface's name. */
+public final class IwarpFamily implements DeviceFamily {
+    /** All that there is to it. */
+    public static final DeviceFamily IWARP = new IwarpFamily();
+
+    private IwarpFamily() {}
+
+    @Override
+    public String prefix() {
+        return "iwarp_";
+    }
+
+    @Override
+    public NodeType nodeType() {
+        return NodeType.RNIC;
+    }
+
+    @Override
+    public TransportType transport() {
+        return TransportType.IWARP;
+    }
+
+    @Override
+    public PortAuthority portAuthority() {
+        return PortAuthority.PROCESS;
+    }
+
+    @Override
+    public Opening open(NetworkInterface on, long nodeGuid, SoftNicOptions options)
+            throws RdmaException {
+        DeviceOptions wanted = options.device();
+        if (wanted.capture() != null || !wanted.impairment().isNone()) {
+            throw RdmaException.unsupported("open device",
+                    "byte streams are neither recorded nor impaired");
+        }
+        StreamNetwork network = new PortableStreams();
+        return new Opening(
+                wanted.withBackend(NetworkBackend.PORTABLE).withLoopback(Loopback.NETWORK),
+                Map.of("network back-end", NetworkBackend.PORTABLE.text()),
+                IwarpTransport.on(network));
+    }
+}

@@ -1,0 +1,164 @@
+package io.rdma4j.softnic.iwarp;
+
+import io.rdma4j.protocol.iwarp.wire.Crc32c;
+import io.rdma4j.protocol.iwarp.wire.OutgoingFpdu;
+import io.rdma4j.softnic.engine.Engine;
+import io.rdma4j.softnic.engine.Link;
+import io.rdma4j.softnic.network.stream.StreamNetwork;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.function.IntSupplier;
+
+/**
+ * iWARP on a network of byte streams: each queue pair has its own, so that one whose stream is full holds no other up. For the
+ * engine's owner.
+ */
+final class IwarpLink implements Link {
+    /** What has arrived and is not used, and what is read at once. */
+    private static final int INBOUND = 256 << 10;
+    /** What is sent at once. */
+    private static final int OUTBOUND = 256 << 10;
+
+    private final StreamNetwork network;
+    private final Engine engine;
+    private final MemorySegment inbound;
+    private final ByteBuffer inboundBuffer;
+    private final MemorySegment outbound;
+    private final ByteBuffer outboundBuffer;
+    private final OutgoingFpdu unit = new OutgoingFpdu();
+    private final Crc32c crc = new Crc32c();
+    /** Those that are being set up, in the order of the times when that is over. */
+    private final Set<IwarpConnection> initiating = new LinkedHashSet<>();
+    private final Set<IwarpConnection> responding = new LinkedHashSet<>();
+    private boolean hasReceived;
+
+    /** @param random numbers that others cannot guess, for the engine's queue pairs */
+    IwarpLink(StreamNetwork network, IntSupplier random) {
+        this.network = network;
+        engine = new Engine(random, this);
+        Arena arena = Arena.ofAuto();
+        inbound = arena.allocate(INBOUND, 64);
+        inboundBuffer = inbound.asByteBuffer();
+        outbound = arena.allocate(OUTBOUND, 64);
+        outboundBuffer = outbound.asByteBuffer();
+    }
+
+    Engine engine() {
+        return engine;
+    }
+
+    StreamNetwork network() {
+        return network;
+    }
+
+    /** {@return where a connection reads to, for the length of a call} */
+    MemorySegment inbound() {
+        return inbound;
+    }
+
+    ByteBuffer inboundBuffer() {
+        return inboundBuffer;
+    }
+
+    /** {@return where units are put together, for the length of a call} */
+    MemorySegment outbound() {
+        return outbound;
+    }
+
+    ByteBuffer outboundBuffer() {
+        return outboundBuffer;
+    }
+
+    /** {@return a unit to fill, for the length of a call} */
+    OutgoingFpdu unit() {
+        return unit;
+    }
+
+    Crc32c crc() {
+        return crc;
+    }
+
+    // ---------------------------------------------------------------- connections that are set up
+
+    /** A connection has so long to be set up as all of its kind. */
+    void awaitSetUp(IwarpConnection connection) {
+        (connection.isInitiator() ? initiating : responding).add(connection);
+    }
+
+    /** It has been set up, or has failed. */
+    void forgetSetUp(IwarpConnection connection) {
+        (connection.isInitiator() ? initiating : responding).remove(connection);
+    }
+
+    private static void giveUp(Set<IwarpConnection> waiting, long nowNs) {
+        Iterator<IwarpConnection> each = waiting.iterator();
+        while (each.hasNext()) {
+            IwarpConnection oldest = each.next();
+            if (oldest.setUpEndsNs() > nowNs) {
+                return;
+            }
+            each.remove();
+            oldest.onSetUpTooLong();
+        }
+    }
+
+    private static long firstEndNs(Set<IwarpConnection> waiting) {
+        return waiting.isEmpty() ? Long.MAX_VALUE : waiting.iterator().next().setUpEndsNs();
+    }
+
+    // ---------------------------------------------------------------- rounds
+
+    @Override
+    public boolean receive(long nowNs, boolean isOften) {
+        hasReceived = network.poll(isOften);
+        // What is left in a stream is told again.
+        return false;
+    }
+
+    @Override
+    public boolean hasReceived() {
+        return hasReceived;
+    }
+
+    @Override
+    public void onTime(long nowNs) {
+        giveUp(initiating, nowNs);
+        giveUp(responding, nowNs);
+    }
+
+    @Override
+    public boolean beginTransmit(long nowNs) {
+        return true;
+    }
+
+    @Override
+    public boolean isFull() {
+        return false;
+    }
+
+    @Override
+    public boolean endTransmit() {
+        unit.release();
+        return true;
+    }
+
+    @Override
+    public long deadlineNs() {
+        return Math.min(firstEndNs(initiating), firstEndNs(responding));
+    }
+
+    @Override
+    public void await(long timeoutNs) {
+        network.await(timeoutNs);
+    }
+
+    @Override
+    public void wake() {
+        network.wake();
+    }
+}

@@ -1,0 +1,66 @@
+package io.rdma4j.softnic.iwarp;
+
+import io.rdma4j.spi.QueuePairTransitions;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.QueuePairAttribute;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * What a program may do with the state of a queue pair of iWARP: prepare it, end it, and use it again. RTR and RTS are its
+ * connection's. Source: RFC 5040 6.
+ */
+enum IwarpTransitions implements QueuePairTransitions {
+    INSTANCE;
+
+    private static final String OPERATION = "modify queue pair";
+    /** What other devices need is no mistake here, as with Linux's siw. */
+    private static final Set<QueuePairAttribute> TAKEN = EnumSet.of(QueuePairAttribute.STATE,
+            QueuePairAttribute.CURRENT_STATE, QueuePairAttribute.ACCESS_FLAGS,
+            QueuePairAttribute.PORT, QueuePairAttribute.PKEY_INDEX,
+            QueuePairAttribute.MAX_READ_ATOMIC, QueuePairAttribute.MAX_DESTINATION_READ_ATOMIC);
+
+    @Override
+    public QueuePairState check(QueuePairType type, QueuePairState current,
+            QueuePairAttributes attributes) throws RdmaException {
+        if (attributes.isSet(QueuePairAttribute.CURRENT_STATE)
+                && attributes.currentState() != current) {
+            throw new RdmaException(Errno.EINVAL, OPERATION, "it is in state " + current
+                    + ", not in " + attributes.currentState() + " as CURRENT_STATE says");
+        }
+        QueuePairState next = attributes.isSet(QueuePairAttribute.STATE)
+                ? attributes.state()
+                : current;
+        if (!mayGo(current, next)) {
+            throw new RdmaException(Errno.EINVAL, OPERATION, "no transition leads from " + current
+                    + " to " + next
+                    + ": a queue pair of iWARP is brought to RTS by its connection");
+        }
+        Set<QueuePairAttribute> unknown = EnumSet.noneOf(QueuePairAttribute.class);
+        unknown.addAll(attributes.mask());
+        unknown.removeAll(TAKEN);
+        if (!unknown.isEmpty()) {
+            throw new RdmaException(Errno.EINVAL, OPERATION,
+                    "iWARP has no " + unknown.stream().map(each -> each + " (" + each.field() + ")")
+                            .collect(Collectors.joining(", ")));
+        }
+        return next;
+    }
+
+    private static boolean mayGo(QueuePairState from, QueuePairState to) {
+        return switch (to) {
+            case RESET -> true;
+            case ERR -> from != QueuePairState.RESET;
+            case INIT -> from == QueuePairState.RESET || from == QueuePairState.INIT;
+            case RTS -> from == QueuePairState.RTS;
+            case SQD -> from == QueuePairState.RTS || from == QueuePairState.SQD;
+            case RTR, SQE -> false;
+        };
+    }
+}

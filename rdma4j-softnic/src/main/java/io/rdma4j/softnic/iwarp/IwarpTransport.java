@@ -1,0 +1,144 @@
+package io.rdma4j.softnic.iwarp;
+
+import io.rdma4j.protocol.work.Memory;
+import io.rdma4j.softnic.engine.Engine;
+import io.rdma4j.softnic.engine.EngineQueuePair;
+import io.rdma4j.softnic.engine.QueuePairQueues;
+import io.rdma4j.softnic.network.stream.StreamNetwork;
+import io.rdma4j.softnic.verbs.ConnectionServices;
+import io.rdma4j.softnic.verbs.Transport;
+import io.rdma4j.softnic.verbs.TransportHost;
+import io.rdma4j.spi.QueuePairTransitions;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.GidType;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendOpcode;
+
+import java.net.InetAddress;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+
+/** iWARP on a network of byte streams, whose ports are the system's. For the engine's owner, where nothing else is said. */
+public final class IwarpTransport implements Transport {
+    private static final Set<SendOpcode> OPERATIONS = EnumSet.of(SendOpcode.SEND,
+            SendOpcode.SEND_WITH_INVALIDATE, SendOpcode.RDMA_WRITE, SendOpcode.RDMA_READ,
+            SendOpcode.LOCAL_INVALIDATE, SendOpcode.BIND_MEMORY_WINDOW);
+
+    private final StreamNetwork network;
+    private final IwarpLink link;
+    private final ConnectionServices connections;
+    private final Set<Gid> held = ConcurrentHashMap.newKeySet();
+
+    /** @param host the device that is being put together, whose driver there is not yet */
+    public IwarpTransport(StreamNetwork network, TransportHost host) {
+        this.network = network;
+        link = new IwarpLink(network, host.random());
+        connections = new IwarpConnections(link, host);
+    }
+
+    /** {@return what makes a transport on a network} */
+    public static Function<TransportHost, Transport> on(StreamNetwork network) {
+        return host -> new IwarpTransport(network, host);
+    }
+
+    @Override
+    public Engine engine() {
+        return link.engine();
+    }
+
+    @Override
+    public ConnectionServices connections() {
+        return connections;
+    }
+
+    @Override
+    public QueuePairTransitions transitions() {
+        return IwarpTransitions.INSTANCE;
+    }
+
+    @Override
+    public GidType gidType() {
+        return GidType.INFINIBAND;
+    }
+
+    @Override
+    public List<Integer> partitionKeys() {
+        return List.of();
+    }
+
+    @Override
+    public void endConnections(long nowNs) {
+        for (EngineQueuePair each : link.engine().queuePairs()) {
+            if (each instanceof StreamQueuePair queuePair) {
+                queuePair.abort();
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        network.close();
+    }
+
+    // ---------------------------------------------------------------- addresses: TCP holds none before it uses one
+
+    @Override
+    public Gid hold(InetAddress address) {
+        Gid gid = Gid.of(address);
+        held.add(gid);
+        return gid;
+    }
+
+    @Override
+    public String holder(InetAddress taken) {
+        return "nobody";
+    }
+
+    @Override
+    public boolean holds(Gid address) {
+        return held.contains(address);
+    }
+
+    @Override
+    public void release(Gid address) {
+        held.remove(address);
+    }
+
+    @Override
+    public void releaseAll() {
+        held.clear();
+    }
+
+    // ---------------------------------------------------------------- queue pairs
+
+    @Override
+    public Set<SendOpcode> operations(QueuePairType type) {
+        return type == QueuePairType.RC ? OPERATIONS : Set.of();
+    }
+
+    @Override
+    public int newQueuePairNumber() {
+        return link.engine().newQueuePairNumber();
+    }
+
+    @Override
+    public EngineQueuePair newQueuePair(QueuePairType type, int number, QueuePairQueues queues,
+            Memory memory, EngineQueuePair.Listener listener) {
+        return new StreamQueuePair(link, number, queues, memory, listener);
+    }
+
+    @Override
+    public void join(Gid group, EngineQueuePair queuePair, boolean blocksMulticastLoopback)
+            throws RdmaException {
+        throw RdmaException.unsupported("attach to multicast group", "iWARP has no groups");
+    }
+
+    @Override
+    public void leave(Gid group, EngineQueuePair queuePair) {
+        throw new IllegalStateException("no queue pair is in a group");
+    }
+}

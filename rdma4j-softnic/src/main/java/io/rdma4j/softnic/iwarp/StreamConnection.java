@@ -1,0 +1,293 @@
+package io.rdma4j.softnic.iwarp;
+
+import io.rdma4j.softnic.network.stream.Stream;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+
+/**
+ * One TCP connection: it keeps what has not been used of what arrived, and what the network has not taken of what is to leave. For
+ * the engine's owner.
+ *
+ * <p>While it has nothing of either it has no memory of its own, so thousands that are silent cost little.
+ */
+final class StreamConnection implements Stream.Handler {
+    /** One connection keeps no other from being read. */
+    private static final int READS_AT_ONCE = 4;
+    private static final byte[] NOTHING = {};
+
+    /** What the bytes are for: a set-up at first, a queue pair then. */
+    interface User {
+        /** The connection that was asked for stands. */
+        void onConnected();
+
+        /** It does not. */
+        void onRefused(Errno reason);
+
+        /**
+         * Takes bytes that have arrived.
+         *
+         * @return how many it has used; the rest comes again with what follows
+         */
+        long onBytes(MemorySegment memory, long offset, long available);
+
+        /** There is room again, after there was none. */
+        void onRoom();
+
+        /** Nothing more arrives, and nothing leaves. */
+        void onEnd();
+    }
+
+    private final IwarpLink link;
+    private Stream stream;
+    private User user;
+    /** The start of something of which the rest has not arrived. */
+    private byte[] kept = NOTHING;
+    private int keptLength;
+    private byte[] unsent = NOTHING;
+    private int unsentStart;
+    private int unsentEnd;
+    private boolean isClosing;
+    private boolean isOver;
+
+    /** @param stream whose handler this becomes */
+    StreamConnection(IwarpLink link, Stream stream, User user) {
+        this.link = link;
+        this.stream = stream;
+        this.user = user;
+    }
+
+    /** {@return a connection that is asked for} */
+    static StreamConnection connecting(IwarpLink link, User user, Connecting connecting)
+            throws RdmaException {
+        StreamConnection connection = new StreamConnection(link, Unconnected.STREAM, user);
+        connection.stream = connecting.connect(connection);
+        return connection;
+    }
+
+    /** Asks the network. */
+    interface Connecting {
+        Stream connect(Stream.Handler handler) throws RdmaException;
+    }
+
+    /** From now on the bytes are somebody else's. */
+    void user(User next) {
+        user = next;
+    }
+
+    /** {@return the address and port of this side} */
+    InetSocketAddress local() {
+        return stream.local();
+    }
+
+    /** {@return those of the other side} */
+    InetSocketAddress remote() {
+        return stream.remote();
+    }
+
+    // ---------------------------------------------------------------- sending
+
+    /** {@return whether something may be sent: all that was has been taken} */
+    boolean hasRoom() {
+        return unsentStart == unsentEnd && !isOver && !isClosing;
+    }
+
+    /** Sends bytes, or keeps what the network does not take. */
+    void send(ByteBuffer bytes) {
+        if (isOver || isClosing) {
+            return;
+        }
+        if (unsentStart == unsentEnd && stream.write(bytes) == Stream.END) {
+            // Reading tells the end.
+            return;
+        }
+        int left = bytes.remaining();
+        if (left > 0) {
+            makeRoom(left);
+            bytes.get(unsent, unsentEnd, left);
+            unsentEnd += left;
+        }
+    }
+
+    private void makeRoom(int more) {
+        int present = unsentEnd - unsentStart;
+        if (unsent.length < present + more) {
+            byte[] larger = new byte[present + more];
+            System.arraycopy(unsent, unsentStart, larger, 0, present);
+            unsent = larger;
+        } else {
+            System.arraycopy(unsent, unsentStart, unsent, 0, present);
+        }
+        unsentStart = 0;
+        unsentEnd = present;
+    }
+
+    @Override
+    public void onWritable() {
+        if (isOver) {
+            return;
+        }
+        int length = stream
+                .write(ByteBuffer.wrap(unsent, unsentStart, unsentEnd - unsentStart));
+        if (length == Stream.END) {
+            return;
+        }
+        unsentStart += length;
+        if (unsentStart < unsentEnd) {
+            return;
+        }
+        unsent = NOTHING;
+        unsentStart = 0;
+        unsentEnd = 0;
+        if (isClosing) {
+            over();
+        } else {
+            user.onRoom();
+        }
+    }
+
+    /** Ends it once all that was sent has left. Its user hears nothing more. */
+    void close() {
+        if (isOver) {
+            return;
+        }
+        isClosing = true;
+        if (unsentStart == unsentEnd) {
+            over();
+        }
+    }
+
+    private void over() {
+        isOver = true;
+        stream.close();
+        kept = NOTHING;
+    }
+
+    /** Ends it at once. Its user hears nothing more. */
+    void reset() {
+        if (!isOver) {
+            isOver = true;
+            stream.reset();
+            kept = NOTHING;
+            unsent = NOTHING;
+        }
+    }
+
+    // ---------------------------------------------------------------- receiving
+
+    @Override
+    public void onConnected() {
+        user.onConnected();
+    }
+
+    @Override
+    public void onRefused(Errno reason) {
+        isOver = true;
+        user.onRefused(reason);
+    }
+
+    @Override
+    public void onReadable() {
+        for (int i = 0; i < READS_AT_ONCE && !isOver; i++) {
+            ByteBuffer buffer = link.inboundBuffer();
+            MemorySegment memory = link.inbound();
+            MemorySegment.copy(kept, 0, memory, ValueLayout.JAVA_BYTE, 0, keptLength);
+            buffer.limit(buffer.capacity()).position(keptLength);
+            int room = buffer.remaining();
+            int length = stream.read(buffer);
+            if (length == Stream.END) {
+                end();
+                return;
+            }
+            if (length == 0) {
+                return;
+            }
+            long available = (long) keptLength + length;
+            long used = use(memory, available);
+            keep(memory, used, (int) (available - used));
+            if (length < room) {
+                return;
+            }
+        }
+    }
+
+    /** A set-up uses its frame, and the queue pair what follows it. */
+    private long use(MemorySegment memory, long available) {
+        if (isClosing) {
+            return available;
+        }
+        long used = 0;
+        User before;
+        do {
+            before = user;
+            used += before.onBytes(memory, used, available - used);
+        } while (!before.equals(user) && used < available && !isOver && !isClosing);
+        return isOver || isClosing ? available : used;
+    }
+
+    private void keep(MemorySegment memory, long from, int length) {
+        if (kept.length < length) {
+            kept = new byte[Math.max(length, 2 * kept.length)];
+        }
+        MemorySegment.copy(memory, ValueLayout.JAVA_BYTE, from, kept, 0, length);
+        keptLength = length;
+    }
+
+    /** The other side, or the network, has ended it. */
+    private void end() {
+        boolean isUserToHear = !isClosing;
+        isOver = true;
+        stream.close();
+        kept = NOTHING;
+        unsent = NOTHING;
+        unsentStart = 0;
+        unsentEnd = 0;
+        if (isUserToHear) {
+            user.onEnd();
+        }
+    }
+
+    /** Before the network has said which stream it is. */
+    private enum Unconnected implements Stream {
+        STREAM;
+
+        @Override
+        public void handler(Handler handler) {
+            throw new IllegalStateException("there is no stream yet");
+        }
+
+        @Override
+        public InetSocketAddress local() {
+            return new InetSocketAddress(0);
+        }
+
+        @Override
+        public InetSocketAddress remote() {
+            return new InetSocketAddress(0);
+        }
+
+        @Override
+        public int read(ByteBuffer into) {
+            return 0;
+        }
+
+        @Override
+        public int write(ByteBuffer from) {
+            return 0;
+        }
+
+        @Override
+        public void close() {
+            // Nothing to close.
+        }
+
+        @Override
+        public void reset() {
+            // Nothing to reset.
+        }
+    }
+}

@@ -1,0 +1,197 @@
+package io.rdma4j.softnic.iwarp;
+
+import io.rdma4j.protocol.iwarp.IwarpHost;
+import io.rdma4j.protocol.iwarp.IwarpQueuePair;
+import io.rdma4j.protocol.iwarp.StreamParameters;
+import io.rdma4j.protocol.iwarp.wire.FpduView;
+import io.rdma4j.protocol.iwarp.wire.OutgoingFpdu;
+import io.rdma4j.protocol.work.Memory;
+import io.rdma4j.softnic.engine.EngineQueuePair;
+import io.rdma4j.softnic.engine.QueuePairQueues;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.QueuePairState;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+
+/** A queue pair of iWARP, and the TCP connection that it lives on. For the engine's owner. */
+final class StreamQueuePair extends EngineQueuePair implements IwarpHost, StreamConnection.User {
+    /** Shorter than what is sent at once, so that a reader can begin with the first while the last are on their way. */
+    private static final int LONGEST_UNIT = 32 << 10;
+    /**
+     * A responder keeps quiet for so long where the initiator has not promised to speak first: Linux's siw takes what comes
+     * right behind the reply for a fault.
+     */
+    private static final long HOLD_NS = 100_000_000;
+
+    private final IwarpLink link;
+    private final IwarpQueuePair protocol;
+    private @Nullable StreamConnection connection;
+    private @Nullable IwarpConnection owner;
+    private boolean hasCrc;
+
+    StreamQueuePair(IwarpLink link, int number, QueuePairQueues queues, Memory memory,
+            Listener listener) {
+        super(link.engine(), number, queues, listener);
+        this.link = link;
+        protocol = new IwarpQueuePair(queues.sends(), queues.receives(), memory, this);
+    }
+
+    @Override
+    public IwarpQueuePair protocol() {
+        return protocol;
+    }
+
+    @Override
+    public String way() {
+        return connection == null ? "" : "tcp";
+    }
+
+    // ---------------------------------------------------------------- from connection to end
+
+    /** {@return whether a connection can be made for it} */
+    boolean isFree() {
+        return connection == null && protocol.state() == QueuePairState.INIT;
+    }
+
+    /** The connection stands, and what it carries from now on is this queue pair's. */
+    void connect(IwarpConnection by, StreamConnection on, StreamParameters parameters) {
+        owner = by;
+        connection = on;
+        hasCrc = parameters.hasCrc();
+        on.user(this);
+        protocol.connect(parameters, LONGEST_UNIT, HOLD_NS, engine().timeNs());
+        stateChanged(QueuePairState.RTS);
+        moved(QueuePairState.RTS, "CONNECTED");
+        engine().touched(this);
+    }
+
+    /** Ends the connection once what was posted before has been sent. */
+    void disconnect() {
+        protocol.disconnect();
+        engine().touched(this);
+    }
+
+    /** Ends the connection at once. */
+    void abort() {
+        StreamConnection present = connection;
+        if (present != null) {
+            present.reset();
+            onEnd();
+        }
+    }
+
+    private void leaveConnection() {
+        IwarpConnection by = owner;
+        owner = null;
+        connection = null;
+        if (by != null) {
+            by.onEnded();
+        }
+    }
+
+    // ---------------------------------------------------------------- sending
+
+    @Override
+    protected int transmit(int most) {
+        StreamConnection present = connection;
+        if (present == null || !present.hasRoom()) {
+            return 0;
+        }
+        MemorySegment memory = link.outbound();
+        int units = 0;
+        int length = 0;
+        boolean isFull = false;
+        OutgoingFpdu unit = poll();
+        while (unit != null) {
+            int copied = unit.copyTo(memory, length, hasCrc ? link.crc() : null);
+            unit.release();
+            if (copied == OutgoingFpdu.PAYLOAD_GONE) {
+                protocol.onPayloadGone();
+            } else {
+                length += copied;
+                units++;
+            }
+            isFull = units >= most || length > memory.byteSize() - FpduView.MAX_LENGTH;
+            unit = isFull ? null : poll();
+        }
+        if (length > 0) {
+            ByteBuffer bytes = link.outboundBuffer().limit(length).position(0);
+            present.send(bytes);
+            count(Counter.SENT_PKTS, units);
+            count(Counter.SENT_BYTES, length);
+        }
+        if (isFull) {
+            // There may be more.
+            return most;
+        }
+        if (protocol.isOver()) {
+            present.close();
+            protocol.onStreamEnd();
+            leaveConnection();
+        }
+        return units;
+    }
+
+    private @Nullable OutgoingFpdu poll() {
+        try {
+            return protocol.pollTransmit(link.unit(), engine().timeNs());
+        } catch (RuntimeException | InternalError defect) {
+            engine().contain(this, defect);
+            return null;
+        }
+    }
+
+    @Override
+    public void onRoom() {
+        engine().touched(this);
+    }
+
+    // ---------------------------------------------------------------- receiving
+
+    @Override
+    public long onBytes(MemorySegment memory, long offset, long available) {
+        engine().protectOwner();
+        long used = available;
+        try {
+            used = protocol.onBytes(memory, offset, available, engine().timeNs());
+        } catch (RuntimeException | InternalError defect) {
+            engine().contain(this, defect);
+        }
+        count(Counter.RCVD_BYTES, used);
+        engine().touched(this);
+        return used;
+    }
+
+    @Override
+    public void onEnd() {
+        protocol.onStreamEnd();
+        engine().touched(this);
+        leaveConnection();
+    }
+
+    @Override
+    protected void onDetached() {
+        abort();
+    }
+
+    @Override
+    public void onConnected() {
+        throw new IllegalStateException("its connection stood before it had one");
+    }
+
+    @Override
+    public void onRefused(Errno reason) {
+        throw new IllegalStateException("its connection stood before it had one");
+    }
+
+    @Override
+    public void peerIsReady() {
+        IwarpConnection by = owner;
+        if (by != null) {
+            by.onPeerReady();
+        }
+    }
+}

@@ -1,0 +1,229 @@
+package io.rdma4j.softnic.network.stream;
+
+import io.rdma4j.verbs.Errno;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.NoRouteToHostException;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+
+/** A stream on a channel of the JDK. */
+final class NioStream implements Stream {
+    private final PortableStreams network;
+    private final SocketChannel channel;
+    private final InetSocketAddress remote;
+    private @Nullable InetSocketAddress local;
+    private @Nullable Handler handler;
+    private @Nullable Errno refusal;
+    private boolean isConnecting;
+    private boolean isWriteWanted;
+    private boolean isClosed;
+    private boolean hasRead;
+    /** Whether it is read each round. The network's. */
+    boolean isLively;
+
+    NioStream(PortableStreams network, SocketChannel channel, InetSocketAddress remote) {
+        this.network = network;
+        this.channel = channel;
+        this.remote = remote;
+    }
+
+    /** Before it is used. */
+    void configure() throws IOException {
+        channel.configureBlocking(false);
+        channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+        // A peer that has vanished without a word is noticed some time.
+        channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+    }
+
+    void watch(int interest) throws IOException {
+        network.register(channel, interest, this);
+    }
+
+    /** Begins to connect; what is known at once is told in the next round. */
+    void connect() throws IOException {
+        isConnecting = true;
+        try {
+            boolean isConnected = channel.connect(remote);
+            watch(SelectionKey.OP_CONNECT);
+            if (isConnected) {
+                network.enliven(this);
+            }
+        } catch (ConnectException | NoRouteToHostException e) {
+            refusal = errno(e);
+            network.enliven(this);
+        }
+    }
+
+    private static Errno errno(IOException e) {
+        String message = String.valueOf(e.getMessage());
+        if (e instanceof NoRouteToHostException) {
+            return Errno.EHOSTUNREACH;
+        }
+        if (message.contains("timed out")) {
+            return Errno.ETIMEDOUT;
+        }
+        return message.contains("unreachable") ? Errno.ENETUNREACH : Errno.ECONNREFUSED;
+    }
+
+    // ---------------------------------------------------------------- what has happened
+
+    /** The network's round. {@return whether it had something to say} */
+    boolean onRound() {
+        if (isClosed) {
+            return false;
+        }
+        if (isConnecting) {
+            finishConnecting();
+            return true;
+        }
+        hasRead = false;
+        tellReadable();
+        return hasRead;
+    }
+
+    void onReady(int operations) {
+        if (isClosed) {
+            return;
+        }
+        if (isConnecting) {
+            finishConnecting();
+            return;
+        }
+        if ((operations & SelectionKey.OP_WRITE) != 0 && isWriteWanted) {
+            isWriteWanted = false;
+            network.interest(channel, SelectionKey.OP_READ);
+            Handler present = handler;
+            if (present != null) {
+                present.onWritable();
+            }
+        }
+        if ((operations & SelectionKey.OP_READ) != 0 && !isClosed) {
+            network.enliven(this);
+            tellReadable();
+        }
+    }
+
+    private void tellReadable() {
+        Handler present = handler;
+        if (present != null) {
+            present.onReadable();
+        }
+    }
+
+    private void finishConnecting() {
+        Handler present = handler;
+        Errno reason = refusal;
+        try {
+            if (reason == null && !channel.finishConnect()) {
+                return;
+            }
+        } catch (IOException e) {
+            reason = errno(e);
+        }
+        isConnecting = false;
+        if (reason != null) {
+            close();
+        } else {
+            network.interest(channel, SelectionKey.OP_READ);
+        }
+        if (present == null) {
+            return;
+        }
+        if (reason == null) {
+            present.onConnected();
+        } else {
+            present.onRefused(reason);
+        }
+    }
+
+    // ---------------------------------------------------------------- for its user
+
+    @Override
+    public void handler(Handler newHandler) {
+        handler = newHandler;
+    }
+
+    @Override
+    public InetSocketAddress local() {
+        InetSocketAddress known = local;
+        if (known == null) {
+            try {
+                known = (InetSocketAddress) channel.getLocalAddress();
+            } catch (IOException closed) {
+                known = new InetSocketAddress(0);
+            }
+            local = known;
+        }
+        return known;
+    }
+
+    @Override
+    public InetSocketAddress remote() {
+        return remote;
+    }
+
+    @Override
+    public int read(ByteBuffer into) {
+        if (isClosed) {
+            return END;
+        }
+        try {
+            int length = channel.read(into);
+            hasRead |= length != 0;
+            return length;
+        } catch (IOException broken) {
+            hasRead = true;
+            return END;
+        }
+    }
+
+    @Override
+    public int write(ByteBuffer from) {
+        if (isClosed) {
+            return END;
+        }
+        try {
+            int length = channel.write(from);
+            if (from.hasRemaining() && !isWriteWanted) {
+                isWriteWanted = true;
+                network.interest(channel, SelectionKey.OP_READ | SelectionKey.OP_WRITE);
+            }
+            return length;
+        } catch (IOException broken) {
+            return END;
+        }
+    }
+
+    @Override
+    public void close() {
+        if (isClosed) {
+            return;
+        }
+        isClosed = true;
+        try {
+            channel.close();
+        } catch (IOException broken) {
+            // Then there is nothing to close.
+        }
+        network.forgetClosed();
+    }
+
+    @Override
+    public void reset() {
+        if (isClosed) {
+            return;
+        }
+        try {
+            channel.setOption(StandardSocketOptions.SO_LINGER, 0);
+        } catch (IOException broken) {
+            // It is reset already.
+        }
+        close();
+    }
+}

@@ -1,0 +1,329 @@
+package io.rdma4j.softnic.network.stream;
+
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.BindException;
+import java.net.Inet4Address;
+import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Byte streams by the JDK's channels.
+ *
+ * <p>Two selectors have all channels: one is asked by whoever drives the network, in the other a thread may sleep meanwhile. A
+ * channel is really closed when both have looked once more.
+ */
+public final class PortableStreams implements StreamNetwork {
+    /** Streams that had something of late are read without asking whether they have, so many rounds in a row. */
+    private static final int ROUNDS_BETWEEN_LOOKS = 16;
+
+    private final Selector ready;
+    private final Selector sleeper;
+    private final ReentrantLock sleeping = new ReentrantLock();
+    private volatile boolean isWoken;
+    private final List<NioStream> lively = new ArrayList<>();
+    private int roundsSinceLook;
+    private boolean hasHappened;
+    private boolean hasClosed;
+    private volatile boolean isClosed;
+
+    /** @throws RdmaException ENOMEM if the system gives no more file descriptors */
+    public PortableStreams() throws RdmaException {
+        Selector first = null;
+        try {
+            first = Selector.open();
+            ready = first;
+            sleeper = Selector.open();
+        } catch (IOException e) {
+            closeQuietly(first);
+            throw new RdmaException(Errno.ENOMEM, "open device",
+                    "the system gives no selector: " + e.getMessage(), e);
+        }
+    }
+
+    private static void closeQuietly(@Nullable AutoCloseable closing) {
+        if (closing != null) {
+            try {
+                closing.close();
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    private static StandardProtocolFamily family(InetSocketAddress address) {
+        return address.getAddress() instanceof Inet4Address
+                ? StandardProtocolFamily.INET
+                : StandardProtocolFamily.INET6;
+    }
+
+    // ---------------------------------------------------------------- listening
+
+    private final class Listener implements StreamListener {
+        private final ServerSocketChannel channel;
+        private final InetSocketAddress local;
+        private final Handler handler;
+
+        Listener(ServerSocketChannel channel, Handler handler) throws IOException {
+            this.channel = channel;
+            this.handler = handler;
+            local = (InetSocketAddress) channel.getLocalAddress();
+        }
+
+        void accept() {
+            try {
+                for (SocketChannel accepted = channel
+                        .accept(); accepted != null; accepted = channel.accept()) {
+                    handler.onStream(begin(accepted));
+                }
+            } catch (IOException outOfDescriptorsOrClosed) {
+                // Who waits for this connection waits on, or learns that nobody listens any more.
+            }
+        }
+
+        private Stream begin(SocketChannel accepted) throws IOException {
+            NioStream stream = new NioStream(PortableStreams.this, accepted,
+                    (InetSocketAddress) accepted.getRemoteAddress());
+            boolean isBegun = false;
+            try {
+                stream.configure();
+                stream.watch(SelectionKey.OP_READ);
+                isBegun = true;
+                return stream;
+            } finally {
+                if (!isBegun) {
+                    accepted.close();
+                }
+            }
+        }
+
+        @Override
+        public InetSocketAddress local() {
+            return local;
+        }
+
+        @Override
+        public void close() {
+            closeQuietly(channel);
+            forgetClosed();
+        }
+    }
+
+    @Override
+    public StreamListener listen(InetSocketAddress at, int backlog, StreamListener.Handler handler)
+            throws RdmaException {
+        ServerSocketChannel channel = null;
+        try {
+            channel = ServerSocketChannel.open(family(at));
+            channel.configureBlocking(false);
+            channel.bind(at, backlog);
+            Listener listener = new Listener(channel, handler);
+            register(channel, SelectionKey.OP_ACCEPT, listener);
+            return listener;
+        } catch (IOException e) {
+            closeQuietly(channel);
+            throw refused("listen", at, e);
+        }
+    }
+
+    static RdmaException refused(String operation, InetSocketAddress at, IOException e) {
+        String message = String.valueOf(e.getMessage());
+        if (!(e instanceof BindException)) {
+            return new RdmaException(Errno.EIO, operation, at + ": " + message, e);
+        }
+        return message.contains("assign")
+                ? new RdmaException(Errno.EADDRNOTAVAIL, operation,
+                        at.getAddress().getHostAddress() + " is no address of this machine", e)
+                : new RdmaException(Errno.EADDRINUSE, operation,
+                        "TCP port " + at.getPort() + " of " + at.getAddress().getHostAddress()
+                                + " is in use",
+                        e);
+    }
+
+    // ---------------------------------------------------------------- connecting
+
+    @Override
+    public Stream connect(@Nullable InetSocketAddress source, InetSocketAddress destination,
+            Stream.Handler handler) throws RdmaException {
+        SocketChannel channel = null;
+        try {
+            channel = SocketChannel.open(family(destination));
+            NioStream stream = new NioStream(this, channel, destination);
+            stream.configure();
+            stream.handler(handler);
+            if (source != null) {
+                channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+                channel.bind(source);
+            }
+            stream.connect();
+            return stream;
+        } catch (IOException e) {
+            closeQuietly(channel);
+            throw refused("connect", source == null ? destination : source, e);
+        }
+    }
+
+    // ---------------------------------------------------------------- for streams
+
+    /** Both selectors have a channel, with what to look for. */
+    void register(SelectableChannel channel, int interest, Object attachment) throws IOException {
+        channel.register(ready, interest, attachment);
+        channel.register(sleeper, interest, attachment);
+        sleeper.wakeup();
+    }
+
+    /** Something else is to be looked for. */
+    void interest(SelectableChannel channel, int interest) {
+        SelectionKey own = channel.keyFor(ready);
+        SelectionKey other = channel.keyFor(sleeper);
+        if (own != null && own.isValid() && other != null && other.isValid()) {
+            own.interestOps(interest);
+            other.interestOps(interest);
+            sleeper.wakeup();
+        }
+    }
+
+    /** A stream has something to say in the next round. */
+    void enliven(NioStream stream) {
+        if (!stream.isLively) {
+            stream.isLively = true;
+            lively.add(stream);
+        }
+    }
+
+    /** A channel is closed: both selectors let go of it in the next round. */
+    void forgetClosed() {
+        hasClosed = true;
+    }
+
+    private void letGoOfClosed() {
+        hasClosed = false;
+        look();
+        if (!sleeping.tryLock()) {
+            // Who sleeps lets go when it wakes.
+            sleeper.wakeup();
+            return;
+        }
+        try {
+            sleeper.selectNow(PortableStreams::leaveToDriver);
+            if (isWoken) {
+                // That was for the next who sleeps.
+                sleeper.wakeup();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } finally {
+            sleeping.unlock();
+        }
+    }
+
+    // ---------------------------------------------------------------- working
+
+    @Override
+    public boolean poll(boolean isOften) {
+        hasHappened = false;
+        if (isClosed) {
+            return false;
+        }
+        for (int i = lively.size() - 1; i >= 0; i--) {
+            NioStream stream = lively.get(i);
+            if (stream.onRound()) {
+                hasHappened = true;
+            } else {
+                stream.isLively = false;
+                lively.remove(i);
+            }
+        }
+        roundsSinceLook++;
+        if (hasClosed) {
+            letGoOfClosed();
+        } else if (!isOften || lively.isEmpty() || roundsSinceLook >= ROUNDS_BETWEEN_LOOKS) {
+            roundsSinceLook = 0;
+            look();
+        }
+        return hasHappened;
+    }
+
+    private void look() {
+        try {
+            ready.selectNow(this::onReady);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void onReady(SelectionKey key) {
+        if (!key.isValid()) {
+            return;
+        }
+        hasHappened = true;
+        if (key.attachment() instanceof Listener listener) {
+            listener.accept();
+        } else if (key.attachment() instanceof NioStream stream) {
+            stream.onReady(key.readyOps());
+        }
+    }
+
+    @Override
+    public void await(long timeoutNs) {
+        if (isClosed) {
+            return;
+        }
+        sleeping.lock();
+        try {
+            boolean wasWoken = isWoken;
+            isWoken = false;
+            if (timeoutNs <= 0 || wasWoken) {
+                sleeper.selectNow(PortableStreams::leaveToDriver);
+            } else {
+                // Zero would mean for ever, and a millisecond is the shortest wait there is.
+                sleeper.select(PortableStreams::leaveToDriver,
+                        timeoutNs == Long.MAX_VALUE ? 0 : Math.max(1, timeoutNs / 1_000_000));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } finally {
+            sleeping.unlock();
+        }
+    }
+
+    private static void leaveToDriver(SelectionKey key) {
+        // Whoever drives the network looks by itself.
+    }
+
+    @Override
+    public void wake() {
+        isWoken = true;
+        sleeper.wakeup();
+    }
+
+    @Override
+    public void close() {
+        if (isClosed) {
+            return;
+        }
+        isClosed = true;
+        for (SelectionKey key : List.copyOf(ready.keys())) {
+            if (key.attachment() instanceof NioStream stream) {
+                stream.reset();
+            } else {
+                closeQuietly(key.channel());
+            }
+        }
+        closeQuietly(ready);
+        closeQuietly(sleeper);
+    }
+}

@@ -1,0 +1,52 @@
+package io.rdma4j.softnic.network.stream;
+
+import io.rdma4j.verbs.Errno;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+
+/** One TCP connection. For whoever drives its network. */
+public interface Stream {
+    /** What {@link #read} and {@link #write} return when there is nothing more to come, or to be taken. */
+    int END = -1;
+
+    /** Hears what becomes of a stream, in the thread that drives the network. */
+    interface Handler {
+        /** The connection that was asked for stands. */
+        void onConnected();
+
+        /**
+         * It does not, and the stream is closed.
+         *
+         * @param reason ECONNREFUSED if nobody listens there, ETIMEDOUT, EHOSTUNREACH or ENETUNREACH if nobody answers
+         */
+        void onRefused(Errno reason);
+
+        /** There is something to read, or the end. Called again as long as it is not read. */
+        void onReadable();
+
+        /** After {@link #write} has not taken all: it takes more now. */
+        void onWritable();
+    }
+
+    /** Says who hears of a stream that was accepted. */
+    void handler(Handler handler);
+
+    /** {@return the address and port of this side} */
+    InetSocketAddress local();
+
+    /** {@return those of the other side} */
+    InetSocketAddress remote();
+
+    /** Takes what has arrived. {@return how many bytes, 0 if there are none now, {@link #END} if none will come} */
+    int read(ByteBuffer into);
+
+    /** Gives bytes away to be sent. {@return how many were taken, or {@link #END} if the connection is broken} */
+    int write(ByteBuffer from);
+
+    /** Ends it: what was written still leaves. Idempotent; nothing more is heard of it. */
+    void close();
+
+    /** Ends it at once; the other side sees a connection that broke. Idempotent. */
+    void reset();
+}

@@ -1,0 +1,47 @@
+package io.rdma4j.softnic.network.stream;
+
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.InetSocketAddress;
+
+/**
+ * TCP as a device uses it. {@link #await} and {@link #wake} are for any thread, everything else for whoever drives the network,
+ * one thread at a time.
+ */
+public interface StreamNetwork {
+    /**
+     * Listens for connections.
+     *
+     * @throws RdmaException EADDRINUSE if somebody else listens there, EADDRNOTAVAIL if the address is none of this
+     *         machine's
+     */
+    StreamListener listen(InetSocketAddress at, int backlog, StreamListener.Handler handler)
+            throws RdmaException;
+
+    /**
+     * Begins to connect. The outcome comes to the handler, never during this call.
+     *
+     * @param source the address and port of this side, null for any
+     * @throws RdmaException EADDRINUSE or EADDRNOTAVAIL if the source cannot be had
+     */
+    Stream connect(@Nullable InetSocketAddress source, InetSocketAddress destination,
+            Stream.Handler handler) throws RdmaException;
+
+    /**
+     * Tells handlers what has happened.
+     *
+     * @param isOften whether this may be called so often that streams which were quiet need not be looked at each time
+     * @return whether anything had
+     */
+    boolean poll(boolean isOften);
+
+    /** Waits until there is something to {@link #poll}, {@link #wake} is called, or time is up. */
+    void await(long timeoutNs);
+
+    /** Ends a wait under way, or the next one. */
+    void wake();
+
+    /** Resets all streams, and stops listening. */
+    void close();
+}
