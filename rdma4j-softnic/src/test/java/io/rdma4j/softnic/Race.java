@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicReference;
 public final class Race {
     /** How long a test goes on. */
     public static final long DURATION_NS = (long) (Double
-            .parseDouble(System.getProperty("rdma4j.stress.seconds", "0.4")) * 1e9);
+            .parseDouble(System.getProperty("rdma4j.stress.seconds", "0.7")) * 1e9);
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(60);
 
     private final AtomicReference<Throwable> failure = new AtomicReference<>();

@@ -19,12 +19,8 @@ import java.util.function.Function;
  * @param device {@code rdma4j.pcap}, the file that all packets are recorded in; {@code rdma4j.impair}, what
  *        happens to packets that are sent; {@code rdma4j.network}, how the network is reached;
  *        {@code rdma4j.loopback}, how packets travel that stay on this machine
- * @param responseTimeout {@code rdma4j.cm.responseTimeout}: the connection manager's wait for an answer,
- *        4.096 us times 2 to this power; null for the default
- * @param maxRetries {@code rdma4j.cm.maxRetries}: how often it asks again; null for the default
  */
-public record SoftNicOptions(DeviceOptions device, @Nullable Integer responseTimeout,
-        @Nullable Integer maxRetries) {
+public record SoftNicOptions(DeviceOptions device) {
     private static final String OPERATION = "open device";
 
     /**
@@ -36,8 +32,7 @@ public record SoftNicOptions(DeviceOptions device, @Nullable Integer responseTim
         return new SoftNicOptions(new DeviceOptions(capture("rdma4j.pcap"),
                 property("rdma4j.impair", Impairment.NONE, Impairment::parse),
                 property("rdma4j.network", NetworkBackend.AUTO, NetworkBackend::parse),
-                property("rdma4j.loopback", Loopback.AUTO, Loopback::parse)),
-                number("rdma4j.cm.responseTimeout", 31), number("rdma4j.cm.maxRetries", 15));
+                property("rdma4j.loopback", Loopback.AUTO, Loopback::parse)));
     }
 
     private static @Nullable Path capture(String property) throws RdmaException {
@@ -59,10 +54,16 @@ public record SoftNicOptions(DeviceOptions device, @Nullable Integer responseTim
         }
     }
 
-    private static @Nullable Integer number(String property, int highest) throws RdmaException {
+    /**
+     * {@return the number that a system property has, from 0 on}
+     *
+     * @param otherwise the number without the property
+     * @throws RdmaException EINVAL naming the property that has something else
+     */
+    public static int number(String property, int highest, int otherwise) throws RdmaException {
         String text = System.getProperty(property);
         if (text == null) {
-            return null;
+            return otherwise;
         }
         try {
             int value = Integer.parseInt(text);
@@ -80,8 +81,7 @@ public record SoftNicOptions(DeviceOptions device, @Nullable Integer responseTim
                 wanted.capture() == null ? device.capture() : wanted.capture(),
                 wanted.impairment().isNone() ? device.impairment() : wanted.impairment(),
                 wanted.backend() == NetworkBackend.AUTO ? device.backend() : wanted.backend(),
-                wanted.loopback() == Loopback.AUTO ? device.loopback() : wanted.loopback()),
-                responseTimeout, maxRetries);
+                wanted.loopback() == Loopback.AUTO ? device.loopback() : wanted.loopback()));
     }
 
     /**

@@ -70,7 +70,7 @@ final class IwarpConnections implements ConnectionServices {
     public CmConnection connect(ConnectRequest request, CmConnection.Handler handler)
             throws RdmaException {
         requireTcp("connect", request.space());
-        return host.driver().call(nowNs -> IwarpConnection.ask(link, host, request, handler));
+        return host.driver().call(nowNs -> InitiatorConnection.ask(link, host, request, handler));
     }
 
     @Override

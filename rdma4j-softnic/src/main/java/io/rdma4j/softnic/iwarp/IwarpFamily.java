@@ -50,6 +50,10 @@ public final class IwarpFamily implements DeviceFamily {
             throw RdmaException.unsupported("open device",
                     "byte streams are neither recorded nor impaired");
         }
+        if (wanted.backend() == NetworkBackend.LINUX) {
+            throw RdmaException.unsupported("open device",
+                    "byte streams need the network back-end portable");
+        }
         StreamNetwork network = new PortableStreams();
         return new Opening(
                 wanted.withBackend(NetworkBackend.PORTABLE).withLoopback(Loopback.NETWORK),

@@ -9,8 +9,10 @@ import io.rdma4j.softnic.network.stream.StreamNetwork;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.function.IntSupplier;
 
@@ -35,7 +37,10 @@ final class IwarpLink implements Link {
     /** Those that are being set up, in the order of the times when that is over. */
     private final Set<IwarpConnection> initiating = new LinkedHashSet<>();
     private final Set<IwarpConnection> responding = new LinkedHashSet<>();
+    /** Those that have something to tell which must not be told in the middle of a call. */
+    private final List<ResponderConnection> established = new ArrayList<>();
     private boolean hasReceived;
+    private boolean hasMore;
 
     /** @param random numbers that others cannot guess, for the engine's queue pairs */
     IwarpLink(StreamNetwork network, IntSupplier random) {
@@ -95,6 +100,11 @@ final class IwarpLink implements Link {
         (connection.isInitiator() ? initiating : responding).remove(connection);
     }
 
+    /** A connection is established by the call under way; in the next round it is told so. */
+    void onEstablished(ResponderConnection connection) {
+        established.add(connection);
+    }
+
     private static void giveUp(Set<IwarpConnection> waiting, long nowNs) {
         Iterator<IwarpConnection> each = waiting.iterator();
         while (each.hasNext()) {
@@ -115,9 +125,14 @@ final class IwarpLink implements Link {
 
     @Override
     public boolean receive(long nowNs, boolean isOften) {
-        hasReceived = network.poll(isOften);
-        // What is left in a stream is told again.
-        return false;
+        hasMore = false;
+        hasReceived = network.poll();
+        return hasMore;
+    }
+
+    /** A stream has more than is read at once. */
+    void onMore() {
+        hasMore = true;
     }
 
     @Override
@@ -129,6 +144,9 @@ final class IwarpLink implements Link {
     public void onTime(long nowNs) {
         giveUp(initiating, nowNs);
         giveUp(responding, nowNs);
+        while (!established.isEmpty()) {
+            established.removeLast().tellEstablished();
+        }
     }
 
     @Override
@@ -149,7 +167,9 @@ final class IwarpLink implements Link {
 
     @Override
     public long deadlineNs() {
-        return Math.min(firstEndNs(initiating), firstEndNs(responding));
+        return established.isEmpty()
+                ? Math.min(firstEndNs(initiating), firstEndNs(responding))
+                : engine.timeNs();
     }
 
     @Override

@@ -42,7 +42,7 @@ final class IwarpListener implements CmListener {
             for (InetAddress address : addresses(host, request)) {
                 listener.listeners.add(link.network().listen(
                         new InetSocketAddress(address, request.port()), request.backlog(),
-                        stream -> IwarpConnection.accepted(link, host, stream, listener)));
+                        stream -> new ResponderConnection(link, host, stream, listener)));
             }
             isStarted = true;
             return listener;

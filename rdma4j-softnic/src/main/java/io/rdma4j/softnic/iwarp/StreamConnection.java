@@ -2,7 +2,6 @@ package io.rdma4j.softnic.iwarp;
 
 import io.rdma4j.softnic.network.stream.Stream;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.RdmaException;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -43,14 +42,13 @@ final class StreamConnection implements Stream.Handler {
     }
 
     private final IwarpLink link;
-    private Stream stream;
+    private final Stream stream;
     private User user;
     /** The start of something of which the rest has not arrived. */
     private byte[] kept = NOTHING;
     private int keptLength;
-    private byte[] unsent = NOTHING;
-    private int unsentStart;
-    private int unsentEnd;
+    /** From its position to its limit. */
+    private ByteBuffer unsent = ByteBuffer.wrap(NOTHING);
     private boolean isClosing;
     private boolean isOver;
 
@@ -59,19 +57,7 @@ final class StreamConnection implements Stream.Handler {
         this.link = link;
         this.stream = stream;
         this.user = user;
-    }
-
-    /** {@return a connection that is asked for} */
-    static StreamConnection connecting(IwarpLink link, User user, Connecting connecting)
-            throws RdmaException {
-        StreamConnection connection = new StreamConnection(link, Unconnected.STREAM, user);
-        connection.stream = connecting.connect(connection);
-        return connection;
-    }
-
-    /** Asks the network. */
-    interface Connecting {
-        Stream connect(Stream.Handler handler) throws RdmaException;
+        stream.handler(this);
     }
 
     /** From now on the bytes are somebody else's. */
@@ -93,7 +79,7 @@ final class StreamConnection implements Stream.Handler {
 
     /** {@return whether something may be sent: all that was has been taken} */
     boolean hasRoom() {
-        return unsentStart == unsentEnd && !isOver && !isClosing;
+        return !unsent.hasRemaining() && !isOver && !isClosing;
     }
 
     /** Sends bytes, or keeps what the network does not take. */
@@ -101,48 +87,30 @@ final class StreamConnection implements Stream.Handler {
         if (isOver || isClosing) {
             return;
         }
-        if (unsentStart == unsentEnd && stream.write(bytes) == Stream.END) {
+        if (!unsent.hasRemaining() && stream.write(bytes) == Stream.END) {
             // Reading tells the end.
             return;
         }
-        int left = bytes.remaining();
-        if (left > 0) {
-            makeRoom(left);
-            bytes.get(unsent, unsentEnd, left);
-            unsentEnd += left;
+        if (bytes.hasRemaining()) {
+            append(bytes);
         }
     }
 
-    private void makeRoom(int more) {
-        int present = unsentEnd - unsentStart;
-        if (unsent.length < present + more) {
-            byte[] larger = new byte[present + more];
-            System.arraycopy(unsent, unsentStart, larger, 0, present);
-            unsent = larger;
+    private void append(ByteBuffer bytes) {
+        int length = unsent.remaining() + bytes.remaining();
+        if (unsent.capacity() < length) {
+            unsent = ByteBuffer.allocate(length).put(unsent);
         } else {
-            System.arraycopy(unsent, unsentStart, unsent, 0, present);
+            unsent.compact();
         }
-        unsentStart = 0;
-        unsentEnd = present;
+        unsent.put(bytes).flip();
     }
 
     @Override
     public void onWritable() {
-        if (isOver) {
+        if (isOver || stream.write(unsent) == Stream.END || unsent.hasRemaining()) {
             return;
         }
-        int length = stream
-                .write(ByteBuffer.wrap(unsent, unsentStart, unsentEnd - unsentStart));
-        if (length == Stream.END) {
-            return;
-        }
-        unsentStart += length;
-        if (unsentStart < unsentEnd) {
-            return;
-        }
-        unsent = NOTHING;
-        unsentStart = 0;
-        unsentEnd = 0;
         if (isClosing) {
             over();
         } else {
@@ -156,7 +124,15 @@ final class StreamConnection implements Stream.Handler {
             return;
         }
         isClosing = true;
-        if (unsentStart == unsentEnd) {
+        if (!unsent.hasRemaining()) {
+            over();
+        }
+    }
+
+    /** Ends it at once. Its user hears nothing more. */
+    void reset() {
+        if (!isOver) {
+            stream.reset();
             over();
         }
     }
@@ -165,16 +141,7 @@ final class StreamConnection implements Stream.Handler {
         isOver = true;
         stream.close();
         kept = NOTHING;
-    }
-
-    /** Ends it at once. Its user hears nothing more. */
-    void reset() {
-        if (!isOver) {
-            isOver = true;
-            stream.reset();
-            kept = NOTHING;
-            unsent = NOTHING;
-        }
+        unsent = ByteBuffer.wrap(NOTHING);
     }
 
     // ---------------------------------------------------------------- receiving
@@ -213,6 +180,7 @@ final class StreamConnection implements Stream.Handler {
                 return;
             }
         }
+        link.onMore();
     }
 
     /** A set-up uses its frame, and the queue pair what follows it. */
@@ -239,55 +207,9 @@ final class StreamConnection implements Stream.Handler {
 
     /** The other side, or the network, has ended it. */
     private void end() {
-        boolean isUserToHear = !isClosing;
-        isOver = true;
-        stream.close();
-        kept = NOTHING;
-        unsent = NOTHING;
-        unsentStart = 0;
-        unsentEnd = 0;
-        if (isUserToHear) {
+        over();
+        if (!isClosing) {
             user.onEnd();
-        }
-    }
-
-    /** Before the network has said which stream it is. */
-    private enum Unconnected implements Stream {
-        STREAM;
-
-        @Override
-        public void handler(Handler handler) {
-            throw new IllegalStateException("there is no stream yet");
-        }
-
-        @Override
-        public InetSocketAddress local() {
-            return new InetSocketAddress(0);
-        }
-
-        @Override
-        public InetSocketAddress remote() {
-            return new InetSocketAddress(0);
-        }
-
-        @Override
-        public int read(ByteBuffer into) {
-            return 0;
-        }
-
-        @Override
-        public int write(ByteBuffer from) {
-            return 0;
-        }
-
-        @Override
-        public void close() {
-            // Nothing to close.
-        }
-
-        @Override
-        public void reset() {
-            // Nothing to reset.
         }
     }
 }

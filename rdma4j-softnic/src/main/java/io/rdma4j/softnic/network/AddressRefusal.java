@@ -5,6 +5,7 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 
@@ -16,6 +17,12 @@ public final class AddressRefusal {
     public static RdmaException notOurs(InetAddress address, @Nullable Throwable cause) {
         return new RdmaException(Errno.EADDRNOTAVAIL, "open device",
                 address.getHostAddress() + " is not an address of this machine", cause);
+    }
+
+    /** {@return whether the JDK could not bind to an address because it is none of this machine's} Its words alone say so. */
+    public static boolean isNotOurs(IOException bindFailed) {
+        String message = bindFailed.getMessage();
+        return message != null && message.contains("assign");
     }
 
     /** {@return EADDRINUSE: another process has it} Who that is tells {@link PortHolder}. */

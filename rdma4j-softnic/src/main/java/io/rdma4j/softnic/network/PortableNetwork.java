@@ -116,16 +116,11 @@ public final class PortableNetwork implements DatagramNetwork {
 
     private static RdmaException refusal(InetAddress local, IOException e) {
         if (e instanceof BindException) {
-            return isNotOurs(e)
+            return AddressRefusal.isNotOurs(e)
                     ? AddressRefusal.notOurs(local, e)
                     : AddressRefusal.taken(local, e);
         }
         return AddressRefusal.of(local, e.getMessage(), e);
-    }
-
-    private static boolean isNotOurs(IOException e) {
-        String message = e.getMessage();
-        return message != null && message.contains("assign");
     }
 
     @Override

@@ -24,6 +24,9 @@ public final class RoceFamily implements DeviceFamily {
     /** All that there is to it. */
     public static final DeviceFamily ROCE = new RoceFamily();
 
+    private static final int MAX_TIMEOUT = 31;
+    private static final int MAX_RETRIES = 15;
+
     private RoceFamily() {}
 
     @Override
@@ -50,13 +53,13 @@ public final class RoceFamily implements DeviceFamily {
     public Opening open(NetworkInterface on, long nodeGuid, SoftNicOptions options)
             throws RdmaException {
         DeviceOptions wanted = options.device();
+        CmSettings settings = patience(CmSettings.defaults(nodeGuid));
         BackendChoice choice = BackendChoice.of(wanted.backend());
         DatagramNetwork network = newNetwork(on, choice, options);
         Loopback loopback = options.loopback() == Loopback.AUTO && network.sharedMemory() == null
                 ? Loopback.DIRECT
                 : options.loopback();
         boolean skipsNetwork = loopback == Loopback.AUTO || loopback == Loopback.DIRECT;
-        CmSettings settings = patience(options, CmSettings.defaults(nodeGuid));
         return new Opening(wanted.withBackend(choice.kind()).withLoopback(loopback),
                 details(choice, loopback), host -> {
                     RoceTransport transport = new RoceTransport(network, settings, host);
@@ -76,12 +79,15 @@ public final class RoceFamily implements DeviceFamily {
                 : new ImpairedNetwork(network, options.device().impairment());
     }
 
-    private static CmSettings patience(SoftNicOptions options, CmSettings defaults) {
-        Integer responseTimeout = options.responseTimeout();
-        Integer maxRetries = options.maxRetries();
+    /**
+     * {@return the settings with the patience that {@code rdma4j.cm.responseTimeout}, 4.096 us times 2 to this power, and
+     * {@code rdma4j.cm.maxRetries} ask for}
+     */
+    private static CmSettings patience(CmSettings defaults) throws RdmaException {
         return defaults.withPatience(
-                responseTimeout == null ? defaults.responseTimeout() : responseTimeout,
-                maxRetries == null ? defaults.maxRetries() : maxRetries);
+                SoftNicOptions.number("rdma4j.cm.responseTimeout", MAX_TIMEOUT,
+                        defaults.responseTimeout()),
+                SoftNicOptions.number("rdma4j.cm.maxRetries", MAX_RETRIES, defaults.maxRetries()));
     }
 
     private static Map<String, String> details(BackendChoice choice, Loopback loopback) {

@@ -177,24 +177,31 @@ public final class SoftDeviceContext implements CmContext {
 
     @Override
     public int queryPkey(int port, int index) throws RdmaException {
-        checkPort("query P_Key", port);
-        List<Integer> keys = nic.transport().partitionKeys();
+        List<Integer> keys = partitionKeys("query P_Key", port);
         Limits.checkRange("query P_Key", "the index", index, 0, keys.size() - 1);
         return keys.get(index);
     }
 
     @Override
     public int pkeyIndex(int port, int pkey) throws RdmaException {
-        checkPort("find P_Key", port);
-        List<Integer> keys = nic.transport().partitionKeys();
+        List<Integer> keys = partitionKeys("find P_Key", port);
         int index = keys.indexOf(pkey);
         if (index < 0) {
-            String present = keys.stream().map(key -> String.format("0x%04x is", key))
-                    .collect(Collectors.joining(", "));
-            throw new RdmaException(Errno.ENOENT, "find P_Key", String.format(
-                    "0x%04x is not in the table%s", pkey, keys.isEmpty() ? "" : "; " + present));
+            throw new RdmaException(Errno.ENOENT, "find P_Key",
+                    String.format("0x%04x is not in the table; it has %s", pkey, keys.stream()
+                            .map(key -> String.format("0x%04x", key))
+                            .collect(Collectors.joining(", "))));
         }
         return index;
+    }
+
+    private List<Integer> partitionKeys(String operation, int port) throws RdmaException {
+        checkPort(operation, port);
+        List<Integer> keys = nic.transport().partitionKeys();
+        if (keys.isEmpty()) {
+            throw RdmaException.unsupported(operation, "this device has no partitions");
+        }
+        return keys;
     }
 
     private void checkPort(String operation, int port) throws RdmaException {

@@ -2,6 +2,7 @@ package io.rdma4j.softnic.iwarp;
 
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.protocol.iwarp.wire.MpaFrame;
 import io.rdma4j.softnic.device.SoftDevice;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.spi.CmConnection;
@@ -39,7 +40,9 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -52,6 +55,7 @@ class IwarpDeviceTest {
     private static final InetAddress ADDRESS = InetAddress.getLoopbackAddress();
     private static final int SIZE = 3 << 20;
     private static final int DEPTH = 64;
+    private static final int BACKLOG = 8;
 
     private final SoftDeviceContext context;
     private final ProtectionDomain domain;
@@ -177,7 +181,8 @@ class IwarpDeviceTest {
     private int listen() throws Exception {
         int port = freePort();
         listener = context.listen(
-                new ListenRequest(PortSpace.TCP, QueuePairType.RC, port, null, ADDRESS, null, 8),
+                new ListenRequest(PortSpace.TCP, QueuePairType.RC, port, null, ADDRESS, null,
+                        BACKLOG),
                 (via, request, local, peer, parameters) -> {
                     server.connection = request;
                     server.privateData = parameters.privateData();
@@ -342,6 +347,58 @@ class IwarpDeviceTest {
                 accepted.getOutputStream()
                         .write("220 ready\r\n".getBytes(StandardCharsets.US_ASCII));
                 client.awaitWord("refused -104");
+            }
+        }
+    }
+
+    private Socket askAsInitiatorOfRevisionOne(int port) throws Exception {
+        Socket initiator = new Socket(ADDRESS, port);
+        initiator.getOutputStream().write(
+                new MpaFrame(false, 0, 1, MpaFrame.UNLIMITED, MpaFrame.UNLIMITED, new byte[0])
+                        .bytes());
+        server.awaitWord("request");
+        return initiator;
+    }
+
+    /** It is established at once, and told so when the acceptance has returned; what is sent waits a moment. */
+    @Test
+    void anInitiatorThatPromisesNothingIsSpokenToAfterAWhile() throws Exception {
+        try (Socket initiator = askAsInitiatorOfRevisionOne(listen())) {
+            server.connected().accept(new ConnectionParameters(), server.queuePair.number());
+            server.awaitWord("established");
+            server.queuePair.postSend(new SendWorkRequest().id(1).send().add(server.region, 0, 8)
+                    .set(SendFlag.SIGNALED));
+            byte[] reply = initiator.getInputStream().readNBytes(MpaFrame.HEADER_LENGTH);
+            assertThat(reply).startsWith("MPA ID Rep Frame".getBytes(StandardCharsets.US_ASCII));
+            assertThat(initiator.getInputStream().readNBytes(4)).containsExactly(0, 26, 0x41, 0x43);
+            server.awaitSuccess(1);
+        }
+        server.awaitWord("over");
+    }
+
+    @Test
+    void aRequestThatIsWithdrawnCannotBeAccepted() throws Exception {
+        askAsInitiatorOfRevisionOne(listen()).close();
+        server.awaitWord("unreachable ECONNRESET");
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> server.connected()
+                .accept(new ConnectionParameters(), server.queuePair.number()))
+                .matches(e -> e.errno() == Errno.ECONNRESET);
+    }
+
+    @Test
+    void requestsBeyondTheBacklogAreRejected() throws Exception {
+        int port = listen();
+        List<Socket> waiting = new ArrayList<>();
+        try {
+            for (int i = 0; i < BACKLOG; i++) {
+                waiting.add(askAsInitiatorOfRevisionOne(port));
+            }
+            Wait.until("all requests", () -> server.heard.size() == BACKLOG);
+            ask(port);
+            client.awaitWord("refused -104");
+        } finally {
+            for (Socket each : waiting) {
+                each.close();
             }
         }
     }

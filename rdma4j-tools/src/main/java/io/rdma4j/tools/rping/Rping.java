@@ -105,8 +105,7 @@ public final class Rping implements Callable<Integer> {
         InetSocketAddress bound = address == null
                 ? new InetSocketAddress(port)
                 : new InetSocketAddress(Hosts.resolve(address), port);
-        try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor();
-                CmId listener = CmId.create(PortSpace.TCP)) {
+        try (CmId listener = CmId.create(PortSpace.TCP)) {
             listener.bindAddress(bound);
             output().debug("rdma_bind_addr successful");
             listener.listen(BACKLOG);
@@ -115,22 +114,24 @@ public final class Rping implements Callable<Integer> {
                 output().print("listening on port " + listener.sourcePort());
             }
             if (isPersistent) {
-                serveAll(listener, clients);
+                serveAll(listener);
             } else {
                 serve(listener.awaitRequest());
             }
         }
     }
 
-    private void serveAll(CmId listener, ExecutorService clients) throws RdmaException {
-        try {
-            while (true) {
-                CmId request = listener.awaitRequest();
-                clients.execute(() -> serveQuietly(request));
+    private void serveAll(CmId listener) throws RdmaException {
+        try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
+            try {
+                while (true) {
+                    CmId request = listener.awaitRequest();
+                    clients.execute(() -> serveQuietly(request));
+                }
+            } finally {
+                // Nobody is served longer than others are listened for.
+                clients.shutdownNow();
             }
-        } finally {
-            // Nobody is served longer than others are listened for.
-            clients.shutdownNow();
         }
     }
 

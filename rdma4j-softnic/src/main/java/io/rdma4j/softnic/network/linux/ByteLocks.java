@@ -33,15 +33,28 @@ final class ByteLocks implements AutoCloseable {
     private final LinuxCalls calls;
     /** {@code struct flock}. */
     private final MemorySegment lock;
+    private final MemorySegment number;
     private final int file;
     private final int keptOpen;
 
     ByteLocks(Path path, Arena arena) throws LinuxSocket.Refused {
         calls = new LinuxCalls(arena);
         lock = arena.allocate(32, 8);
+        number = arena.allocate(JAVA_LONG);
         file = LinuxSocket.Refused.unlessDone(
                 calls.open(arena.allocateFrom(path.toString()), O_RDWR | O_CLOEXEC, 0), "open");
         keptOpen = calls.fcntl(file, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
+    }
+
+    /** Writes a number into the file, if it can be written to. */
+    synchronized void put(long at, long value) {
+        number.set(JAVA_LONG, 0, value);
+        calls.pwrite(file, number, at);
+    }
+
+    /** {@return the number at a place of the file, 0 if there is none} */
+    synchronized long get(long at) {
+        return calls.pread(file, number, at) == number.byteSize() ? number.get(JAVA_LONG, 0) : 0;
     }
 
     /** {@return whether a path leads to this file, and not to another one, or nowhere} */

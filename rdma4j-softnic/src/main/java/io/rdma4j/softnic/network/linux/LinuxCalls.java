@@ -80,6 +80,10 @@ final class LinuxCalls {
             JAVA_LONG);
     private static final MethodHandle WRITE_AGAIN = handle("write", JAVA_LONG, JAVA_INT, ADDRESS,
             JAVA_LONG);
+    private static final MethodHandle PREAD = handle("pread", JAVA_LONG, JAVA_INT, ADDRESS,
+            JAVA_LONG, JAVA_LONG);
+    private static final MethodHandle PWRITE = handle("pwrite", JAVA_LONG, JAVA_INT, ADDRESS,
+            JAVA_LONG, JAVA_LONG);
     private static final MethodHandle OPEN = LINKER.downcallHandle(find("open"),
             FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT), CAPTURE,
             Linker.Option.firstVariadicArg(2));
@@ -239,6 +243,25 @@ final class LinuxCalls {
                     ? written
                     : outcome((long) WRITE_AGAIN.invokeExact(state, descriptor, from,
                             from.byteSize()));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** pread(2). {@return the bytes read} */
+    long pread(int descriptor, MemorySegment into, long at) {
+        try {
+            return outcome((long) PREAD.invokeExact(state, descriptor, into, into.byteSize(), at));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** pwrite(2). {@return the bytes written} */
+    long pwrite(int descriptor, MemorySegment from, long at) {
+        try {
+            return outcome(
+                    (long) PWRITE.invokeExact(state, descriptor, from, from.byteSize(), at));
         } catch (Throwable t) {
             throw unexpected(t);
         }

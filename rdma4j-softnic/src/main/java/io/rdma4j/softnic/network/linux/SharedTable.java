@@ -42,7 +42,7 @@ final class SharedTable {
     private static final long VERSION_AT = 8;
     private static final long NONCE_AT = 16;
     private static final long LAST_TAKEN_AT = 24;
-    /** Which process has had the lock last: see {@link LockHolder}. */
+    /** Which process has had the lock last: see {@link TableLocks}. */
     static final long HOLDER_AT = 32;
     private static final long ANSWERS_AT = 256;
     private static final long FIRSTS_AT = 512;

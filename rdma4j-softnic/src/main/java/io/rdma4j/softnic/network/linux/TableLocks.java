@@ -15,7 +15,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * The locks on the file that processes share: the one for changes, which one thread of all processes has at a time, and one
  * for each prefix, which its process has for as long as it lives. Thread safe.
  */
-final class TableLocks implements AutoCloseable {
+class TableLocks implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(TableLocks.class.getName());
     private static final long CHANGE = 0;
     private static final long PREFIXES = 1 << 20;
@@ -35,20 +35,17 @@ final class TableLocks implements AutoCloseable {
 
     private final Path file;
     private final ByteLocks bytes;
-    private final LockHolder holder;
     private final Patience patience;
     /** Among the threads of this process: the system's locks know the process alone. */
     private final ReentrantLock threads = new ReentrantLock();
 
     TableLocks(Path file, Arena arena) throws LinuxSocket.Refused {
-        this(file, arena, Patience.USUAL, new LockHolder(file));
+        this(file, arena, Patience.USUAL);
     }
 
-    TableLocks(Path file, Arena arena, Patience patience, LockHolder holder)
-            throws LinuxSocket.Refused {
+    TableLocks(Path file, Arena arena, Patience patience) throws LinuxSocket.Refused {
         this.file = file;
         this.patience = patience;
-        this.holder = holder;
         bytes = new ByteLocks(file, arena);
     }
 
@@ -62,7 +59,8 @@ final class TableLocks implements AutoCloseable {
         boolean isLocked = false;
         try {
             waitForOthers();
-            holder.note();
+            // The system does not tell who has a lock of an open file.
+            bytes.put(SharedTable.HOLDER_AT, ProcessHandle.current().pid());
             isLocked = true;
         } catch (LinuxSocket.Refused e) {
             throw new RdmaException(Errno.EACCES, SharedPort.OPERATION,
@@ -74,6 +72,11 @@ final class TableLocks implements AutoCloseable {
         }
     }
 
+    /** {@return the process that had the lock last, 0 if that is not known} */
+    long holder() {
+        return bytes.get(SharedTable.HOLDER_AT);
+    }
+
     private void waitForOthers() throws LinuxSocket.Refused, RdmaException {
         long sinceNs = System.nanoTime();
         long restNs = SHORTEST_REST_NS;
@@ -81,7 +84,7 @@ final class TableLocks implements AutoCloseable {
         while (!bytes.tryLock(CHANGE)) {
             long waitedNs = System.nanoTime() - sinceNs;
             if (waitedNs > patience.stoppedNs) {
-                long process = holder.process();
+                long process = holder();
                 requireProgress(process, process == other ? waitedNs : 0);
                 if (process != other) {
                     // They take turns, and this one's will come.

@@ -4,9 +4,10 @@ import io.rdma4j.verbs.Errno;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
-import java.net.ConnectException;
+import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.NoRouteToHostException;
+import java.net.SocketException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
@@ -17,15 +18,12 @@ final class NioStream implements Stream {
     private final PortableStreams network;
     private final SocketChannel channel;
     private final InetSocketAddress remote;
-    private @Nullable InetSocketAddress local;
+    private InetSocketAddress local = new InetSocketAddress(0);
     private @Nullable Handler handler;
     private @Nullable Errno refusal;
     private boolean isConnecting;
     private boolean isWriteWanted;
     private boolean isClosed;
-    private boolean hasRead;
-    /** Whether it is read each round. The network's. */
-    boolean isLively;
 
     NioStream(PortableStreams network, SocketChannel channel, InetSocketAddress remote) {
         this.network = network;
@@ -41,7 +39,9 @@ final class NioStream implements Stream {
         channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
     }
 
+    /** Lets the network look for something. */
     void watch(int interest) throws IOException {
+        local = (InetSocketAddress) channel.getLocalAddress();
         network.register(channel, interest, this);
     }
 
@@ -52,11 +52,13 @@ final class NioStream implements Stream {
             boolean isConnected = channel.connect(remote);
             watch(SelectionKey.OP_CONNECT);
             if (isConnected) {
-                network.enliven(this);
+                network.onDecided(this);
             }
-        } catch (ConnectException | NoRouteToHostException e) {
+        } catch (BindException noPortLeft) {
+            throw noPortLeft;
+        } catch (SocketException e) {
             refusal = errno(e);
-            network.enliven(this);
+            network.onDecided(this);
         }
     }
 
@@ -73,20 +75,7 @@ final class NioStream implements Stream {
 
     // ---------------------------------------------------------------- what has happened
 
-    /** The network's round. {@return whether it had something to say} */
-    boolean onRound() {
-        if (isClosed) {
-            return false;
-        }
-        if (isConnecting) {
-            finishConnecting();
-            return true;
-        }
-        hasRead = false;
-        tellReadable();
-        return hasRead;
-    }
-
+    /** The network has found something. */
     void onReady(int operations) {
         if (isClosed) {
             return;
@@ -104,24 +93,23 @@ final class NioStream implements Stream {
             }
         }
         if ((operations & SelectionKey.OP_READ) != 0 && !isClosed) {
-            network.enliven(this);
-            tellReadable();
+            Handler present = handler;
+            if (present != null) {
+                present.onReadable();
+            }
         }
     }
 
-    private void tellReadable() {
-        Handler present = handler;
-        if (present != null) {
-            present.onReadable();
-        }
-    }
-
-    private void finishConnecting() {
+    /** What has become of the wish to connect is told, if it is known. */
+    void finishConnecting() {
         Handler present = handler;
         Errno reason = refusal;
         try {
-            if (reason == null && !channel.finishConnect()) {
+            if (isClosed || (reason == null && !channel.finishConnect())) {
                 return;
+            }
+            if (reason == null) {
+                local = (InetSocketAddress) channel.getLocalAddress();
             }
         } catch (IOException e) {
             reason = errno(e);
@@ -151,16 +139,7 @@ final class NioStream implements Stream {
 
     @Override
     public InetSocketAddress local() {
-        InetSocketAddress known = local;
-        if (known == null) {
-            try {
-                known = (InetSocketAddress) channel.getLocalAddress();
-            } catch (IOException closed) {
-                known = new InetSocketAddress(0);
-            }
-            local = known;
-        }
-        return known;
+        return local;
     }
 
     @Override
@@ -174,11 +153,8 @@ final class NioStream implements Stream {
             return END;
         }
         try {
-            int length = channel.read(into);
-            hasRead |= length != 0;
-            return length;
+            return channel.read(into);
         } catch (IOException broken) {
-            hasRead = true;
             return END;
         }
     }

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.network.stream;
 
+import io.rdma4j.softnic.network.AddressRefusal;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -27,15 +28,12 @@ import java.util.concurrent.locks.ReentrantLock;
  * channel is really closed when both have looked once more.
  */
 public final class PortableStreams implements StreamNetwork {
-    /** Streams that had something of late are read without asking whether they have, so many rounds in a row. */
-    private static final int ROUNDS_BETWEEN_LOOKS = 16;
-
     private final Selector ready;
     private final Selector sleeper;
     private final ReentrantLock sleeping = new ReentrantLock();
     private volatile boolean isWoken;
-    private final List<NioStream> lively = new ArrayList<>();
-    private int roundsSinceLook;
+    /** Streams of which it was known at once whether they are connected. */
+    private final List<NioStream> decided = new ArrayList<>();
     private boolean hasHappened;
     private boolean hasClosed;
     private volatile boolean isClosed;
@@ -139,31 +137,26 @@ public final class PortableStreams implements StreamNetwork {
         }
     }
 
-    static RdmaException refused(String operation, InetSocketAddress at, IOException e) {
-        String message = String.valueOf(e.getMessage());
+    private static RdmaException refused(String operation, InetSocketAddress at, IOException e) {
         if (!(e instanceof BindException)) {
-            return new RdmaException(Errno.EIO, operation, at + ": " + message, e);
+            return new RdmaException(Errno.EIO, operation, at + ": " + e.getMessage(), e);
         }
-        return message.contains("assign")
-                ? new RdmaException(Errno.EADDRNOTAVAIL, operation,
-                        at.getAddress().getHostAddress() + " is no address of this machine", e)
-                : new RdmaException(Errno.EADDRINUSE, operation,
-                        "TCP port " + at.getPort() + " of " + at.getAddress().getHostAddress()
-                                + " is in use",
-                        e);
+        return AddressRefusal.isNotOurs(e)
+                ? AddressRefusal.notOurs(at.getAddress(), e)
+                : new RdmaException(Errno.EADDRINUSE, operation, "TCP port " + at.getPort() + " of "
+                        + at.getAddress().getHostAddress() + " is in use", e);
     }
 
     // ---------------------------------------------------------------- connecting
 
     @Override
-    public Stream connect(@Nullable InetSocketAddress source, InetSocketAddress destination,
-            Stream.Handler handler) throws RdmaException {
+    public Stream connect(@Nullable InetSocketAddress source, InetSocketAddress destination)
+            throws RdmaException {
         SocketChannel channel = null;
         try {
             channel = SocketChannel.open(family(destination));
             NioStream stream = new NioStream(this, channel, destination);
             stream.configure();
-            stream.handler(handler);
             if (source != null) {
                 channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
                 channel.bind(source);
@@ -196,12 +189,9 @@ public final class PortableStreams implements StreamNetwork {
         }
     }
 
-    /** A stream has something to say in the next round. */
-    void enliven(NioStream stream) {
-        if (!stream.isLively) {
-            stream.isLively = true;
-            lively.add(stream);
-        }
+    /** Whether a stream is connected is told in the next round. */
+    void onDecided(NioStream stream) {
+        decided.add(stream);
     }
 
     /** A channel is closed: both selectors let go of it in the next round. */
@@ -233,25 +223,20 @@ public final class PortableStreams implements StreamNetwork {
     // ---------------------------------------------------------------- working
 
     @Override
-    public boolean poll(boolean isOften) {
+    public boolean poll() {
         hasHappened = false;
         if (isClosed) {
             return false;
         }
-        for (int i = lively.size() - 1; i >= 0; i--) {
-            NioStream stream = lively.get(i);
-            if (stream.onRound()) {
-                hasHappened = true;
-            } else {
-                stream.isLively = false;
-                lively.remove(i);
-            }
+        if (!decided.isEmpty()) {
+            hasHappened = true;
+            List<NioStream> now = List.copyOf(decided);
+            decided.clear();
+            now.forEach(NioStream::finishConnecting);
         }
-        roundsSinceLook++;
         if (hasClosed) {
             letGoOfClosed();
-        } else if (!isOften || lively.isEmpty() || roundsSinceLook >= ROUNDS_BETWEEN_LOOKS) {
-            roundsSinceLook = 0;
+        } else {
             look();
         }
         return hasHappened;

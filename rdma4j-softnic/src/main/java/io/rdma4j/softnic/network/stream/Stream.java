@@ -29,7 +29,7 @@ public interface Stream {
         void onWritable();
     }
 
-    /** Says who hears of a stream that was accepted. */
+    /** Says who hears of it, before the network is polled again. */
     void handler(Handler handler);
 
     /** {@return the address and port of this side} */

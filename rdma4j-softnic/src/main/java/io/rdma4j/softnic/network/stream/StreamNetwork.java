@@ -20,21 +20,16 @@ public interface StreamNetwork {
             throws RdmaException;
 
     /**
-     * Begins to connect. The outcome comes to the handler, never during this call.
+     * Begins to connect. The outcome comes to the {@link Stream#handler handler} of the stream, never during this call.
      *
      * @param source the address and port of this side, null for any
      * @throws RdmaException EADDRINUSE or EADDRNOTAVAIL if the source cannot be had
      */
-    Stream connect(@Nullable InetSocketAddress source, InetSocketAddress destination,
-            Stream.Handler handler) throws RdmaException;
+    Stream connect(@Nullable InetSocketAddress source, InetSocketAddress destination)
+            throws RdmaException;
 
-    /**
-     * Tells handlers what has happened.
-     *
-     * @param isOften whether this may be called so often that streams which were quiet need not be looked at each time
-     * @return whether anything had
-     */
-    boolean poll(boolean isOften);
+    /** Tells handlers what has happened. {@return whether anything had} */
+    boolean poll();
 
     /** Waits until there is something to {@link #poll}, {@link #wake} is called, or time is up. */
     void await(long timeoutNs);

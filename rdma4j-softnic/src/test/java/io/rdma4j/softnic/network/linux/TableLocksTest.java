@@ -49,20 +49,19 @@ class TableLocksTest {
     }
 
     private TableLocks locks(long stoppedNs, long mostNs) throws Exception {
-        return new TableLocks(file, memory, new TableLocks.Patience(stoppedNs, mostNs),
-                new Watched());
+        return new Watched(new TableLocks.Patience(stoppedNs, mostNs));
     }
 
     /** Counts how often somebody wants to know who has the lock. */
-    private final class Watched extends LockHolder {
-        Watched() {
-            super(file);
+    private final class Watched extends TableLocks {
+        Watched(Patience patience) throws LinuxSocket.Refused {
+            super(file, memory, patience);
         }
 
         @Override
-        long process() {
+        long holder() {
             looks.incrementAndGet();
-            return super.process();
+            return super.holder();
         }
     }
 

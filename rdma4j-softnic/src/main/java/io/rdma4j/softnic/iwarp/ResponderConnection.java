@@ -1,0 +1,185 @@
+package io.rdma4j.softnic.iwarp;
+
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.protocol.iwarp.MpaResponder;
+import io.rdma4j.protocol.iwarp.ReadyToReceive;
+import io.rdma4j.protocol.iwarp.StreamParameters;
+import io.rdma4j.protocol.iwarp.wire.MpaFrame;
+import io.rdma4j.softnic.network.stream.Stream;
+import io.rdma4j.softnic.observe.jfr.FlightEvents;
+import io.rdma4j.softnic.verbs.TransportHost;
+import io.rdma4j.spi.Refusal;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+/** The side that is asked: a request, which the application answers; then the queue pair has the stream. For the engine's owner. */
+final class ResponderConnection extends IwarpConnection {
+    /** As long as Linux's siw waits. */
+    private static final long REQUEST_PATIENCE_NS = 5_000_000_000L;
+
+    private final IwarpListener listener;
+    private @Nullable MpaResponder responder;
+
+    /** A TCP connection was accepted. */
+    ResponderConnection(IwarpLink link, TransportHost host, Stream stream,
+            IwarpListener listener) {
+        super(link, host, stream, 0, REQUEST_PATIENCE_NS);
+        this.listener = listener;
+    }
+
+    @Override
+    boolean isInitiator() {
+        return false;
+    }
+
+    @Override
+    public void onConnected() {
+        throw new IllegalStateException("it was connected before");
+    }
+
+    @Override
+    public void onRefused(Errno reason) {
+        throw new IllegalStateException("it was connected before");
+    }
+
+    @Override
+    void onSetUpTooLong() {
+        stream().reset();
+        over();
+    }
+
+    @Override
+    void onNonsense() {
+        stream().close();
+        over();
+    }
+
+    @Override
+    void onFrame(MpaFrame frame) {
+        MpaResponder asked = new MpaResponder(SETTINGS, frame);
+        responder = asked;
+        MpaFrame refusal = asked.refusal();
+        if (!MpaResponder.isKnown(frame)) {
+            onNonsense();
+        } else if (refusal != null) {
+            answerNo(refusal);
+        } else if (listener.takePlace()) {
+            state(State.ASKED);
+            handler(listener.ask(this, stream().local(), stream().remote(),
+                    new ConnectionParameters().privateData(asked.privateData())
+                            .responderResources(asked.inboundReads())
+                            .initiatorDepth(asked.outboundReads())));
+        } else {
+            answerNo(asked.rejection(NOTHING));
+        }
+    }
+
+    /** @param frame null if the initiator's revision has none */
+    private void answerNo(@Nullable MpaFrame frame) {
+        if (frame != null) {
+            send(frame);
+        }
+        stream().close();
+        over();
+    }
+
+    @Override
+    void onEarlyBytes() {
+        stream().reset();
+        withdrawn();
+    }
+
+    @Override
+    public void onEnd() {
+        withdrawn();
+    }
+
+    /** The initiator does not want the connection any more. */
+    private void withdrawn() {
+        if (state() == State.ASKED) {
+            unreachable(Errno.ECONNRESET);
+        } else {
+            over();
+        }
+    }
+
+    @Override
+    void over() {
+        leavePlace();
+        super.over();
+    }
+
+    private void leavePlace() {
+        if (state() == State.ASKED) {
+            listener.leavePlace();
+        }
+    }
+
+    @Override
+    void onPeerReady() {
+        if (state() == State.ACCEPTED) {
+            tellEstablished();
+        }
+    }
+
+    /** It stands: the initiator has spoken, or has not promised to. */
+    void tellEstablished() {
+        if (state() != State.ACCEPTED) {
+            return;
+        }
+        state(State.ESTABLISHED);
+        record(FlightEvents.Outcome.ESTABLISHED, 0);
+        Handler present = handler();
+        if (present != null) {
+            present.onEstablished(null);
+        }
+    }
+
+    // ---------------------------------------------------------------- what applications ask
+
+    @Override
+    public void accept(ConnectionParameters parameters, int ownQueuePair) throws RdmaException {
+        driver().call(nowNs -> {
+            MpaResponder asked = requireAsked("accept");
+            StreamQueuePair own = connectable(link(), "accept", ownQueuePair);
+            StreamParameters agreed = asked.parameters(parameters);
+            leavePlace();
+            state(State.ACCEPTED);
+            send(asked.acceptance(agreed, parameters.privateData()));
+            give(own, agreed);
+            if (agreed.readyToReceive() == ReadyToReceive.NONE) {
+                link().onEstablished(this);
+            }
+            return this;
+        });
+    }
+
+    private MpaResponder requireAsked(String operation) throws RdmaException {
+        MpaResponder asked = responder;
+        if (state() == State.ASKED && asked != null) {
+            return asked;
+        }
+        throw state() == State.OVER
+                ? new RdmaException(Errno.ECONNRESET, operation,
+                        "the peer has withdrawn its request, or it was answered")
+                : new RdmaException(Errno.EINVAL, operation,
+                        "there is no request that is not answered");
+    }
+
+    @Override
+    public void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException {
+        driver().call(nowNs -> {
+            requireAsked("reject");
+            refuse(privateData);
+            return this;
+        });
+    }
+
+    @Override
+    void refuse(byte[] privateData) {
+        MpaResponder asked = responder;
+        record(FlightEvents.Outcome.REJECTED, 0);
+        answerNo(asked == null ? null : asked.rejection(privateData));
+    }
+}
