@@ -1,5 +1,7 @@
 package io.rdma4j.tools;
 
+import io.rdma4j.cm.CmId;
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
@@ -10,27 +12,31 @@ import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
-import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletion;
 
-/** A program with two queue pairs, of which one sends the other a message for each byte of input. */
+import java.net.InetSocketAddress;
+
+/**
+ * A program with two queue pairs, of which one sends the other a message for each byte of input. At an address of its own:
+ * what other processes of an address are sent may come to this one, which would count it.
+ */
 final class StatTarget {
     private StatTarget() {}
 
     public static void main(String[] arguments) throws Exception {
-        try (DeviceContext context = RdmaDevices.find("roce_lo").open();
-                ProtectionDomain domain = context.allocateProtectionDomain();
-                CompletionQueue queue = context.createCompletionQueue(8);
+        try (CmId id = bound(arguments[0]);
+                ProtectionDomain domain = id.context().allocateProtectionDomain();
+                CompletionQueue queue = id.context().createCompletionQueue(8);
                 QueuePair a = domain
                         .createQueuePair(new QueuePairInitAttributes().completionQueue(queue));
                 QueuePair b = domain
                         .createQueuePair(new QueuePairInitAttributes().completionQueue(queue))) {
-            connect(context, a, b);
-            connect(context, b, a);
+            connect(id.context(), a, b);
+            connect(id.context(), b, a);
             // The first start of JMX takes its time.
             boolean isShown = !"false".equals(System.getProperty("rdma4j.jmx"));
             while (isShown && System.getProperty("rdma4j.devices") == null) {
@@ -45,6 +51,12 @@ final class StatTarget {
                 System.out.printf("sent by 0x%06x%n", a.number());
             } while (System.in.read() >= 0);
         }
+    }
+
+    private static CmId bound(String address) throws RdmaException {
+        CmId id = CmId.create(PortSpace.TCP);
+        id.bindAddress(new InetSocketAddress(address, 0));
+        return id;
     }
 
     private static void connect(DeviceContext context, QueuePair own, QueuePair peer)

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
+import java.util.regex.Pattern;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -29,8 +30,8 @@ class StatTest {
 
     @BeforeAll
     static void startTargets() throws IOException {
-        Program plain = target();
-        Program impaired = target("-Drdma4j.impair=duplicate=1%,seed=3");
+        Program plain = target(Loopback.OWN);
+        Program impaired = target(Loopback.OTHER, "-Drdma4j.impair=duplicate=1%,seed=3");
         line(plain);
         started = new Targets(plain, impaired, line(impaired).replaceAll(".* ", ""));
     }
@@ -51,8 +52,8 @@ class StatTest {
         assertThat(tools.out()).isEmpty();
     }
 
-    private static Program target(String... options) throws IOException {
-        return Program.of(StatTarget.class, options);
+    private static Program target(String address, String... options) throws IOException {
+        return Program.of(StatTarget.class, List.of(options), List.of(address));
     }
 
     private static void sendMore(Program target) throws IOException {
@@ -71,11 +72,12 @@ class StatTest {
         assertThat(run("stat", pid, "--qp")).as(tools.err()).isZero();
         assertThat(tools.out())
                 .startsWith("process " + pid + " (" + StatTarget.class.getName() + ")")
-                .containsPattern("  roce_lo: .*::ffff:127\\.0\\.0\\..*; 1 context, 2 queue pairs")
+                .containsPattern("  roce_lo: .*::ffff:127\\..*; 1 context, 2 queue pairs")
                 .contains("; impaired: duplicate=0.01,seed=3")
                 .containsPattern("\n    sent_pkts +2\n").containsPattern("\n    rdma_sends +1\n")
                 .containsPattern("\n    queue pair " + targets.impairedSender()
-                        + " RC RTS, peer 127\\.0\\.0\\.\\d+ 0x[0-9a-f]{6}, way network\n")
+                        + " RC RTS, peer " + Pattern.quote(Loopback.OTHER)
+                        + " 0x[0-9a-f]{6}, way network\n")
                 .containsPattern("\n      rdma_recvs +1\n").doesNotContain("send_err");
     }
 
@@ -96,7 +98,7 @@ class StatTest {
 
     @Test
     void aStoppedProcessIsLeftOutAndNamed() throws Exception {
-        try (Program stopped = target()) {
+        try (Program stopped = target(Loopback.OWN)) {
             line(stopped);
             signal("STOP", stopped);
             try {
@@ -133,7 +135,7 @@ class StatTest {
 
     @Test
     void watchingShowsWhatWasAddedAndEndsWithTheProcess() throws Exception {
-        try (Program target = target()) {
+        try (Program target = target(Loopback.OWN)) {
             line(target);
             try (Command stat = Command.start("stat " + target.pid() + " --watch 0.05")) {
                 assertThat(stat.lineWith("rdma_sends")).matches(" +rdma_sends +1");
@@ -147,7 +149,7 @@ class StatTest {
 
     @Test
     void watchThatWouldTakeAnHourEndsWithTheProcessOrWhenInterrupted() throws Exception {
-        try (Program target = target()) {
+        try (Program target = target(Loopback.OWN)) {
             line(target);
             try (Command interrupted = Command.start("stat " + target.pid() + " --watch 3600")) {
                 interrupted.lineWith("rdma_sends");
@@ -166,7 +168,7 @@ class StatTest {
 
     @Test
     void processesThatHaveNothingToShowAreNamedInOneLine() throws Exception {
-        try (Program other = target("-Drdma4j.jmx=false")) {
+        try (Program other = target(Loopback.OWN, "-Drdma4j.jmx=false")) {
             line(other);
             assertFails(1, "process " + other.pid() + " has no rdma4j device open", "stat",
                     other.pid());

@@ -11,6 +11,9 @@ import java.nio.ByteBuffer;
  * <p>Private data has its full length, padded with zeros. Source: IBTA 12.6.
  */
 sealed interface CmMessage {
+    /** Where the lower half of the service ID stands in a request and a service request. */
+    int SERVICE_LOWER_HALF = 12;
+
     /** {@return the attribute that names the message in the datagram's header} */
     int attribute();
 

@@ -45,7 +45,8 @@ public final class IbConnectionManager {
     /** Bytes of a message. */
     public static final int MESSAGE_LENGTH = Mad.LENGTH;
 
-    private static final int IDENTIFIER_BITS = 24;
+    /** The bits of a communication identifier behind the prefix. */
+    public static final int IDENTIFIER_BITS = 24;
     private static final int IDENTIFIER_MASK = (1 << IDENTIFIER_BITS) - 1;
     /** Answers that wait to be sent; beyond this the peer has to ask again. */
     private static final int MAX_OUTGOING = 4096;

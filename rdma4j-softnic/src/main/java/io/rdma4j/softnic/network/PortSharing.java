@@ -1,6 +1,7 @@
 package io.rdma4j.softnic.network;
 
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 
 /**
@@ -41,6 +42,16 @@ public interface PortSharing {
         }
 
         @Override
+        public boolean isOthers(int prefix) {
+            return false;
+        }
+
+        @Override
+        public int otherListener(Gid address, int service) {
+            return 0;
+        }
+
+        @Override
         public void onAstray(int queuePair) {
             // Nobody else has a number here.
         }
@@ -76,6 +87,16 @@ public interface PortSharing {
 
     /** {@return whether a queue pair's number is one of this process} */
     boolean isOwn(int queuePair);
+
+    /** {@return whether a prefix is that of another process, which lives} */
+    boolean isOthers(int prefix);
+
+    /**
+     * {@return the prefix of the other process, which lives and has an address, that listens at a service; 0 if there is none}
+     *
+     * @param service as in {@link #listen}
+     */
+    int otherListener(Gid address, int service);
 
     /**
      * Requests for a service come to this process from now on. To be undone as often as it was called.

@@ -1,12 +1,15 @@
 package io.rdma4j.softnic.roce;
 
+import io.rdma4j.protocol.ibcm.CmAddressee;
 import io.rdma4j.protocol.ibcm.CmPeer;
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.work.Path;
+import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
@@ -20,10 +23,12 @@ final class ManagementPort {
     private final IbConnectionManager manager;
     private final MemorySegment message;
     private final ByteBuffer messageView;
+    private final PortSharing sharing;
     private long psn;
 
-    ManagementPort(IbConnectionManager manager, Arena arena) {
+    ManagementPort(IbConnectionManager manager, PortSharing sharing, Arena arena) {
         this.manager = manager;
+        this.sharing = sharing;
         message = arena.allocate(IbConnectionManager.MESSAGE_LENGTH, 8);
         messageView = message.asByteBuffer();
     }
@@ -40,14 +45,38 @@ final class ManagementPort {
         }
         ByteBuffer mad = packet.payloadMemory()
                 .asSlice(packet.payloadStart(), IbConnectionManager.MESSAGE_LENGTH).asByteBuffer();
+        int other = otherReceiver(CmAddressee.of(mad), packet.destination());
+        if (other != 0) {
+            sharing.onAstray(other << PortSharing.QUEUE_PAIR_BITS);
+            return Counter.DROPPED_ASTRAY;
+        }
         try {
-            return manager.onMad(mad, new CmPeer(packet.destination(), packet.source()), nowNs)
-                    ? null
-                    : Counter.DROPPED_BAD_MAD;
+            if (manager.onMad(mad, new CmPeer(packet.destination(), packet.source()), nowNs)) {
+                return null;
+            }
+            // It may have been for a process that has died, and whose place is taken.
+            sharing.onAstray(0);
+            return Counter.DROPPED_BAD_MAD;
         } catch (RuntimeException | InternalError defect) {
             contain(defect);
             return null;
         }
+    }
+
+    /**
+     * {@return the prefix of the process of this machine that a message is for, 0 if it is not known to be another's} To answer
+     * in its place would end what it begins.
+     */
+    private int otherReceiver(@Nullable CmAddressee addressee, Gid destination) {
+        return switch (addressee) {
+            case CmAddressee.Service service ->
+                sharing.otherListener(destination, service.lowerId());
+            case CmAddressee.Identifier identifier -> {
+                int prefix = identifier.value() >>> IbConnectionManager.IDENTIFIER_BITS;
+                yield sharing.isOthers(prefix) ? prefix : 0;
+            }
+            case null -> 0;
+        };
     }
 
     /** A defect in the connection manager, or in who hears from it, must not harm the queue pairs. */

@@ -193,8 +193,6 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
         Counter drop = management.onPacket(packet, engine.timeNs());
         if (drop != null) {
             drop(drop, packet.source());
-            // It may have been for another process.
-            sharing.onAstray(0);
         }
     }
 

@@ -63,7 +63,7 @@ final class RoceLink implements Link {
         Arena arena = Arena.ofAuto();
         outgoing = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH, 64));
         connectionManager.identifierPrefix(sharing.prefix());
-        management = new ManagementPort(connectionManager, arena);
+        management = new ManagementPort(connectionManager, sharing, arena);
         heldUp = new HeldUpQueuePairs(engine);
         dispatcher = new PacketDispatcher(engine, network, groups, management, arena);
         receiver = new PacketReceiver(network, dispatcher);

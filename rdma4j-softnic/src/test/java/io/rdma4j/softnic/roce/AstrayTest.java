@@ -11,10 +11,13 @@ import io.rdma4j.softnic.network.ReceivedDatagram;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
+import java.nio.ByteBuffer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -23,19 +26,29 @@ class AstrayTest {
     private static final Gid PEER = Gid.of(InetAddress.ofLiteral("192.0.2.7"));
     private static final Gid OWN = Gid.of(InetAddress.ofLiteral("192.0.2.8"));
     private static final int PREFIX = 7;
+    /** That of another process. */
+    private static final int OTHER = 9;
+    /** A port of RDMA_PS_TCP that the other process listens at. */
+    private static final int OTHERS_SERVICE = 0x0106_1f90;
+    private static final int ATTRIBUTE = 16;
+    private static final int MESSAGE = 24;
 
+    private final Arena arena = Arena.ofAuto();
     private final Shared sharing = new Shared();
+    private final IbConnectionManager manager = new IbConnectionManager(CmSettings.defaults(1),
+            () -> 1);
     private final RoceLink link = new RoceLink(new FixedPorts() {
         @Override
         public PortSharing sharing() {
             return sharing;
         }
-    }, new IbConnectionManager(CmSettings.defaults(1), () -> 1), new MulticastGroups(), () -> 100,
+    }, manager, new MulticastGroups(), () -> 100,
             to -> Path.NONE);
 
     /** The numbers of one prefix are this process's. */
     private static final class Shared implements PortSharing {
         int astray;
+        int astrayPrefix;
 
         @Override
         public boolean isShared() {
@@ -73,15 +86,46 @@ class AstrayTest {
         }
 
         @Override
+        public boolean isOthers(int prefix) {
+            return prefix == OTHER;
+        }
+
+        @Override
+        public int otherListener(Gid address, int service) {
+            return address.equals(OWN) && service == OTHERS_SERVICE ? OTHER : 0;
+        }
+
+        @Override
         public void onAstray(int queuePair) {
             astray++;
+            astrayPrefix = queuePair >>> QUEUE_PAIR_BITS;
         }
     }
 
     private void receive(int queuePair) {
-        Arena arena = Arena.ofAuto();
         OutgoingPacket packet = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH, 64));
         packet.begin(Opcode.RC_SEND_ONLY, Path.between(PEER, OWN), queuePair, 1, true, false);
+        receive(packet);
+    }
+
+    /**
+     * A management datagram arrives.
+     *
+     * @param at where in the message a number stands
+     */
+    private void receiveManagement(int attribute, int at, int number) {
+        MemorySegment mad = arena.allocate(IbConnectionManager.MESSAGE_LENGTH, 8);
+        mad.asByteBuffer().putInt(0, 0x01070203).putShort(ATTRIBUTE, (short) attribute)
+                .putInt(MESSAGE + at, number);
+        OutgoingPacket packet = new OutgoingPacket(arena.allocate(Opcode.MAX_HEADER_LENGTH, 64));
+        packet.begin(Opcode.UD_SEND_ONLY, Path.between(PEER, OWN), IbConnectionManager.QUEUE_PAIR,
+                1, false, false)
+                .datagram(IbConnectionManager.QKEY, IbConnectionManager.QUEUE_PAIR);
+        packet.addPayload(mad, 0, IbConnectionManager.MESSAGE_LENGTH);
+        receive(packet);
+    }
+
+    private void receive(OutgoingPacket packet) {
         MemorySegment bytes = arena.allocate(packet.totalLength() + PacketView.ICRC_LENGTH);
         packet.copyTo(bytes, 0);
         link.handler().onDatagram(new ReceivedDatagram().fill(OWN, PEER, 50_000, 0, bytes, 0,
@@ -100,10 +144,37 @@ class AstrayTest {
 
     @Test
     void packetsOfAnotherProcessAreCountedAndReported() {
-        receive((9 << PortSharing.QUEUE_PAIR_BITS) | 5);
+        receive((OTHER << PortSharing.QUEUE_PAIR_BITS) | 5);
         assertThat(count(Counter.DROPPED_ASTRAY)).isOne();
         assertThat(count(Counter.DROPPED_UNKNOWN_QP)).isZero();
         assertThat(sharing.astray).isOne();
+    }
+
+    private boolean hasAnswer() {
+        return manager
+                .pollTransmit(ByteBuffer.allocate(IbConnectionManager.MESSAGE_LENGTH)) != null;
+    }
+
+    /** REQ and SIDR_REQ by the service, SIDR_REP by the requester's identifier, REP as all others by the receiver's. */
+    @ParameterizedTest
+    @CsvSource({"0x10, 12, 0x01061f90", "0x17, 12, 0x01061f90", "0x18, 0, 0x09000005",
+        "0x13, 4, 0x09000005", "0x15, 4, 0x09000005"})
+    void messagesOfAnotherProcessAreNotAnsweredInItsPlace(String attribute, int at,
+            String number) {
+        receiveManagement(Integer.decode(attribute), at, Integer.decode(number));
+        assertThat(count(Counter.DROPPED_ASTRAY)).isOne();
+        assertThat(sharing.astray).isOne();
+        assertThat(sharing.astrayPrefix).isEqualTo(OTHER);
+        assertThat(hasAnswer()).isFalse();
+    }
+
+    /** Whoever is asked, and knows of no other process that would be meant, says that nobody is. */
+    @ParameterizedTest
+    @CsvSource({"0x10, 12, 0x01061f91", "0x13, 4, 0x07000005", "0x13, 4, 0x0b000005"})
+    void messagesOfNobodyAreAnswered(String attribute, int at, String number) {
+        receiveManagement(Integer.decode(attribute), at, Integer.decode(number));
+        assertThat(count(Counter.DROPPED_ASTRAY)).isZero();
+        assertThat(hasAnswer()).isTrue();
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.rdma4j.softnic.network.linux;
 
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 
 import java.util.BitSet;
@@ -90,6 +91,19 @@ final class ServicePorts {
         } finally {
             locks.unlock();
         }
+    }
+
+    /** As {@link PortSharing#otherListener}. Takes no lock: what is being changed meanwhile may be missed. */
+    int otherListener(Gid address, int service) {
+        for (int each : table.listeners(service)) {
+            if (prefixes.isOwn(each << PortSharing.QUEUE_PAIR_BITS)) {
+                return 0;
+            }
+            if (table.has(table.first(each), address) && prefixes.mayBeAlive(each)) {
+                return each;
+            }
+        }
+        return 0;
     }
 
     /** Takes the services away that dead processes have left behind. */

@@ -160,6 +160,16 @@ final class SharedPort implements PortSharing, AutoCloseable {
     }
 
     @Override
+    public boolean isOthers(int other) {
+        return other != 0 && !isOwn(other << QUEUE_PAIR_BITS) && prefixes.mayBeAlive(other);
+    }
+
+    @Override
+    public int otherListener(Gid address, int service) {
+        return services.otherListener(address, service);
+    }
+
+    @Override
     public int takePrefix() throws RdmaException {
         locks.lock();
         try {

@@ -129,6 +129,17 @@ final class SharedTable {
         return -1;
     }
 
+    /** {@return whether a prefix has a socket at an address, on whichever interface} */
+    boolean has(int prefix, Gid address) {
+        for (int group = 0; group < MAX_GROUPS; group++) {
+            if (count(group) > 0 && address(group).equals(address)
+                    && places(group).contains(prefix)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** {@return a group for an address that has none, empty yet; -1 if there is no room} */
     int begin(Gid address, int scope) {
         for (int group = 0; group < MAX_GROUPS; group++) {
@@ -243,6 +254,18 @@ final class SharedTable {
             services.put((int) entry, (int) (entry >>> Integer.SIZE) & 0xff);
         }
         return services;
+    }
+
+    /** {@return the prefixes that are noted for a service, of which all but one may be left behind by the dead} */
+    List<Integer> listeners(int service) {
+        List<Integer> prefixes = new ArrayList<>();
+        for (int i = 0; i < serviceCount(); i++) {
+            long entry = memory.get(JAVA_LONG, service(i));
+            if ((int) entry == service) {
+                prefixes.add((int) (entry >>> Integer.SIZE) & 0xff);
+            }
+        }
+        return prefixes;
     }
 
     /**

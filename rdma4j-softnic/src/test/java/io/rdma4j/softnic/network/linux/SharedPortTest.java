@@ -35,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @Timeout(30)
 class SharedPortTest {
     private static final InetAddress ADDRESS = InetAddress.ofLiteral("127.45.67.89");
+    private static final InetAddress ELSEWHERE = InetAddress.ofLiteral("127.45.67.90");
 
     @TempDir
     private java.nio.file.Path folder = java.nio.file.Path.of("unset");
@@ -128,6 +129,27 @@ class SharedPortTest {
         for (Member member : members) {
             assertThat(member.received()).containsExactly(member.queuePair());
         }
+    }
+
+    @Test
+    void whoElseListensIsKnown() throws Exception {
+        int service = 0x0106_4444;
+        Member listener = new Member();
+        Member other = new Member();
+        listener.port.listen(service);
+        assertThat(other.port.otherListener(Gid.of(ADDRESS), service))
+                .isEqualTo(listener.port.prefix());
+        assertThat(other.port.otherListener(Gid.of(ELSEWHERE), service)).isZero();
+        assertThat(other.port.otherListener(Gid.of(ADDRESS), service + 1)).isZero();
+        assertThat(listener.port.otherListener(Gid.of(ADDRESS), service)).isZero();
+
+        int prefix = listener.port.prefix();
+        assertThat(other.port.isOthers(prefix)).isTrue();
+        assertThat(other.port.isOthers(0)).isFalse();
+        assertThat(other.port.isOthers(other.port.prefix())).isFalse();
+        listener.die();
+        assertThat(other.port.otherListener(Gid.of(ADDRESS), service)).isZero();
+        assertThat(other.port.isOthers(prefix)).isFalse();
     }
 
     @Test

@@ -1,0 +1,41 @@
+package io.rdma4j.protocol.ibcm;
+
+import org.jspecify.annotations.Nullable;
+
+import java.nio.ByteBuffer;
+
+/**
+ * What a message of a connection manager names its receiver by, for a machine on which several have the same address.
+ *
+ * <p>Source: IBTA 12.6.
+ */
+public sealed interface CmAddressee {
+    /**
+     * Who listens at a service; of requests.
+     *
+     * @param lowerId the lower half of the service ID: 16 bits of its port space, 16 of its port; IBTA annex A11.3
+     */
+    record Service(int lowerId) implements CmAddressee {}
+
+    /**
+     * Who has given out an identifier; of all that follows a request.
+     *
+     * @param value 0 in what a requester withdraws before it knows any
+     */
+    record Identifier(int value) implements CmAddressee {}
+
+    /** {@return the addressee of a management datagram of 256 bytes, null if it is no connection manager's} */
+    static @Nullable CmAddressee of(ByteBuffer mad) {
+        if (mad.remaining() != Mad.LENGTH
+                || mad.getInt(mad.position()) != Mad.COMMUNICATION_MANAGEMENT_SEND) {
+            return null;
+        }
+        int message = mad.position() + Mad.HEADER_LENGTH;
+        return switch (mad.getShort(mad.position() + Mad.ATTRIBUTE) & 0xffff) {
+            case CmMessage.Request.ATTRIBUTE, CmMessage.ServiceRequest.ATTRIBUTE ->
+                new Service(mad.getInt(message + CmMessage.SERVICE_LOWER_HALF));
+            case CmMessage.ServiceReply.ATTRIBUTE -> new Identifier(mad.getInt(message));
+            default -> new Identifier(mad.getInt(message + Integer.BYTES));
+        };
+    }
+}
