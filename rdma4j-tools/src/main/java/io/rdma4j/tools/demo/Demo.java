@@ -49,6 +49,10 @@ public final class Demo implements Callable<Integer> {
             description = "Where the server stores the file (default: it only digests it).")
     private @Nullable Path output;
 
+    @Option(names = {"-d", "--device"}, paramLabel = "DEV",
+            description = "Use this device, such as iwarp_lo (default: the RoCE device of loopback).")
+    private @Nullable String device;
+
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
@@ -135,7 +139,7 @@ public final class Demo implements Callable<Integer> {
     }
 
     private Side startServer(Timeline timeline) throws IOException {
-        List<String> arguments = new ArrayList<>(List.of("demo-side"));
+        List<String> arguments = side();
         if (file != null) {
             arguments.add("--file");
         }
@@ -145,8 +149,17 @@ public final class Demo implements Callable<Integer> {
         return new Side(true, timeline, List.of(), arguments);
     }
 
+    private List<String> side() {
+        List<String> arguments = new ArrayList<>(List.of("demo-side"));
+        if (device != null) {
+            arguments.addAll(List.of("--device", device));
+        }
+        return arguments;
+    }
+
     private Side startClient(Timeline timeline) throws IOException {
-        List<String> arguments = new ArrayList<>(List.of("demo-side", "--server", "-"));
+        List<String> arguments = side();
+        arguments.addAll(List.of("--server", "-"));
         if (file != null) {
             arguments.add(file.toString());
         }

@@ -9,7 +9,6 @@ import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
-import io.rdma4j.verbs.SendWorkRequest;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -39,9 +38,15 @@ final class DemoClient {
         this.reporter = reporter;
     }
 
-    /** @param file what to send, null for the classic steps */
-    void run(InetSocketAddress server, @Nullable Path file) throws IOException {
+    /**
+     * Does its part with a server.
+     *
+     * @param device the name of the one to use
+     * @param file what to send, null for the classic steps
+     */
+    void run(String device, InetSocketAddress server, @Nullable Path file) throws IOException {
         try (CmId id = CmId.create(PortSpace.TCP)) {
+            id.device(device);
             id.resolveAddress(server, TIMEOUT);
             reporter.step("address resolved: device %s, %s", id.context().device().name(),
                     DemoSide.display(id.localAddress()));
@@ -91,11 +96,9 @@ final class DemoClient {
             reporter.check(copy.mismatch(source) == -1, "what was READ equals what was written");
 
             startNs = System.nanoTime();
-            id.queuePair().postSend(
-                    new SendWorkRequest().writeWithImmediate(peer.number(), peer.rkey(), IMMEDIATE)
-                            .add(from, 0, BLOCK / 2).set(SendFlag.SIGNALED));
+            link.write(from, 0, BLOCK / 2, peer.number(), peer.rkey(), IMMEDIATE);
             link.awaitSend();
-            done("WRITE_WITH_IMM", BLOCK / 2, startNs);
+            done(link.writing(), BLOCK / 2, startNs);
 
             MessageDigest digest = DemoSide.sha256();
             digest.update(source.asByteBuffer());
@@ -150,7 +153,6 @@ final class DemoClient {
         long taken = 0;
         long written = 0;
         long nextReportNs = 0;
-        SendWorkRequest request = new SendWorkRequest();
         for (long chunk = 0; chunk < chunks; chunk++) {
             if (chunk - taken == DemoLink.SLOTS) {
                 link.receive(Message.TAKEN);
@@ -159,9 +161,7 @@ final class DemoClient {
             long offset = chunk * DemoLink.CHUNK;
             int length = (int) Math.min(DemoLink.CHUNK, size - offset);
             long slot = peer.number() + chunk % DemoLink.SLOTS * DemoLink.CHUNK;
-            link.id().queuePair().postSend(request.clear().id(chunk)
-                    .writeWithImmediate(slot, peer.rkey(), length).add(region, offset, length)
-                    .set(SendFlag.SIGNALED));
+            link.write(region, offset, length, slot, peer.rkey(), length);
             digest.update(region.segment().asSlice(offset, length).asByteBuffer());
             if (chunk - written == DemoLink.SLOTS / 2) {
                 link.awaitSend();
@@ -181,10 +181,9 @@ final class DemoClient {
         }
     }
 
-    /** An immediate of 0 ends the file. */
-    private void writeEnd(DemoLink link, Received peer) throws RdmaException {
-        link.id().queuePair().postSend(new SendWorkRequest()
-                .writeWithImmediate(peer.number(), peer.rkey(), 0).set(SendFlag.SIGNALED));
+    /** The number 0 ends the file. */
+    private static void writeEnd(DemoLink link, Received peer) throws RdmaException {
+        link.writeNothing(peer.number(), peer.rkey(), 0);
         link.awaitSend();
     }
 }

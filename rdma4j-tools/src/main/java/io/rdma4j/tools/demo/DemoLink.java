@@ -9,6 +9,8 @@ import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.TransportType;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
@@ -32,11 +34,21 @@ final class DemoLink implements AutoCloseable {
         HELLO,
         /** Here is a region: address, key, length. */
         REGION,
+        /** Bytes were written: how many, and a number; over a transport without immediates. */
+        WRITTEN,
         /** A chunk was taken from its slot, which is free again. */
         TAKEN,
         /** That is all; the number of bytes, and a digest as text. */
         DONE
     }
+
+    /**
+     * What the peer has written into this side's memory.
+     *
+     * @param length in bytes
+     * @param number that the peer has told with it
+     */
+    record Written(long length, int number) {}
 
     /** A received message. */
     record Received(Message type, long number, long length, int rkey, String text) {}
@@ -50,13 +62,18 @@ final class DemoLink implements AutoCloseable {
 
     private final CmId id;
     private final Arena arena = Arena.ofShared();
-    private final MemorySegment outbox = arena.allocate(MESSAGE);
+    /** Behind the message that is waited for those of {@link #write}, of which no more are on their way at once. */
+    private final MemorySegment outbox = arena.allocate((1L + 2 * SLOTS) * MESSAGE);
     private final MemorySegment inbox = arena.allocate((long) RECEIVES * MESSAGE);
     private final MemoryRegion outboxRegion;
     private final MemoryRegion inboxRegion;
+    private final boolean hasImmediates;
+    private final SendWorkRequest request = new SendWorkRequest();
+    private long writes;
 
     DemoLink(CmId id) throws RdmaException {
         this.id = id;
+        hasImmediates = id.context().device().transport() != TransportType.IWARP;
         id.createQueuePair(null, new QueuePairInitAttributes()
                 .capabilities(QueuePairCapabilities.ofDepth(4 * SLOTS, RECEIVES)));
         outboxRegion = id.registerMessages(outbox);
@@ -80,15 +97,65 @@ final class DemoLink implements AutoCloseable {
 
     /** Sends a message and waits until the peer has it. */
     void send(Message type, long number, long length, int rkey, String text) throws RdmaException {
-        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        outbox.set(ValueLayout.JAVA_INT, 0, List.of(TYPES).indexOf(type));
-        outbox.set(ValueLayout.JAVA_INT, 4, rkey);
-        outbox.set(ValueLayout.JAVA_LONG, 8, number);
-        outbox.set(ValueLayout.JAVA_LONG, 16, length);
-        outbox.set(ValueLayout.JAVA_INT, 24, bytes.length);
-        MemorySegment.copy(bytes, 0, outbox, ValueLayout.JAVA_BYTE, TEXT, bytes.length);
-        id.postSend(-1, outboxRegion, 0, MESSAGE, SendFlag.SIGNALED);
+        post(0, type, number, length, rkey, text);
         awaitSend();
+    }
+
+    private void post(long slot, Message type, long number, long length, int rkey, String text)
+            throws RdmaException {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        long at = slot * MESSAGE;
+        outbox.set(ValueLayout.JAVA_INT, at, List.of(TYPES).indexOf(type));
+        outbox.set(ValueLayout.JAVA_INT, at + 4, rkey);
+        outbox.set(ValueLayout.JAVA_LONG, at + 8, number);
+        outbox.set(ValueLayout.JAVA_LONG, at + 16, length);
+        outbox.set(ValueLayout.JAVA_INT, at + 24, bytes.length);
+        MemorySegment.copy(bytes, 0, outbox, ValueLayout.JAVA_BYTE, at + TEXT, bytes.length);
+        id.postSend(-1, outboxRegion, at, MESSAGE, SendFlag.SIGNALED);
+    }
+
+    /** {@return the operations by which bytes are written, and the peer learns of it} */
+    String writing() {
+        return hasImmediates ? "WRITE_WITH_IMM" : "WRITE and SEND";
+    }
+
+    /**
+     * Writes bytes into the peer's memory and tells it so, with a number; {@link #awaitSend} waits until this is done. No more
+     * than {@link #SLOTS} may be on their way.
+     */
+    void write(MemoryRegion source, long offset, int length, long remoteAddress, int rkey,
+            int number) throws RdmaException {
+        post(towards(remoteAddress, rkey, number).add(source, offset, length), length, number);
+    }
+
+    /** As {@link #write} without bytes. */
+    void writeNothing(long remoteAddress, int rkey, int number) throws RdmaException {
+        post(towards(remoteAddress, rkey, number), 0, number);
+    }
+
+    private SendWorkRequest towards(long remoteAddress, int rkey, int number) {
+        request.clear();
+        return hasImmediates
+                ? request.writeWithImmediate(remoteAddress, rkey, number).set(SendFlag.SIGNALED)
+                : request.write(remoteAddress, rkey);
+    }
+
+    private void post(SendWorkRequest write, int length, int number) throws RdmaException {
+        id.queuePair().postSend(write);
+        if (!hasImmediates) {
+            post(1 + writes++ % (2 * SLOTS), Message.WRITTEN, number, length, 0, "");
+        }
+    }
+
+    /** Waits for what the peer writes. */
+    Written awaitWritten() throws RdmaException {
+        if (!hasImmediates) {
+            Received told = receive(Message.WRITTEN);
+            return new Written(told.length, (int) told.number);
+        }
+        WorkCompletion completion = awaitReceive();
+        postReceive(completion.id());
+        return new Written(completion.byteLength(), completion.immediate());
     }
 
     /** Waits until the oldest signaled send is done. */
@@ -114,13 +181,12 @@ final class DemoLink implements AutoCloseable {
         }
     }
 
-    /** Waits for whatever consumes a receive. */
-    WorkCompletion awaitReceive() throws RdmaException {
+    private WorkCompletion awaitReceive() throws RdmaException {
         return succeeded(id.pollReceiveCompletion(PATIENCE));
     }
 
     /** {@return the message a receive took} The receive is posted again. */
-    Received toMessage(WorkCompletion completion) throws RdmaException {
+    private Received toMessage(WorkCompletion completion) throws RdmaException {
         long at = completion.id() * MESSAGE;
         int length = inbox.get(ValueLayout.JAVA_INT, at + 24);
         byte[] text = inbox.asSlice(at + TEXT, length).toArray(ValueLayout.JAVA_BYTE);
@@ -129,11 +195,6 @@ final class DemoLink implements AutoCloseable {
                 inbox.get(ValueLayout.JAVA_INT, at + 4), new String(text, StandardCharsets.UTF_8));
         postReceive(completion.id());
         return received;
-    }
-
-    /** Posts a receive again whose message nobody wants to read. */
-    void postAgain(WorkCompletion completion) throws RdmaException {
-        postReceive(completion.id());
     }
 
     private static WorkCompletion succeeded(@Nullable WorkCompletion completion)

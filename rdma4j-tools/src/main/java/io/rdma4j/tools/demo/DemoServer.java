@@ -5,19 +5,21 @@ import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.tools.demo.DemoLink.Message;
 import io.rdma4j.tools.demo.DemoLink.Received;
+import io.rdma4j.tools.demo.DemoLink.Written;
 import io.rdma4j.verbs.AccessFlag;
-import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.net.Inet4Address;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.security.MessageDigest;
+import java.util.List;
 
 /** The server of the demo: offers memory, sees what arrives in it, tells a digest of it. */
 final class DemoServer {
@@ -30,17 +32,19 @@ final class DemoServer {
     /**
      * Serves one client.
      *
+     * @param device the name of the one to use
      * @param isFile whether a file comes, in chunks, instead of the classic steps
      * @param output where the file is stored, null for nowhere
      */
-    void run(DeviceContext loopback, boolean isFile, @Nullable Path output)
-            throws IOException {
+    void run(String device, boolean isFile, @Nullable Path output) throws IOException {
         try (CmId listener = CmId.create(PortSpace.TCP)) {
-            listener.bindAddress(new InetSocketAddress(DemoSide.ipv4(loopback), 0));
+            listener.device(device);
+            listener.bindAddress(new InetSocketAddress(0));
             listener.listen(1);
-            reporter.step("listening on %s port %d", DemoSide.display(listener.localAddress()),
-                    listener.sourcePort());
-            reporter.listening(DemoSide.display(listener.localAddress()), listener.sourcePort());
+            InetSocketAddress reached = reached(listener);
+            reporter.step("listening on %s port %d", DemoSide.display(reached),
+                    reached.getPort());
+            reporter.listening(DemoSide.display(reached), reached.getPort());
             try (CmId id = listener.awaitRequest(); DemoLink link = new DemoLink(id)) {
                 reporter.step("connection request from %s port %d",
                         DemoSide.display(id.peerAddress()), id.destinationPort());
@@ -68,6 +72,15 @@ final class DemoServer {
         }
     }
 
+    /** {@return where clients find a listener: an IPv4 address, which is short, if there is one} */
+    private static InetSocketAddress reached(CmId listener) throws RdmaException {
+        List<InetSocketAddress> all = listener.listenAddresses();
+        return all.stream().filter(each -> each.getAddress() instanceof Inet4Address).findFirst()
+                .or(() -> all.stream().findFirst())
+                .orElseThrow(() -> new RdmaException(Errno.EADDRNOTAVAIL, "demo",
+                        "the device has no address"));
+    }
+
     private void greet(DemoLink link) throws RdmaException {
         reporter.step("received by SEND: \"%s\"", link.receive(Message.HELLO).text());
         link.send(Message.HELLO, 0, 0, 0, DemoSide.hello("server"));
@@ -75,10 +88,9 @@ final class DemoServer {
     }
 
     private void classicSteps(DemoLink link, MemorySegment memory) throws IOException {
-        WorkCompletion completion = link.awaitReceive();
-        reporter.step("woken by WRITE_WITH_IMM: %d bytes, immediate 0x%08x",
-                completion.byteLength(), completion.immediate());
-        link.postAgain(completion);
+        Written written = link.awaitWritten();
+        reporter.step("woken by %s: %d bytes, immediate 0x%08x", link.writing(), written.length(),
+                written.number());
         Received done = link.receive(Message.DONE);
         MessageDigest digest = DemoSide.sha256();
         digest.update(memory.asByteBuffer());
@@ -88,16 +100,14 @@ final class DemoServer {
         reporter.step("sent done message with the digest of what arrived");
     }
 
-    /** Chunks arrive in the slots in turn, each announced by its immediate: its length. */
+    /** Chunks arrive in the slots in turn, each announced by a number: its length. */
     private void receiveFile(DemoLink link, MemorySegment memory, @Nullable Path output)
             throws IOException {
         MessageDigest digest = DemoSide.sha256();
         long total = 0;
         try (StoredCopy copy = output == null ? null : new StoredCopy(output)) {
             for (long chunk = 0;; chunk++) {
-                WorkCompletion completion = link.awaitReceive();
-                int length = completion.immediate();
-                link.postAgain(completion);
+                int length = link.awaitWritten().number();
                 if (length == 0) {
                     break;
                 }

@@ -1,8 +1,6 @@
 package io.rdma4j.tools.demo;
 
-import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
@@ -28,9 +26,14 @@ import java.util.concurrent.Callable;
 /** One process of the demo; the demo starts it. */
 @Command(name = "demo-side", hidden = true)
 public final class DemoSide implements Callable<Integer> {
+    private static final String PROPERTY = "rdma4j.device";
+
     /** Of a client: where the server is; {@code -} if a line of standard input says so. */
     @Option(names = "--server", paramLabel = "ADDR:PORT")
     private @Nullable String server;
+
+    @Option(names = "--device")
+    private @Nullable String device;
 
     @Option(names = "--file")
     private boolean isFile;
@@ -48,13 +51,11 @@ public final class DemoSide implements Callable<Integer> {
     public Integer call() throws Exception {
         Reporter reporter = new Reporter(spec.commandLine().getOut());
         if (server == null) {
-            try (DeviceContext loopback = loopback()) {
-                new DemoServer(reporter).run(loopback, isFile, file);
-            }
+            new DemoServer(reporter).run(deviceName(), isFile, file);
         } else {
             String where = "-".equals(server) ? told() : server;
             int colon = where.lastIndexOf(':');
-            new DemoClient(reporter).run(
+            new DemoClient(reporter).run(deviceName(),
                     new InetSocketAddress(InetAddress.getByName(where.substring(0, colon)),
                             Integer.parseInt(where.substring(colon + 1))),
                     file);
@@ -71,24 +72,18 @@ public final class DemoSide implements Callable<Integer> {
         return line;
     }
 
-    private static DeviceContext loopback() throws RdmaException {
-        for (RdmaDevice device : RdmaDevices.list()) {
-            if (device.name().startsWith("roce_lo")) {
-                return device.open();
+    /** {@return the name of the device to use: what the user says, else that of loopback} */
+    private String deviceName() throws RdmaException {
+        String chosen = device == null ? System.getProperty(PROPERTY) : device;
+        if (chosen != null) {
+            return chosen;
+        }
+        for (RdmaDevice each : RdmaDevices.list()) {
+            if (each.name().startsWith("roce_lo")) {
+                return each.name();
             }
         }
         throw new RdmaException(Errno.ENODEV, "demo", "there is no loopback device");
-    }
-
-    /** {@return the IPv4 address a device holds} */
-    static InetAddress ipv4(DeviceContext context) throws RdmaException {
-        for (GidEntry entry : context.queryGidTable()) {
-            if (entry.gid().isIpv4()) {
-                return entry.gid().address();
-            }
-        }
-        throw new RdmaException(Errno.EADDRNOTAVAIL, "demo",
-                context.device().name() + " has no IPv4 address");
     }
 
     static String display(InetSocketAddress address) {

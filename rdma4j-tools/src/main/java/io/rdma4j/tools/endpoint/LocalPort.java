@@ -11,6 +11,7 @@ import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.TransportType;
 
 import java.io.IOException;
 import java.security.SecureRandom;
@@ -34,6 +35,19 @@ public record LocalPort(DeviceContext context, int number, int gidIndex, int ser
     private static final int HOPS = 64;
     private static final int RETRIES = 7;
     private static final int RNR_TIMER = 12;
+
+    /**
+     * Checks that queue pairs of a device can be connected without a connection manager.
+     *
+     * @param wayOut what the user can do instead
+     * @throws IOException if they cannot
+     */
+    public static void requireByHand(DeviceContext context, String wayOut) throws IOException {
+        if (context.device().transport() == TransportType.IWARP) {
+            throw new IOException(context.device().name() + " speaks iWARP, whose connections the"
+                    + " connection manager makes alone: " + wayOut);
+        }
+    }
 
     /** {@return the same port and GID of the same device, opened once more} */
     public LocalPort on(DeviceContext other) {

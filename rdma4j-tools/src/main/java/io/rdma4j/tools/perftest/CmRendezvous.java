@@ -15,14 +15,14 @@ import java.time.Duration;
 final class CmRendezvous implements AutoCloseable {
     private static final Duration RESOLVE = Duration.ofSeconds(2);
 
-    private final @Nullable InetAddress own;
+    private final Place own;
     private final @Nullable InetSocketAddress server;
     private final @Nullable CmId listener;
     /** Of datagram queue pairs, which are in another port space than the conversation. */
     private final @Nullable CmId datagramListener;
     private final Duration patience;
 
-    private CmRendezvous(@Nullable InetAddress own, @Nullable InetSocketAddress server,
+    private CmRendezvous(Place own, @Nullable InetSocketAddress server,
             @Nullable CmId listener, @Nullable CmId datagramListener, Duration patience) {
         this.own = own;
         this.server = server;
@@ -34,30 +34,33 @@ final class CmRendezvous implements AutoCloseable {
     /**
      * {@return a server, which listens from now on}
      *
-     * @param own the address at which; null for all
+     * @param own where it can be reached
      * @param port 0 for any
      * @param plan tells how many connections may be asked for at once, and of which service
      */
-    static CmRendezvous listen(@Nullable InetAddress own, int port, Plan plan, Duration patience)
+    static CmRendezvous listen(Place own, int port, Plan plan, Duration patience)
             throws RdmaException {
-        CmId listener = listen(PortSpace.TCP, address(own, port), plan);
+        CmId listener = listen(PortSpace.TCP, own, port, plan);
         if (!plan.isDatagrams()) {
             return new CmRendezvous(own, null, listener, null, patience);
         }
         try {
             return new CmRendezvous(own, null, listener,
-                    listen(PortSpace.UDP, listener.localAddress(), plan), patience);
+                    listen(PortSpace.UDP, own, listener.localAddress().getPort(), plan), patience);
         } catch (RdmaException | RuntimeException e) {
             listener.close();
             throw e;
         }
     }
 
-    private static CmId listen(PortSpace space, InetSocketAddress address, Plan plan)
+    private static CmId listen(PortSpace space, Place own, int port, Plan plan)
             throws RdmaException {
-        CmId listener = CmId.create(space);
+        CmId listener = id(space, own);
         try {
-            listener.bindAddress(address);
+            InetAddress address = own.address();
+            listener.bindAddress(address == null
+                    ? new InetSocketAddress(port)
+                    : new InetSocketAddress(address, port));
             listener.listen(plan.queuePairs());
             return listener;
         } catch (RdmaException | RuntimeException e) {
@@ -66,19 +69,29 @@ final class CmRendezvous implements AutoCloseable {
         }
     }
 
-    private static InetSocketAddress address(@Nullable InetAddress own, int port) {
-        return own == null ? new InetSocketAddress(port) : new InetSocketAddress(own, port);
+    private static CmId id(PortSpace space, Place own) throws RdmaException {
+        CmId id = CmId.create(space);
+        String device = own.device();
+        if (device != null) {
+            try {
+                id.device(device);
+            } catch (RdmaException | RuntimeException e) {
+                id.close();
+                throw e;
+            }
+        }
+        return id;
     }
 
     /**
      * {@return a client of a server}
      *
-     * @param own the address from which; null for that of the route
+     * @param own from where; without an address from that of the route
      */
-    static CmRendezvous with(String host, int port, @Nullable InetAddress own, Duration patience)
+    static CmRendezvous with(String host, int port, Place own, Duration patience)
             throws IOException {
-        return new CmRendezvous(own, new InetSocketAddress(address(host, own), port), null, null,
-                patience);
+        return new CmRendezvous(own, new InetSocketAddress(address(host, own.address()), port),
+                null, null, patience);
     }
 
     private static InetAddress address(String host, @Nullable InetAddress own)
@@ -135,20 +148,23 @@ final class CmRendezvous implements AutoCloseable {
         CmId id = listening.pollRequest(patience);
         if (id == null) {
             InetSocketAddress at = listening.localAddress();
+            InetAddress address = own.address();
             throw new IOException("the peer asks for no connection at "
-                    + (own == null ? "" : own.getHostAddress() + " ") + "port " + at.getPort()
+                    + (address == null ? "" : address.getHostAddress() + " ") + "port "
+                    + at.getPort()
                     + "; does it use -R, too?");
         }
         return id;
     }
 
     private CmId resolved(PortSpace space, Plan plan) throws RdmaException {
-        CmId id = CmId.create(space);
+        CmId id = id(space, own);
         try {
-            if (own == null) {
+            InetAddress address = own.address();
+            if (address == null) {
                 id.resolveAddress(requireServer(), RESOLVE);
             } else {
-                id.resolveAddress(new InetSocketAddress(own, 0), requireServer(), RESOLVE);
+                id.resolveAddress(new InetSocketAddress(address, 0), requireServer(), RESOLVE);
             }
             if (space == PortSpace.TCP) {
                 id.acknowledgeTimeout(plan.timeout());

@@ -5,12 +5,13 @@ import io.rdma4j.tools.tcp.OutOfBandChannel;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.TransportType;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,15 +40,16 @@ final class PerfTest {
 
     private int run() throws IOException {
         if (options.isManaged() && !options.isPlaceChosen()) {
-            measureManaged(null);
+            measureManaged(Place.ANY);
             return 0;
         }
         try (DeviceContext context = options.open()) {
             LocalPort port = options.localPort(context, plan);
             Mtu mtu = options.mtu(context);
             if (options.isManaged()) {
-                measureManaged(context.queryGid(port.number(), port.gidIndex()).address());
+                measureManaged(placeOf(port));
             } else {
+                LocalPort.requireByHand(context, "add -R on both sides");
                 try (SideChannel channel = new SideChannel(new TcpExchange(meet()))) {
                     measure(port, mtu, channel, null);
                 }
@@ -56,12 +58,22 @@ final class PerfTest {
         return 0;
     }
 
+    /** {@return where a port is met: at the address that its GID is, or where its device has any} */
+    private static Place placeOf(LocalPort port) throws RdmaException {
+        DeviceContext context = port.context();
+        boolean isAddress = context.device().transport() != TransportType.IWARP;
+        return new Place(context.device().name(),
+                isAddress
+                        ? context.queryGid(port.number(), port.gidIndex()).address()
+                        : null);
+    }
+
     /**
      * Meets the peer by the connection manager.
      *
-     * @param own the address of this side; null for any: then whom it meets decides which device it uses
+     * @param own where this side is; if that is anywhere, whom it meets decides which device it uses
      */
-    private void measureManaged(@Nullable InetAddress own) throws IOException {
+    private void measureManaged(Place own) throws IOException {
         try (CmRendezvous rendezvous = rendezvous(own)) {
             CmExchange exchange = rendezvous.exchange(plan);
             try (SideChannel channel = new SideChannel(exchange)) {
@@ -83,7 +95,7 @@ final class PerfTest {
         }
     }
 
-    private CmRendezvous rendezvous(@Nullable InetAddress own) throws IOException {
+    private CmRendezvous rendezvous(Place own) throws IOException {
         String host = options.host();
         if (host != null) {
             return CmRendezvous.with(host, options.port(), own, options.patience());

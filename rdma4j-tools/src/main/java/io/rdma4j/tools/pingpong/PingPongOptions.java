@@ -102,6 +102,8 @@ final class PingPongOptions {
 
     /** {@return where this side's queue pairs are connected from} */
     LocalPort localPort(DeviceContext context) throws IOException {
+        LocalPort.requireByHand(context,
+                "use rping, or a tool of perftest such as ib_send_lat with -R");
         return new LocalPort(context, side.devicePort(), side.gidIndex(context, gidIndex),
                 (int) serviceLevel, "-g");
     }
