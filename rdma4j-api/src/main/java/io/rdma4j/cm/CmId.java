@@ -269,7 +269,8 @@ public final class CmId implements CmOperations, AutoCloseable {
     // ---------------------------------------------------------------- options
 
     /**
-     * Says which device the id uses, by name; before it has an address. Without, the property {@code rdma4j.device}
+     * Says which device the id uses, by its name or by what several names begin with before {@code _} ({@code iwarp});
+     * before it has an address. Without, the property {@code rdma4j.device}
      * says so for all ids, and without that the best device that serves the address is taken: a native one before
      * software, InfiniBand and RoCE before iWARP, then by name, whatever is open already.
      *

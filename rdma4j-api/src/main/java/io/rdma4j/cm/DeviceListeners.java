@@ -5,6 +5,7 @@ import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.PortAuthority;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -58,14 +59,11 @@ final class DeviceListeners {
             if (served.contains(authority)) {
                 continue;
             }
-            RdmaException obstacle = obstacle(lease, starter);
-            if (obstacle == null) {
-                listeners.add(starter.listen(lease, withReservation(spec, lease)));
-            } else if (single != null) {
+            RdmaException obstacle = obstacle(lease, starter, spec);
+            if (obstacle != null && single != null) {
                 throw obstacle;
-            } else {
-                refusal = obstacle;
             }
+            refusal = obstacle == null ? refusal : obstacle;
             if (spec.address() == null && authority.hasOneWildcardListener()) {
                 served.add(authority);
             }
@@ -77,13 +75,25 @@ final class DeviceListeners {
                 + leases.size() + (leases.size() == 1 ? " device" : " devices"));
     }
 
-    /** {@return why a device cannot offer it, though others may: it has no datagrams, or another process the port} */
-    private @Nullable RdmaException obstacle(DeviceLease lease, Starter starter) {
+    /**
+     * Listens on one device. {@return why it cannot offer it, though others may: it has no datagrams, or another process the
+     * port; null if it does}
+     */
+    private @Nullable RdmaException obstacle(DeviceLease lease, Starter starter,
+            ListenRequest spec) throws RdmaException {
         try {
             starter.check(lease);
             addresses.reservation(lease);
+        } catch (RdmaException e) {
+            return e;
+        }
+        try {
+            listeners.add(starter.listen(lease, withReservation(spec, lease)));
             return null;
         } catch (RdmaException e) {
+            if (e.errno() != Errno.EADDRINUSE) {
+                throw e;
+            }
             return e;
         }
     }

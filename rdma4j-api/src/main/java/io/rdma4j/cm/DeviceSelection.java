@@ -19,10 +19,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Which devices may serve an id: the one that the program names, or all there are, the best first. The answer does not
+ * Which devices may serve an id: those that the program names, or all there are, the best first. The answer does not
  * depend on what is open already.
  *
- * @param name of the device, null for any
+ * @param name of a device, or what the names of several begin with before {@code _}; null for any
  */
 record DeviceSelection(@Nullable String name) {
     /** Names the device of all ids that name none. */
@@ -62,22 +62,24 @@ record DeviceSelection(@Nullable String name) {
         if (name == null) {
             return all;
         }
-        for (CmDevice candidate : all) {
-            if (candidate.name().equals(name)) {
-                return List.of(candidate);
-            }
+        List<CmDevice> named = all.stream().filter(this::isNamed).toList();
+        if (!named.isEmpty()) {
+            return named;
         }
         throw new RdmaException(Errno.ENODEV, operation, "there is no device '" + name
                 + "', which the id or the property " + PROPERTY + " asks for; there are "
                 + text(all));
     }
 
+    private boolean isNamed(CmDevice device) {
+        return name == null || device.name().equals(name) || device.name().startsWith(name + '_');
+    }
+
     /** {@return who gives out the ports of the devices; nobody where there are none} */
     Set<PortAuthority> portAuthorities() {
         Set<PortAuthority> authorities = new LinkedHashSet<>();
         for (RdmaDevice device : RdmaDevices.list()) {
-            if (device instanceof CmDevice candidate
-                    && (name == null || candidate.name().equals(name))) {
+            if (device instanceof CmDevice candidate && isNamed(candidate)) {
                 authorities.add(candidate.portAuthority());
             }
         }

@@ -95,8 +95,8 @@ final class PortTable {
      * @param wanted its port is 0 for any
      * @param options whether others that say the same may share the port, and whether the other IP version
      *        is left alone
-     * @param authorities who gives out the ports of the devices it may be used with; at the wildcard address a port
-     *        that is asked for by number is taken if one of them gives it
+     * @param authorities who gives out the ports of the devices it may be used with, that of the best device first; at the
+     *        wildcard address a port that is asked for by number is taken if that one gives it
      * @return the port taken
      * @throws RdmaException EADDRINUSE if another id or another process holds it
      */
@@ -108,8 +108,7 @@ final class PortTable {
                 throw new RdmaException(Errno.EADDRINUSE, "bind address", "port " + wanted.getPort()
                         + " is held by another id of this process; close that one, choose another port, or allow both to share it");
             }
-            boolean isOneEnough = wanted.getAddress().isAnyLocalAddress();
-            reserve(held, authorities, isOneEnough);
+            reserve(held, authorities, wanted.getAddress().isAnyLocalAddress());
             return held;
         }
         int count = LAST_EPHEMERAL - FIRST_EPHEMERAL + 1;
@@ -139,26 +138,19 @@ final class PortTable {
     }
 
     /** Asks the authorities; after a failure the port is given back. */
-    private static void reserve(Held held, Set<PortAuthority> authorities, boolean isOneEnough)
+    private static void reserve(Held held, Set<PortAuthority> authorities, boolean isFirstEnough)
             throws RdmaException {
-        boolean isReserved = authorities.isEmpty();
-        RdmaException refusal = null;
-        try {
-            for (PortAuthority authority : authorities) {
-                try {
-                    held.reservation(authority);
-                    isReserved = isReserved || isOneEnough;
-                } catch (RdmaException e) {
-                    refusal = e;
+        boolean isEnough = false;
+        for (PortAuthority authority : authorities) {
+            try {
+                held.reservation(authority);
+                isEnough = isFirstEnough;
+            } catch (RdmaException e) {
+                if (!isEnough) {
+                    release(held);
+                    throw e;
                 }
-            }
-            isReserved = isReserved || refusal == null;
-            if (!isReserved && refusal != null) {
-                throw refusal;
-            }
-        } finally {
-            if (!isReserved) {
-                release(held);
+                // The devices of this one are left out: another program uses the port for something else.
             }
         }
     }

@@ -103,6 +103,16 @@ class DeviceSelectionTest {
     }
 
     @Test
+    void familyOfDevicesIsNamedByWhatTheirNamesBeginWith() throws Exception {
+        FakeDevice ofFamily = new FakeDevice("iwarp_lo", DeviceKind.SOFTWARE, TransportType.IWARP);
+        FakeProvider.offer(ofFamily, softIwarp, softRoce, nativeDevice);
+        System.setProperty("rdma4j.device", "iwarp");
+        assertThat(deviceOf(bound(FIRST))).isEqualTo("iwarp_lo");
+        System.setProperty("rdma4j.device", "iwa");
+        assertRefused(() -> bound(FIRST), Errno.ENODEV, "'iwa'", "iwarp_lo");
+    }
+
+    @Test
     void devicesOfOneKindAreInTheOrderOfTheirNames() throws Exception {
         FakeDevice other = new FakeDevice("roce1", DeviceKind.SOFTWARE, TransportType.INFINIBAND);
         FakeProvider.offer(other, softRoce);
@@ -404,7 +414,20 @@ class DeviceSelectionTest {
     }
 
     @Test
-    void wildcardPortThatOneAuthorityRefusesIsUsedWithTheOthers() throws Exception {
+    void wildcardPortThatTheBestDeviceCannotHaveIsRefused() throws Exception {
+        SystemPorts ports = new SystemPorts();
+        ports.takenBelow = 65_536;
+        softRoce.portAuthority = ports;
+        FakeProvider.offer(softIwarp, softRoce);
+        assertRefused(() -> bound(new InetSocketAddress(7471)), Errno.EADDRINUSE,
+                "another process");
+        // Nothing is left of what was refused.
+        ports.takenBelow = 0;
+        assertThat(bound(new InetSocketAddress(7471)).sourcePort()).isEqualTo(7471);
+    }
+
+    @Test
+    void wildcardPortThatAnotherAuthorityRefusesIsUsedWithTheBest() throws Exception {
         SystemPorts ports = new SystemPorts();
         ports.takenBelow = 65_536;
         softIwarp.portAuthority = ports;

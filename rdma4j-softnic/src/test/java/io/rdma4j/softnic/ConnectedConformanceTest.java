@@ -17,7 +17,7 @@ class ConnectedConformanceTest {
     interface ConnectedUnderTest extends LoopbackUnderTest {
         @Override
         default ConformanceRun run() {
-            return SoftwareRoceRuns.CONNECTION_MANAGER;
+            return SoftwareRuns.CONNECTION_MANAGER;
         }
 
         @Override

@@ -21,7 +21,7 @@ class DirectLoopbackConformanceTest {
     interface DirectUnderTest extends LoopbackUnderTest {
         @Override
         default ConformanceRun run() {
-            return SoftwareRoceRuns.DIRECT;
+            return SoftwareRuns.DIRECT;
         }
     }
 

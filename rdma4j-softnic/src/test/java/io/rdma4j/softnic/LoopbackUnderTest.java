@@ -15,12 +15,12 @@ import java.util.List;
 interface LoopbackUnderTest extends DeviceUnderTest {
     @Override
     default ConformanceRun run() {
-        return SoftwareRoceRuns.NETWORK;
+        return SoftwareRuns.NETWORK;
     }
 
     @Override
     default List<ConformanceRun> reportedRuns() {
-        return SoftwareRoceRuns.ALL;
+        return SoftwareRuns.ALL;
     }
 
     @Override

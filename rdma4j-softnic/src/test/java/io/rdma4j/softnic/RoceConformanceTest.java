@@ -85,12 +85,12 @@ class RoceConformanceTest {
     class Faults extends FaultConformance {
         @Override
         public ConformanceRun run() {
-            return SoftwareRoceRuns.FAULTS;
+            return SoftwareRuns.FAULTS;
         }
 
         @Override
         public List<ConformanceRun> reportedRuns() {
-            return SoftwareRoceRuns.ALL;
+            return SoftwareRuns.ALL;
         }
 
         @Override

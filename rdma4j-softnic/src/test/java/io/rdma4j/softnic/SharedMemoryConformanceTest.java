@@ -28,7 +28,7 @@ class SharedMemoryConformanceTest {
     interface SharedMemoryUnderTest extends LoopbackUnderTest {
         @Override
         default ConformanceRun run() {
-            return SoftwareRoceRuns.SHARED;
+            return SoftwareRuns.SHARED;
         }
     }
 

@@ -28,21 +28,44 @@ final class CmPlayer {
     final EventChannel events;
     final MemorySegment memory = Arena.ofAuto().allocate(MEMORY, 64);
     private final Players.Keeper keeper;
+    private final DeviceUnderTest device;
     private final byte fill;
 
-    CmPlayer(Players.Keeper keeper, int fill) {
+    CmPlayer(Players.Keeper keeper, DeviceUnderTest device, int fill) {
         this.keeper = keeper;
+        this.device = device;
         this.fill = (byte) fill;
         events = keeper.keep(EventChannel.create());
     }
 
     CmId newId(PortSpace space) throws RdmaException {
-        return keeper.keep(CmId.create(events, space));
+        return ofDevice(CmId.create(events, space));
     }
 
-    /** Takes the next event, which must be of a type. The caller closes it. */
+    /** {@return an id that waits by itself} */
+    CmId newSynchronousId(PortSpace space) throws RdmaException {
+        return ofDevice(CmId.create(space));
+    }
+
+    private CmId ofDevice(CmId id) throws RdmaException {
+        keeper.keep(id);
+        String chosen = device.chosenDevice();
+        if (chosen != null) {
+            id.device(chosen);
+        }
+        return id;
+    }
+
+    /**
+     * Takes the next event, which must be of a type. The caller closes it. That the time of a connection before is over is
+     * told whenever that is, or not at all.
+     */
     CmEvent expect(CmEventType type) throws RdmaException {
         CmEvent event = events.pollEvent(Conformance.LIMIT);
+        while (event != null && event.type() == CmEventType.TIMEWAIT_EXIT) {
+            event.close();
+            event = events.pollEvent(Conformance.LIMIT);
+        }
         if (event == null) {
             return fail("no event came, %s was expected", type);
         }

@@ -35,8 +35,8 @@ final class CmPlayers {
     CmPlayers(Players.Keeper keeper, DeviceUnderTest device) {
         this.keeper = keeper;
         this.device = device;
-        active = new CmPlayer(keeper, 1);
-        passive = new CmPlayer(keeper, 101);
+        active = new CmPlayer(keeper, device, 1);
+        passive = new CmPlayer(keeper, device, 101);
     }
 
     static QueuePairInitAttributes queues() {
@@ -91,7 +91,11 @@ final class CmPlayers {
 
     Connection connected() throws RdmaException {
         CmId listener = listen(PortSpace.TCP);
-        CmId client = resolved(PortSpace.TCP, listener.localAddress());
+        return connected(resolved(PortSpace.TCP, listener.localAddress()), listener);
+    }
+
+    /** Connects an id whose route is resolved to a listener. */
+    Connection connected(CmId client, CmId listener) throws RdmaException {
         client.createQueuePair(null, queues());
         client.connect(parameters());
         CmId server = requested(listener);

@@ -69,7 +69,8 @@ public abstract class CompletionQueueConformance extends Conformance {
 
     @ConformanceCase(file = "test_cq", name = "resize_cq")
     void queueShrinksOnlyToWhatItHolds() throws RdmaException {
-        Players players = players(new PlayerSettings().type(QueuePairType.UD)
+        Players players = players(new PlayerSettings()
+                .type(isIwarp() ? QueuePairType.RC : QueuePairType.UD)
                 .with(own -> own.queue = (context, domain) -> context.createCompletionQueue(3)));
         players.server.queue.resize(7);
         CompletionQueue queue = players.client.queue;
@@ -78,7 +79,8 @@ public abstract class CompletionQueueConformance extends Conformance {
         queue.resize(7);
         assertThat(queue.capacity()).isGreaterThanOrEqualTo(7);
 
-        // Datagrams complete in order when they are sent: once all have arrived, most have completed.
+        // Datagrams, and all messages of iWARP, complete in order when they are sent: once all have arrived, most
+        // have completed.
         Player client = players.client;
         Player server = players.server;
         long[] receives = new long[6];

@@ -4,6 +4,7 @@ import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.TransportType;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -57,6 +58,11 @@ public abstract class Conformance implements DeviceUnderTest {
         return object;
     }
 
+    /** {@return whether the device speaks iWARP, which has connections over TCP alone} */
+    final boolean isIwarp() {
+        return run().profile().transport() == TransportType.IWARP;
+    }
+
     /** {@return the device, opened} */
     final DeviceContext open() throws RdmaException {
         return keep(device().open());
@@ -68,7 +74,7 @@ public abstract class Conformance implements DeviceUnderTest {
                 || connectionMethod() == ConnectionMethod.BY_HAND
                         ? new HandConnector(keep(device().open()), keep(peerDevice().open()))
                         : new CmConnector(this::keep, this);
-        return new Players(this::keep, Thread::onSpinWait, connector, settings);
+        return new Players(this::keep, Thread::onSpinWait, connector, settings, !isIwarp());
     }
 
     /** {@return two connected ends of a reliable connection} */

@@ -7,6 +7,7 @@ import io.rdma4j.cm.CmId;
 import io.rdma4j.cm.MulticastMembership;
 import io.rdma4j.connection.DatagramParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.connection.RejectReason;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
@@ -14,6 +15,8 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttribute;
+import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
@@ -26,6 +29,7 @@ import org.junit.jupiter.api.BeforeEach;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -66,11 +70,11 @@ public abstract class ConnectionManagerConformance extends Conformance {
 
     @ConformanceCase(file = "test_rdmacm", name = "rdmacm_sync_traffic")
     void synchronousIdsConnectAndExchange() throws Exception {
-        CmId listener = keep(CmId.create(PortSpace.TCP));
+        CmId listener = passive.newSynchronousId(PortSpace.TCP);
         listener.bindAddress(players.anyPort());
         listener.listen(1);
         InetSocketAddress address = listener.localAddress();
-        CmId client = keep(CmId.create(PortSpace.TCP));
+        CmId client = active.newSynchronousId(PortSpace.TCP);
         CompletableFuture<Void> connecting = CompletableFuture.runAsync(() -> {
             try {
                 client.resolveAddress(address, RESOLUTION);
@@ -103,8 +107,15 @@ public abstract class ConnectionManagerConformance extends Conformance {
         server.acknowledgeTimeout(timeout);
         server.accept(parameters());
         players.established();
-        assertThat(client.queuePair().query().timeout()).isEqualTo(timeout);
-        assertThat(server.queuePair().query().timeout()).isEqualTo(timeout);
+        for (CmId each : List.of(client, server)) {
+            QueuePairAttributes known = each.queuePair().query();
+            if (isIwarp()) {
+                // It is TCP that waits.
+                assertThat(known.isSet(QueuePairAttribute.TIMEOUT)).isFalse();
+            } else {
+                assertThat(known.timeout()).isEqualTo(timeout);
+            }
+        }
         players.exchange(client, server);
         players.disconnect(client);
     }
@@ -120,7 +131,10 @@ public abstract class ConnectionManagerConformance extends Conformance {
         try (CmEvent rejected = active.expect(CmEventType.REJECTED)) {
             assertThat(rejected.id()).isSameAs(client);
             assertThat(rejected.privateData()).startsWith(reason);
-            assertThat(rejected.status()).isPositive();
+            // An error's number over iWARP, a reason's elsewhere.
+            assertThat(rejected.status()).isEqualTo(isIwarp()
+                    ? -Errno.ECONNRESET.number()
+                    : RejectReason.CONSUMER_DEFINED.code());
         }
     }
 
@@ -149,6 +163,11 @@ public abstract class ConnectionManagerConformance extends Conformance {
             connection.client().postWrite(round, source, 0, MESSAGE, target.address() + RECEIVE_AT,
                     target.rkey(), SendFlag.SIGNALED);
             assertDone(connection.client().awaitSendCompletion(), round);
+            if (isIwarp()) {
+                // It has been handed over to be sent.
+                Wait.until("the bytes are in the peer's memory",
+                        () -> Arrays.equals(passive.received(0), bytes));
+            }
             assertThat(passive.received(0)).isEqualTo(bytes);
         }
         players.disconnect(connection.client());
@@ -208,6 +227,10 @@ public abstract class ConnectionManagerConformance extends Conformance {
         CmId listener = players.listen(PortSpace.TCP);
         CmId client = players.resolved(PortSpace.TCP, listener.localAddress());
         OwnQueues ofClient = new OwnQueues(client.context(), active);
+        if (isIwarp()) {
+            // The connection does the rest.
+            ofClient.bringUp(client, QueuePairState.INIT);
+        }
         client.connect(parameters().queuePairNumber(ofClient.queuePair.number()));
 
         CmId server = players.requested(listener);
@@ -215,9 +238,14 @@ public abstract class ConnectionManagerConformance extends Conformance {
         ofServer.bringUp(server, QueuePairState.INIT, QueuePairState.RTR, QueuePairState.RTS);
         server.accept(parameters().queuePairNumber(ofServer.queuePair.number()));
 
-        active.expect(CmEventType.CONNECT_RESPONSE).close();
-        ofClient.bringUp(client, QueuePairState.INIT, QueuePairState.RTR, QueuePairState.RTS);
-        client.establish();
+        if (isIwarp()) {
+            active.expect(CmEventType.ESTABLISHED).close();
+        } else {
+            active.expect(CmEventType.CONNECT_RESPONSE).close();
+            ofClient.bringUp(client, QueuePairState.INIT, QueuePairState.RTR,
+                    QueuePairState.RTS);
+            client.establish();
+        }
         passive.expect(CmEventType.ESTABLISHED).close();
 
         for (int round = 0; round < ROUNDS; round++) {
@@ -238,8 +266,9 @@ public abstract class ConnectionManagerConformance extends Conformance {
     @ConformanceCase(file = "test_rdmacm", name = "rdmacm_async_resolve_addrinfo")
     void namesAndServicesAreResolvedByEvents() throws RdmaException {
         String node = connectionAddress().getHostAddress();
-        AddressInfo.Hints hints = new AddressInfo.Hints().portSpace(PortSpace.UDP);
-        CmId listener = passive.newId(PortSpace.UDP);
+        PortSpace space = isIwarp() ? PortSpace.TCP : PortSpace.UDP;
+        AddressInfo.Hints hints = new AddressInfo.Hints().portSpace(space);
+        CmId listener = passive.newId(space);
         listener.resolveAddressInfo(node, null,
                 new AddressInfo.Hints(hints).set(AddressInfo.Flag.PASSIVE));
         passive.expect(CmEventType.ADDRINFO_RESOLVED).close();
@@ -247,16 +276,23 @@ public abstract class ConnectionManagerConformance extends Conformance {
         listener.bindAddress(Objects.requireNonNull(source));
         listener.listen(2);
 
-        CmId client = active.newId(PortSpace.UDP);
+        CmId client = active.newId(space);
         client.resolveAddressInfo(node, Integer.toString(listener.sourcePort()), hints);
         active.expect(CmEventType.ADDRINFO_RESOLVED).close();
         List<AddressInfo> found = client.queryAddressInfo();
         assertThat(found).isNotEmpty().allMatch(
-                each -> !each.isPassive() && each.queuePairType() == QueuePairType.UD);
+                each -> !each.isPassive() && each.queuePairType() == (isIwarp()
+                        ? QueuePairType.RC
+                        : QueuePairType.UD));
         InetSocketAddress destination = Objects.requireNonNull(found.getFirst().destination());
         assertThat(destination).isEqualTo(listener.localAddress());
         players.resolve(client, destination);
-        exchangeDatagrams(client, listener);
+        if (isIwarp()) {
+            CmPlayers.Connection connection = players.connected(client, listener);
+            players.exchange(connection.client(), connection.server());
+        } else {
+            exchangeDatagrams(client, listener);
+        }
     }
 
     /** Looks the service up, sends to it, and lets it answer to where the datagrams came from. */

@@ -2,6 +2,7 @@ package io.rdma4j.testkit;
 
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
 
@@ -24,6 +25,11 @@ public interface DeviceUnderTest extends UnderTest {
     /** {@return how queue pairs of the device are connected, where a case does not ask for one way} */
     default ConnectionMethod connectionMethod() {
         return run().profile().connectionMethod();
+    }
+
+    /** {@return the name by which ids choose the device; null where it is the best of its address anyway} */
+    default @Nullable String chosenDevice() {
+        return null;
     }
 
     /** {@return an address of the device at the other end that connections can be made to} */

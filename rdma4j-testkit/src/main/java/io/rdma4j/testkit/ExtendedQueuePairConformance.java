@@ -38,8 +38,7 @@ public abstract class ExtendedQueuePairConformance extends Conformance {
 
     /** Players to post with: datagrams where the device has them, as the original does it. */
     private Players posting() throws RdmaException {
-        boolean hasDatagrams = run().profile() != ConformanceProfile.SOFTWARE_IWARP;
-        return players((hasDatagrams ? datagrams() : connection())
+        return players((isIwarp() ? connection() : datagrams())
                 .sendOperations(SendOpcode.SEND));
     }
 
@@ -158,7 +157,7 @@ public abstract class ExtendedQueuePairConformance extends Conformance {
         Player client = players.client;
         for (FlushSelectivity selectivity : FlushSelectivity.values()) {
             for (int round = 0; round < Players.ROUNDS; round++) {
-                Players.access(client, SendOpcode.RDMA_WRITE, round);
+                players.access(client, SendOpcode.RDMA_WRITE, round);
                 long length = selectivity == FlushSelectivity.RANGE ? 1000 : 1234L * round;
                 Work flush = client.work(SendOpcode.FLUSH, length).flush(FlushPlacement.GLOBAL,
                         selectivity);

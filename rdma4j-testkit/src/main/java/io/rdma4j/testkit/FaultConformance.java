@@ -65,7 +65,8 @@ public abstract class FaultConformance implements UnderTest {
                     new HandConnector(made.requester(), made.responder()),
                     settings.regionAccess(AccessFlag.LOCAL_WRITE,
                             AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE,
-                            AccessFlag.REMOTE_ATOMIC));
+                            AccessFlag.REMOTE_ATOMIC),
+                    true);
             client = players.client;
             server = players.server;
         }
@@ -105,6 +106,15 @@ public abstract class FaultConformance implements UnderTest {
         }
     }
 
+    /** The client writes or reads the server's memory. */
+    private static void access(Link link, SendOpcode opcode) throws RdmaException {
+        link.players.access(link.client, opcode, 1);
+    }
+
+    private static void access(Link link, Work work) throws RdmaException {
+        link.players.access(link.client, work, 1);
+    }
+
     private Link link() throws Exception {
         return new Link(new PlayerSettings().with(own -> own.retryCount = RETRIES));
     }
@@ -118,7 +128,7 @@ public abstract class FaultConformance implements UnderTest {
 
     @ConformanceCase(file = "roce-sim", name = "read_success")
     void readSucceeds() throws Exception {
-        Players.access(link().client, SendOpcode.RDMA_READ, 1);
+        access(link(), SendOpcode.RDMA_READ);
     }
 
     @ConformanceCase(file = "roce-sim", name = "send_success")
@@ -128,7 +138,7 @@ public abstract class FaultConformance implements UnderTest {
 
     @ConformanceCase(file = "roce-sim", name = "write_success")
     void writeSucceeds() throws Exception {
-        Players.access(link().client, SendOpcode.RDMA_WRITE, 1);
+        access(link(), SendOpcode.RDMA_WRITE);
     }
 
     @ConformanceCase(file = "roce-sim", name = "write_imm_success")
@@ -150,7 +160,7 @@ public abstract class FaultConformance implements UnderTest {
     void acknowledgementOfNothingOutstandingIsDropped() throws Exception {
         Link link = link();
         link.wire.forgeAcknowledgement(link.client.queuePair, link.server.queuePair, link.psn(5));
-        Players.access(link.client, SendOpcode.RDMA_WRITE, 1);
+        access(link, SendOpcode.RDMA_WRITE);
         Players.message(link.client, SendOpcode.SEND, 2);
     }
 
@@ -192,7 +202,7 @@ public abstract class FaultConformance implements UnderTest {
     void requestSucceedsWhenAnAcknowledgementComesAfterAll() throws Exception {
         Link link = link();
         link.wire.lose(PacketKind.ACKNOWLEDGEMENT, 2);
-        Players.access(link.client, SendOpcode.RDMA_WRITE, 1);
+        access(link, SendOpcode.RDMA_WRITE);
     }
 
     @ConformanceCase(file = "roce-sim", name = "psn_retry_limit_exceeded")
@@ -221,14 +231,14 @@ public abstract class FaultConformance implements UnderTest {
     }
 
     private static void write(Link link) throws RdmaException {
-        Players.access(link.client, link.client.work(SendOpcode.RDMA_WRITE, LONG_MESSAGE), 1);
+        access(link, link.client.work(SendOpcode.RDMA_WRITE, LONG_MESSAGE));
     }
 
     @ConformanceCase(file = "roce-sim", name = "read_partial_retry")
     void readGoesOnWhereItWasInterrupted() throws Exception {
         Link link = link();
         link.wire.lose(PacketKind.READ_RESPONSE, link.psn(3), 1);
-        Players.access(link.client, link.client.work(SendOpcode.RDMA_READ, LONG_MESSAGE), 1);
+        access(link, link.client.work(SendOpcode.RDMA_READ, LONG_MESSAGE));
     }
 
     // ---------------------------------------------------------------- refusals

@@ -63,7 +63,7 @@ public abstract class MemoryRegionConformance extends Conformance {
         assertThat(server.region.segment().address()).isEqualTo(other.address());
         assertThat(server.region.address()).isEqualTo(other.address());
 
-        players.assertEnds(players.client.work(SendOpcode.SEND, 1000),
+        players.assertRefusedByPeer(players.client.work(SendOpcode.SEND, 1000),
                 WorkCompletionStatus.REMOTE_OPERATION_ERROR);
         assertThat(server.await(receive).status())
                 .isEqualTo(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
@@ -133,7 +133,7 @@ public abstract class MemoryRegionConformance extends Conformance {
         server.region.reregister(null, other, null);
         assertThat(server.region.protectionDomain()).isSameAs(other);
         long receive = server.receive(1000);
-        players.assertEnds(players.client.work(SendOpcode.SEND, 1000),
+        players.assertRefusedByPeer(players.client.work(SendOpcode.SEND, 1000),
                 WorkCompletionStatus.REMOTE_OPERATION_ERROR);
         assertThat(server.await(receive).status())
                 .isEqualTo(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
@@ -215,7 +215,7 @@ public abstract class MemoryRegionConformance extends Conformance {
 
         void write() throws RdmaException {
             for (int round = 0; round < Players.ROUNDS; round++) {
-                Players.access(players.client, work(), round);
+                players.access(players.client, work(), round);
             }
         }
 

@@ -13,6 +13,7 @@ import io.rdma4j.verbs.WorkCompletionOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;
 
 import java.util.Arrays;
+import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -41,10 +42,16 @@ final class Players {
     }
 
     private final Connector connector;
+    private final boolean isAcknowledged;
 
-    Players(Keeper keeper, Pace pace, Connector connector, PlayerSettings settings)
-            throws RdmaException {
+    /**
+     * @param isAcknowledged whether what has completed has been taken by the peer, as with InfiniBand; otherwise it has been
+     *        handed over to be sent, and what the peer refuses ends the connection
+     */
+    Players(Keeper keeper, Pace pace, Connector connector, PlayerSettings settings,
+            boolean isAcknowledged) throws RdmaException {
         this.connector = connector;
+        this.isAcknowledged = isAcknowledged;
         // Both wrap around within a test.
         client = new Player(keeper, pace, connector.clientContext(), 0xfffff8, settings,
                 connector::createForClient);
@@ -125,11 +132,11 @@ final class Players {
     }
 
     /** Writes or reads the peer's memory once; the bytes must arrive as they were. */
-    static void access(Player from, SendOpcode opcode, int round) throws RdmaException {
+    void access(Player from, SendOpcode opcode, int round) throws RdmaException {
         access(from, from.work(opcode, from.settings.messageLength), round);
     }
 
-    static void access(Player from, Work work, int round) throws RdmaException {
+    void access(Player from, Work work, int round) throws RdmaException {
         boolean isRead = work.opcode() == SendOpcode.RDMA_READ;
         Player source = isRead ? from.peer() : from;
         Player target = isRead ? from : from.peer();
@@ -143,6 +150,10 @@ final class Players {
         target.store(Player.RECEIVE_AT, new byte[length]);
         WorkCompletion done = from.awaitSuccess(from.post(work));
         assertThat(done.opcode()).isEqualTo(work.opcode().completionOpcode());
+        if (!isRead && !isAcknowledged) {
+            Wait.until("the bytes are in the peer's memory",
+                    () -> Arrays.equals(target.load(Player.RECEIVE_AT, length), sent));
+        }
         assertThat(target.load(Player.RECEIVE_AT, length)).isEqualTo(sent);
     }
 
@@ -197,6 +208,30 @@ final class Players {
         assertThat(completion.status()).as(completion.toString()).isEqualTo(status);
     }
 
+    /** Asserts that the client's work ends as it does when the server cannot take it. */
+    void assertRefusedByPeer(Work work, WorkCompletionStatus... statuses) throws RdmaException {
+        WorkCompletion completion = client.await(client.post(work));
+        if (isAcknowledged) {
+            assertThat(completion.status()).as(completion.toString()).isIn((Object[]) statuses);
+            return;
+        }
+        // A write or a message had been handed over before; what is waited for is not answered.
+        assertThat(completion.status()).as(completion.toString()).isIn(
+                work.opcode() == SendOpcode.RDMA_READ
+                        ? WorkCompletionStatus.REMOTE_ACCESS_ERROR
+                        : WorkCompletionStatus.SUCCESS,
+                WorkCompletionStatus.WORK_REQUEST_FLUSHED);
+        awaitEnd();
+    }
+
+    /** The connection is over on both sides. */
+    private void awaitEnd() throws RdmaException {
+        for (Player each : List.of(client, server)) {
+            Wait.until("the connection is over",
+                    () -> each.queuePair.state() == QueuePairState.ERR);
+        }
+    }
+
     /** Asserts that the server refuses the client's access, and that its memory stays as it was. */
     void assertAccessRefused(Work work) throws RdmaException {
         assertFailsWithoutTrace(work, WorkCompletionStatus.REMOTE_ACCESS_ERROR);
@@ -209,14 +244,16 @@ final class Players {
         client.store(Player.SEND_AT, pattern(client, 1, Player.RESULT_AT));
         server.store(Player.RECEIVE_AT, new byte[Player.MEMORY - Player.RECEIVE_AT]);
         byte[] before = server.load(0, Player.MEMORY);
-        WorkCompletion completion = client.await(client.post(work));
-        assertThat(completion.status()).as(completion.toString()).isIn((Object[]) statuses);
+        assertRefusedByPeer(work, statuses);
         assertUnchanged(server, before);
     }
 
     /** Asserts that the client's work needs the server: it fails when there is nobody any more. */
     void assertNeedsThePeer(Work work) throws RdmaException {
         server.queuePair.modify(new QueuePairAttributes().state(QueuePairState.ERR));
+        if (!isAcknowledged) {
+            awaitEnd();
+        }
         WorkCompletion completion = client.await(client.post(work));
         assertThat(completion.isSuccess()).as(completion.toString()).isFalse();
     }

@@ -2,7 +2,6 @@ package io.rdma4j.testkit;
 
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceContext;
-import io.rdma4j.verbs.NodeType;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairAttributes;
@@ -39,7 +38,8 @@ public abstract class QueuePairConformance extends Conformance {
         QueuePairInitAttributes attributes = new QueuePairInitAttributes().type(type)
                 .completionQueue(queue).capabilities(SIZES);
         if (isExtended) {
-            attributes.sendOperations(SendOpcode.SEND, SendOpcode.SEND_WITH_IMMEDIATE);
+            attributes.sendOperations(SendOpcode.SEND,
+                    isIwarp() ? SendOpcode.RDMA_WRITE : SendOpcode.SEND_WITH_IMMEDIATE);
         }
         QueuePair queuePair = keep(domain.createQueuePair(attributes));
         assertThat(queuePair.type()).isEqualTo(type);
@@ -54,10 +54,8 @@ public abstract class QueuePairConformance extends Conformance {
     }
 
     /** iWARP has no state before INIT. */
-    private QueuePairState first() throws RdmaException {
-        return device().nodeType() == NodeType.RNIC
-                ? QueuePairState.INIT
-                : QueuePairState.RESET;
+    private QueuePairState first() {
+        return isIwarp() ? QueuePairState.INIT : QueuePairState.RESET;
     }
 
     private void assertCreated(QueuePairType type, boolean isExtended) throws RdmaException {

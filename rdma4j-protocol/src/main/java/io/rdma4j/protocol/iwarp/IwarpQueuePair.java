@@ -23,7 +23,7 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>The connection brings it up ({@link #connect}); what is posted before waits. After every call but {@link #pollTransmit} the
  * host polls for units until there is none, asks for {@link #deadlineNs}, and closes the stream if {@link #isOver} says so, once
- * what was polled has left. A queue pair whose stream is over is in ERR; RESET makes it fit for another. Source: RFC 5040 6.
+ * what was polled has left. A queue pair begins in INIT; one whose stream is over is in ERR, and RESET makes it fit for another. Source: RFC 5040 6.
  */
 public final class IwarpQueuePair implements QueuePairProtocol {
     /** What was sent last, so that both kinds of message have their turn. */
@@ -36,7 +36,9 @@ public final class IwarpQueuePair implements QueuePairProtocol {
     private final IwarpResponder responder;
     private final FpduView view = new FpduView();
     private final Crc32c crc = new Crc32c();
-    private QueuePairState state = QueuePairState.RESET;
+    private QueuePairState state = QueuePairState.INIT;
+    private int outboundReads;
+    private int inboundReads;
     private boolean hasCrc;
     private int maxUnit;
     private Turn lastTurn = Turn.ANSWER;
@@ -94,7 +96,9 @@ public final class IwarpQueuePair implements QueuePairProtocol {
 
     @Override
     public void query(QueuePairAttributes into) {
-        // It has no packet numbers.
+        if (state == QueuePairState.RTS) {
+            into.maxReadAtomic(outboundReads).maxDestinationReadAtomic(inboundReads);
+        }
     }
 
     /**
@@ -105,6 +109,8 @@ public final class IwarpQueuePair implements QueuePairProtocol {
      */
     public void connect(StreamParameters parameters, int longestUnit, long holdNs, long nowNs) {
         hasCrc = parameters.hasCrc();
+        outboundReads = parameters.outboundReads();
+        inboundReads = parameters.inboundReads();
         maxUnit = Math.min(longestUnit, FpduView.MAX_LENGTH & ~3);
         hasHeardPeer = false;
         isConnected = true;

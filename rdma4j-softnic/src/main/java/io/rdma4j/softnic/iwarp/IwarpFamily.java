@@ -39,7 +39,7 @@ public final class IwarpFamily implements DeviceFamily {
 
     @Override
     public PortAuthority portAuthority() {
-        return PortAuthority.PROCESS;
+        return TcpPorts.OF_SYSTEM;
     }
 
     @Override

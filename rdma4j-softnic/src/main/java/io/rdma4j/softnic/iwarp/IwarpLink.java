@@ -8,6 +8,7 @@ import io.rdma4j.softnic.network.stream.StreamNetwork;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -39,6 +40,7 @@ final class IwarpLink implements Link {
     private final Set<IwarpConnection> responding = new LinkedHashSet<>();
     /** Those that have something to tell which must not be told in the middle of a call. */
     private final List<ResponderConnection> established = new ArrayList<>();
+    private final Set<IwarpListener> listeners = new LinkedHashSet<>();
     private boolean hasReceived;
     private boolean hasMore;
 
@@ -86,6 +88,27 @@ final class IwarpLink implements Link {
 
     Crc32c crc() {
         return crc;
+    }
+
+    // ---------------------------------------------------------------- listeners
+
+    /** It hears from now on which addresses the device gets, and loses. */
+    void addListener(IwarpListener listener) {
+        listeners.add(listener);
+    }
+
+    void removeListener(IwarpListener listener) {
+        listeners.remove(listener);
+    }
+
+    /** The device has got an address. */
+    void onAddressHeld(InetAddress address) {
+        listeners.forEach(listener -> listener.onAddressHeld(address));
+    }
+
+    /** The device has lost an address. */
+    void onAddressReleased(InetAddress address) {
+        listeners.forEach(listener -> listener.onAddressReleased(address));
     }
 
     // ---------------------------------------------------------------- connections that are set up

@@ -11,66 +11,112 @@ import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 
 import java.net.Inet4Address;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardProtocolFamily;
-import java.util.ArrayList;
+import java.net.UnknownHostException;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
-/** A TCP port of one address of a device, or of all of them. For the engine's owner. */
+/** A TCP port of one address of a device, or of all that it has and gets. For the engine's owner. */
 final class IwarpListener implements CmListener {
+    private static final System.Logger LOG = System.getLogger(IwarpListener.class.getName());
+
+    private final IwarpLink link;
     private final CmContext via;
     private final TransportHost host;
+    private final ListenRequest request;
     private final Handler handler;
-    private final int backlog;
-    private final List<StreamListener> listeners = new ArrayList<>();
+    private final Map<InetAddress, StreamListener> listeners = new HashMap<>();
     private int unanswered;
 
-    private IwarpListener(CmContext via, TransportHost host, int backlog, Handler handler) {
+    private IwarpListener(IwarpLink link, TransportHost host, CmContext via,
+            ListenRequest request, Handler handler) {
+        this.link = link;
         this.via = via;
         this.host = host;
-        this.backlog = backlog;
+        this.request = request;
         this.handler = handler;
     }
 
     /** Begins to listen. */
     static IwarpListener start(IwarpLink link, TransportHost host, CmContext via,
             ListenRequest request, Handler handler) throws RdmaException {
-        IwarpListener listener = new IwarpListener(via, host, request.backlog(), handler);
+        IwarpListener listener = new IwarpListener(link, host, via, request, handler);
         boolean isStarted = false;
         try {
-            for (InetAddress address : addresses(host, request)) {
-                listener.listeners.add(link.network().listen(
-                        new InetSocketAddress(address, request.port()), request.backlog(),
-                        stream -> new ResponderConnection(link, host, stream, listener)));
+            for (InetAddress address : listener.addresses()) {
+                listener.listenAt(address);
             }
+            link.addListener(listener);
             isStarted = true;
             return listener;
         } finally {
             if (!isStarted) {
-                listener.listeners.forEach(StreamListener::close);
+                listener.stop();
             }
         }
     }
 
-    private static List<InetAddress> addresses(TransportHost host, ListenRequest request) {
+    private List<InetAddress> addresses() {
         InetAddress only = request.address();
-        if (only != null) {
-            return List.of(only);
-        }
-        return host.gids().stream().filter(gid -> !gid.isZero()).map(Gid::address)
-                .filter(address -> isServed(address, request)).toList();
+        return only == null
+                ? host.gids().stream().filter(gid -> !gid.isZero()).map(Gid::address)
+                        .filter(this::isServed).toList()
+                : List.of(only);
     }
 
-    private static boolean isServed(InetAddress address, ListenRequest request) {
+    private boolean isServed(InetAddress address) {
         StandardProtocolFamily family = request.family();
         return family == null
                 || (address instanceof Inet4Address) == (family == StandardProtocolFamily.INET);
     }
 
+    private void listenAt(InetAddress address) throws RdmaException {
+        listeners.put(address,
+                link.network().listen(new InetSocketAddress(scoped(address), request.port()),
+                        request.backlog(),
+                        stream -> new ResponderConnection(link, host, stream, this)));
+    }
+
+    /** {@return an address of the link with the interface that it belongs to} */
+    private InetAddress scoped(InetAddress address) {
+        if (!address.isLinkLocalAddress() || !(address instanceof Inet6Address)) {
+            return address;
+        }
+        try {
+            return Inet6Address.getByAddress(null, address.getAddress(), via.device().index());
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** The device has got an address. */
+    void onAddressHeld(InetAddress address) {
+        if (request.address() != null || !isServed(address) || listeners.containsKey(address)) {
+            return;
+        }
+        try {
+            listenAt(address);
+        } catch (RdmaException e) {
+            LOG.log(System.Logger.Level.WARNING, "nobody can connect to {0}: {1}", address,
+                    e.getMessage());
+        }
+    }
+
+    /** The device has lost an address. */
+    void onAddressReleased(InetAddress address) {
+        StreamListener listener = listeners.remove(address);
+        if (listener != null) {
+            listener.close();
+        }
+    }
+
     /** {@return whether one more request may wait for its answer} */
     boolean takePlace() {
-        if (unanswered >= backlog) {
+        if (unanswered >= request.backlog()) {
             return false;
         }
         unanswered++;
@@ -83,16 +129,21 @@ final class IwarpListener implements CmListener {
     }
 
     /** Tells the application of a request. {@return who hears what becomes of it} */
-    CmConnection.Handler ask(IwarpConnection request, InetSocketAddress local,
+    CmConnection.Handler ask(IwarpConnection asking, InetSocketAddress local,
             InetSocketAddress peer, ConnectionParameters parameters) {
-        return handler.onRequest(via, request, local, peer, parameters);
+        return handler.onRequest(via, asking, local, peer, parameters);
+    }
+
+    private void stop() {
+        listeners.values().forEach(StreamListener::close);
+        listeners.clear();
     }
 
     @Override
     public void close() {
         host.driver().run(nowNs -> {
-            listeners.forEach(StreamListener::close);
-            listeners.clear();
+            link.removeListener(this);
+            stop();
         });
     }
 }

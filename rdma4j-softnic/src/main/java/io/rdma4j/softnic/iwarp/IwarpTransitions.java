@@ -20,11 +20,13 @@ enum IwarpTransitions implements QueuePairTransitions {
     INSTANCE;
 
     private static final String OPERATION = "modify queue pair";
-    /** What other devices need is no mistake here, as with Linux's siw. */
+    /** What other devices need is no mistake here, as with Linux's siw; TCP has time-outs of its own. */
     private static final Set<QueuePairAttribute> TAKEN = EnumSet.of(QueuePairAttribute.STATE,
             QueuePairAttribute.CURRENT_STATE, QueuePairAttribute.ACCESS_FLAGS,
             QueuePairAttribute.PORT, QueuePairAttribute.PKEY_INDEX,
-            QueuePairAttribute.MAX_READ_ATOMIC, QueuePairAttribute.MAX_DESTINATION_READ_ATOMIC);
+            QueuePairAttribute.MAX_READ_ATOMIC, QueuePairAttribute.MAX_DESTINATION_READ_ATOMIC,
+            QueuePairAttribute.TIMEOUT, QueuePairAttribute.RETRY_COUNT,
+            QueuePairAttribute.RNR_RETRY, QueuePairAttribute.MIN_RNR_TIMER);
 
     @Override
     public QueuePairState check(QueuePairType type, QueuePairState current,

@@ -6,11 +6,11 @@ import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.engine.QueuePairQueues;
 import io.rdma4j.softnic.network.stream.StreamNetwork;
 import io.rdma4j.softnic.verbs.ConnectionServices;
+import io.rdma4j.softnic.verbs.DeviceDescription;
 import io.rdma4j.softnic.verbs.Transport;
 import io.rdma4j.softnic.verbs.TransportHost;
 import io.rdma4j.spi.QueuePairTransitions;
 import io.rdma4j.verbs.Gid;
-import io.rdma4j.verbs.GidType;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendOpcode;
@@ -29,6 +29,7 @@ public final class IwarpTransport implements Transport {
             SendOpcode.LOCAL_INVALIDATE, SendOpcode.BIND_MEMORY_WINDOW);
 
     private final StreamNetwork network;
+    private final TransportHost host;
     private final IwarpLink link;
     private final ConnectionServices connections;
     private final Set<Gid> held = ConcurrentHashMap.newKeySet();
@@ -36,6 +37,7 @@ public final class IwarpTransport implements Transport {
     /** @param host the device that is being put together, whose driver there is not yet */
     public IwarpTransport(StreamNetwork network, TransportHost host) {
         this.network = network;
+        this.host = host;
         link = new IwarpLink(network, host.random());
         connections = new IwarpConnections(link, host);
     }
@@ -61,13 +63,8 @@ public final class IwarpTransport implements Transport {
     }
 
     @Override
-    public GidType gidType() {
-        return GidType.INFINIBAND;
-    }
-
-    @Override
-    public List<Integer> partitionKeys() {
-        return List.of();
+    public DeviceDescription description() {
+        return IwarpDescription.INSTANCE;
     }
 
     @Override
@@ -89,7 +86,9 @@ public final class IwarpTransport implements Transport {
     @Override
     public Gid hold(InetAddress address) {
         Gid gid = Gid.of(address);
-        held.add(gid);
+        if (held.add(gid)) {
+            host.driver().run(nowNs -> link.onAddressHeld(address));
+        }
         return gid;
     }
 
@@ -106,11 +105,12 @@ public final class IwarpTransport implements Transport {
     @Override
     public void release(Gid address) {
         held.remove(address);
+        link.onAddressReleased(address.address());
     }
 
     @Override
     public void releaseAll() {
-        held.clear();
+        List.copyOf(held).forEach(this::release);
     }
 
     // ---------------------------------------------------------------- queue pairs

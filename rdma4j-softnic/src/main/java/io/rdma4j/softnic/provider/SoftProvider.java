@@ -2,6 +2,7 @@ package io.rdma4j.softnic.provider;
 
 import io.rdma4j.softnic.device.DeviceFamily;
 import io.rdma4j.softnic.device.SoftDevice;
+import io.rdma4j.softnic.iwarp.IwarpFamily;
 import io.rdma4j.softnic.roce.RoceFamily;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaProvider;
@@ -14,7 +15,7 @@ import java.util.List;
 
 /** A device of each family for each network interface that is up and has an address. */
 public final class SoftProvider implements RdmaProvider {
-    private static final List<DeviceFamily> FAMILIES = List.of(RoceFamily.ROCE);
+    private static final List<DeviceFamily> FAMILIES = List.of(RoceFamily.ROCE, IwarpFamily.IWARP);
 
     /** Called by {@link java.util.ServiceLoader}. */
     public SoftProvider() {}

@@ -2,7 +2,6 @@ package io.rdma4j.softnic.roce;
 
 import io.rdma4j.protocol.ibcm.CmSettings;
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
-import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.engine.Engine;
@@ -16,6 +15,7 @@ import io.rdma4j.softnic.network.PacketHandler;
 import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.PortHolder;
 import io.rdma4j.softnic.verbs.ConnectionServices;
+import io.rdma4j.softnic.verbs.DeviceDescription;
 import io.rdma4j.softnic.verbs.Limits;
 import io.rdma4j.softnic.verbs.ObjectKind;
 import io.rdma4j.softnic.verbs.Transport;
@@ -24,7 +24,6 @@ import io.rdma4j.spi.InfinibandTransitions;
 import io.rdma4j.spi.QueuePairTransitions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
-import io.rdma4j.verbs.GidType;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
@@ -127,13 +126,8 @@ public final class RoceTransport implements Transport {
     }
 
     @Override
-    public GidType gidType() {
-        return GidType.ROCE_V2;
-    }
-
-    @Override
-    public List<Integer> partitionKeys() {
-        return List.of(OutgoingPacket.DEFAULT_PKEY);
+    public DeviceDescription description() {
+        return RoceDescription.INSTANCE;
     }
 
     @Override

@@ -33,7 +33,7 @@ public final class Limits {
     public static final int DOMAINS = 1 << 16;
     public static final int READ_ATOMIC = 128;
     public static final long MESSAGE = 1L << 31;
-    public static final int GID_TABLE = 1024;
+    public static final int ADDRESSES = 1024;
     public static final int COMPLETION_VECTORS = 1;
     public static final int WINDOWS = 1 << 18;
     public static final int SHARED_QUEUES = 1 << 16;
@@ -63,38 +63,43 @@ public final class Limits {
         LIMITS.put(DeviceLimit.MAX_RES_RD_ATOM, (long) READ_ATOMIC * QUEUE_PAIRS);
         LIMITS.put(DeviceLimit.MAX_QP_INIT_RD_ATOM, (long) READ_ATOMIC);
         LIMITS.put(DeviceLimit.MAX_MW, (long) WINDOWS);
-        LIMITS.put(DeviceLimit.MAX_MCAST_GRP, (long) GROUPS);
-        LIMITS.put(DeviceLimit.MAX_MCAST_QP_ATTACH, (long) GROUP_MEMBERS);
-        LIMITS.put(DeviceLimit.MAX_TOTAL_MCAST_QP_ATTACH, (long) GROUPS * GROUP_MEMBERS);
-        LIMITS.put(DeviceLimit.MAX_AH, (long) ADDRESS_HANDLES);
         LIMITS.put(DeviceLimit.MAX_SRQ, (long) SHARED_QUEUES);
         LIMITS.put(DeviceLimit.MAX_SRQ_WR, (long) SHARED_REQUESTS);
         LIMITS.put(DeviceLimit.MAX_SRQ_SGE, (long) ELEMENTS);
-        LIMITS.put(DeviceLimit.MAX_PKEYS, 1L);
     }
 
     private Limits() {}
 
-    static DeviceAttributes attributes(long nodeGuid) {
-        return new DeviceAttributes(VERSION, nodeGuid, nodeGuid, 0xffffff, 0, 0, 1,
-                EnumSet.of(DeviceCapability.BAD_PKEY_CNTR, DeviceCapability.BAD_QKEY_CNTR,
-                        DeviceCapability.PORT_ACTIVE_EVENT, DeviceCapability.CURR_QP_STATE_MOD,
-                        DeviceCapability.SYS_IMAGE_GUID, DeviceCapability.RC_RNR_NAK_GEN,
-                        DeviceCapability.SRQ_RESIZE, DeviceCapability.N_NOTIFY_CQ,
-                        DeviceCapability.MEM_WINDOW, DeviceCapability.MEM_MGT_EXTENSIONS,
-                        DeviceCapability.MEM_WINDOW_TYPE_2B),
-                AtomicCapability.GLOBAL, 15, COMPLETION_VECTORS, LIMITS);
+    /**
+     * {@return what a device can do}
+     *
+     * @param more capabilities beside those that all software devices have
+     * @param acknowledgeDelay 4.096 us times 2 to this power
+     * @param further limits beside those of all software devices
+     */
+    public static DeviceAttributes attributes(long nodeGuid, Set<DeviceCapability> more,
+            AtomicCapability atomics, int acknowledgeDelay, Map<DeviceLimit, Long> further) {
+        Set<DeviceCapability> capabilities = EnumSet.of(DeviceCapability.PORT_ACTIVE_EVENT,
+                DeviceCapability.CURR_QP_STATE_MOD, DeviceCapability.SYS_IMAGE_GUID,
+                DeviceCapability.SRQ_RESIZE, DeviceCapability.N_NOTIFY_CQ,
+                DeviceCapability.MEM_WINDOW, DeviceCapability.MEM_MGT_EXTENSIONS,
+                DeviceCapability.MEM_WINDOW_TYPE_2B);
+        capabilities.addAll(more);
+        Map<DeviceLimit, Long> limits = new EnumMap<>(LIMITS);
+        limits.putAll(further);
+        return new DeviceAttributes(VERSION, nodeGuid, nodeGuid, 0xffffff, 0, 0, 1, capabilities,
+                atomics, acknowledgeDelay, COMPLETION_VECTORS, limits);
     }
 
-    static ExtendedDeviceAttributes extended(long nodeGuid) {
-        Set<OnDemandCapability> connected = EnumSet.allOf(OnDemandCapability.class);
-        return new ExtendedDeviceAttributes(attributes(nodeGuid), 1, -1L, 1_000_000,
-                MODERATION_COUNT, MODERATION_US, DEVICE_MEMORY,
-                Map.of(QueuePairType.RC, connected, QueuePairType.UC,
-                        EnumSet.of(OnDemandCapability.SEND, OnDemandCapability.RECEIVE,
-                                OnDemandCapability.WRITE, OnDemandCapability.SHARED_RECEIVE),
-                        QueuePairType.UD, EnumSet.of(OnDemandCapability.SEND,
-                                OnDemandCapability.RECEIVE, OnDemandCapability.SHARED_RECEIVE)));
+    /**
+     * {@return what a device can do, at length}
+     *
+     * @param onDemand what each type of queue pair can do with memory that is not in yet
+     */
+    public static ExtendedDeviceAttributes extended(DeviceAttributes basic,
+            Map<QueuePairType, Set<OnDemandCapability>> onDemand) {
+        return new ExtendedDeviceAttributes(basic, 1, -1L, 1_000_000, MODERATION_COUNT,
+                MODERATION_US, DEVICE_MEMORY, onDemand);
     }
 
     /** {@return a new object} @throws RdmaException ENOMEM if there is not so much memory */

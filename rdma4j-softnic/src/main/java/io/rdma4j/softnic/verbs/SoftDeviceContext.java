@@ -32,10 +32,10 @@ import io.rdma4j.verbs.LinkLayer;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.PhysicalState;
 import io.rdma4j.verbs.PortAttributes;
-import io.rdma4j.verbs.PortFlag;
 import io.rdma4j.verbs.PortState;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ThreadDomain;
@@ -50,7 +50,6 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 
@@ -109,16 +108,24 @@ public final class SoftDeviceContext implements CmContext {
         return nic.details();
     }
 
+    private DeviceDescription description() {
+        return nic.transport().description();
+    }
+
+    private List<Gid> gidTable() {
+        return description().gidTable(nic.device().nodeGuid(), nic.port().gids());
+    }
+
     @Override
     public DeviceAttributes queryDevice() {
         checkOpen();
-        return Limits.attributes(nic.device().nodeGuid());
+        return description().attributes(nic.device().nodeGuid());
     }
 
     @Override
     public ExtendedDeviceAttributes queryDeviceExtended() {
         checkOpen();
-        return Limits.extended(nic.device().nodeGuid());
+        return description().extended(nic.device().nodeGuid());
     }
 
     @Override
@@ -139,18 +146,20 @@ public final class SoftDeviceContext implements CmContext {
         checkPort("query port", port);
         boolean isUp = nic.port().isUp();
         return new PortAttributes(isUp ? PortState.ACTIVE : PortState.DOWN, Mtu.MTU_4096,
-                nic.port().activeMtu(), Limits.GID_TABLE, CM_SUPPORTED, 0, Limits.MESSAGE,
-                (int) counter(Counter.DROPPED_BAD_PKEY), (int) counter(Counter.DROPPED_BAD_QKEY), 1,
-                0, 0, 0, 1, 0, 0, 0, 1, 1,
+                nic.port().activeMtu(), description().gidTableLength(), CM_SUPPORTED, 0,
+                Limits.MESSAGE,
+                (int) counter(Counter.DROPPED_BAD_PKEY), (int) counter(Counter.DROPPED_BAD_QKEY),
+                description().partitionKeys().size(), 0, 0, 0, 1, 0, 0, 0, 1, 1,
                 isUp ? PhysicalState.LINK_UP : PhysicalState.DISABLED, LinkLayer.ETHERNET,
-                Set.of(PortFlag.GRH_REQUIRED));
+                description().portFlags());
     }
 
     @Override
     public Gid queryGid(int port, int index) throws RdmaException {
         checkPort("query GID", port);
-        Limits.checkRange("query GID", "the index", index, 0, Limits.GID_TABLE - 1);
-        List<Gid> gids = nic.port().gids();
+        Limits.checkRange("query GID", "the index", index, 0,
+                description().gidTableLength() - 1);
+        List<Gid> gids = gidTable();
         return index < gids.size() ? gids.get(index) : Gid.ZERO;
     }
 
@@ -161,13 +170,13 @@ public final class SoftDeviceContext implements CmContext {
             throw new RdmaException(Errno.ENODATA, "query GID",
                     "entry " + index + " of the table is empty");
         }
-        return new GidEntry(gid, index, port, nic.transport().gidType(), nic.device().index());
+        return new GidEntry(gid, index, port, description().gidType(), nic.device().index());
     }
 
     @Override
     public List<GidEntry> queryGidTable() throws RdmaException {
         List<GidEntry> entries = new ArrayList<>();
-        for (int index = 0; index < nic.port().gids().size(); index++) {
+        for (int index = 0; index < gidTable().size(); index++) {
             if (!queryGid(PORT, index).isZero()) {
                 entries.add(queryGidEntry(PORT, index));
             }
@@ -197,7 +206,7 @@ public final class SoftDeviceContext implements CmContext {
 
     private List<Integer> partitionKeys(String operation, int port) throws RdmaException {
         checkPort(operation, port);
-        List<Integer> keys = nic.transport().partitionKeys();
+        List<Integer> keys = description().partitionKeys();
         if (keys.isEmpty()) {
             throw RdmaException.unsupported(operation, "this device has no partitions");
         }
@@ -301,6 +310,7 @@ public final class SoftDeviceContext implements CmContext {
             MemorySegment header) throws RdmaException {
         String operation = "find path back";
         checkPort(operation, port);
+        requireDatagrams(operation);
         if (!completion.has(WorkCompletionFlag.GRH)) {
             throw new RdmaException(Errno.EINVAL, operation,
                     "the completion is not that of a datagram with a global route header");
@@ -322,6 +332,14 @@ public final class SoftDeviceContext implements CmContext {
                 .withTrafficClass(route.trafficClass()).withFlowLabel(route.flowLabel());
     }
 
+    /** @throws RdmaException EOPNOTSUPP if the device has no datagrams, and so no paths */
+    void requireDatagrams(String operation) throws RdmaException {
+        if (nic.transport().operations(QueuePairType.UD).isEmpty()) {
+            throw RdmaException.unsupported(operation,
+                    "this device has no datagrams, and so no address handles");
+        }
+    }
+
     private int firstOfVersion(boolean isIpv4) {
         List<Gid> gids = nic.port().gids();
         for (int i = 0; i < gids.size(); i++) {
@@ -335,6 +353,7 @@ public final class SoftDeviceContext implements CmContext {
     @Override
     public EthernetAddress resolveEthernet(AddressHandleAttributes path) throws RdmaException {
         checkOpen();
+        requireDatagrams("resolve Ethernet address");
         ModifyChecks.checkPath("resolve Ethernet address", nic.port().gids(), path);
         return Neighbours.find(nic.port().networkInterface(), path.destination());
     }

@@ -298,6 +298,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
     @Override
     public AddressHandle createAddressHandle(AddressHandleAttributes attributes)
             throws RdmaException {
+        context.requireDatagrams("create address handle");
         ModifyChecks.checkPath("create address handle", nic().port().gids(), attributes);
         return nic().driver().call(nowNs -> {
             checkOpen();

@@ -56,7 +56,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     private final @Nullable SoftSendBatch batch;
     private final int datagramLength;
     private QueuePairAttributes known = new QueuePairAttributes();
-    private volatile QueuePairState state = QueuePairState.RESET;
+    private volatile QueuePairState state;
     private volatile boolean isClosed;
     private volatile @Nullable Gid peer;
     private volatile int peerNumber;
@@ -86,6 +86,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
                 new QueuePairQueues(sendRing, receives, spec.sendQueue().ring(),
                         spec.receiveQueue().ring()),
                 memory, this);
+        state = engineSide.protocol().state();
         receivePosting = new ReceivePosting(this, receiveRing, spec, driver, engineSide);
         groups = new GroupMemberships(this, engineSide, spec);
         driver.engine().attach(engineSide);

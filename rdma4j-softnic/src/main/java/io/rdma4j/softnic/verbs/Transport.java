@@ -6,13 +6,11 @@ import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.engine.QueuePairQueues;
 import io.rdma4j.spi.QueuePairTransitions;
 import io.rdma4j.verbs.Gid;
-import io.rdma4j.verbs.GidType;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendOpcode;
 
 import java.net.InetAddress;
-import java.util.List;
 import java.util.Set;
 
 /**
@@ -29,11 +27,8 @@ public interface Transport {
     /** {@return which states its queue pairs go through, and with which attributes} Any thread may ask. */
     QueuePairTransitions transitions();
 
-    /** {@return what its entries of the GID table are} */
-    GidType gidType();
-
-    /** {@return the table of partition keys; empty if it has no partitions} */
-    List<Integer> partitionKeys();
+    /** {@return what the device tells of itself} Any thread may ask. */
+    DeviceDescription description();
 
     /** Ends all connections, as they end when the process does. */
     void endConnections(long nowNs);

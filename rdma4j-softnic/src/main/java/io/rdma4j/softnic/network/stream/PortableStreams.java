@@ -52,7 +52,7 @@ public final class PortableStreams implements StreamNetwork {
         }
     }
 
-    private static void closeQuietly(@Nullable AutoCloseable closing) {
+    static void closeQuietly(@Nullable AutoCloseable closing) {
         if (closing != null) {
             try {
                 closing.close();
@@ -62,7 +62,7 @@ public final class PortableStreams implements StreamNetwork {
         }
     }
 
-    private static StandardProtocolFamily family(InetSocketAddress address) {
+    static StandardProtocolFamily family(InetSocketAddress address) {
         return address.getAddress() instanceof Inet4Address
                 ? StandardProtocolFamily.INET
                 : StandardProtocolFamily.INET6;
@@ -137,7 +137,7 @@ public final class PortableStreams implements StreamNetwork {
         }
     }
 
-    private static RdmaException refused(String operation, InetSocketAddress at, IOException e) {
+    static RdmaException refused(String operation, InetSocketAddress at, IOException e) {
         if (!(e instanceof BindException)) {
             return new RdmaException(Errno.EIO, operation, at + ": " + e.getMessage(), e);
         }

@@ -16,8 +16,8 @@ import io.rdma4j.testkit.SharedReceiveQueueConformance;
 
 import java.util.List;
 
-/** The runs of the conformance suite that the software RoCE device is published with. */
-final class SoftwareRoceRuns {
+/** The runs of the conformance suite that the software devices are published with. */
+final class SoftwareRuns {
     /** Everything, through the system's loopback interface. */
     static final ConformanceRun NETWORK = run("UDP over the loopback interface",
             ConformanceSuite.deviceClasses());
@@ -41,10 +41,15 @@ final class SoftwareRoceRuns {
     static final ConformanceRun FAULTS = run("simulated network in virtual time",
             ConformanceSuite.faultClasses());
 
-    static final List<ConformanceRun> ALL = List.of(NETWORK, SHARED, DIRECT,
-            CONNECTION_MANAGER, FAULTS);
+    /** What iWARP has, on the system's TCP. */
+    static final ConformanceRun IWARP = new ConformanceRun("software iWARP",
+            "TCP over the loopback interface", ConformanceProfile.SOFTWARE_IWARP,
+            ConformanceSuite.deviceClasses());
 
-    private SoftwareRoceRuns() {}
+    static final List<ConformanceRun> ALL = List.of(NETWORK, SHARED, DIRECT,
+            CONNECTION_MANAGER, FAULTS, IWARP);
+
+    private SoftwareRuns() {}
 
     private static ConformanceRun run(String path, List<Class<?>> classes) {
         return new ConformanceRun("software RoCE", path, ConformanceProfile.SOFTWARE_ROCE, classes);
