@@ -49,20 +49,12 @@ record DeviceSelection(@Nullable String name) {
      * @throws RdmaException ENODEV if there are none, or none of the name
      */
     List<CmDevice> all(String operation) throws RdmaException {
-        List<CmDevice> all = new ArrayList<>();
-        for (RdmaDevice device : RdmaDevices.requireAny(operation)) {
-            if (device instanceof CmDevice candidate) {
-                all.add(candidate);
-            }
-        }
+        List<CmDevice> all = managed(RdmaDevices.requireAny(operation));
         if (all.isEmpty()) {
             throw new RdmaException(Errno.ENODEV, operation,
                     "no RDMA device has a connection manager");
         }
-        if (name == null) {
-            return all;
-        }
-        List<CmDevice> named = all.stream().filter(this::isNamed).toList();
+        List<CmDevice> named = named(all);
         if (!named.isEmpty()) {
             return named;
         }
@@ -71,18 +63,27 @@ record DeviceSelection(@Nullable String name) {
                 + text(all));
     }
 
-    private boolean isNamed(CmDevice device) {
-        return name == null || device.name().equals(name) || device.name().startsWith(name + '_');
+    private static List<CmDevice> managed(List<RdmaDevice> devices) {
+        return devices.stream().filter(CmDevice.class::isInstance).map(CmDevice.class::cast)
+                .toList();
+    }
+
+    /** {@return the device of the name; if there is none, those whose names begin with it} */
+    private List<CmDevice> named(List<CmDevice> all) {
+        if (name == null) {
+            return all;
+        }
+        List<CmDevice> exact = all.stream().filter(each -> each.name().equals(name)).toList();
+        return exact.isEmpty()
+                ? all.stream().filter(each -> each.name().startsWith(name + '_')).toList()
+                : exact;
     }
 
     /** {@return who gives out the ports of the devices; nobody where there are none} */
     Set<PortAuthority> portAuthorities() {
         Set<PortAuthority> authorities = new LinkedHashSet<>();
-        for (RdmaDevice device : RdmaDevices.list()) {
-            if (device instanceof CmDevice candidate && isNamed(candidate)) {
-                authorities.add(candidate.portAuthority());
-            }
-        }
+        named(managed(RdmaDevices.list()))
+                .forEach(each -> authorities.add(each.portAuthority()));
         return authorities;
     }
 

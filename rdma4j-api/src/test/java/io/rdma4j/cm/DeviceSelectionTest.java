@@ -108,6 +108,15 @@ class DeviceSelectionTest {
         FakeProvider.offer(ofFamily, softIwarp, softRoce, nativeDevice);
         System.setProperty("rdma4j.device", "iwarp");
         assertThat(deviceOf(bound(FIRST))).isEqualTo("iwarp_lo");
+        // The device of exactly that name is not one of several.
+        FakeDevice sharingPrefix = new FakeDevice("iwarp_lo_1", DeviceKind.SOFTWARE,
+                TransportType.IWARP);
+        FakeProvider.offer(sharingPrefix, ofFamily);
+        System.setProperty("rdma4j.device", "iwarp_lo");
+        CmId listener = bound(ANY);
+        listener.listen(1);
+        assertThat(ofFamily.context().listenCalls).hasSize(1);
+        assertThat(sharingPrefix.opened).isEmpty();
         System.setProperty("rdma4j.device", "iwa");
         assertRefused(() -> bound(FIRST), Errno.ENODEV, "'iwa'", "iwarp_lo");
     }

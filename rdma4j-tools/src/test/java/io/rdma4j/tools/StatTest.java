@@ -174,10 +174,14 @@ class StatTest {
                     other.pid());
         }
         assertFails(1, "process 999999999 is no running JVM", "stat", "999999999");
-        // All are asked; others that are just being started may not answer, which is said first.
+        // All are asked; each of the others that is just being started, and does not answer, is a line before.
         assertThat(run("stat", "-d", "no_such_device")).isOne();
-        assertThat(tools.err().strip().lines().toList().getLast())
-                .contains("no running JVM of this user has no_such_device open");
+        List<String> lines = tools.err().strip().lines().toList();
+        assertThat(lines.getLast())
+                .isEqualTo("stat: no running JVM of this user has no_such_device open");
+        assertThat(lines.subList(0, lines.size() - 1))
+                .allMatch(each -> each.contains("does not answer within 3 s"));
+        assertThat(tools.out()).isEmpty();
     }
 
     @Test

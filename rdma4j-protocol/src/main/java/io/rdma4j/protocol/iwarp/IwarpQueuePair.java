@@ -23,7 +23,8 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>The connection brings it up ({@link #connect}); what is posted before waits. After every call but {@link #pollTransmit} the
  * host polls for units until there is none, asks for {@link #deadlineNs}, and closes the stream if {@link #isOver} says so, once
- * what was polled has left. A queue pair begins in INIT; one whose stream is over is in ERR, and RESET makes it fit for another. Source: RFC 5040 6.
+ * what was polled has left. A queue pair begins in INIT; one whose stream is over is in ERR, and RESET makes it fit for
+ * another. Source: RFC 5040 6.
  */
 public final class IwarpQueuePair implements QueuePairProtocol {
     /** What was sent last, so that both kinds of message have their turn. */

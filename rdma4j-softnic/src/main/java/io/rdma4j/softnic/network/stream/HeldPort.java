@@ -9,8 +9,9 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.SocketChannel;
 
 /**
- * A TCP port that is kept from other programs, by a socket that is bound and does nothing else. Who listens there and connects
- * from there is bound beside it ({@code SO_REUSEADDR}). Thread safe.
+ * A TCP port that is taken by a socket which is bound and does nothing else. Who listens there and connects from there is bound
+ * beside it ({@code SO_REUSEADDR}). It cannot be had where another program listens; and no other program can have it that
+ * does not share it, while one that is bound in the same way can, until one of them listens. Source: socket(7). Thread safe.
  */
 public final class HeldPort {
     private final SocketChannel holder;
