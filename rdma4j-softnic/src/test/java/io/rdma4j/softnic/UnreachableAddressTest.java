@@ -5,14 +5,19 @@ import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.protocol.work.Path;
 import io.rdma4j.verbs.Errno;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import java.io.IOException;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
 import java.time.Duration;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -38,9 +43,20 @@ class UnreachableAddressTest extends CmStage {
         return id;
     }
 
+    /** {@return what the system says of the port: who has it where nobody should be} */
+    private static String holdersOfThePort() {
+        String port = String.format(":%04X ", Path.UDP_PORT);
+        try (Stream<String> sockets = Files.lines(java.nio.file.Path.of("/proc/self/net/udp"))) {
+            return sockets.filter(line -> line.contains(port))
+                    .collect(Collectors.joining("\n", "sockets at " + NOBODY + ":\n", "\n"));
+        } catch (IOException notLinux) {
+            return "an event for " + NOBODY;
+        }
+    }
+
     private void assertUnreachableSoon(CmId id) throws Exception {
         try (CmEvent event = events.pollEvent(SOON)) {
-            assertThat(event).isNotNull();
+            assertThat(event).as(UnreachableAddressTest::holdersOfThePort).isNotNull();
             assertThat(event.id()).isSameAs(id);
             assertThat(event.type()).isEqualTo(CmEventType.UNREACHABLE);
             assertThat(event.status()).isEqualTo(-Errno.ETIMEDOUT.number());
@@ -71,14 +87,14 @@ class UnreachableAddressTest extends CmStage {
     @Test
     void whoIsThereAndSaysNothingIsWaitedFor() throws Exception {
         try (DatagramSocket silent = new DatagramSocket(
-                new InetSocketAddress(NOBODY.getAddress(), 4791))) {
+                new InetSocketAddress(NOBODY.getAddress(), Path.UDP_PORT))) {
             assertThat(silent.isBound()).isTrue();
             calling(PortSpace.TCP);
             assertThat(events.pollEvent(Duration.ofSeconds(2))).isNull();
         }
         // It has gone: that shows, too.
         try (CmEvent event = events.pollEvent(SOON)) {
-            assertThat(event).isNotNull();
+            assertThat(event).as(UnreachableAddressTest::holdersOfThePort).isNotNull();
             assertThat(event.type()).isEqualTo(CmEventType.UNREACHABLE);
         }
     }

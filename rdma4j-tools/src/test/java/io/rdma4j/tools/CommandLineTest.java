@@ -1,6 +1,7 @@
 package io.rdma4j.tools;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -27,6 +28,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
  * The commands as users call them: output, one-line errors, exit statuses. Pairs are two threads, but for those of which a
  * process is part: the demo, one that is terminated, the locale, the classic pair.
  */
+@ExtendWith(NothingStaysOpen.class)
 class CommandLineTest {
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final String ADDRESS = Loopback.OWN;

@@ -1,6 +1,7 @@
 package io.rdma4j.tools;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -23,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * perftest's tools as users call them: two sides on loopback, wrong options, wrong peers. One run is by two processes,
  * the others are by two threads.
  */
+@ExtendWith({NothingStaysOpen.class, OwnAddress.class})
 class PerftestTest {
     private static final String NUMBER = "\\d+\\.\\d\\d";
     private static final String BANDWIDTH = NUMBER + " +" + NUMBER + "\\s+\\d+\\.\\d{6}";
@@ -61,7 +63,7 @@ class PerftestTest {
     private static List<String> measure(Start how, String tool, String options) throws Exception {
         try (Running server = start(how, tool, options, "-p", "0")) {
             String port = port(server);
-            try (Running client = start(how, tool, options, "-p", port, "127.0.0.1")) {
+            try (Running client = start(how, tool, options, "-p", port, Loopback.OWN)) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
                 assertThat(server.awaitEnd()).as(server.text()).isZero();
                 return List.of(server.text(), client.text());
@@ -111,7 +113,7 @@ class PerftestTest {
         try (Running server = startAsUsersDo(Command::start, tool, options, "-p", "0")) {
             String port = port(server);
             try (Running client = startAsUsersDo(Command::start, tool, options, "-p", port,
-                    "127.0.0.1")) {
+                    Loopback.OWN)) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
                 assertThat(server.awaitEnd()).as(server.text()).isZero();
                 assertThat(client.text()).containsPattern("Warm-up +: ON\n")
@@ -129,7 +131,7 @@ class PerftestTest {
         try (Running server = start(Command::start, tool, options, "-p", "0")) {
             String port = port(server);
             try (Running client = startAsUsersDo(Command::start, tool, "-d roce_lo " + options,
-                    "-p", port, "127.0.0.1")) {
+                    "-p", port, Loopback.OWN)) {
                 assertThat(client.awaitEnd()).as(client.text()).isZero();
                 assertThat(server.awaitEnd()).as(server.text()).isZero();
                 assertThat(client.text()).containsPattern("Warm-up +: " + told + "\n");
@@ -243,8 +245,8 @@ class PerftestTest {
     @Test
     void clientThatComesByTheConnectionManagerFindsNobodyWhoUsesTcp() throws Exception {
         try (Running server = start(Command::start, "ib_write_bw", "-p 0")) {
-            assertFails(1, "ib_write_bw -d roce_lo -R -p " + port(server) + " 127.0.0.1",
-                    "Couldn't connect to 127.0.0.1", "ECONNREFUSED");
+            assertFails(1, "ib_write_bw -d roce_lo -R -p " + port(server) + " " + Loopback.OWN,
+                    "Couldn't connect to " + Loopback.OWN, "ECONNREFUSED");
         }
     }
 
@@ -333,7 +335,7 @@ class PerftestTest {
         try (Running server = start(Command::start, tool, servers + " --patience 1 -p 0")) {
             String port = port(server);
             try (Running client = start(Command::start, tool, clients + " --patience 1", "-p", port,
-                    "127.0.0.1")) {
+                    Loopback.OWN)) {
                 client.awaitEnd();
                 assertThat(server.awaitEnd()).as(server.text()).isEqualTo(1);
                 assertThat(server.lastLine()).startsWith(tool + ": ");
@@ -348,7 +350,7 @@ class PerftestTest {
         try (Running server = start(Command::start, "ib_send_bw", "-c UD -s 1025 -m 1024 -p 0")) {
             String port = port(server);
             try (Running client = start(Command::start, "ib_send_bw", "-c UD -s 1025 -m 1024", "-p",
-                    port, "127.0.0.1")) {
+                    port, Loopback.OWN)) {
                 assertThat(client.awaitEnd()).isEqualTo(1);
                 assertThat(client.lastLine()).contains("-s 1025", "1024");
             }

@@ -1,6 +1,7 @@
 package io.rdma4j.tools;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -16,6 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The connection manager's tools as users call them: two sides, wrong options, wrong peers. They are two threads, but for
  * one run by two processes, and peers that are killed.
  */
+@ExtendWith(NothingStaysOpen.class)
 class RdmaCmToolsTest {
     private static final String ADDRESS = Loopback.OWN;
     private static final int ROCE_PORT = 4791;

@@ -5,6 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 import java.io.IOException;
 import java.util.List;
@@ -14,6 +15,7 @@ import java.util.regex.Pattern;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The counters of another process, as {@code rdma4j stat} shows them. */
+@ExtendWith(NothingStaysOpen.class)
 class StatTest {
     /** Two programs that have sent a message each and then do nothing; packets of the second are impaired. */
     private record Targets(Program plain, Program impaired, String impairedSender) {

@@ -26,20 +26,20 @@ final class CmExchange extends Exchange {
 
     private final CmId id;
     private final Duration patience;
-    private final Arena arena = Arena.ofShared();
+    private final Arena arena;
     /** Messages leave from its first half and arrive in the second. */
-    private final MemorySegment memory = arena.allocate(2 * AREA_BYTES);
+    private final MemorySegment memory;
     private final MemoryRegion region;
     private boolean isSending;
 
-    private CmExchange(CmId id, boolean isClient, Duration patience) throws RdmaException {
+    private CmExchange(CmId id, boolean isClient, Duration patience, Arena arena,
+            MemorySegment memory, MemoryRegion region) {
         super(isClient);
         this.id = id;
         this.patience = patience;
-        id.createQueuePair(null, new QueuePairInitAttributes().type(QueuePairType.RC)
-                .capabilities(QueuePairCapabilities.ofDepth(1, 1)));
-        region = id.registerMessages(memory);
-        postReceive();
+        this.arena = arena;
+        this.memory = memory;
+        this.region = region;
     }
 
     /** Connects to a server. The id has found its way there, and is closed with the conversation, or if this fails. */
@@ -54,8 +54,15 @@ final class CmExchange extends Exchange {
 
     private static CmExchange start(CmId id, boolean isClient, Duration patience)
             throws RdmaException {
+        Arena arena = Arena.ofShared();
+        MemoryRegion region = null;
         try {
-            CmExchange exchange = new CmExchange(id, isClient, patience);
+            id.createQueuePair(null, new QueuePairInitAttributes().type(QueuePairType.RC)
+                    .capabilities(QueuePairCapabilities.ofDepth(1, 1)));
+            MemorySegment memory = arena.allocate(2 * AREA_BYTES);
+            region = id.registerMessages(memory);
+            CmExchange exchange = new CmExchange(id, isClient, patience, arena, memory, region);
+            exchange.postReceive();
             ConnectionParameters parameters = new ConnectionParameters().retryCount(RETRIES)
                     .rnrRetryCount(RETRIES);
             if (isClient) {
@@ -65,8 +72,16 @@ final class CmExchange extends Exchange {
             }
             return exchange;
         } catch (RdmaException | RuntimeException e) {
-            id.close();
+            release(id, region, arena);
             throw e;
+        }
+    }
+
+    /** In this order: a region in use keeps its domain, and that its device. */
+    private static void release(CmId id, @Nullable MemoryRegion region, Arena arena)
+            throws RdmaException {
+        try (arena; id; region) {
+            id.closeQueuePair();
         }
     }
 
@@ -143,9 +158,6 @@ final class CmExchange extends Exchange {
 
     @Override
     public void close() throws IOException {
-        id.closeQueuePair();
-        region.close();
-        id.close();
-        arena.close();
+        release(id, region, arena);
     }
 }
