@@ -2,6 +2,8 @@ package io.rdma4j.softnic.iwarp;
 
 import io.rdma4j.softnic.device.DeviceFamily;
 import io.rdma4j.softnic.device.SoftNicOptions;
+import io.rdma4j.softnic.network.stream.CapturingStreams;
+import io.rdma4j.softnic.network.stream.ImpairedStreams;
 import io.rdma4j.softnic.network.stream.PortableStreams;
 import io.rdma4j.softnic.network.stream.StreamNetwork;
 import io.rdma4j.softnic.options.DeviceOptions;
@@ -13,12 +15,21 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.TransportType;
 
 import java.net.NetworkInterface;
+import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 
 /** iWARP devices, named {@code iwarp_} and the network interface's name. */
 public final class IwarpFamily implements DeviceFamily {
     /** All that there is to it. */
     public static final DeviceFamily IWARP = new IwarpFamily();
+
+    /**
+     * Milliseconds for which a responder keeps quiet where the initiator has not promised to speak first: Linux's siw takes what
+     * comes right behind the reply for a fault.
+     */
+    private static final int HOLD_MS = 100;
+    private static final int MAX_HOLD_MS = 60_000;
 
     private IwarpFamily() {}
 
@@ -46,18 +57,30 @@ public final class IwarpFamily implements DeviceFamily {
     public Opening open(NetworkInterface on, long nodeGuid, SoftNicOptions options)
             throws RdmaException {
         DeviceOptions wanted = options.device();
-        if (wanted.capture() != null || !wanted.impairment().isNone()) {
-            throw RdmaException.unsupported("open device",
-                    "byte streams are neither recorded nor impaired");
+        Optional<String> impossible = wanted.impairment().nameOfPacketsOnly();
+        if (impossible.isPresent()) {
+            throw RdmaException.unsupported("open device", "impairment '" + impossible.get()
+                    + "' is for packets; a byte stream has delay, jitter, corrupt, stall, cut and reset");
         }
         if (wanted.backend() == NetworkBackend.LINUX) {
             throw RdmaException.unsupported("open device",
                     "byte streams need the network back-end portable");
         }
-        StreamNetwork network = new PortableStreams();
+        long holdNs = 1_000_000L * SoftNicOptions.number("rdma4j.iwarp.hold", MAX_HOLD_MS, HOLD_MS);
+        StreamNetwork network = newNetwork(wanted);
         return new Opening(
                 wanted.withBackend(NetworkBackend.PORTABLE).withLoopback(Loopback.NETWORK),
                 Map.of("network back-end", NetworkBackend.PORTABLE.text()),
-                IwarpTransport.on(network));
+                host -> new IwarpTransport(network, holdNs, host));
+    }
+
+    private static StreamNetwork newNetwork(DeviceOptions wanted) throws RdmaException {
+        StreamNetwork network = new PortableStreams();
+        Path file = wanted.capture();
+        if (file != null) {
+            network = CapturingStreams.open(network, file);
+        }
+        return wanted.impairment().isNone() ? network
+                : new ImpairedStreams(network, wanted.impairment());
     }
 }

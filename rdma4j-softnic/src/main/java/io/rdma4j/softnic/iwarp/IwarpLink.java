@@ -28,6 +28,7 @@ final class IwarpLink implements Link {
     private static final int OUTBOUND = 256 << 10;
 
     private final StreamNetwork network;
+    private final long holdNs;
     private final Engine engine;
     private final MemorySegment inbound;
     private final ByteBuffer inboundBuffer;
@@ -44,9 +45,13 @@ final class IwarpLink implements Link {
     private boolean hasReceived;
     private boolean hasMore;
 
-    /** @param random numbers that others cannot guess, for the engine's queue pairs */
-    IwarpLink(StreamNetwork network, IntSupplier random) {
+    /**
+     * @param holdNs for how long a responder keeps quiet whose initiator has not promised to speak first
+     * @param random numbers that others cannot guess, for the engine's queue pairs
+     */
+    IwarpLink(StreamNetwork network, long holdNs, IntSupplier random) {
         this.network = network;
+        this.holdNs = holdNs;
         engine = new Engine(random, this);
         Arena arena = Arena.ofAuto();
         inbound = arena.allocate(INBOUND, 64);
@@ -61,6 +66,11 @@ final class IwarpLink implements Link {
 
     StreamNetwork network() {
         return network;
+    }
+
+    /** {@return for how long a responder keeps quiet whose initiator has not promised to speak first} */
+    long holdNs() {
+        return holdNs;
     }
 
     /** {@return where a connection reads to, for the length of a call} */

@@ -20,7 +20,6 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
 
 /** iWARP on a network of byte streams, whose ports are the system's. For the engine's owner, where nothing else is said. */
 public final class IwarpTransport implements Transport {
@@ -34,17 +33,15 @@ public final class IwarpTransport implements Transport {
     private final ConnectionServices connections;
     private final Set<Gid> held = ConcurrentHashMap.newKeySet();
 
-    /** @param host the device that is being put together, whose driver there is not yet */
-    public IwarpTransport(StreamNetwork network, TransportHost host) {
+    /**
+     * @param holdNs for how long a responder keeps quiet whose initiator has not promised to speak first
+     * @param host the device that is being put together, whose driver there is not yet
+     */
+    public IwarpTransport(StreamNetwork network, long holdNs, TransportHost host) {
         this.network = network;
         this.host = host;
-        link = new IwarpLink(network, host.random());
+        link = new IwarpLink(network, holdNs, host.random());
         connections = new IwarpConnections(link, host);
-    }
-
-    /** {@return what makes a transport on a network} */
-    public static Function<TransportHost, Transport> on(StreamNetwork network) {
-        return host -> new IwarpTransport(network, host);
     }
 
     @Override

@@ -20,11 +20,6 @@ import java.nio.ByteBuffer;
 final class StreamQueuePair extends EngineQueuePair implements IwarpHost, StreamConnection.User {
     /** Shorter than what is sent at once, so that a reader can begin with the first while the last are on their way. */
     private static final int LONGEST_UNIT = 32 << 10;
-    /**
-     * A responder keeps quiet for so long where the initiator has not promised to speak first: Linux's siw takes what comes
-     * right behind the reply for a fault.
-     */
-    private static final long HOLD_NS = 100_000_000;
 
     private final IwarpLink link;
     private final IwarpQueuePair protocol;
@@ -62,7 +57,7 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
         connection = on;
         hasCrc = parameters.hasCrc();
         on.user(this);
-        protocol.connect(parameters, LONGEST_UNIT, HOLD_NS, engine().timeNs());
+        protocol.connect(parameters, LONGEST_UNIT, link.holdNs(), engine().timeNs());
         stateChanged(QueuePairState.RTS);
         moved(QueuePairState.RTS, "CONNECTED");
         engine().touched(this);

@@ -2,7 +2,6 @@ package io.rdma4j.softnic.network;
 
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.work.Path;
-import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -12,9 +11,6 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileSystemException;
-import java.nio.file.NoSuchFileException;
 import java.util.List;
 
 /**
@@ -44,30 +40,10 @@ public final class CapturingNetwork implements DatagramNetwork {
             throws RdmaException {
         try {
             return new CapturingNetwork(network, PcapWriter.open(file));
-        } catch (IOException e) {
+        } catch (RdmaException e) {
             network.close();
-            throw new RdmaException(errno(e), "open device",
-                    "packets cannot be recorded in " + file + ": " + reason(file, e), e);
+            throw e;
         }
-    }
-
-    private static Errno errno(IOException e) {
-        return switch (e) {
-            case NoSuchFileException missing -> Errno.ENOENT;
-            case AccessDeniedException denied -> Errno.EACCES;
-            default -> Errno.EIO;
-        };
-    }
-
-    /** What went wrong, without the name of the file, which exceptions of files repeat. */
-    private static String reason(java.nio.file.Path file, IOException e) {
-        return switch (e) {
-            case NoSuchFileException missing ->
-                "there is no folder " + file.toAbsolutePath().normalize().getParent();
-            case AccessDeniedException denied -> "permission denied";
-            case FileSystemException other when other.getReason() != null -> other.getReason();
-            default -> String.valueOf(e.getMessage());
-        };
     }
 
     @Override

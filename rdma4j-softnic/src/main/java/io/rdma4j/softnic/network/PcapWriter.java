@@ -1,29 +1,51 @@
 package io.rdma4j.softnic.network;
 
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.RdmaException;
 
 import java.io.Closeable;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Writes packets as a capture file, each behind the IP and UDP headers it travelled with.
+ * Writes packets as a capture file: datagrams behind the IP and UDP headers they travelled with, and the bytes of streams as
+ * segments of TCP, cut as they were written and read.
  *
  * <p>Format: libpcap, little endian, microseconds, link type 101 (raw IP). A full disk ends the recording,
  * not the traffic.
  */
-final class PcapWriter implements Closeable {
+public final class PcapWriter implements Closeable {
     private static final int MAGIC = 0xa1b2_c3d4;
     private static final int RAW_IP = 101;
     private static final int SNAP_LENGTH = 65535;
-    private static final int HEADERS = 16 + 40 + 8;
+    /** At most: of the record, IPv6, and TCP. */
+    private static final int HEADERS = 16 + 40 + 20;
+    private static final int UDP = 17;
+    private static final int UDP_HEADER = 8;
+    private static final int UDP_CHECKSUM = 6;
+    private static final int TCP = 6;
+    private static final int TCP_HEADER = 20;
+    private static final int TCP_CHECKSUM = 16;
+    private static final int TCP_WINDOW = 0xffff;
+    /** What a segment carries at most, so that it fits an IP packet. */
+    private static final int MAX_SEGMENT = 65_000;
+    /** Control bits of a segment. RFC 9293 §3.1. */
+    public static final int FIN = 1;
+    public static final int SYN = 2;
+    public static final int RST = 4;
+    public static final int ACK = 16;
     private static final int ROCE = io.rdma4j.protocol.work.Path.UDP_PORT;
     private static final long OLD_NS = 100_000_000;
 
@@ -43,18 +65,48 @@ final class PcapWriter implements Closeable {
         this.file = file;
     }
 
-    /** {@return the writer of a file} Devices of this process that record in the same file share it. */
-    static PcapWriter open(Path path) throws IOException {
+    /**
+     * {@return the writer of a file} Devices of this process that record in the same file share it.
+     *
+     * @param path is overwritten
+     * @throws RdmaException ENOENT if its folder is missing, EACCES if the file may not be written, EIO if it
+     *         cannot be for another reason
+     */
+    public static PcapWriter open(Path path) throws RdmaException {
         synchronized (OPEN) {
             Path key = path.toAbsolutePath().normalize();
             PcapWriter writer = OPEN.get(key);
             if (writer == null) {
-                writer = create(key);
+                try {
+                    writer = create(key);
+                } catch (IOException e) {
+                    throw new RdmaException(errno(e), "open device",
+                            "packets cannot be recorded in " + path + ": " + reason(path, e), e);
+                }
                 OPEN.put(key, writer);
             }
             writer.users++;
             return writer;
         }
+    }
+
+    private static Errno errno(IOException e) {
+        return switch (e) {
+            case NoSuchFileException missing -> Errno.ENOENT;
+            case AccessDeniedException denied -> Errno.EACCES;
+            default -> Errno.EIO;
+        };
+    }
+
+    /** What went wrong, without the name of the file, which exceptions of files repeat. */
+    private static String reason(Path file, IOException e) {
+        return switch (e) {
+            case NoSuchFileException missing ->
+                "there is no folder " + file.toAbsolutePath().normalize().getParent();
+            case AccessDeniedException denied -> "permission denied";
+            case FileSystemException other when other.getReason() != null -> other.getReason();
+            default -> String.valueOf(e.getMessage());
+        };
     }
 
     private static PcapWriter create(Path path) throws IOException {
@@ -76,12 +128,58 @@ final class PcapWriter implements Closeable {
      */
     synchronized void write(Gid source, Gid destination, int trafficClass, int hops,
             int sourcePort, int identification, ByteBuffer datagram) {
-        int length = datagram.remaining();
+        int length = UDP_HEADER + datagram.remaining();
+        begin(source, destination, trafficClass, hops, identification, UDP, length);
+        int udp = buffer.position();
+        buffer.putShort((short) sourcePort).putShort((short) ROCE).putShort((short) length)
+                .putShort((short) 0).put(datagram);
+        if (!source.isIpv4()) {
+            // IPv6 has no header checksum, so its UDP must have one. RFC 8200 §8.1.
+            int checksum = checksum(false, UDP, udp, length);
+            buffer.putShort(udp + UDP_CHECKSUM, (short) (checksum == 0 ? 0xffff : checksum));
+        }
+        buffer.order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /**
+     * Records bytes of a stream, as one segment or more.
+     *
+     * @param sequence the number of the first byte
+     * @param acknowledged the number of the byte that is awaited from the other side
+     * @param flags control bits
+     * @param bytes from position to limit, which are none of SYN, FIN and RST
+     */
+    public synchronized void write(InetSocketAddress source, InetSocketAddress destination,
+            int sequence, int acknowledged, int flags, ByteBuffer bytes) {
+        Gid from = Gid.of(source.getAddress());
+        Gid to = Gid.of(destination.getAddress());
+        int at = bytes.position();
+        int next = sequence;
+        do {
+            int length = Math.min(bytes.limit() - at, MAX_SEGMENT);
+            begin(from, to, 0, io.rdma4j.protocol.work.Path.DEFAULT_HOPS, 0, TCP,
+                    TCP_HEADER + length);
+            int tcp = buffer.position();
+            buffer.putShort((short) source.getPort()).putShort((short) destination.getPort())
+                    .putInt(next).putInt(acknowledged)
+                    .putShort((short) ((TCP_HEADER / Integer.BYTES) << 12 | flags))
+                    .putShort((short) TCP_WINDOW).putInt(0).put(bytes.duplicate()
+                            .limit(at + length).position(at));
+            buffer.putShort(tcp + TCP_CHECKSUM,
+                    (short) checksum(from.isIpv4(), TCP, tcp, TCP_HEADER + length));
+            buffer.order(ByteOrder.LITTLE_ENDIAN);
+            at += length;
+            next += length;
+        } while (at < bytes.limit());
+    }
+
+    /** Writes what goes before the header of UDP or TCP; then the order of bytes is that of networks. */
+    private void begin(Gid source, Gid destination, int trafficClass, int hops, int identification,
+            int protocol, int length) {
         if (buffer.remaining() < HEADERS + length) {
             flush();
         }
-        int ipHeader = source.isIpv4() ? 20 : 40;
-        int total = ipHeader + 8 + length;
+        int total = (source.isIpv4() ? 20 : 40) + length;
         Instant now = Instant.now();
         buffer.putInt((int) now.getEpochSecond()).putInt(now.getNano() / 1000).putInt(total)
                 .putInt(total);
@@ -90,25 +188,22 @@ final class PcapWriter implements Closeable {
         if (source.isIpv4()) {
             buffer.putShort((short) (0x4500 | (trafficClass & 0xff))).putShort((short) total)
                     .putShort((short) identification).putShort((short) 0x4000)
-                    .putShort((short) (hops << 8 | 17)).putShort((short) 0)
+                    .putShort((short) (hops << 8 | protocol)).putShort((short) 0)
                     .putInt((int) source.low())
                     .putInt((int) destination.low());
             buffer.putShort(ip + 10, (short) ~sum(ip, 20, 0));
         } else {
             buffer.putInt(0x6000_0000 | (trafficClass & 0xff) << 20)
-                    .putShort((short) (8 + length)).putShort((short) (17 << 8 | hops))
+                    .putShort((short) length).putShort((short) (protocol << 8 | hops))
                     .putLong(source.high()).putLong(source.low()).putLong(destination.high())
                     .putLong(destination.low());
         }
-        int udp = buffer.position();
-        buffer.putShort((short) sourcePort).putShort((short) ROCE).putShort((short) (8 + length))
-                .putShort((short) 0).put(datagram);
-        if (!source.isIpv4()) {
-            // IPv6 has no header checksum, so its UDP must have one. RFC 8200 §8.1.
-            int checksum = ~sum(udp, 8 + length, sum(ip + 8, 32, 17 + 8 + length)) & 0xffff;
-            buffer.putShort(udp + 6, (short) (checksum == 0 ? 0xffff : checksum));
-        }
-        buffer.order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** {@return the checksum of a header of UDP or TCP and what follows it} RFC 9293 §3.1. */
+    private int checksum(boolean isIpv4, int protocol, int from, int length) {
+        int addresses = isIpv4 ? 8 : 32;
+        return ~sum(from, length, sum(from - addresses, addresses, protocol + length)) & 0xffff;
     }
 
     /** {@return the one's complement sum of bytes and a start value} RFC 1071. */
@@ -124,7 +219,7 @@ final class PcapWriter implements Closeable {
     }
 
     /** Writes what was recorded a while ago, so that a reader of the file need not wait for more. */
-    synchronized void flushIfOld() {
+    public synchronized void flushIfOld() {
         if (System.nanoTime() - lastFlushNs > OLD_NS) {
             flush();
         }

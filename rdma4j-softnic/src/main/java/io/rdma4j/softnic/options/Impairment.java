@@ -3,14 +3,16 @@ package io.rdma4j.softnic.options;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.StringJoiner;
 
 /**
- * A bad network on demand: what happens to the packets a device sends, so that programs can be tested
- * against loss before a network loses anything.
+ * A bad network on demand: what happens to the packets a RoCE device sends, or to what an iWARP device writes to its streams, so
+ * that programs can be tested against loss before a network loses anything.
  *
- * <p>Every packet draws its fate from a generator with the given seed; the same program on the same seed
- * meets the same sequence of fates. Probabilities are from 0 to 1.
+ * <p>Every packet, and every write, draws its fate from a generator with the given seed; the same program on the same seed
+ * meets the same sequence of fates. Probabilities are from 0 to 1. Packets are not stalled, cut or reset; and a byte stream loses,
+ * repeats and swaps nothing: a device refuses what cannot happen on its network.
  *
  * @param loss the share of packets that vanish
  * @param duplication the share of packets that arrive twice
@@ -20,15 +22,18 @@ import java.util.StringJoiner;
  * @param delay how late every packet is sent; waits end by the system's timers, so a millisecond more is
  *        possible
  * @param jitter how much later than that it may be sent, evenly distributed; packets keep their order
+ * @param stall the share of writes to a stream by which it stands still for half a second
+ * @param cut the share of writes to a stream in whose middle it ends as if the other side had closed it
+ * @param reset the share of writes to a stream in whose middle the connection breaks
  * @param seed of the generator
  */
 public record Impairment(double loss, double duplication, double corruption, double reordering,
-        Duration delay, Duration jitter, long seed) {
+        Duration delay, Duration jitter, double stall, double cut, double reset, long seed) {
     private static final Duration LONGEST = Duration.ofSeconds(60);
 
     /** A network as it is. */
     public static final Impairment NONE = new Impairment(0, 0, 0, 0, Duration.ZERO, Duration.ZERO,
-            0);
+            0, 0, 0, 0);
 
     /**
      * Checks the values.
@@ -40,6 +45,9 @@ public record Impairment(double loss, double duplication, double corruption, dou
         checkShare("duplication", duplication);
         checkShare("corruption", corruption);
         checkShare("reordering", reordering);
+        checkShare("stall", stall);
+        checkShare("cut", cut);
+        checkShare("reset", reset);
         checkTime("delay", delay);
         checkTime("jitter", jitter);
     }
@@ -60,47 +68,87 @@ public record Impairment(double loss, double duplication, double corruption, dou
     /** {@return whether nothing happens to packets} */
     public boolean isNone() {
         return loss == 0 && duplication == 0 && corruption == 0 && reordering == 0
-                && delay.isZero() && jitter.isZero();
+                && delay.isZero() && jitter.isZero() && stall == 0 && cut == 0 && reset == 0;
+    }
+
+    /** {@return the name of what happens to packets, and cannot happen to a byte stream; empty if there is nothing of it} */
+    public Optional<String> nameOfPacketsOnly() {
+        return loss != 0 ? Optional.of("loss")
+                : duplication != 0 ? Optional.of("duplicate")
+                        : reordering != 0 ? Optional.of("reorder") : Optional.empty();
+    }
+
+    /** {@return the name of what happens to byte streams, and cannot happen to packets; empty if there is nothing of it} */
+    public Optional<String> nameOfStreamsOnly() {
+        return stall != 0 ? Optional.of("stall")
+                : cut != 0 ? Optional.of("cut")
+                        : reset != 0 ? Optional.of("reset") : Optional.empty();
     }
 
     /** {@return the same with another share of lost packets} */
     public Impairment withLoss(double value) {
-        return new Impairment(value, duplication, corruption, reordering, delay, jitter, seed);
+        return new Impairment(value, duplication, corruption, reordering, delay, jitter, stall,
+                cut, reset, seed);
     }
 
     /** {@return the same with another share of doubled packets} */
     public Impairment withDuplication(double value) {
-        return new Impairment(loss, value, corruption, reordering, delay, jitter, seed);
+        return new Impairment(loss, value, corruption, reordering, delay, jitter, stall,
+                cut, reset, seed);
     }
 
     /** {@return the same with another share of damaged packets} */
     public Impairment withCorruption(double value) {
-        return new Impairment(loss, duplication, value, reordering, delay, jitter, seed);
+        return new Impairment(loss, duplication, value, reordering, delay, jitter, stall,
+                cut, reset, seed);
     }
 
     /** {@return the same with another share of overtaken packets} */
     public Impairment withReordering(double value) {
-        return new Impairment(loss, duplication, corruption, value, delay, jitter, seed);
+        return new Impairment(loss, duplication, corruption, value, delay, jitter, stall,
+                cut, reset, seed);
     }
 
     /** {@return the same with another delay} */
     public Impairment withDelay(Duration value) {
-        return new Impairment(loss, duplication, corruption, reordering, value, jitter, seed);
+        return new Impairment(loss, duplication, corruption, reordering, value, jitter, stall,
+                cut, reset, seed);
     }
 
     /** {@return the same with another jitter} */
     public Impairment withJitter(Duration value) {
-        return new Impairment(loss, duplication, corruption, reordering, delay, value, seed);
+        return new Impairment(loss, duplication, corruption, reordering, delay, value, stall,
+                cut, reset, seed);
+    }
+
+    /** {@return the same with another share of writes by which a stream stands still} */
+    public Impairment withStall(double value) {
+        return new Impairment(loss, duplication, corruption, reordering, delay, jitter, value,
+                cut, reset, seed);
+    }
+
+    /** {@return the same with another share of writes in whose middle a stream ends} */
+    public Impairment withCut(double value) {
+        return new Impairment(loss, duplication, corruption, reordering, delay, jitter, stall,
+                value, reset, seed);
+    }
+
+    /** {@return the same with another share of writes in whose middle a connection breaks} */
+    public Impairment withReset(double value) {
+        return new Impairment(loss, duplication, corruption, reordering, delay, jitter, stall,
+                cut, value, seed);
     }
 
     /** {@return the same with another seed} */
     public Impairment withSeed(long value) {
-        return new Impairment(loss, duplication, corruption, reordering, delay, jitter, value);
+        return new Impairment(loss, duplication, corruption, reordering, delay, jitter, stall,
+                cut, reset, value);
     }
 
     /**
      * {@return the impairment that a text asks for, such as {@code none} or
-     * {@code loss=1%,delay=2ms,jitter=500us,reorder=5%,duplicate=1%,corrupt=0.1%,seed=7}}
+     * {@code loss=1%,delay=2ms,jitter=500us,reorder=5%,duplicate=1%,corrupt=0.1%,seed=7}, of streams also
+     * {@code stall=1%,cut=0.1%,reset=0.1%}}
      *
      * @throws IllegalArgumentException naming what is wrong and what would be right
      */
@@ -121,9 +169,13 @@ public record Impairment(double loss, double duplication, double corruption, dou
                 case "reorder" -> result.withReordering(share(name, value));
                 case "delay" -> result.withDelay(time(name, value));
                 case "jitter" -> result.withJitter(time(name, value));
+                case "stall" -> result.withStall(share(name, value));
+                case "cut" -> result.withCut(share(name, value));
+                case "reset" -> result.withReset(share(name, value));
                 case "seed" -> result.withSeed(number(name, value));
                 default -> throw new IllegalArgumentException("'" + name + "' is no impairment;"
-                        + " there are loss, duplicate, corrupt, reorder, delay, jitter and seed");
+                        + " there are loss, duplicate, corrupt, reorder, delay, jitter, stall, cut,"
+                        + " reset and seed");
             };
         }
         return result;
@@ -142,6 +194,9 @@ public record Impairment(double loss, double duplication, double corruption, dou
         addShare(parts, "reorder", reordering);
         addTime(parts, "delay", delay);
         addTime(parts, "jitter", jitter);
+        addShare(parts, "stall", stall);
+        addShare(parts, "cut", cut);
+        addShare(parts, "reset", reset);
         return parts.add("seed=" + seed).toString();
     }
 

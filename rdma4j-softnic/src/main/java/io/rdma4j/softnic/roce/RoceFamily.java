@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 
 /** RoCE devices, named {@code roce_} and the network interface's name. */
 public final class RoceFamily implements DeviceFamily {
@@ -53,6 +54,12 @@ public final class RoceFamily implements DeviceFamily {
     public Opening open(NetworkInterface on, long nodeGuid, SoftNicOptions options)
             throws RdmaException {
         DeviceOptions wanted = options.device();
+        Optional<String> impossible = wanted.impairment().nameOfStreamsOnly();
+        if (impossible.isPresent()) {
+            throw RdmaException.unsupported("open device", "impairment '" + impossible.get()
+                    + "' is for byte streams, as iWARP devices have; packets have loss, duplicate,"
+                    + " corrupt, reorder, delay and jitter");
+        }
         CmSettings settings = patience(CmSettings.defaults(nodeGuid));
         BackendChoice choice = BackendChoice.of(wanted.backend());
         DatagramNetwork network = newNetwork(on, choice, options);

@@ -15,14 +15,15 @@ class ImpairmentParseTest {
     @Test
     void textNamesEachPart() {
         assertThat(Impairment.parse("loss=1%, delay=2ms,jitter=500us,reorder=5%,"
-                + "duplicate=0.25,corrupt=0.1%,seed=-7"))
+                + "duplicate=0.25,corrupt=0.1%,stall=2%,cut=3%,reset=4%,seed=-7"))
                 .isEqualTo(new Impairment(0.01, 0.25, 0.001, 0.05, Duration.ofMillis(2),
-                        Duration.ofNanos(500_000), -7));
+                        Duration.ofNanos(500_000), 0.02, 0.03, 0.04, -7));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"none", "loss=0.01,seed=0", "delay=2000us,jitter=0.5us,seed=3",
-        "loss=1.0E-5,duplicate=0.5,corrupt=1.0,reorder=0.25,delay=1500000us,seed=-1"})
+        "loss=1.0E-5,duplicate=0.5,corrupt=1.0,reorder=0.25,delay=1500000us,stall=0.5,cut=0.25,"
+                + "reset=0.125,seed=-1"})
     void textOfAnImpairmentMakesTheSameOne(String text) {
         assertThat(Impairment.parse(text)).hasToString(text);
     }

@@ -1,0 +1,210 @@
+package io.rdma4j.softnic.network.stream;
+
+import io.rdma4j.softnic.network.PcapWriter;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+
+/**
+ * A network that records what passes through another one, in a file that Wireshark opens.
+ *
+ * <p>It lies right above the sockets, so beneath an {@link ImpairedStreams} what was damaged is damaged. What the system makes of
+ * a stream is not known here: the segments are as long as what was written or read at once, none is repeated, and each has the
+ * sequence number of its first byte, so that a reader puts the stream together.
+ */
+public final class CapturingStreams implements StreamNetwork {
+    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
+    private final StreamNetwork network;
+    private final PcapWriter writer;
+
+    private CapturingStreams(StreamNetwork network, PcapWriter writer) {
+        this.network = network;
+        this.writer = writer;
+    }
+
+    /**
+     * {@return a network that records another one, and is closed with it, also if this fails}
+     *
+     * @param file is overwritten
+     * @throws RdmaException as from {@link PcapWriter#open}
+     */
+    public static CapturingStreams open(StreamNetwork network, Path file) throws RdmaException {
+        try {
+            return new CapturingStreams(network, PcapWriter.open(file));
+        } catch (RdmaException e) {
+            network.close();
+            throw e;
+        }
+    }
+
+    @Override
+    public StreamListener listen(InetSocketAddress at, int backlog, StreamListener.Handler handler)
+            throws RdmaException {
+        return network.listen(at, backlog, accepted -> {
+            Recorded stream = new Recorded(accepted);
+            stream.begin(false);
+            handler.onStream(stream);
+        });
+    }
+
+    @Override
+    public Stream connect(@Nullable InetSocketAddress source, InetSocketAddress destination)
+            throws RdmaException {
+        return new Recorded(network.connect(source, destination));
+    }
+
+    @Override
+    public boolean poll() {
+        return network.poll();
+    }
+
+    @Override
+    public void await(long timeoutNs) {
+        writer.flushIfOld();
+        network.await(timeoutNs);
+    }
+
+    @Override
+    public void wake() {
+        network.wake();
+    }
+
+    @Override
+    public void close() {
+        network.close();
+        try {
+            writer.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** A stream, and the numbers of the next byte of each direction. */
+    private final class Recorded implements Stream, Stream.Handler {
+        private final Stream stream;
+        private @Nullable Handler handler;
+        private int sent;
+        private int received;
+        private boolean hasBegun;
+        private boolean hasEnded;
+
+        Recorded(Stream stream) {
+            this.stream = stream;
+            stream.handler(this);
+        }
+
+        /** The three segments that open a connection. */
+        void begin(boolean isInitiator) {
+            hasBegun = true;
+            record(isInitiator, PcapWriter.SYN, NOTHING);
+            record(!isInitiator, PcapWriter.SYN | PcapWriter.ACK, NOTHING);
+            record(isInitiator, PcapWriter.ACK, NOTHING);
+        }
+
+        private void record(boolean isSent, int flags, ByteBuffer bytes) {
+            int numbers = bytes.remaining()
+                    + ((flags & (PcapWriter.SYN | PcapWriter.FIN)) == 0 ? 0 : 1);
+            if (isSent) {
+                writer.write(local(), remote(), sent, received, flags, bytes);
+                sent += numbers;
+            } else {
+                writer.write(remote(), local(), received, sent, flags, bytes);
+                received += numbers;
+            }
+        }
+
+        private void end(boolean isOurs, int flags) {
+            if (hasBegun && !hasEnded) {
+                hasEnded = true;
+                record(isOurs, flags | PcapWriter.ACK, NOTHING);
+            }
+        }
+
+        @Override
+        public void handler(Handler next) {
+            handler = next;
+        }
+
+        @Override
+        public InetSocketAddress local() {
+            return stream.local();
+        }
+
+        @Override
+        public InetSocketAddress remote() {
+            return stream.remote();
+        }
+
+        @Override
+        public int read(ByteBuffer into) {
+            int from = into.position();
+            int length = stream.read(into);
+            if (length > 0) {
+                record(false, PcapWriter.ACK, into.duplicate().flip().position(from));
+            } else if (length == END) {
+                end(false, PcapWriter.FIN);
+            }
+            return length;
+        }
+
+        @Override
+        public int write(ByteBuffer from) {
+            ByteBuffer bytes = from.duplicate();
+            int length = stream.write(from);
+            if (length > 0) {
+                record(true, PcapWriter.ACK, bytes.limit(bytes.position() + length));
+            }
+            return length;
+        }
+
+        @Override
+        public void close() {
+            end(true, PcapWriter.FIN);
+            stream.close();
+        }
+
+        @Override
+        public void reset() {
+            end(true, PcapWriter.RST);
+            stream.reset();
+        }
+
+        // ------------------------------------------------------------ what the system tells
+
+        private Handler requireHandler() {
+            Handler present = handler;
+            if (present == null) {
+                throw new IllegalStateException("nobody hears of this stream");
+            }
+            return present;
+        }
+
+        @Override
+        public void onConnected() {
+            begin(true);
+            requireHandler().onConnected();
+        }
+
+        @Override
+        public void onRefused(Errno reason) {
+            requireHandler().onRefused(reason);
+        }
+
+        @Override
+        public void onReadable() {
+            requireHandler().onReadable();
+        }
+
+        @Override
+        public void onWritable() {
+            requireHandler().onWritable();
+        }
+    }
+}

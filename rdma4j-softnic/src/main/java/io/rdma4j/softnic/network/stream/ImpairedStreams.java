@@ -1,0 +1,328 @@
+package io.rdma4j.softnic.network.stream;
+
+import io.rdma4j.softnic.options.Impairment;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Queue;
+import java.util.Random;
+import java.util.Set;
+
+/**
+ * A network that makes another one's streams worse: what is written is delayed, damaged, held up for a while, or the last of its
+ * connection, as a seed says.
+ *
+ * <p>Nothing waits. Bytes that do not leave at once are kept until {@link #poll} finds them due. A stream keeps a mebibyte at most
+ * and takes no more then, as one does whose peer does not read.
+ */
+public final class ImpairedStreams implements StreamNetwork {
+    /** How long a stream stands still that is held up: longer than all that answers at once, shorter than any patience. */
+    static final long STALL_NS = 500_000_000;
+
+    private static final int MOST_KEPT = 1 << 20;
+
+    private final StreamNetwork network;
+    private final Impairment impairment;
+    private final Random random;
+    private final Random bits;
+    /** Those that keep something. */
+    private final Set<Impaired> keeping = new LinkedHashSet<>();
+    /** Those that were ended in the middle, whose users do not know it yet. */
+    private final List<Impaired> broken = new ArrayList<>();
+    private volatile long nextDueNs = Long.MAX_VALUE;
+    private boolean isClosed;
+
+    /**
+     * @param impairment what happens to what is written: of it, delay, jitter, corruption, stalls, cuts and resets; a stream that
+     *        loses, repeats or swaps bytes is none
+     */
+    public ImpairedStreams(StreamNetwork network, Impairment impairment) {
+        this.network = network;
+        this.impairment = impairment;
+        random = new Random(impairment.seed());
+        bits = new Random(~impairment.seed());
+    }
+
+    @Override
+    public StreamListener listen(InetSocketAddress at, int backlog, StreamListener.Handler handler)
+            throws RdmaException {
+        return network.listen(at, backlog, accepted -> handler.onStream(new Impaired(accepted)));
+    }
+
+    @Override
+    public Stream connect(@Nullable InetSocketAddress source, InetSocketAddress destination)
+            throws RdmaException {
+        return new Impaired(network.connect(source, destination));
+    }
+
+    // ---------------------------------------------------------------- working
+
+    @Override
+    public boolean poll() {
+        boolean hasHappened = !broken.isEmpty();
+        for (Impaired each : List.copyOf(broken)) {
+            each.tellEnd();
+        }
+        if (nextDueNs != Long.MAX_VALUE && nextDueNs - System.nanoTime() <= 0) {
+            hasHappened = true;
+            List.copyOf(keeping).forEach(Impaired::release);
+            lookAtNextDue();
+        }
+        return network.poll() || hasHappened;
+    }
+
+    private void lookAtNextDue() {
+        long first = Long.MAX_VALUE;
+        for (Impaired each : keeping) {
+            first = Math.min(first, each.dueNs());
+        }
+        nextDueNs = first;
+    }
+
+    /** Something is to be done at a time, perhaps earlier than whoever waits knows. */
+    private void onDue(long dueNs) {
+        if (dueNs < nextDueNs) {
+            nextDueNs = dueNs;
+            network.wake();
+        }
+    }
+
+    @Override
+    public void await(long timeoutNs) {
+        long due = nextDueNs;
+        network.await(due == Long.MAX_VALUE ? timeoutNs
+                : Math.max(0, Math.min(timeoutNs, due - System.nanoTime())));
+    }
+
+    @Override
+    public void wake() {
+        network.wake();
+    }
+
+    @Override
+    public void close() {
+        isClosed = true;
+        network.close();
+    }
+
+    /** Bytes, and when they leave. */
+    private record Kept(ByteBuffer bytes, long dueNs) {}
+
+    private final class Impaired implements Stream, Stream.Handler {
+        private final Stream stream;
+        private final Queue<Kept> kept = new ArrayDeque<>();
+        private @Nullable Handler handler;
+        private int keptLength;
+        private long lastDueNs = Long.MIN_VALUE;
+        /** The system takes nothing now. */
+        private boolean isFull;
+        private boolean isRoomWanted;
+        private boolean isClosing;
+        private boolean isBroken;
+
+        Impaired(Stream stream) {
+            this.stream = stream;
+            stream.handler(this);
+        }
+
+        @Override
+        public void handler(Handler next) {
+            handler = next;
+        }
+
+        @Override
+        public InetSocketAddress local() {
+            return stream.local();
+        }
+
+        @Override
+        public InetSocketAddress remote() {
+            return stream.remote();
+        }
+
+        @Override
+        public int read(ByteBuffer into) {
+            return isBroken || isClosing ? END : stream.read(into);
+        }
+
+        // ------------------------------------------------------------ writing
+
+        /** Each draws the same number of random numbers, so that a share changed leaves the others as they were. */
+        @Override
+        public int write(ByteBuffer from) {
+            if (isBroken || isClosing) {
+                return END;
+            }
+            if (keptLength >= MOST_KEPT) {
+                isRoomWanted = true;
+                return 0;
+            }
+            boolean isDamaged = random.nextDouble() < impairment.corruption();
+            boolean isStalled = random.nextDouble() < impairment.stall();
+            boolean isCut = random.nextDouble() < impairment.cut();
+            boolean isReset = random.nextDouble() < impairment.reset();
+            long late = impairment.delay().toNanos()
+                    + (long) (random.nextDouble() * impairment.jitter().toNanos())
+                    + (isStalled ? STALL_NS : 0);
+            if (isReset || isCut) {
+                return breakIn(from, isReset);
+            }
+            if (late == 0 && kept.isEmpty() && !isDamaged) {
+                return stream.write(from);
+            }
+            return keep(from, isDamaged, late);
+        }
+
+        /** Half of it leaves, and nothing more. */
+        private int breakIn(ByteBuffer from, boolean isReset) {
+            release();
+            ByteBuffer half = from.duplicate()
+                    .limit(from.position() + from.remaining() / 2);
+            if (kept.isEmpty()) {
+                stream.write(half);
+            }
+            isBroken = true;
+            forget();
+            if (isReset) {
+                stream.reset();
+            } else {
+                stream.close();
+            }
+            broken.add(this);
+            onDue(System.nanoTime());
+            return END;
+        }
+
+        /** {@return how many bytes there was room for} */
+        private int keep(ByteBuffer from, boolean isDamaged, long late) {
+            int length = Math.min(from.remaining(), MOST_KEPT - keptLength);
+            isRoomWanted = length < from.remaining();
+            ByteBuffer bytes = ByteBuffer.allocate(length).put(0, from, from.position(), length);
+            from.position(from.position() + length);
+            if (isDamaged && length > 0) {
+                int at = bits.nextInt(length);
+                bytes.put(at, (byte) (bytes.get(at) ^ (1 << bits.nextInt(Byte.SIZE))));
+            }
+            long nowNs = System.nanoTime();
+            lastDueNs = kept.isEmpty() ? nowNs + late : Math.max(lastDueNs, nowNs + late);
+            kept.add(new Kept(bytes, lastDueNs));
+            keptLength += length;
+            keeping.add(this);
+            onDue(dueNs());
+            return length;
+        }
+
+        /** {@return when something is to leave} */
+        long dueNs() {
+            Kept first = kept.peek();
+            return first == null || isFull ? Long.MAX_VALUE : first.dueNs;
+        }
+
+        /** What is due leaves, as far as the system takes it. */
+        void release() {
+            long nowNs = System.nanoTime();
+            for (Kept first = kept.peek(); first != null && !isFull
+                    && first.dueNs - nowNs <= 0; first = kept.peek()) {
+                int length = stream.write(first.bytes);
+                if (length == END) {
+                    // Reading tells the end.
+                    forget();
+                    return;
+                }
+                keptLength -= length;
+                isFull = first.bytes.hasRemaining();
+                if (!isFull) {
+                    kept.remove();
+                }
+            }
+            if (kept.isEmpty()) {
+                keeping.remove(this);
+                if (isClosing) {
+                    stream.close();
+                    return;
+                }
+            }
+            if (isRoomWanted && keptLength < MOST_KEPT) {
+                isRoomWanted = false;
+                requireHandler().onWritable();
+            }
+        }
+
+        private void forget() {
+            kept.clear();
+            keptLength = 0;
+            keeping.remove(this);
+        }
+
+        // ------------------------------------------------------------ ending
+
+        /** It was ended in the middle, and its user is to read that. */
+        void tellEnd() {
+            broken.remove(this);
+            requireHandler().onReadable();
+        }
+
+        @Override
+        public void close() {
+            broken.remove(this);
+            isClosing = true;
+            if (kept.isEmpty() || isClosed) {
+                stream.close();
+            }
+        }
+
+        @Override
+        public void reset() {
+            broken.remove(this);
+            forget();
+            stream.reset();
+        }
+
+        // ------------------------------------------------------------ what the system tells
+
+        private Handler requireHandler() {
+            Handler present = handler;
+            if (present == null) {
+                throw new IllegalStateException("nobody hears of this stream");
+            }
+            return present;
+        }
+
+        @Override
+        public void onConnected() {
+            requireHandler().onConnected();
+        }
+
+        @Override
+        public void onRefused(Errno reason) {
+            requireHandler().onRefused(reason);
+        }
+
+        @Override
+        public void onReadable() {
+            if (!isClosing) {
+                requireHandler().onReadable();
+            }
+        }
+
+        @Override
+        public void onWritable() {
+            if (!isFull && kept.isEmpty()) {
+                if (!isClosing) {
+                    requireHandler().onWritable();
+                }
+                return;
+            }
+            isFull = false;
+            release();
+            onDue(dueNs());
+        }
+    }
+}
