@@ -75,6 +75,23 @@ public record SoftNicOptions(DeviceOptions device) {
         }
     }
 
+    /**
+     * {@return whether a system property is true}
+     *
+     * @param otherwise what it is without the property
+     * @throws RdmaException EINVAL naming the property that is neither true nor false
+     */
+    public static boolean flag(String property, boolean otherwise) throws RdmaException {
+        String text = System.getProperty(property);
+        return switch (text) {
+            case null -> otherwise;
+            case "true" -> true;
+            case "false" -> false;
+            default -> throw new RdmaException(Errno.EINVAL, OPERATION,
+                    property + " must be true or false, not '" + text + "'");
+        };
+    }
+
     /** {@return these options with what an application wants in their place} */
     SoftNicOptions with(DeviceOptions wanted) {
         return new SoftNicOptions(new DeviceOptions(

@@ -28,7 +28,7 @@ final class InitiatorConnection extends IwarpConnection {
             Handler handler) throws RdmaException {
         super(link, host, link.network().connect(request.source(), request.destination()),
                 request.queuePairNumber(), REPLY_PATIENCE_NS);
-        initiator = new MpaInitiator(SETTINGS, request.parameters());
+        initiator = new MpaInitiator(link().settings().mpa(), request.parameters());
         handler(handler);
     }
 

@@ -1,7 +1,6 @@
 package io.rdma4j.softnic.iwarp;
 
 import io.rdma4j.connection.ConnectionParameters;
-import io.rdma4j.protocol.iwarp.MpaSettings;
 import io.rdma4j.protocol.iwarp.StreamParameters;
 import io.rdma4j.protocol.iwarp.wire.MpaFrame;
 import io.rdma4j.softnic.engine.EngineDriver;
@@ -25,7 +24,6 @@ import java.nio.ByteBuffer;
  * are the queue pair's, which tells it the end.
  */
 abstract class IwarpConnection implements CmConnection, StreamConnection.User {
-    static final MpaSettings SETTINGS = MpaSettings.USUAL;
     static final byte[] NOTHING = {};
 
     /** Where it is. */

@@ -24,13 +24,6 @@ public final class IwarpFamily implements DeviceFamily {
     /** All that there is to it. */
     public static final DeviceFamily IWARP = new IwarpFamily();
 
-    /**
-     * Milliseconds for which a responder keeps quiet where the initiator has not promised to speak first: Linux's siw takes what
-     * comes right behind the reply for a fault.
-     */
-    private static final int HOLD_MS = 100;
-    private static final int MAX_HOLD_MS = 60_000;
-
     private IwarpFamily() {}
 
     @Override
@@ -66,12 +59,12 @@ public final class IwarpFamily implements DeviceFamily {
             throw RdmaException.unsupported("open device",
                     "byte streams need the network back-end portable");
         }
-        long holdNs = 1_000_000L * SoftNicOptions.number("rdma4j.iwarp.hold", MAX_HOLD_MS, HOLD_MS);
+        IwarpSettings settings = IwarpSettings.ofSystem();
         StreamNetwork network = newNetwork(wanted);
         return new Opening(
                 wanted.withBackend(NetworkBackend.PORTABLE).withLoopback(Loopback.NETWORK),
                 Map.of("network back-end", NetworkBackend.PORTABLE.text()),
-                host -> new IwarpTransport(network, holdNs, host));
+                host -> new IwarpTransport(network, settings, host));
     }
 
     private static StreamNetwork newNetwork(DeviceOptions wanted) throws RdmaException {

@@ -26,9 +26,11 @@ final class IwarpLink implements Link {
     private static final int INBOUND = 256 << 10;
     /** What is sent at once. */
     private static final int OUTBOUND = 256 << 10;
+    /** The most connections that others have opened, and have not asked for anything yet. */
+    static final int MOST_ASKING = 1024;
 
     private final StreamNetwork network;
-    private final long holdNs;
+    private final IwarpSettings settings;
     private final Engine engine;
     private final MemorySegment inbound;
     private final ByteBuffer inboundBuffer;
@@ -45,13 +47,10 @@ final class IwarpLink implements Link {
     private boolean hasReceived;
     private boolean hasMore;
 
-    /**
-     * @param holdNs for how long a responder keeps quiet whose initiator has not promised to speak first
-     * @param random numbers that others cannot guess, for the engine's queue pairs
-     */
-    IwarpLink(StreamNetwork network, long holdNs, IntSupplier random) {
+    /** @param random numbers that others cannot guess, for the engine's queue pairs */
+    IwarpLink(StreamNetwork network, IwarpSettings settings, IntSupplier random) {
         this.network = network;
-        this.holdNs = holdNs;
+        this.settings = settings;
         engine = new Engine(random, this);
         Arena arena = Arena.ofAuto();
         inbound = arena.allocate(INBOUND, 64);
@@ -68,9 +67,8 @@ final class IwarpLink implements Link {
         return network;
     }
 
-    /** {@return for how long a responder keeps quiet whose initiator has not promised to speak first} */
-    long holdNs() {
-        return holdNs;
+    IwarpSettings settings() {
+        return settings;
     }
 
     /** {@return where a connection reads to, for the length of a call} */
@@ -123,9 +121,18 @@ final class IwarpLink implements Link {
 
     // ---------------------------------------------------------------- connections that are set up
 
-    /** A connection has so long to be set up as all of its kind. */
+    /** A connection has so long to be set up as all of its kind. Of too many that say nothing the oldest has to go. */
     void awaitSetUp(IwarpConnection connection) {
-        (connection.isInitiator() ? initiating : responding).add(connection);
+        if (connection.isInitiator()) {
+            initiating.add(connection);
+            return;
+        }
+        responding.add(connection);
+        if (responding.size() > MOST_ASKING) {
+            IwarpConnection oldest = responding.iterator().next();
+            responding.remove(oldest);
+            oldest.onSetUpTooLong();
+        }
     }
 
     /** It has been set up, or has failed. */

@@ -24,6 +24,12 @@ import java.util.Map;
 final class IwarpListener implements CmListener {
     private static final System.Logger LOG = System.getLogger(IwarpListener.class.getName());
 
+    /**
+     * Connections of TCP that wait at the system until the device has taken them; it keeps those within the application's backlog
+     * that have asked for something. A short queue would let the system drop who comes behind many others, for a second.
+     */
+    private static final int ACCEPT_QUEUE = 1024;
+
     private final IwarpLink link;
     private final CmContext via;
     private final TransportHost host;
@@ -77,7 +83,7 @@ final class IwarpListener implements CmListener {
     private void listenAt(InetAddress address) throws RdmaException {
         listeners.put(address,
                 link.network().listen(new InetSocketAddress(scoped(address), request.port()),
-                        request.backlog(),
+                        ACCEPT_QUEUE,
                         stream -> new ResponderConnection(link, host, stream, this)));
     }
 

@@ -33,14 +33,11 @@ public final class IwarpTransport implements Transport {
     private final ConnectionServices connections;
     private final Set<Gid> held = ConcurrentHashMap.newKeySet();
 
-    /**
-     * @param holdNs for how long a responder keeps quiet whose initiator has not promised to speak first
-     * @param host the device that is being put together, whose driver there is not yet
-     */
-    public IwarpTransport(StreamNetwork network, long holdNs, TransportHost host) {
+    /** @param host the device that is being put together, whose driver there is not yet */
+    IwarpTransport(StreamNetwork network, IwarpSettings settings, TransportHost host) {
         this.network = network;
         this.host = host;
-        link = new IwarpLink(network, holdNs, host.random());
+        link = new IwarpLink(network, settings, host.random());
         connections = new IwarpConnections(link, host);
     }
 

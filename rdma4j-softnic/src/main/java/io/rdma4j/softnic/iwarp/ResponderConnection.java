@@ -57,7 +57,7 @@ final class ResponderConnection extends IwarpConnection {
 
     @Override
     void onFrame(MpaFrame frame) {
-        MpaResponder asked = new MpaResponder(SETTINGS, frame);
+        MpaResponder asked = new MpaResponder(link().settings().mpa(), frame);
         responder = asked;
         MpaFrame refusal = asked.refusal();
         if (!MpaResponder.isKnown(frame)) {

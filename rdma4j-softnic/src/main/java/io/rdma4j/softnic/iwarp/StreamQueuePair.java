@@ -57,7 +57,7 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
         connection = on;
         hasCrc = parameters.hasCrc();
         on.user(this);
-        protocol.connect(parameters, LONGEST_UNIT, link.holdNs(), engine().timeNs());
+        protocol.connect(parameters, LONGEST_UNIT, link.settings().holdNs(), engine().timeNs());
         stateChanged(QueuePairState.RTS);
         moved(QueuePairState.RTS, "CONNECTED");
         engine().touched(this);

@@ -1,214 +1,35 @@
 package io.rdma4j.softnic.iwarp;
 
 import io.rdma4j.connection.ConnectionParameters;
-import io.rdma4j.connection.PortSpace;
 import io.rdma4j.protocol.iwarp.wire.MpaFrame;
-import io.rdma4j.softnic.device.SoftDevice;
-import io.rdma4j.softnic.verbs.SoftDeviceContext;
-import io.rdma4j.spi.CmConnection;
-import io.rdma4j.spi.CmListener;
-import io.rdma4j.spi.CmOptions;
-import io.rdma4j.spi.ConnectRequest;
-import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.Refusal;
 import io.rdma4j.testkit.Wait;
-import io.rdma4j.verbs.AccessFlag;
-import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
-import io.rdma4j.verbs.ProtectionDomain;
-import io.rdma4j.verbs.QueuePair;
-import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
-import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
-import io.rdma4j.verbs.WorkCompletion;
 import io.rdma4j.verbs.WorkCompletionStatus;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
-import java.util.concurrent.CopyOnWriteArrayList;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Queue pairs of an iWARP device on real TCP connections of this machine. */
-class IwarpDeviceTest {
-    private static final InetAddress ADDRESS = InetAddress.getLoopbackAddress();
-    private static final int SIZE = 3 << 20;
-    private static final int DEPTH = 64;
-    private static final int BACKLOG = 8;
-
-    private final SoftDeviceContext context;
-    private final ProtectionDomain domain;
-    private final Side client;
-    private final Side server;
-    private @Nullable CmListener listener;
-
-    IwarpDeviceTest() throws Exception {
-        context = new SoftDevice(IwarpFamily.IWARP, NetworkInterface.getByInetAddress(ADDRESS))
-                .open(ADDRESS);
-        domain = context.allocateProtectionDomain();
-        client = new Side();
-        server = new Side();
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        for (Side side : List.of(client, server)) {
-            side.close();
-        }
-        if (listener != null) {
-            listener.close();
-        }
-        domain.close();
-        context.close();
-    }
-
-    /** A queue pair, its memory, and what it hears of its connection. */
-    private final class Side implements CmConnection.Handler {
-        final Arena arena = Arena.ofShared();
-        final MemorySegment memory = arena.allocate(SIZE, 64);
-        final MemoryRegion region = domain.register(memory, AccessFlag.LOCAL_WRITE,
-                AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
-        final CompletionQueue completions = context.createCompletionQueue(2 * DEPTH);
-        final QueuePair queuePair = domain.createQueuePair(
-                new QueuePairInitAttributes().completionQueue(completions)
-                        .capabilities(QueuePairCapabilities.ofDepth(DEPTH, DEPTH)));
-        final WorkCompletion completion = new WorkCompletion();
-        final List<String> heard = new CopyOnWriteArrayList<>();
-        volatile @Nullable CmConnection connection;
-        volatile byte[] privateData = {};
-
-        Side() throws RdmaException {
-            context.bringUp(ADDRESS).applyTo(queuePair);
-        }
-
-        void receive(long id, int length) throws RdmaException {
-            queuePair.postReceive(new ReceiveWorkRequest().id(id).add(region, 0, length));
-        }
-
-        WorkCompletion await() throws Exception {
-            Wait.until("a completion", () -> completions.poll(completion));
-            return completion;
-        }
-
-        WorkCompletion awaitSuccess(long id) throws Exception {
-            await();
-            assertThat(completion.status()).isEqualTo(WorkCompletionStatus.SUCCESS);
-            assertThat(completion.id()).isEqualTo(id);
-            return completion;
-        }
-
-        void awaitWord(String word) throws Exception {
-            Wait.until(word + " in " + heard, () -> heard.contains(word));
-        }
-
-        CmConnection connected() {
-            return Objects.requireNonNull(connection);
-        }
-
-        void close() throws Exception {
-            CmConnection present = connection;
-            if (present != null) {
-                present.close();
-            }
-            queuePair.close();
-            completions.close();
-            region.close();
-            arena.close();
-        }
-
-        @Override
-        public void onReply(CmConnection of, ConnectionParameters parameters) {
-            heard.add("reply");
-        }
-
-        @Override
-        public void onEstablished(@Nullable ConnectionParameters parameters) {
-            if (parameters != null) {
-                privateData = parameters.privateData();
-            }
-            heard.add("established");
-        }
-
-        @Override
-        public void onRefused(Refusal refusal) {
-            privateData = refusal.privateData();
-            heard.add("refused " + refusal.code());
-        }
-
-        @Override
-        public void onUnreachable(Errno reason) {
-            heard.add("unreachable " + reason);
-        }
-
-        @Override
-        public void onDisconnected() {
-            heard.add("disconnected");
-        }
-
-        @Override
-        public void onTimewaitExit() {
-            heard.add("over");
-        }
-    }
-
-    private static int freePort() throws Exception {
-        try (ServerSocket socket = new ServerSocket(0, 1, ADDRESS)) {
-            return socket.getLocalPort();
-        }
-    }
-
-    private int listen() throws Exception {
-        int port = freePort();
-        listener = context.listen(
-                new ListenRequest(PortSpace.TCP, QueuePairType.RC, port, null, ADDRESS, null,
-                        BACKLOG),
-                (via, request, local, peer, parameters) -> {
-                    server.connection = request;
-                    server.privateData = parameters.privateData();
-                    server.heard.add("request");
-                    return server;
-                });
-        return port;
-    }
-
-    private void ask(int port) throws RdmaException {
-        client.connection = context.connect(new ConnectRequest(PortSpace.TCP, QueuePairType.RC,
-                new InetSocketAddress(ADDRESS, 0), null, new InetSocketAddress(ADDRESS, port),
-                new ConnectionParameters().initiatorDepth(4).responderResources(4)
-                        .privateData("hello".getBytes(StandardCharsets.US_ASCII)),
-                client.queuePair.number(), CmOptions.DEFAULT), client);
-    }
-
-    private void connect() throws Exception {
-        ask(listen());
-        server.awaitWord("request");
-        server.connected().accept(new ConnectionParameters().initiatorDepth(4)
-                .responderResources(4).privateData("welcome".getBytes(StandardCharsets.US_ASCII)),
-                server.queuePair.number());
-        client.awaitWord("established");
-        server.awaitWord("established");
-    }
+class IwarpDeviceTest extends IwarpStage {
+    IwarpDeviceTest() throws Exception {}
 
     @Test
     void aConnectionCarriesPrivateDataBothWays() throws Exception {
@@ -349,15 +170,6 @@ class IwarpDeviceTest {
                 client.awaitWord("refused -104");
             }
         }
-    }
-
-    private Socket askAsInitiatorOfRevisionOne(int port) throws Exception {
-        Socket initiator = new Socket(ADDRESS, port);
-        initiator.getOutputStream().write(
-                new MpaFrame(false, 0, 1, MpaFrame.UNLIMITED, MpaFrame.UNLIMITED, new byte[0])
-                        .bytes());
-        server.awaitWord("request");
-        return initiator;
     }
 
     /** It is established at once, and told so when the acceptance has returned; what is sent waits a moment. */

@@ -28,12 +28,17 @@ import java.util.concurrent.locks.ReentrantLock;
  * channel is really closed when both have looked once more.
  */
 public final class PortableStreams implements StreamNetwork {
+    private static final long REST_NS = 100_000_000;
+
     private final Selector ready;
     private final Selector sleeper;
     private final ReentrantLock sleeping = new ReentrantLock();
     private volatile boolean isWoken;
     /** Streams of which it was known at once whether they are connected. */
     private final List<NioStream> decided = new ArrayList<>();
+    /** Listeners that are left alone until then. */
+    private final List<Listener> resting = new ArrayList<>();
+    private volatile long restEndsNs = Long.MAX_VALUE;
     private boolean hasHappened;
     private boolean hasClosed;
     private volatile boolean isClosed;
@@ -89,6 +94,7 @@ public final class PortableStreams implements StreamNetwork {
                 }
             } catch (IOException outOfDescriptorsOrClosed) {
                 // Who waits for this connection waits on, or learns that nobody listens any more.
+                rest(this);
             }
         }
 
@@ -145,6 +151,26 @@ public final class PortableStreams implements StreamNetwork {
                 ? AddressRefusal.notOurs(at.getAddress(), e)
                 : new RdmaException(Errno.EADDRINUSE, operation, "TCP port " + at.getPort() + " of "
                         + at.getAddress().getHostAddress() + " is in use", e);
+    }
+
+    /**
+     * A listener is left alone for a while: connections wait there, which the system has no file descriptors for, and would be
+     * told again and again.
+     */
+    private void rest(Listener listener) {
+        if (listener.channel.isOpen()) {
+            interest(listener.channel, 0);
+            resting.add(listener);
+            restEndsNs = System.nanoTime() + REST_NS;
+        }
+    }
+
+    private void endRest() {
+        if (!resting.isEmpty() && restEndsNs - System.nanoTime() <= 0) {
+            resting.forEach(listener -> interest(listener.channel, SelectionKey.OP_ACCEPT));
+            resting.clear();
+            restEndsNs = Long.MAX_VALUE;
+        }
     }
 
     // ---------------------------------------------------------------- connecting
@@ -228,6 +254,7 @@ public final class PortableStreams implements StreamNetwork {
         if (isClosed) {
             return false;
         }
+        endRest();
         if (!decided.isEmpty()) {
             hasHappened = true;
             List<NioStream> now = List.copyOf(decided);
@@ -274,9 +301,11 @@ public final class PortableStreams implements StreamNetwork {
             if (timeoutNs <= 0 || wasWoken) {
                 sleeper.selectNow(PortableStreams::leaveToDriver);
             } else {
+                long timeout = restEndsNs == Long.MAX_VALUE ? timeoutNs
+                        : Math.min(timeoutNs, REST_NS);
                 // Zero would mean for ever, and a millisecond is the shortest wait there is.
                 sleeper.select(PortableStreams::leaveToDriver,
-                        timeoutNs == Long.MAX_VALUE ? 0 : Math.max(1, timeoutNs / 1_000_000));
+                        timeout == Long.MAX_VALUE ? 0 : Math.max(1, timeout / 1_000_000));
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
