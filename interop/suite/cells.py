@@ -25,17 +25,20 @@ class Cell:
     mtu: int
     net: str
     family: str
+    # Of Linux: its RoCE, or its iWARP.
+    driver: str = "rxe"
 
     def __str__(self):
         size = "" if self.size is None else f"/{self.size}"
-        return f"{self.tool}/java-{self.role}{size}/mtu{self.mtu}/{self.net.replace(' ', '-')}/{self.family}"
+        driver = "" if self.driver == "rxe" else f"{self.driver}/"
+        return f"{driver}{self.tool}/java-{self.role}{size}/mtu{self.mtu}/{self.net.replace(' ', '-')}/{self.family}"
 
 
-def full():
+def full(driver="rxe"):
     """All cells, those alike in link and network together."""
-    return [Cell(tool.name, role, size, mtu, net, family)
+    return [Cell(tool.name, role, size, mtu, net, family, driver)
             for mtu in PATH_MTUS for net in NETS for family in FAMILIES
-            for tool in tools.ALL if family in tool.families and (tool.nets is None or net in tool.nets)
+            for tool in tools.OF_DRIVER[driver] if family in tool.families and (tool.nets is None or net in tool.nets)
             for size in tool.sizes(mtu) for role in ROLES]
 
 
@@ -47,6 +50,12 @@ def quick():
                for tool in ("ibv_rc_pingpong", "rping") for role in ROLES]
     chosen += [Cell("ibv_rc_pingpong", role, 65536, 1024, "loss 5%", "ipv4") for role in ROLES]
     return chosen
+
+
+def quick_iwarp():
+    """The same of iWARP."""
+    return [Cell(tool.name, role, tool.usual_size(1024), 1024, "clean", "ipv4", "siw")
+            for tool in tools.IWARP if tool.is_in_quick for role in ROLES]
 
 
 def between_guests():

@@ -33,10 +33,12 @@ def line_by_line():
 
 
 class LinuxEnd:
-    """The C programs on a guest's rdma_rxe."""
+    """The C programs on a guest's rdma_rxe, or on its siw."""
 
-    def __init__(self, guest, programs):
+    def __init__(self, guest, programs, driver="rxe"):
         self.guest = guest
+        self.driver = driver
+        self._device = f"{driver}0"
         self.address = {"ipv4": guest.address4, "ipv6": guest.address6}
         self._programs = programs
         self._environment, self._line_by_line = line_by_line()
@@ -45,7 +47,9 @@ class LinuxEnd:
 
     def settle(self):
         """To be called when the guest has booted."""
-        self._gids = self.guest.sh("cat /sys/class/infiniband/rxe0/ports/1/gids/{0..7}").split()
+        # The GID of an iWARP device names no address, and nobody asks for it.
+        self._gids = (self.guest.sh("cat /sys/class/infiniband/rxe0/ports/1/gids/{0..7}").split()
+                      if self.driver == "rxe" else [])
         self.guest.fill_udp_checksums(self._fills_checksums)
 
     def fill_checksums(self, is_on):
@@ -54,11 +58,11 @@ class LinuxEnd:
         self.guest.fill_udp_checksums(is_on)
 
     def end(self, family, peer):
-        return tools.End(self.address[family], peer.address[family], peer.address["ipv4"], "rxe0", self._gid(family))
+        return tools.End(self.address[family], peer.address[family], peer.address["ipv4"], self._device, self._gid(family))
 
     def _gid(self, family):
         wanted = r"(0000:){5}ffff:" if family == "ipv4" else r"fd77:"
-        return next(index for index, gid in enumerate(self._gids) if re.match(wanted, gid))
+        return next((index for index, gid in enumerate(self._gids) if re.match(wanted, gid)), 0)
 
     def start(self, tool, arguments, ready=None):
         argv = [*self._line_by_line, str(self._programs.get(tool, tool)), *arguments]
@@ -101,7 +105,7 @@ class JavaEnd:
 
     def end(self, family, peer):
         return tools.End(self.address[family], peer.address[family], peer.address["ipv4"], self._device,
-                         self._gids[family])
+                         self._gids.get(family, 0))
 
     def network_backend(self):
         """How it reaches the network: linux or portable."""
@@ -114,10 +118,10 @@ class JavaEnd:
 
 
 class JavaHere(JavaEnd):
-    """rdma4j on this machine."""
+    """rdma4j on this machine, with its RoCE device or its iWARP device."""
 
-    def __init__(self, options):
-        super().__init__({"ipv4": network.HOST4, "ipv6": network.HOST6}, f"roce_{network.BRIDGE}", options)
+    def __init__(self, options, family="roce"):
+        super().__init__({"ipv4": network.HOST4, "ipv6": network.HOST6}, f"{family}_{network.BRIDGE}", options)
 
     def start(self, tool, arguments):
         return named(LocalProcess([str(LAUNCHER), tool, *arguments], self._environment), f"java-{tool}")

@@ -7,23 +7,26 @@ from dataclasses import dataclass, field
 
 from laboratory import guests, network
 
-from . import cells, drawing, endpoints, scenarios, trial, wire
+from . import cells, drawing, endpoints, fpdus, scenarios, trial, wire
 from .trial import Result, Trial, Verdict
 
 # The name, as a lane, of what was kept of earlier runs.
 KEPT = "-kept"
-MATRIX, SCENARIO, GUESTS, DRAWN = KINDS = "matrix", "scenario", "guests", "drawn"
-PREFIXES = {MATRIX: "", SCENARIO: "scenario/", GUESTS: "guest/", DRAWN: "draw/"}
+MATRIX, SCENARIO, GUESTS, DRAWN, IWARP, IWARP_SCENARIO = KINDS = (
+    "matrix", "scenario", "guests", "drawn", "iwarp", "iwarp scenario")
+PREFIXES = {MATRIX: "", SCENARIO: "scenario/", GUESTS: "guest/", DRAWN: "draw/", IWARP: "", IWARP_SCENARIO: "scenario/"}
 
 
 @dataclass(frozen=True)
 class Share:
     """What there is to run: cells of the matrix, scenarios by name, cells with Java in a guest of its own, combinations
-    of options that were drawn."""
-    chosen: list
-    wanted: list
-    between_guests: list
+    of options that were drawn, and cells and scenarios of iWARP."""
+    chosen: list = field(default_factory=list)
+    wanted: list = field(default_factory=list)
+    between_guests: list = field(default_factory=list)
     drawn: list = field(default_factory=list)
+    iwarp: list = field(default_factory=list)
+    iwarp_wanted: list = field(default_factory=list)
 
     def __len__(self):
         return len(self.names())
@@ -31,18 +34,24 @@ class Share:
     def names(self):
         return [*(named(MATRIX, cell) for cell in self.chosen), *(named(SCENARIO, name) for name in self.wanted),
                 *(named(GUESTS, cell) for cell in self.between_guests),
-                *(named(DRAWN, name) for choice in self.drawn for name in drawing.names(choice))]
+                *(named(DRAWN, name) for choice in self.drawn for name in drawing.names(choice)),
+                *(named(IWARP, cell) for cell in self.iwarp),
+                *(named(IWARP_SCENARIO, name) for name in self.iwarp_wanted)]
 
     def of(self, number, lanes):
         """One lane's. The last has a second guest, and with drawn options each."""
         return Share(self.chosen[number::lanes], self.wanted[number::lanes],
-                     self.between_guests if number == lanes - 1 else [], self.drawn[number::lanes])
+                     self.between_guests if number == lanes - 1 else [], self.drawn[number::lanes],
+                     self.iwarp[number::lanes], self.iwarp_wanted[number::lanes])
 
     def drivers(self):
-        """Those of the guests that a lane needs."""
-        if self.drawn:
-            return ["rxe", "rxe"]
-        return ["rxe", "none"] if self.between_guests else ["rxe"]
+        """Those of the guests that a lane needs; that of iWARP is the last."""
+        second = ["rxe"] if self.drawn else ["none"] if self.between_guests else []
+        return ["rxe", *second, *(["siw"] if self.has_iwarp else [])]
+
+    @property
+    def has_iwarp(self):
+        return bool(self.iwarp or self.iwarp_wanted)
 
 
 class Lane:
@@ -67,7 +76,7 @@ class Lane:
         self._served_by = self._java.network_backend()
         self._linux.fill_checksums(self._served_by == "portable")
         self._dissector = wire.Dissector(self._own)
-        self._trial = self._trial_with(self._java)
+        self._trial = self._trial_with(self._java, self._linux)
         with open(results_of(self._folder, self._number), "w") as self._results:
             self._matrix()
             self._scenarios()
@@ -75,26 +84,33 @@ class Lane:
                 self._between_guests(all_guests[1])
             if self._share.drawn:
                 self._drawn(all_guests[1])
+            if self._share.has_iwarp:
+                self._iwarp(all_guests[-1])
         self._dissector.finish()
         self._write()
 
-    def _trial_with(self, java):
-        return Trial(java, self._linux, self._own, self._folder, self._dissector, packed(java.address))
+    def _trial_with(self, java, linux, look=wire.look):
+        return Trial(java, linux, self._own, self._folder, self._dissector, packed(java.address), look)
 
     def _matrix(self):
+        self._cells(MATRIX, self._share.chosen, self._trial, self._linux.guest)
+
+    def _cells(self, kind, chosen, by, guest):
+        """Runs cells, with the link to a guest as each wants it."""
         link = None
-        for cell in self._share.chosen:
+        for cell in chosen:
             if link != (cell.mtu, cell.net):
                 link = (cell.mtu, cell.net)
-                self._set_link(cell.mtu, cell.net)
-            self._note(MATRIX, self._run(self._trial, cell))
-        self._set_link(4096, "clean")
+                self._set_link(guest, cell.mtu, cell.net)
+            self._note(kind, self._run(by, cell))
+        self._set_link(guest, 4096, "clean")
 
-    def _set_link(self, mtu, net):
-        self._linux.guest.impair("")
-        self._linux.guest.set_mtu(cells.LINK_MTU[mtu])
+    @staticmethod
+    def _set_link(guest, mtu, net):
+        guest.impair("")
+        guest.set_mtu(cells.LINK_MTU[mtu])
         network.set_mtu(cells.LINK_MTU[mtu], len(guests.all_guests()))
-        self._linux.guest.impair(cells.NETS[net])
+        guest.impair(cells.NETS[net])
 
     def _scenarios(self):
         play = scenarios.Scenarios(self._java, self._linux, self._trial, self._own, self._dissector,
@@ -102,9 +118,20 @@ class Lane:
         for name in self._share.wanted:
             self._note(SCENARIO, play.run(name))
 
+    def _iwarp(self, guest):
+        """Java's iWARP device, which the network back-end of RoCE is nothing to, and the guest's siw."""
+        linux = endpoints.LinuxEnd(guest, self._programs, "siw")
+        java = endpoints.JavaHere("-Drdma4j.device=iwarp", "iwarp")
+        by = self._trial_with(java, linux, fpdus.look)
+        self._cells(IWARP, self._share.iwarp, by, guest)
+        play = scenarios.Scenarios(java, linux, by, self._own, self._dissector, packed(java.address), fpdus.look)
+        for name in self._share.iwarp_wanted:
+            self._note(IWARP_SCENARIO, play.run(name))
+
     def _between_guests(self, guest):
         try:
-            between = self._trial_with(endpoints.JavaInGuest(guest, f"-Drdma4j.network={self._network_backend}"))
+            between = self._trial_with(endpoints.JavaInGuest(guest, f"-Drdma4j.network={self._network_backend}"),
+                                       self._linux)
         except (OSError, guests.LabError) as failure:
             self._note(GUESTS, Result("java in a guest", Verdict.FAILED, str(failure)))
             return
@@ -222,7 +249,7 @@ def keep_but(folder, names):
 
 def read(folder, number, share):
     """What came out of a share: the results by kind, and the rest as the lane wrote it, None if it broke off."""
-    cells_by_name = {str(cell): cell for cell in share.chosen}
+    cells_by_name = {str(cell): cell for cell in (*share.chosen, *share.iwarp)}
     names = set(share.names())
     own = packed({"ipv4": network.HOST4, "ipv6": network.HOST6})
     results = {kind: [] for kind in KINDS}
@@ -234,7 +261,7 @@ def read(folder, number, share):
             continue
         result = Result(entry["name"], Verdict[entry["verdict"]], entry["reason"], entry["seconds"],
                         wire.Seen(**entry["seen"]))
-        if result.verdict is Verdict.FAILED and entry["kind"] == MATRIX:
+        if result.verdict is Verdict.FAILED and entry["kind"] in (MATRIX, IWARP):
             # Told by what was kept, so that a report can be written anew.
             trial.reconsider(result, cells_by_name[result.name], folder, own)
         results[entry["kind"]].append(result)

@@ -23,7 +23,7 @@ def summary(results):
     return ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict])
 
 
-def table(chosen, results):
+def table(chosen, results, driver="rxe"):
     """One row a tool and role, one column a state of the network, for each path MTU and IP version."""
     verdicts = {result.name: result.verdict for result in results}
     lines = []
@@ -34,12 +34,12 @@ def table(chosen, results):
                 nets = [net for net in cells.NETS if any(cell.net == net for cell in part)]
                 lines += ["", f"Path MTU {mtu}, {'IPv4' if family == 'ipv4' else 'IPv6'}:", "",
                           "| tool | Java as | " + " | ".join(nets) + " |", "|---|---|" + "---|" * len(nets)]
-                lines += rows(part, nets, verdicts)
+                lines += rows(part, nets, verdicts, tools.OF_DRIVER[driver])
     return lines
 
 
-def rows(part, nets, verdicts):
-    for tool in tools.ALL:
+def rows(part, nets, verdicts, all_tools):
+    for tool in all_tools:
         for role in cells.ROLES:
             own = [cell for cell in part if (cell.tool, cell.role) == (tool.name, role)]
             if own:
@@ -66,6 +66,15 @@ def entry(verdicts):
                      for verdict, count in counted)
 
 
+def iwarp_sizes():
+    lines = ["| tool | bytes of a message, link MTU 1500 | link MTU 4200 |", "|---|---|---|"]
+    for tool in tools.IWARP:
+        if tool.sizes(1024) != [None]:
+            lines.append(f"| `{tool.name}` | " + " | ".join(
+                ", ".join(map(str, tool.sizes(mtu))) for mtu in cells.PATH_MTUS) + " |")
+    return lines
+
+
 def sizes():
     lines = ["| tool | bytes of a message |", "|---|---|"]
     for tool in tools.ALL:
@@ -83,6 +92,40 @@ def scenario_table(results):
         told = f": {result.reason}" if result.reason else ""
         lines.append(f"| {scenarios.told(result.name)} | {result.verdict.value}{told} |")
     return lines
+
+
+def iwarp_document(circumstances, chosen, results, scenario_results, units, part):
+    """docs/interop-iwarp.md."""
+    return "\n".join([
+        "# Interoperability with Linux's siw",
+        "",
+        "Written by `interop/run`, which runs tools over an iWARP device against the C programs of the same names, Java on",
+        "one side and the kernel's `siw` with rdma-core on the other. How to run it: [interop](../interop/README.md).",
+        "",
+        f"Linux {circumstances.kernel} in an emulated guest, rdma-core {circumstances.rdma_core}, JDK {circumstances.jdk}, "
+        f"commit {circumstances.commit}.",
+        "",
+        *([part, ""] if part else []),
+        f"Matrix: {summary(results)}. Scenarios: {summary(scenario_results)}.",
+        "",
+        f"Each connection of each run was captured and put together again: {units.sent} units from Java, {units.wrong_sent} of",
+        f"them wrong; {units.received} from Linux, {units.wrong_received} wrong; {units.unseen} packets were missed. A unit is right if",
+        "its CRC is, where one was agreed on, its control bytes are those of the RFCs, its padding is 0 (which siw's is not),",
+        "and its message number and offset continue those before ([fpdus.py](../interop/suite/fpdus.py)).",
+        "",
+        "## Matrix",
+        "",
+        "An entry counts the sizes below that ran to the end on both sides with every byte checked where the tool can. They",
+        "lie around what fits one segment of TCP. Both directions of the link are impaired below TCP: packets are lost, or",
+        "30 % overtake those before them by 3 ms.",
+        "",
+        *iwarp_sizes(),
+        *table(chosen, results, "siw"),
+        "",
+        "## Scenarios",
+        "",
+        *scenario_table(scenario_results),
+        ""])
 
 
 def document(circumstances, chosen, results, scenario_results, guest_results, seen, frames, malformed,

@@ -18,12 +18,16 @@ LISTENING = tools.Ready(cm=PORT, java_prints=tools.JAVA_LISTENS)
 NOTICE_SECONDS = 30
 # The connection's retries, or the tools' patience; a peer whose kernel lives says goodbye.
 UNANSWERED = "RETRY_EXCEEDED|retry counter exceeded"
-PEER_GONE = UNANSWERED + "|nothing came from the peer|disconnect|DISCONNECT|flush|Flush"
+# Of a program that is killed the memory may go before its queue pair: then Linux cannot complete what arrives.
+PEER_GONE = UNANSWERED + "|REMOTE_OPERATION_ERROR|nothing came from the peer|disconnect|DISCONNECT|flush|Flush"
 # The numbers that rping counts its messages with.
 COUNTED = r"rdma-ping-(\d+)"
 # Java processes that share an address.
 SHARING = 4
 IN_A_ROW = 200
+# Names of scenarios of iWARP begin with it.
+IWARP = "siw/"
+SENT_TO_AT_ONCE, IN_A_GROUP = 1000, 50
 AT_ONCE = 64
 # Connections whose large messages all begin at once: a guest that is emulated takes seconds to answer them.
 BUSY, LARGE = 20, 70_000
@@ -39,7 +43,8 @@ class Unexpected(Exception):
 class Scenarios:
     """Each public method is one; its name says what, its first line how."""
 
-    def __init__(self, java, linux, trial, own_folder, dissector, own_addresses):
+    def __init__(self, java, linux, trial, own_folder, dissector, own_addresses, look=wire.look):
+        self._look = look
         self._java = java
         self._linux = linux
         self._trial = trial
@@ -50,11 +55,12 @@ class Scenarios:
         # Whether the packets of the scenario are counted: nothing is lost, and who answers is only slow.
         self._has_little_to_repeat = False
 
-    def run(self, name):
+    def run(self, full_name):
+        name = full_name.removeprefix(IWARP)
         started = time.monotonic()
         self._started = []
         self._has_little_to_repeat = False
-        file = self._own_folder / f"{name}.pcap"
+        file = self._own_folder / f"{full_name.replace('/', '_')}.pcap"
         verdict, reason = Verdict.OK, ""
         capture = Capture(file)
         try:
@@ -67,20 +73,20 @@ class Scenarios:
         finally:
             for process in self._started:
                 process.stop()
-        seen = wire.look(file, self._own_addresses) if file.exists() else wire.Seen()
+        seen = self._look(file, self._own_addresses) if file.exists() else wire.Seen()
         seen.unseen = capture.dropped
         if seen.wrong_sent:
-            verdict, reason = Verdict.FAILED, f"{seen.wrong_sent} of {seen.sent} packets from Java have a wrong ICRC"
+            verdict, reason = Verdict.FAILED, wire.told_wrong(seen)
         if self._has_little_to_repeat and file.exists():
             java, linux = wire.flows(file, self._own_addresses)
             if verdict is Verdict.OK and java.repeated > MOST_REPEATED * (java.requests - java.repeated):
                 verdict, reason = Verdict.FAILED, "too much was sent again, though nothing was lost"
             reason += f"{'; ' if reason else ''}Java sent {java}; Linux {linux}"
         if verdict is Verdict.FAILED:
-            self._keep(self._trial.kept(name), file)
+            self._keep(self._trial.kept(full_name), file)
         if file.exists():
-            self._dissector.add(name, file)
-        return Result(name, verdict, reason, time.monotonic() - started, seen)
+            self._dissector.add(full_name, file)
+        return Result(full_name, verdict, reason, time.monotonic() - started, seen)
 
     def _keep(self, folder, file):
         folder.mkdir(parents=True, exist_ok=True)
@@ -233,6 +239,11 @@ class Scenarios:
         self._must(client.wait(BUSY_SECONDS) == 0, f"the client ended with {client.status}: {errors(client)}")
         self._must(server.wait(30) == 0, f"the server ended with {server.status}: {errors(server)}")
 
+    def java_sends_as_soon_as_it_has_accepted(self):
+        """A Java server accepts a thousand Linux clients, and sends to each at once."""
+        for _ in range(SENT_TO_AT_ONCE // IN_A_GROUP):
+            self._many_at_once(self._java, self._linux, IN_A_GROUP, ["-C", "1"])
+
     # ------------------------------------------------------------ wrong
 
     def sizes_differ(self):
@@ -342,12 +353,20 @@ def fields(process):
 ALL = [name for name, method in vars(Scenarios).items() if not name.startswith("_") and name != "run" and method.__doc__]
 # What the portable back-end does not do: one process has the port.
 SHARED_ADDRESS = [name for name in ALL if "at_one_address" in name]
+# What is tried with siw as well.
+WITH_IWARP = [IWARP + name for name in (
+    "refused_by_linux", "refused_by_java", "linux_client_killed", "linux_server_killed", "java_client_killed",
+    "java_server_killed", "linux_rebooted_under_its_client", "linux_rebooted_under_its_server", "linux_connects_200_times",
+    "java_connects_200_times", "linux_connects_64_at_once", "java_connects_64_at_once",
+    "java_sends_as_soon_as_it_has_accepted", "linux_talks_to_processes_at_one_address",
+    "processes_at_one_address_talk_to_linux")]
+QUICK_IWARP = [IWARP + name for name in ("refused_by_linux", "refused_by_java", "linux_server_killed")]
 QUICK = ["refused_by_linux", "refused_by_java", "linux_server_killed", "java_client_killed"]
 
 
 def all_on(network_backend):
-    return [name for name in ALL if network_backend != "portable" or name not in SHARED_ADDRESS]
+    return [name for name in ALL if name != "java_sends_as_soon_as_it_has_accepted" and network_backend != "portable" or name not in SHARED_ADDRESS]
 
 
 def told(name):
-    return getattr(Scenarios, name).__doc__.splitlines()[0]
+    return getattr(Scenarios, name.removeprefix(IWARP)).__doc__.splitlines()[0]

@@ -60,6 +60,8 @@ class Tool:
     is_in_quick: bool = True
     # Where the same program is several tools.
     program_name: str | None = None
+    # The devices of Linux that it is tried on.
+    driver: str = "rxe"
 
     @property
     def program(self):
@@ -249,5 +251,61 @@ ALL = [
 ]
 
 
-def named(name):
-    return next(tool for tool in ALL if tool.name == name)
+# ---------------------------------------------------------------- iWARP
+
+# The largest segment of TCP on a link that carries a path MTU: Linux sends a time stamp in each.
+SEGMENT = {1024: 1448, 4096: 4148}
+IPV6_MORE = 20
+# Around the payload of a unit: with its length and CRC.
+TAGGED, UNTAGGED = 20, 24
+
+
+def around_a_segment(mtu):
+    """What fits one segment and what does not, in a WRITE, in a SEND, and over IPv6."""
+    segment = SEGMENT[mtu]
+    return [1, segment - IPV6_MORE - UNTAGGED, segment - UNTAGGED, segment - UNTAGGED + 1, segment - TAGGED,
+            segment - TAGGED + 1, 64 * KIB]
+
+
+def rping_around_a_segment(mtu):
+    return [24, *around_a_segment(mtu)[1:-1], 64 * KIB - 1]
+
+
+def perftest_by_manager(options):
+    def arguments(cell, end, is_server):
+        words = ["-F", "-R", "-d", end.device, "-p", str(SIDE_CHANNEL_PORT), "-n", str(max(FEWEST, exchanges(cell))),
+                 *options, "-s", str(cell.size)]
+        return words if is_server else [*words, end.peer4]
+    return arguments
+
+
+def measuring_over_iwarp(program, *options, is_in_quick=False):
+    return Tool(program + "".join(options), around_a_segment, perftest_by_manager(options),
+                Ready(cm=SIDE_CHANNEL_PORT, java_prints=JAVA_LISTENS), families=("ipv4",), nets=TCP_NETS,
+                is_in_quick=is_in_quick, program_name=program, driver="siw")
+
+
+TCP_NETS = ("clean", "loss 1%", "reorder")
+IWARP = [
+    Tool("rping", rping_around_a_segment, rping, Ready(cm=RPING_PORT, java_prints=JAVA_LISTENS), nets=TCP_NETS, driver="siw"),
+    Tool("ucmatose", around_a_segment, by_connection_manager(has_port=True), SERVICE, nets=TCP_NETS, driver="siw"),
+    Tool("cmtime", no_size, cmtime, SERVICE, server_stays=True, nets=TCP_NETS, driver="siw"),
+    measuring_over_iwarp("ib_write_bw", is_in_quick=True),
+    measuring_over_iwarp("ib_read_bw", is_in_quick=True),
+    measuring_over_iwarp("ib_send_bw"),
+    measuring_over_iwarp("ib_write_lat"),
+    measuring_over_iwarp("ib_read_lat"),
+    measuring_over_iwarp("ib_send_lat", is_in_quick=True),
+    measuring_over_iwarp("ib_write_bw", "-b"),
+    measuring_over_iwarp("ib_read_bw", "-q", "4"),
+]
+OF_DRIVER = {"rxe": ALL, "siw": IWARP}
+
+
+def of(cell):
+    """The tool of a cell."""
+    return named(cell.tool, cell.driver)
+
+
+def named(name, driver="rxe"):
+    return next(tool for tool in OF_DRIVER[driver] if tool.name == name)

@@ -59,7 +59,9 @@ class Result:
 class Trial:
     """Runs cells between two ends; keeps the logs and the capture of those that fail."""
 
-    def __init__(self, java, linux, own_folder, folder, dissector, own_addresses):
+    def __init__(self, java, linux, own_folder, folder, dissector, own_addresses, look=wire.look):
+        """`look(file, own_addresses)` checks what Java has sent, and counts."""
+        self._look = look
         self._java = java
         self._linux = linux
         self._own_folder = own_folder
@@ -69,18 +71,18 @@ class Trial:
         self._count = 0
 
     def run(self, cell):
-        tool = tools.named(cell.tool)
+        tool = tools.of(cell)
         started = time.monotonic()
         self._count += 1
-        file = self._own_folder / f"{self._java.name}{self._count}.pcap"
+        file = self._own_folder / f"{self._linux.driver}-{self._java.name}{self._count}.pcap"
         capture = Capture(file)
         with capture:
             server, client, reason = self._play(tool, cell)
         java, other = (server, client) if cell.role == "server" else (client, server)
         verdict, reason = judge(tool, cell, java, other, reason)
-        seen = wire.look(file, self._own_addresses)
+        seen = self._look(file, self._own_addresses)
         if seen.wrong_sent:
-            verdict, reason = Verdict.FAILED, f"{seen.wrong_sent} of {seen.sent} packets from Java have a wrong ICRC"
+            verdict, reason = Verdict.FAILED, wire.told_wrong(seen)
         elif verdict is Verdict.OK and seen.sent == 0 and not (java is server and tool.server_is_silent):
             verdict, reason = Verdict.FAILED, "no packet of Java was seen"
         seen.unseen = capture.dropped
@@ -200,10 +202,10 @@ def reconsider(result, cell, folder, own_addresses):
     if not all(file.exists() for file in logs):
         return
     java, other = (End.of(file.read_text()) for file in logs)
-    tool = tools.named(cell.tool)
+    tool = tools.of(cell)
     reason = result.reason.partition(": java ")[0]
     result.verdict, result.reason = judge(tool, cell, java, other, "" if reason == NO_REASON else reason)
-    if result.verdict is not Verdict.FAILED or not tool.is_reliable:
+    if result.verdict is not Verdict.FAILED or not tool.is_reliable or cell.driver != "rxe":
         return
     capture = kept / "capture.pcap"
     if cell.net == "duplicate" and NOBODY_LISTENS in java.err and doubling.is_refused_and_accepted(

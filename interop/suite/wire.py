@@ -30,7 +30,8 @@ LITTLE_ENDIAN_MAGIC = 0xA1B2C3D4
 GUESSERS = ["smc", "smb_direct", "rpcordma", "nvme-rdma", "lnet", "iser", "infiniband_sdp", "infiniband.eoib", "fcoib"]
 # One of them cannot be switched off: it takes a payload whose third and fourth byte are 0 for an EtherType and what
 # follows it. What precedes a payload is dissected by then. The side channel's text is no RDMA.
-MALFORMED = '(_ws.malformed or _ws.short) and infiniband and not frame.protocols contains "infiniband:ethertype"'
+MALFORMED = ('(_ws.malformed or _ws.short) and (iwarp_mpa or (infiniband and not frame.protocols contains '
+             '"infiniband:ethertype"))')
 
 
 @dataclass
@@ -43,6 +44,14 @@ class Seen:
     # Packets that the capture missed.
     unseen: int = 0
 
+    @staticmethod
+    def of(results):
+        """That of some results together."""
+        seen = Seen()
+        for result in results:
+            seen += result.seen
+        return seen
+
     def __iadd__(self, other):
         self.sent += other.sent
         self.received += other.received
@@ -50,6 +59,10 @@ class Seen:
         self.wrong_received += other.wrong_received
         self.unseen += other.unseen
         return self
+
+
+def told_wrong(seen):
+    return f"{seen.wrong_sent} of {seen.sent} packets from Java are wrong"
 
 
 def records(file):

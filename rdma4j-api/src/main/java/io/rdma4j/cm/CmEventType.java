@@ -36,7 +36,8 @@ public enum CmEventType {
     /**
      * The peer has accepted the connection of an id that has no queue pair of its own. Bring the application's queue
      * pair up with {@link CmId#initQueuePairAttributes}, then call {@link CmId#establish}, or
-     * {@link CmId#reject}. C: {@code RDMA_CM_EVENT_CONNECT_RESPONSE}.
+     * {@link CmId#reject}. It does not come over iWARP: there ESTABLISHED does. C:
+     * {@code RDMA_CM_EVENT_CONNECT_RESPONSE}.
      */
     CONNECT_RESPONSE,
     /**

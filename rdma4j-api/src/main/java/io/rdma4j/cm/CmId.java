@@ -614,7 +614,8 @@ public final class CmId implements CmOperations, AutoCloseable {
 
     /**
      * Asks the resolved destination for a connection; ends with ESTABLISHED, REJECTED, UNREACHABLE or
-     * CONNECT_ERROR, or without a queue pair of the id's own with CONNECT_RESPONSE. A datagram service is
+     * CONNECT_ERROR, or without a queue pair of the id's own with CONNECT_RESPONSE; over iWARP, whose connections stand as soon
+     * as the peer has accepted, with ESTABLISHED all the same. A datagram service is
      * looked up: ESTABLISHED, or UNREACHABLE with a status above 0 if it said no. A peer that does not
      * answer is UNREACHABLE after the patience of the connection manager, so that a synchronous id waits no
      * longer, unless the peer itself asks for patience (MRA) because its application is slow. C:

@@ -59,8 +59,12 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
             // Meanwhile, when there was no connection yet to close.
             close();
         }
-        step.complete(connectTo(),
-                bringsQueuePair ? CmEventType.ESTABLISHED : CmEventType.CONNECT_RESPONSE);
+        if (bringsQueuePair) {
+            step.complete(connectTo(), CmEventType.ESTABLISHED);
+        } else {
+            // Some transports are established when the peer has accepted.
+            step.complete(connectTo(), CmEventType.CONNECT_RESPONSE, CmEventType.ESTABLISHED);
+        }
     }
 
     @Override

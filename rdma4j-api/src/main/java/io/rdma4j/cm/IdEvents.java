@@ -83,7 +83,7 @@ final class IdEvents {
         }
 
         /** As {@link IdEvents#complete}. */
-        void complete(String operation, CmEventType expected) throws RdmaException {
+        void complete(String operation, CmEventType... expected) throws RdmaException {
             IdEvents.this.complete(operation, expected);
         }
 
@@ -110,25 +110,27 @@ final class IdEvents {
         return new Step(isAlone);
     }
 
-    /** Waits for the outcome of a step if the id is synchronous. */
-    void complete(String operation, CmEventType expected) throws RdmaException {
+    /** Waits for the outcome of a step, one of those given, if the id is synchronous. */
+    void complete(String operation, CmEventType... expected) throws RdmaException {
         if (!isSynchronous) {
             return;
         }
+        List<CmEventType> outcomes = List.of(expected);
         CmEvent event = channel.awaitEvent();
-        while (event.type() != expected && isNoOutcome(event.type())) {
+        while (!outcomes.contains(event.type()) && isNoOutcome(event.type())) {
             event.acknowledge();
             event = channel.awaitEvent();
         }
         remember(event);
-        if (event.isFailure() && event.type() != expected) {
+        if (outcomes.contains(event.type())) {
+            return;
+        }
+        if (event.isFailure()) {
             throw event.failure(operation);
         }
-        if (event.type() != expected) {
-            // Left behind by a step that the id began while it was asynchronous.
-            throw new RdmaException(Errno.EINVAL, operation,
-                    event.type().text() + " came instead of " + expected.text());
-        }
+        // Left behind by a step that the id began while it was asynchronous.
+        throw new RdmaException(Errno.EINVAL, operation,
+                event.type().text() + " came instead of " + outcomes.getFirst().text());
     }
 
     private static boolean isNoOutcome(CmEventType type) {

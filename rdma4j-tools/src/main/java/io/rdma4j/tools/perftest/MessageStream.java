@@ -20,6 +20,10 @@ final class MessageStream {
         Plan plan = session.plan();
         window = new TimeWindow(plan);
         completions = session.completions(window);
+        Credits credits = session.side().credits();
+        if (credits != null) {
+            credits.reset();
+        }
         receiver = plan.isReceiving() ? new Receiver(session.side(), plan, size, window) : null;
         sender = plan.isSending() ? new Sender(session.side(), plan, size, window) : null;
     }
@@ -32,10 +36,14 @@ final class MessageStream {
             if (sending != null && mayBegin()) {
                 sending.fill();
             }
-            int count = completions.take();
+            int count = sending != null && sending.isHeldUp()
+                    ? takeOrHear(sending)
+                    : completions.take();
             for (int i = 0; i < count; i++) {
                 if (receiving != null && Receiver.isReceive(completions.get(i))) {
                     receiving.onCompletion(completions.get(i));
+                } else if (receiving != null && Receiver.isCredit(completions.get(i))) {
+                    receiving.onCredit(completions.get(i));
                 } else if (sending != null) {
                     sending.onCompletion(completions.get(i));
                 }
@@ -51,6 +59,17 @@ final class MessageStream {
         return receiving == null ? BandwidthResult.NONE : receiving.result(unit);
     }
 
+    /** The receiver's word appears in memory, and is no completion. {@return how many completions there were meanwhile} */
+    private int takeOrHear(Sender sending) throws IOException {
+        long startNs = System.nanoTime();
+        int count = completions.poll();
+        for (int looks = 1; count == 0 && sending.isHeldUp() && !window.isOver(); looks++) {
+            completions.pause(looks, startNs);
+            count = completions.poll();
+        }
+        return count;
+    }
+
     /** A server that sends as well begins when the client has begun. */
     private boolean mayBegin() {
         return receiver == null || session.plan().isClient() || receiver.received() > 0;
@@ -60,6 +79,7 @@ final class MessageStream {
         if (window.isTimed()) {
             return !window.isOver();
         }
-        return (sender != null && !sender.isDone()) || (receiver != null && !receiver.isDone());
+        return (sender != null && !sender.isDone())
+                || (receiver != null && !(receiver.isDone() && receiver.hasTold()));
     }
 }

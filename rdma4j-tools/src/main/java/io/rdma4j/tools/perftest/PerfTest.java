@@ -2,6 +2,7 @@ package io.rdma4j.tools.perftest;
 
 import io.rdma4j.tools.endpoint.LocalPort;
 import io.rdma4j.tools.tcp.OutOfBandChannel;
+import io.rdma4j.verbs.AtomicCapability;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.QueuePairType;
@@ -44,6 +45,7 @@ final class PerfTest {
             return 0;
         }
         try (DeviceContext context = options.open()) {
+            requireAtomics(context);
             LocalPort port = options.localPort(context, plan);
             Mtu mtu = options.mtu(context);
             if (options.isManaged()) {
@@ -56,6 +58,14 @@ final class PerfTest {
             }
         }
         return 0;
+    }
+
+    private void requireAtomics(DeviceContext context) throws IOException {
+        if (plan.verb() == Verb.ATOMIC
+                && context.queryDevice().atomicCapability() == AtomicCapability.NONE) {
+            throw new IOException(context.device().name() + " has no atomic operations; take a RoCE"
+                    + " device with -d, or measure WRITE, READ or SEND");
+        }
     }
 
     /** {@return where a port is met: at the address that its GID is, or where its device has any} */
@@ -78,6 +88,7 @@ final class PerfTest {
             CmExchange exchange = rendezvous.exchange(plan);
             try (SideChannel channel = new SideChannel(exchange)) {
                 DeviceContext context = exchange.context();
+                requireAtomics(context);
                 measure(options.localPort(context, plan, exchange.address()),
                         options.mtu(context), channel, rendezvous);
             }

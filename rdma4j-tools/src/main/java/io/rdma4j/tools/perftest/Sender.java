@@ -4,6 +4,7 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletion;
+import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +24,7 @@ final class Sender {
     private final List<List<SendWorkRequest>> requests = new ArrayList<>();
     private final long[] posted;
     private final long[] completed;
+    private final @Nullable Credits credits;
     private final PeakTimes peak;
     private long startNs;
     private long endNs;
@@ -35,6 +37,7 @@ final class Sender {
         this.window = window;
         posted = new long[plan.queuePairs()];
         completed = new long[plan.queuePairs()];
+        credits = side.credits();
         for (int i = 0; i < plan.queuePairs(); i++) {
             requests.add(list(i, size));
         }
@@ -52,10 +55,30 @@ final class Sender {
     /** Posts what fits. */
     void fill() throws RdmaException {
         for (int i = 0; i < posted.length; i++) {
-            while (isMore(i) && posted[i] - completed[i] + plan.list() <= plan.sendDepth()) {
+            while (isMore(i) && posted[i] - completed[i] + plan.list() <= plan.sendDepth()
+                    && isCovered(i)) {
                 post(i);
             }
         }
+    }
+
+    private boolean isCovered(int index) {
+        Credits known = credits;
+        return known == null
+                || known.covers(index, posted[index] + plan.list(), plan.receiveDepth());
+    }
+
+    /** {@return whether messages wait for a word of the receiver, which is no completion} */
+    boolean isHeldUp() {
+        if (credits == null) {
+            return false;
+        }
+        for (int i = 0; i < posted.length; i++) {
+            if (isMore(i) && !isCovered(i)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private boolean isMore(int index) {

@@ -20,6 +20,7 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.TransportType;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
@@ -52,6 +53,7 @@ final class TestSide implements AutoCloseable {
     private final MemorySegment memory;
     private final MemoryRegion region;
     private final @Nullable CompletionChannel channel;
+    private final @Nullable Credits credits;
     private final CompletionQueue completions;
     private final List<QueuePair> queuePairs = new ArrayList<>();
     private final List<Endpoint> endpoints = new ArrayList<>();
@@ -85,6 +87,10 @@ final class TestSide implements AutoCloseable {
             access.addAll(plan.verb().peerAccess());
             region = domain.register(memory, access);
             open.add(region::close);
+            credits = needsCredits() ? new Credits(domain, arena, plan.queuePairs()) : null;
+            if (credits != null) {
+                open.add(credits::close);
+            }
             channel = plan.usesEvents() ? CompletionChannel.create() : null;
             completions = createCompletionQueue();
             if (managed != null) {
@@ -104,8 +110,18 @@ final class TestSide implements AutoCloseable {
         return plan.outstanding() == 0 ? most : Math.min(plan.outstanding(), most);
     }
 
+    /** Over iWARP a message without a receive ends the connection. */
+    private boolean needsCredits() {
+        return plan.verb().isSend() && !plan.isLatency()
+                && context.device().transport() == TransportType.IWARP;
+    }
+
+    private int sendDepth() {
+        return plan.sendDepth() + (needsCredits() ? Credits.DEPTH : 0);
+    }
+
     private CompletionQueue createCompletionQueue() throws RdmaException {
-        int capacity = plan.queuePairs() * (plan.sendDepth() + plan.receiveDepth());
+        int capacity = plan.queuePairs() * (sendDepth() + plan.receiveDepth());
         CompletionChannel announcing = channel;
         CompletionQueue queue;
         if (announcing == null) {
@@ -121,7 +137,7 @@ final class TestSide implements AutoCloseable {
     private void addQueuePair(int index) throws IOException {
         QueuePairInitAttributes attributes = new QueuePairInitAttributes().type(plan.type())
                 .completionQueue(completions).capabilities(QueuePairCapabilities
-                        .ofDepth(plan.sendDepth(), plan.receiveDepth())
+                        .ofDepth(sendDepth(), plan.receiveDepth())
                         .withInlineData(plan.inlineBytes()));
         QueuePair queuePair = managed == null
                 ? createQueuePair(attributes)
@@ -130,8 +146,11 @@ final class TestSide implements AutoCloseable {
         if (managed != null && plan.isDatagrams()) {
             destinations.add(managed.destination(index));
         }
-        endpoints.add(new Endpoint(port.addressOf(queuePair), outstanding, region.rkey(),
-                region.address() + receiveOffset(index)));
+        endpoints.add(credits == null
+                ? new Endpoint(port.addressOf(queuePair), outstanding, region.rkey(),
+                        region.address() + receiveOffset(index))
+                : new Endpoint(port.addressOf(queuePair), outstanding, credits.rkey(),
+                        credits.address(index)));
     }
 
     private QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
@@ -174,6 +193,17 @@ final class TestSide implements AutoCloseable {
 
     CompletionQueue completions() {
         return completions;
+    }
+
+    /** {@return what keeps senders from outrunning receivers; null where the transport does so} */
+    @Nullable
+    Credits credits() {
+        return credits;
+    }
+
+    /** {@return what tells the peer how many of a queue pair's messages were taken} */
+    SendWorkRequest credit(Credits of, int index, long taken) {
+        return of.telling(index, taken, remote.get(index));
     }
 
     /** {@return where completions are announced; null if they are polled for} */

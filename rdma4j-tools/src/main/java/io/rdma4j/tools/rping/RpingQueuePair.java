@@ -95,8 +95,12 @@ final class RpingQueuePair implements CmOperations, AutoCloseable {
             return;
         }
         id.connect(parameters.queuePairNumber(queuePair.number()));
-        makeReady();
-        id.establish();
+        CmEvent answer = id.event();
+        // Over iWARP the connection stands already, and has brought the queue pair up.
+        if (answer != null && answer.type() == CmEventType.CONNECT_RESPONSE) {
+            makeReady();
+            id.establish();
+        }
     }
 
     void accept(ConnectionParameters parameters) throws RdmaException {

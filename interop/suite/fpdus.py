@@ -1,0 +1,215 @@
+"""What stands in a capture of iWARP: the frames that set connections up, and whether each unit behind them is right.
+
+Written from RFC 5044 (MPA), 5041 (DDP), 5040 (RDMAP) and 6581, and from nothing of the project's: it is what Java is judged by.
+"""
+import ipaddress
+import struct
+
+from . import wire
+
+TCP = 6
+FIN, SYN, RST = 1, 2, 4
+REQUEST, REPLY = b"MPA ID Req Frame", b"MPA ID Rep Frame"
+FRAME_HEADER = 20
+MARKERS, WITH_CRC, REJECTED = 0x80, 0x40, 0x20
+# Of a unit: the length in front, the CRC behind.
+LENGTH, CRC = 2, 4
+TAGGED, LAST, RESERVED, DDP_VERSION = 0x80, 0x40, 0x3C, 0x01
+TAGGED_HEADER, UNTAGGED_HEADER = 14, 18
+RDMAP_VERSION, RDMAP_RESERVED = 0x40, 0x30
+WRITE, READ_REQUEST, READ_RESPONSE, SENDS, TERMINATE = 0, 1, 2, (3, 4, 5, 6), 7
+QUEUE_OF = {READ_REQUEST: 1, TERMINATE: 2, **{send: 0 for send in SENDS}}
+READ_REQUEST_LENGTH = 28
+
+
+def crc_table():
+    table = []
+    for byte in range(256):
+        for _ in range(8):
+            byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
+        table.append(byte)
+    return table
+
+
+TABLE = crc_table()
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = crc >> 8 ^ TABLE[(crc ^ byte) & 0xFF]
+    return crc ^ 0xFFFFFFFF
+
+
+class Direction:
+    """The bytes that one side of a connection has sent, in order and once each."""
+
+    def __init__(self):
+        self._next = None
+        self._early = {}
+        self.bytes = bytearray()
+
+    def add(self, sequence, flags, payload):
+        if flags & SYN:
+            self._next = sequence + 1 & 0xFFFFFFFF
+            return
+        if self._next is None or not payload:
+            return
+        self._early[sequence] = max(self._early.get(sequence, b""), payload, key=len)
+        is_moving = True
+        while is_moving:
+            is_moving = False
+            for start in sorted(self._early):
+                known = self._next - start & 0xFFFFFFFF
+                if known >= 1 << 31:
+                    # It lies ahead.
+                    continue
+                part = self._early.pop(start)
+                if known < len(part):
+                    self.bytes += part[known:]
+                    self._next = self._next + len(part) - known & 0xFFFFFFFF
+                    is_moving = True
+
+    @property
+    def has_gap(self):
+        """Whether the capture lacks something of it."""
+        return bool(self._early)
+
+
+def segments(file):
+    """The segments of TCP in a capture: both ends, sequence number, flags, payload."""
+    for record in wire.records(file):
+        frame = record[wire.RECORD_HEADER:]
+        kind = struct.unpack_from(">H", frame, 12)[0] if len(frame) >= 14 else 0
+        if kind == wire.IPV4 and frame[23] == TCP:
+            start = 14 + (frame[14] & 15) * 4
+            end = 14 + struct.unpack_from(">H", frame, 16)[0]
+            addresses = bytes(frame[26:30]), bytes(frame[30:34])
+        elif kind == wire.IPV6 and frame[20] == TCP:
+            start = 14 + 40
+            end = start + struct.unpack_from(">H", frame, 18)[0]
+            addresses = bytes(frame[22:38]), bytes(frame[38:54])
+        else:
+            continue
+        source_port, destination_port, sequence = struct.unpack_from(">HHI", frame, start)
+        payload = bytes(frame[start + (frame[start + 12] >> 4) * 4:end])
+        yield (addresses[0], source_port), (addresses[1], destination_port), sequence, frame[start + 13], payload
+
+
+def connections(file):
+    """Both directions of each connection, by its ends, that of the initiator first."""
+    found = {}
+    for source, destination, sequence, flags, payload in segments(file):
+        if flags & SYN and not flags & 16 and (source, destination) not in found:
+            found[source, destination] = Direction(), Direction()
+        ends = found.get((source, destination))
+        if ends:
+            ends[0].add(sequence, flags, payload)
+            continue
+        ends = found.get((destination, source))
+        if ends:
+            ends[1].add(sequence, flags, payload)
+    return found
+
+
+class Units:
+    """Reads what one side has sent behind its frame, and finds what is wrong with it."""
+
+    def __init__(self, has_crc, needs_zeros):
+        self._has_crc = has_crc
+        # As RFC 5044 4.1 has it; siw leaves in the padding what was there.
+        self._needs_zeros = needs_zeros
+        # By queue: the number of the message, and how much of it has come.
+        self._messages = {0: [1, 0], 1: [1, 0], 2: [1, 0]}
+        self.count = 0
+        self.wrong = []
+
+    def read(self, stream):
+        at = 0
+        while at + LENGTH <= len(stream):
+            length = struct.unpack_from(">H", stream, at)[0]
+            padded = LENGTH + length + (-(LENGTH + length) % 4)
+            if at + padded + CRC > len(stream):
+                # It was cut off; a connection may end like that.
+                return
+            self.count += 1
+            fault = self._fault(stream, at, length, padded)
+            if fault:
+                self.wrong.append(f"unit {self.count}: {fault}")
+                # What follows a broken length means nothing.
+                return
+            at += padded + CRC
+
+    def _fault(self, stream, at, length, padded):
+        if self._has_crc:
+            carried = struct.unpack_from("<I", stream, at + padded)[0]
+            right = crc32c(stream[at:at + padded])
+            if carried != right:
+                return f"CRC {carried:08x} instead of {right:08x}"
+        if length < TAGGED_HEADER:
+            return f"{length} bytes are no header"
+        if self._needs_zeros and any(stream[at + LENGTH + length:at + padded]):
+            return "its padding is not 0"
+        ddp, rdmap = stream[at + LENGTH], stream[at + LENGTH + 1]
+        if ddp & 3 != DDP_VERSION or ddp & RESERVED or rdmap & 0xC0 != RDMAP_VERSION or rdmap & RDMAP_RESERVED:
+            return f"control bytes {ddp:02x} {rdmap:02x}"
+        opcode = rdmap & 15
+        if ddp & TAGGED:
+            return "" if opcode in (WRITE, READ_RESPONSE) else f"opcode {opcode} in a tagged unit"
+        return self._untagged_fault(stream, at + LENGTH, length, opcode, bool(ddp & LAST))
+
+    def _untagged_fault(self, stream, at, length, opcode, is_last):
+        if length < UNTAGGED_HEADER:
+            return f"{length} bytes are no header"
+        if opcode not in QUEUE_OF:
+            return f"opcode {opcode} in an untagged unit"
+        queue, number, offset = struct.unpack_from(">III", stream, at + 6)
+        if queue != QUEUE_OF[opcode]:
+            return f"opcode {opcode} in queue {queue}"
+        expected = self._messages[queue]
+        if [number, offset] != expected:
+            return f"message {number} from {offset} on in queue {queue}, where {expected[0]} from {expected[1]} on was due"
+        if opcode == READ_REQUEST and length != UNTAGGED_HEADER + READ_REQUEST_LENGTH:
+            return f"a READ request of {length} bytes"
+        expected[1] += length - UNTAGGED_HEADER
+        if is_last:
+            self._messages[queue] = [number + 1, 0]
+        return ""
+
+
+def frame(stream, key):
+    """The flags of the frame that a stream begins with, and where it ends; None if it is none."""
+    if len(stream) < FRAME_HEADER or not stream.startswith(key):
+        return None
+    return stream[16], FRAME_HEADER + struct.unpack_from(">H", stream, 18)[0]
+
+
+def faults(file, own_addresses):
+    """Who has sent how many units, and what is wrong with them: a Seen, and a line for each fault of Java's."""
+    seen = wire.Seen()
+    said = []
+    for ends, (initiator, responder) in connections(file).items():
+        request, reply = frame(initiator.bytes, REQUEST), frame(responder.bytes, REPLY)
+        if request is None or reply is None or reply[0] & REJECTED:
+            continue
+        # The responder says what is agreed on.
+        has_crc = bool(reply[0] & WITH_CRC)
+        for (address, port), direction, begun in ((ends[0], initiator, request), (ends[1], responder, reply)):
+            is_own = address in own_addresses
+            units = Units(has_crc, is_own)
+            units.read(direction.bytes[begun[1]:])
+            if begun[0] & MARKERS:
+                units.wrong.append("it wants markers")
+            if is_own:
+                seen.sent += units.count
+                seen.wrong_sent += len(units.wrong)
+                said += [f"from {ipaddress.ip_address(address)} port {port}, {fault}" for fault in units.wrong]
+            else:
+                seen.received += units.count
+                seen.wrong_received += len(units.wrong)
+    return seen, said
+
+
+def look(file, own_addresses):
+    """Checks each unit of a capture, and counts."""
+    return faults(file, own_addresses)[0]

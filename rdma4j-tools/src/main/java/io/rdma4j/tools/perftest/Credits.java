@@ -1,0 +1,78 @@
+package io.rdma4j.tools.perftest;
+
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendWorkRequest;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+/**
+ * How many messages each queue pair's receiver has taken: it WRITEs the number into the sender's memory, so that the sender never
+ * outruns its receives, where the transport has no way to say "not ready". As perftest does over iWARP.
+ *
+ * <p>The first numbers are what this side tells, the others what it is told.
+ */
+final class Credits implements AutoCloseable {
+    /** WRITEs of a queue pair that may be under way, in addition to its sends. */
+    static final int DEPTH = 4;
+
+    private static final VarHandle NUMBER = ValueLayout.JAVA_INT.varHandle();
+
+    private final int queuePairs;
+    private final MemorySegment numbers;
+    private final MemoryRegion region;
+
+    Credits(ProtectionDomain domain, Arena arena, int queuePairs) throws RdmaException {
+        this.queuePairs = queuePairs;
+        numbers = arena.allocate(ValueLayout.JAVA_INT, 2L * queuePairs);
+        region = domain.register(numbers, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+    }
+
+    /** {@return where the peer tells what it has taken of a queue pair's messages} */
+    long address(int index) {
+        return region.address() + told(index);
+    }
+
+    int rkey() {
+        return region.rkey();
+    }
+
+    private static long telling(int index) {
+        return (long) index * Integer.BYTES;
+    }
+
+    private long told(int index) {
+        return telling(queuePairs + index);
+    }
+
+    /** Nothing has been taken: other messages begin. */
+    void reset() {
+        for (int i = 0; i < queuePairs; i++) {
+            NUMBER.setVolatile(numbers, told(i), 0);
+        }
+    }
+
+    /** {@return whether a queue pair's message may be posted whose number this is, though so many receives are all there are} */
+    boolean covers(int index, long number, int receives) {
+        int ahead = (int) number - (int) NUMBER.getVolatile(numbers, told(index));
+        return Integer.compareUnsigned(ahead, receives) < 0;
+    }
+
+    /** {@return what tells the peer how many of a queue pair's messages have been taken} Its number is to be set. */
+    SendWorkRequest telling(int index, long taken, Endpoint peer) {
+        NUMBER.setVolatile(numbers, telling(index), (int) taken);
+        return new SendWorkRequest().add(region, telling(index), Integer.BYTES)
+                .write(peer.address(), peer.rkey()).set(SendFlag.SIGNALED);
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        region.close();
+    }
+}
