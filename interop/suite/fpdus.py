@@ -197,6 +197,8 @@ def faults(file, own_addresses):
         for (address, port), direction, begun in ((ends[0], initiator, request), (ends[1], responder, reply)):
             is_own = address in own_addresses
             units = Units(has_crc, is_own)
+            # The frame is one, too: some connections carry nothing else.
+            units.count = 1
             units.read(direction.bytes[begun[1]:])
             if begun[0] & MARKERS:
                 units.wrong.append("it wants markers")
