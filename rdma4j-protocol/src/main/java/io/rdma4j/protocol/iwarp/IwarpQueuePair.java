@@ -32,6 +32,14 @@ public final class IwarpQueuePair implements QueuePairProtocol {
         REQUEST, ANSWER
     }
 
+    /**
+     * An initiator that the peer waits for says once more that it is there, by a WRITE of no bytes, which is nothing to whoever
+     * has heard: siw overlooks what arrives while it still accepts, until more arrives.
+     */
+    private static final long FIRST_REMINDER_NS = 100_000_000;
+    /** The last comes three seconds after the connection has begun. */
+    private static final int REMINDERS = 5;
+
     private final IwarpHost host;
     private final IwarpRequester requester;
     private final IwarpResponder responder;
@@ -48,6 +56,8 @@ public final class IwarpQueuePair implements QueuePairProtocol {
     /** Whether nothing is sent by itself until the peer has sent something, or that time has come. */
     private boolean isHolding;
     private long holdUntilNs;
+    private long remindAtNs;
+    private int reminders;
     private boolean isClosing;
     private boolean isLastReceiveReported;
     private @Nullable OutgoingFpdu terminate;
@@ -120,6 +130,10 @@ public final class IwarpQueuePair implements QueuePairProtocol {
         holdUntilNs = parameters.readyToReceive() == ReadyToReceive.NONE
                 ? nowNs + holdNs
                 : Long.MAX_VALUE;
+        boolean isWaitedFor = parameters.isInitiator()
+                && parameters.readyToReceive() == ReadyToReceive.WRITE;
+        reminders = 0;
+        remindAtNs = isWaitedFor ? nowNs + FIRST_REMINDER_NS : Long.MAX_VALUE;
         requester.start(parameters);
         responder.start(parameters);
         state = QueuePairState.RTS;
@@ -158,13 +172,25 @@ public final class IwarpQueuePair implements QueuePairProtocol {
 
     @Override
     public long deadlineNs() {
-        return isConnected && isHolding && !requester.isDrained() ? holdUntilNs : Long.MAX_VALUE;
+        if (!isConnected) {
+            return Long.MAX_VALUE;
+        }
+        if (isHolding) {
+            return requester.isDrained() ? Long.MAX_VALUE : holdUntilNs;
+        }
+        return hasHeardPeer ? Long.MAX_VALUE : remindAtNs;
     }
 
     @Override
     public void onDeadline(long nowNs) {
         if (nowNs >= holdUntilNs) {
             isHolding = false;
+        }
+        if (nowNs >= remindAtNs && !hasHeardPeer) {
+            reminders++;
+            remindAtNs = reminders == REMINDERS ? Long.MAX_VALUE
+                    : nowNs + (FIRST_REMINDER_NS << reminders);
+            requester.repeatFirst();
         }
     }
 
@@ -185,7 +211,8 @@ public final class IwarpQueuePair implements QueuePairProtocol {
         if (!isConnected || state == QueuePairState.ERR) {
             return null;
         }
-        if (requester.pollFirst(out)) {
+        if (!requester.isWithinMessage() && !responder.isWithinAnswer()
+                && requester.pollFirst(out)) {
             return out;
         }
         if (responder.hasAnswers() && !requester.isWithinMessage()

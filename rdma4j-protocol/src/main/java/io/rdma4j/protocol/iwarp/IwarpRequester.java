@@ -106,6 +106,11 @@ final class IwarpRequester {
         return false;
     }
 
+    /** The peer waits for it still: a WRITE of no bytes. */
+    void repeatFirst() {
+        first = ReadyToReceive.WRITE;
+    }
+
     /** Builds the unit that the peer waits for before it sends. {@return false if it waits for none} */
     boolean pollFirst(OutgoingFpdu out) {
         switch (first) {

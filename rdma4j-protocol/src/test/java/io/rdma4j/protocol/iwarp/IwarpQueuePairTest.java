@@ -151,6 +151,40 @@ class IwarpQueuePairTest {
         other.initiator.assertCompleted("10 SUCCESS");
     }
 
+    /** Linux's siw overlooks what arrives while it still accepts, until more arrives. */
+    @Test
+    void initiatorThatHearsNothingSaysAFewTimesMoreThatItIsThere() {
+        StreamPair other = new StreamPair();
+        other.initiator.work(0);
+        int once = other.initiator.out.record().length;
+        assertThat(once).isPositive();
+        long[] times = {100_000_000, 300_000_000, 700_000_000, 1_500_000_000L, 3_100_000_000L};
+        for (int i = 0; i < times.length; i++) {
+            assertThat(other.initiator.queuePair.deadlineNs()).isEqualTo(times[i]);
+            other.initiator.work(times[i] - 1);
+            assertThat(other.initiator.out.record()).hasSize(once * (i + 1));
+            other.initiator.work(times[i]);
+            assertThat(other.initiator.out.record()).hasSize(once * (i + 2));
+        }
+        assertThat(other.initiator.queuePair.deadlineNs()).isEqualTo(Long.MAX_VALUE);
+        other.initiator.receive(10, 100);
+        other.responder.send(1, 50);
+        other.work();
+        other.initiator.assertCompleted("10 SUCCESS");
+    }
+
+    @Test
+    void initiatorThatHasHeardThePeerSaysNothingOfItself() {
+        StreamPair other = new StreamPair();
+        other.initiator.receive(10, 100);
+        other.responder.send(1, 50);
+        other.work();
+        int sent = other.initiator.out.record().length;
+        assertThat(other.initiator.queuePair.deadlineNs()).isEqualTo(Long.MAX_VALUE);
+        other.settle();
+        assertThat(other.initiator.out.record()).hasSize(sent);
+    }
+
     @Test
     void responderAnswersAReadThoughItHoldsItsSends() {
         Settings settings = new Settings();
