@@ -366,6 +366,7 @@ def fields(process):
 ALL = [name for name, method in vars(Scenarios).items() if not name.startswith("_") and name != "run" and method.__doc__]
 # What the portable back-end does not do: one process has the port.
 SHARED_ADDRESS = [name for name in ALL if "at_one_address" in name]
+IWARP_ALONE = ["java_sends_as_soon_as_it_has_accepted"]
 # What is tried with siw as well.
 WITH_IWARP = [IWARP + name for name in (
     "refused_by_linux", "refused_by_java", "linux_client_killed", "linux_server_killed", "java_client_killed",
@@ -378,7 +379,8 @@ QUICK = ["refused_by_linux", "refused_by_java", "linux_server_killed", "java_cli
 
 
 def all_on(network_backend):
-    return [name for name in ALL if name != "java_sends_as_soon_as_it_has_accepted" and network_backend != "portable" or name not in SHARED_ADDRESS]
+    return [name for name in ALL if name not in IWARP_ALONE
+            and (network_backend != "portable" or name not in SHARED_ADDRESS)]
 
 
 def told(name):

@@ -30,7 +30,8 @@ LITTLE_ENDIAN_MAGIC = 0xA1B2C3D4
 GUESSERS = ["smc", "smb_direct", "rpcordma", "nvme-rdma", "lnet", "iser", "infiniband_sdp", "infiniband.eoib", "fcoib"]
 # One of them cannot be switched off: it takes a payload whose third and fourth byte are 0 for an EtherType and what
 # follows it. What precedes a payload is dissected by then. The side channel's text is no RDMA.
-MALFORMED = ('(_ws.malformed or _ws.short) and (iwarp_mpa or (infiniband and not frame.protocols contains '
+# Of a port that is used again tshark takes the frame that sets the connection up for a unit of the one before.
+MALFORMED = ('(_ws.malformed or _ws.short) and ((iwarp_mpa and not tcp contains "MPA ID Re") or (infiniband and not frame.protocols contains '
              '"infiniband:ethertype"))')
 
 

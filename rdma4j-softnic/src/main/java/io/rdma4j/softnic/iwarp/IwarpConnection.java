@@ -139,6 +139,10 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
         }
         link.forgetSetUp(this);
         onFrame(MpaFrame.of(memory, offset, isInitiator()));
+        if (state == State.ASKED && length < available) {
+            onEarlyBytes();
+            return available;
+        }
         return length;
     }
 
