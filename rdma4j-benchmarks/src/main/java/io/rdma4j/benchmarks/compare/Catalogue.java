@@ -46,6 +46,14 @@ final class Catalogue {
     static final String UCX_MEMORY_LATENCY = "ucx-memory-latency";
     static final String MEMORY_FLOOR = "memory-floor";
 
+    static final String IWARP_WRITE = "rdma4j-iwarp-write-1MiB";
+    static final String IWARP_WRITE_CRC = "rdma4j-iwarp-write-1MiB-crc";
+    static final String IWARP_READ = "rdma4j-iwarp-read-1MiB";
+    static final String IWARP_LATENCY = "rdma4j-iwarp-send-latency";
+    static final String IWARP_LATENCY_EVENTS = "rdma4j-iwarp-send-latency-events";
+    static final String IWARP_CONNECTIONS = "rdma4j-iwarp-connections";
+
+    private static final String OVER_IWARP = "-Drdma4j.device=iwarp";
     private static final String BY_NETWORK = "-Drdma4j.loopback=network";
     private static final String BY_MEMORY = "-Drdma4j.loopback=shared";
 
@@ -67,6 +75,7 @@ final class Catalogue {
         latency();
         rate();
         memory();
+        iwarp();
         capacity();
     }
 
@@ -187,6 +196,29 @@ final class Catalogue {
                 Quantity.BYTES_PER_SECOND, Tools.ucxMemoryStream(MEBIBYTE, seconds)));
         trials.add(new Trial(UCX_MEMORY_LATENCY, "UCX posix", "ping-pong, 64 B, polling",
                 Quantity.LATENCY_NS, Tools.ucxMemoryPingPong(SMALL, seconds)));
+    }
+
+    private void iwarp() {
+        overIwarp(IWARP_WRITE, "WRITE, 1 MiB, iWARP", Quantity.BYTES_PER_SECOND,
+                Repertoire.RDMA_WRITE, messages(MEBIBYTE));
+        trials.add(new Trial(IWARP_WRITE_CRC, RDMA4J, "WRITE, 1 MiB, iWARP with CRC",
+                Quantity.BYTES_PER_SECOND,
+                JavaRunner.pair(Repertoire.RDMA_WRITE, messages(MEBIBYTE)).with(OVER_IWARP)
+                        .with("-Drdma4j.iwarp.crc=true")));
+        overIwarp(IWARP_READ, "READ, 1 MiB, iWARP", Quantity.BYTES_PER_SECOND,
+                Repertoire.RDMA_READ, messages(MEBIBYTE));
+        overIwarp(IWARP_LATENCY, "SEND, 64 B, polling, iWARP", Quantity.LATENCY_NS,
+                Repertoire.RDMA_PING_PONG, messages(SMALL));
+        overIwarp(IWARP_LATENCY_EVENTS, "SEND, 64 B, events, iWARP", Quantity.LATENCY_NS,
+                Repertoire.RDMA_PING_PONG, messages(SMALL).withEvents());
+        overIwarp(IWARP_CONNECTIONS, "connections, one client thread, iWARP",
+                Quantity.CONNECTIONS_PER_SECOND, Repertoire.RDMA_CONNECTIONS, messages(SMALL));
+    }
+
+    private void overIwarp(String id, String work, Quantity chief, Repertoire workload,
+            Settings settings) {
+        trials.add(new Trial(id, RDMA4J, work, chief,
+                JavaRunner.pair(workload, settings).with(OVER_IWARP)));
     }
 
     private void shared(String id, String work, Quantity chief, Repertoire workload,

@@ -35,10 +35,10 @@ public final class Connections implements PairedWorkload {
     @Override
     public void serve(Settings settings, IntConsumer ready) throws IOException {
         // Open until the process ends, for a connection may just be under way then.
-        DeviceContext context = RdmaDevices.find("roce_lo").open();
+        DeviceContext _ = RdmaDevices.find(RdmaSide.device()).open();
         EventChannel channel = EventChannel.create();
         CmId listener = CmId.create(channel, PortSpace.TCP);
-        InetAddress own = context.queryGid(1, RdmaSide.firstIpv4(context)).address();
+        InetAddress own = InetAddress.getLoopbackAddress();
         listener.bindAddress(new InetSocketAddress(own, 0));
         listener.listen(BACKLOG);
         try (Control control = Control.accept(ready)) {
@@ -87,7 +87,7 @@ public final class Connections implements PairedWorkload {
     @Override
     public Figures drive(Settings settings, int port) throws IOException {
         // Held as applications do: it would be closed and opened anew for each connection.
-        try (DeviceContext _ = RdmaDevices.find("roce_lo").open();
+        try (DeviceContext _ = RdmaDevices.find(RdmaSide.device()).open();
                 Control control = Control.connect(port)) {
             InetSocketAddress server = new InetSocketAddress(
                     InetAddress.ofLiteral(control.in().readUTF()), control.in().readInt());

@@ -20,6 +20,7 @@ import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.TransportType;
 import io.rdma4j.verbs.WorkCompletion;
 
 import java.io.IOException;
@@ -28,8 +29,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One process's loopback device with queue pairs that are connected by hand, one completion queue for all and a
- * region with a message's room for each.
+ * One process's loopback device with connected queue pairs, one completion queue for all and a region with a message's room for
+ * each. {@code rdma4j.device} says of which family the device is.
  */
 final class RdmaSide implements AutoCloseable {
     /** Path MTU of all measurements. */
@@ -47,13 +48,12 @@ final class RdmaSide implements AutoCloseable {
     private final CompletionQueue completions;
     private final List<QueuePair> queuePairs = new ArrayList<>();
     private final MemoryRegion region;
-    private final int gidIndex;
+    private final ManagedPairs managed = new ManagedPairs();
     private long peerAddress;
     private int peerKey;
 
     RdmaSide(Settings settings, int receives) throws RdmaException {
-        context = RdmaDevices.find("roce_lo").open();
-        gidIndex = firstIpv4(context);
+        context = RdmaDevices.find(device()).open();
         domain = context.allocateProtectionDomain();
         int work = settings.queuePairs() * (settings.depth() + receives);
         completions = context.createCompletionQueue(work, channel);
@@ -65,6 +65,15 @@ final class RdmaSide implements AutoCloseable {
         region = domain.register(
                 arena.allocate((long) settings.queuePairs() * settings.sizeBytes(), 4096),
                 AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
+    }
+
+    /** {@return the loopback device of the family asked for} */
+    static String device() {
+        return System.getProperty("rdma4j.device", "roce") + "_lo";
+    }
+
+    private boolean isManaged() {
+        return context.device().transport() == TransportType.IWARP;
     }
 
     static int firstIpv4(DeviceContext context) throws RdmaException {
@@ -79,20 +88,28 @@ final class RdmaSide implements AutoCloseable {
 
     /** Exchanges numbers, keys and addresses and brings all queue pairs up. */
     void connect(Control control) throws IOException {
-        Gid own = context.queryGid(PORT, gidIndex);
-        control.out().write(own.bytes());
         control.out().writeLong(region.address());
         control.out().writeInt(region.rkey());
+        peerAddress = control.in().readLong();
+        peerKey = control.in().readInt();
+        if (isManaged()) {
+            managed.connect(queuePairs, control, READS);
+        } else {
+            connectByHand(control);
+        }
+        control.meet();
+    }
+
+    private void connectByHand(Control control) throws IOException {
+        int gidIndex = firstIpv4(context);
+        control.out().write(context.queryGid(PORT, gidIndex).bytes());
         for (QueuePair queuePair : queuePairs) {
             control.out().writeInt(queuePair.number());
         }
         Gid peer = Gid.of(control.in().readNBytes(16));
-        peerAddress = control.in().readLong();
-        peerKey = control.in().readInt();
         for (QueuePair queuePair : queuePairs) {
             bringUp(queuePair, peer, gidIndex, control.in().readInt());
         }
-        control.meet();
     }
 
     /** Takes a queue pair from RESET to RTS. */
@@ -144,6 +161,7 @@ final class RdmaSide implements AutoCloseable {
 
     @Override
     public void close() throws RdmaException {
+        managed.close();
         for (QueuePair queuePair : queuePairs) {
             queuePair.close();
         }

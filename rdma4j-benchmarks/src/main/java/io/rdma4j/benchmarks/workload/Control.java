@@ -13,11 +13,13 @@ import java.util.function.IntConsumer;
 /** A TCP connection on which two processes agree, beside what is measured. */
 public final class Control implements AutoCloseable {
     private final Socket socket;
+    private final boolean isPassive;
     private final DataInputStream in;
     private final DataOutputStream out;
 
-    private Control(Socket socket) throws IOException {
+    private Control(Socket socket, boolean isPassive) throws IOException {
         this.socket = socket;
+        this.isPassive = isPassive;
         socket.setTcpNoDelay(true);
         in = new DataInputStream(socket.getInputStream());
         out = new DataOutputStream(socket.getOutputStream());
@@ -27,7 +29,7 @@ public final class Control implements AutoCloseable {
     public static Control accept(IntConsumer ready) throws IOException {
         try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             ready.accept(listener.getLocalPort());
-            return new Control(listener.accept());
+            return new Control(listener.accept(), true);
         }
     }
 
@@ -35,7 +37,12 @@ public final class Control implements AutoCloseable {
     public static Control connect(int port) throws IOException {
         Socket socket = new Socket();
         socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
-        return new Control(socket);
+        return new Control(socket, false);
+    }
+
+    /** {@return whether this is the passive side} */
+    public boolean isPassive() {
+        return isPassive;
     }
 
     /** {@return what the other side says} */

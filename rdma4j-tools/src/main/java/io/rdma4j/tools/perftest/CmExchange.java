@@ -9,6 +9,7 @@ import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.TransportType;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,8 @@ import java.time.Duration;
 final class CmExchange extends Exchange {
     private static final int AREA_BYTES = 4096;
     private static final int RETRIES = 7;
+    /** How long the peer may take to end the conversation. */
+    private static final Duration PARTING = Duration.ofMillis(500);
 
     private final CmId id;
     private final Duration patience;
@@ -144,10 +147,15 @@ final class CmExchange extends Exchange {
     }
 
     @Override
-    void part() throws IOException {
+    void part(boolean isPeerPatient) throws IOException {
         if (isSending) {
             // Whatever comes of it: a peer that is gone has heard it, or says itself why it has not.
             id.pollSendCompletion(patience);
+        }
+        boolean isClientOfOurs = isPeerPatient && isClient();
+        if (context().device().transport() == TransportType.IWARP && !isClientOfOurs) {
+            // A C program may not have the completion of its last message yet, which siw takes back when the connection ends.
+            id.pollReceiveCompletion(PARTING);
         }
     }
 

@@ -66,8 +66,17 @@ abstract class Exchange implements AutoCloseable {
         return new IOException("the peer hung up; its own output says why");
     }
 
-    /** After the last exchange. */
-    abstract void part() throws IOException;
+    /**
+     * After the last exchange.
+     *
+     * @param isPeerPatient whether the peer waits for the end of a client before it ends itself
+     */
+    abstract void part(boolean isPeerPatient) throws IOException;
+
+    /** {@return whether this side has begun} */
+    final boolean isClient() {
+        return isClient;
+    }
 
     /** Says nothing more, and stays until the peer does the same: it may still wait for an acknowledgement. */
     abstract void leave();

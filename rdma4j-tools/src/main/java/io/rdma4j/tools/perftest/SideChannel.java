@@ -112,7 +112,7 @@ final class SideChannel implements AutoCloseable {
     /** Ends the conversation once the peer has come to its end, too. */
     void part(Endpoint own) throws IOException {
         exchange(own);
-        exchange.part();
+        exchange.part(isPeerReadyToWarmUp);
     }
 
     /** As {@link Exchange#leave}. */

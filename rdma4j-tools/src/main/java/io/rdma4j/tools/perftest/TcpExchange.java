@@ -31,7 +31,7 @@ final class TcpExchange extends Exchange implements OutOfBandChannel.Failures {
     }
 
     @Override
-    void part() {
+    void part(boolean isPeerPatient) {
         channel.part();
     }
 
