@@ -123,7 +123,7 @@ def siw_module(wanted):
 def build_siw(wanted):
     """Debian ships siw as source only: the module is built against the packaged headers."""
     version = ".".join(wanted.split(".")[:2])
-    install([f"linux-headers-{wanted}", f"linux-source-{version}", "make"], update=True)
+    install([f"linux-headers-{wanted}", f"linux-source-{version}", "make", "xz-utils"], update=True)
     source = CACHE / "source"
     shutil.rmtree(source, ignore_errors=True)
     source.mkdir()

@@ -20,6 +20,7 @@ import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
 /**
  * Byte streams by the JDK's channels.
@@ -32,6 +33,8 @@ public final class PortableStreams implements StreamNetwork {
 
     private final Selector ready;
     private final Selector sleeper;
+    /** Made once, for a look is to leave nothing behind. */
+    private final Consumer<SelectionKey> takeReady = this::onReady;
     private final ReentrantLock sleeping = new ReentrantLock();
     private volatile boolean isWoken;
     /** Streams of which it was known at once whether they are connected. */
@@ -271,7 +274,7 @@ public final class PortableStreams implements StreamNetwork {
 
     private void look() {
         try {
-            ready.selectNow(this::onReady);
+            ready.selectNow(takeReady);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
