@@ -23,9 +23,9 @@ import java.util.function.IntSupplier;
  */
 final class IwarpLink implements Link {
     /** What has arrived and is not used, and what is read at once. */
-    private static final int INBOUND = 256 << 10;
+    private static final int INBOUND = 512 << 10;
     /** What is sent at once. */
-    private static final int OUTBOUND = 256 << 10;
+    private static final int OUTBOUND = 512 << 10;
     /** The most connections that others have opened, and have not asked for anything yet. */
     static final int MOST_ASKING = 1024;
 
@@ -146,6 +146,10 @@ final class IwarpLink implements Link {
     }
 
     private static void giveUp(Set<IwarpConnection> waiting, long nowNs) {
+        if (waiting.isEmpty()) {
+            // Which it nearly always is; an iterator is an object.
+            return;
+        }
         Iterator<IwarpConnection> each = waiting.iterator();
         while (each.hasNext()) {
             IwarpConnection oldest = each.next();

@@ -19,7 +19,7 @@ import java.nio.ByteBuffer;
 /** A queue pair of iWARP, and the TCP connection that it lives on. For the engine's owner. */
 final class StreamQueuePair extends EngineQueuePair implements IwarpHost, StreamConnection.User {
     /** Shorter than what is sent at once, so that a reader can begin with the first while the last are on their way. */
-    private static final int LONGEST_UNIT = 32 << 10;
+    private static final int LONGEST_UNIT = 64 << 10;
 
     private final IwarpLink link;
     private final IwarpQueuePair protocol;
