@@ -299,7 +299,9 @@ class Dissector:
 def malformed_frames(file):
     """tshark, having written the numbers of the malformed frames."""
     without = [word for name in GUESSERS for word in ("--disable-protocol", name)]
-    return subprocess.run(["nice", "tshark", "-r", str(file), *without, "-Y", MALFORMED, "-T", "fields", "-e",
+    # One segment can hold thousands of small units of iWARP, each of which is a layer to tshark.
+    layers = ["-o", "gui.max_tree_depth:100000"]
+    return subprocess.run(["nice", "tshark", "-r", str(file), *layers, *without, "-Y", MALFORMED, "-T", "fields", "-e",
                            "frame.number"], capture_output=True, text=True)
 
 
