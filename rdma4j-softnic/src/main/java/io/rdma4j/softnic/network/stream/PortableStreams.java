@@ -9,7 +9,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.BindException;
 import java.net.Inet4Address;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.nio.channels.SelectableChannel;
@@ -150,10 +153,25 @@ public final class PortableStreams implements StreamNetwork {
         if (!(e instanceof BindException)) {
             return new RdmaException(Errno.EIO, operation, at + ": " + e.getMessage(), e);
         }
-        return AddressRefusal.isNotOurs(e)
-                ? AddressRefusal.notOurs(at.getAddress(), e)
-                : new RdmaException(Errno.EADDRINUSE, operation, "TCP port " + at.getPort() + " of "
-                        + at.getAddress().getHostAddress() + " is in use", e);
+        if (!AddressRefusal.isNotOurs(e)) {
+            return new RdmaException(Errno.EADDRINUSE, operation, "TCP port " + at.getPort()
+                    + " of " + at.getAddress().getHostAddress() + " is in use", e);
+        }
+        return isOurs(at.getAddress())
+                ? new RdmaException(Errno.EADDRNOTAVAIL, operation, "no TCP port of "
+                        + at.getAddress().getHostAddress()
+                        + " is left; connections that have ended keep theirs for a minute", e)
+                : AddressRefusal.notOurs(at.getAddress(), e);
+    }
+
+    /** The system has one word for an address of another machine and for an address without a free port. */
+    private static boolean isOurs(InetAddress address) {
+        try {
+            return address.isLoopbackAddress()
+                    || NetworkInterface.getByInetAddress(address) != null;
+        } catch (SocketException unknown) {
+            return false;
+        }
     }
 
     /**
