@@ -6,8 +6,6 @@ import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
@@ -106,11 +104,7 @@ public final class CapturingNetwork implements DatagramNetwork {
     @Override
     public void close() {
         network.close();
-        try {
-            writer.close();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        writer.close();
     }
 
     private static final class CapturingPort implements PacketPort {

@@ -7,6 +7,7 @@ import io.rdma4j.verbs.RdmaException;
 import java.io.Closeable;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -243,7 +244,7 @@ public final class PcapWriter implements Closeable {
 
     /** The last user closes the file. */
     @Override
-    public void close() throws IOException {
+    public void close() {
         synchronized (OPEN) {
             if (--users > 0) {
                 return;
@@ -252,7 +253,11 @@ public final class PcapWriter implements Closeable {
         }
         synchronized (this) {
             flush();
-            file.close();
+            try {
+                file.close();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
         }
     }
 }

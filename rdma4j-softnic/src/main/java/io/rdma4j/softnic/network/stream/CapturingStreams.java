@@ -1,12 +1,9 @@
 package io.rdma4j.softnic.network.stream;
 
 import io.rdma4j.softnic.network.PcapWriter;
-import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -79,25 +76,18 @@ public final class CapturingStreams implements StreamNetwork {
     @Override
     public void close() {
         network.close();
-        try {
-            writer.close();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        writer.close();
     }
 
     /** A stream, and the numbers of the next byte of each direction. */
-    private final class Recorded implements Stream, Stream.Handler {
-        private final Stream stream;
-        private @Nullable Handler handler;
+    private final class Recorded extends ForwardingStream {
         private int sent;
         private int received;
         private boolean hasBegun;
         private boolean hasEnded;
 
         Recorded(Stream stream) {
-            this.stream = stream;
-            stream.handler(this);
+            super(stream);
         }
 
         /** The three segments that open a connection. */
@@ -128,24 +118,9 @@ public final class CapturingStreams implements StreamNetwork {
         }
 
         @Override
-        public void handler(Handler next) {
-            handler = next;
-        }
-
-        @Override
-        public InetSocketAddress local() {
-            return stream.local();
-        }
-
-        @Override
-        public InetSocketAddress remote() {
-            return stream.remote();
-        }
-
-        @Override
         public int read(ByteBuffer into) {
             int from = into.position();
-            int length = stream.read(into);
+            int length = super.read(into);
             if (length > 0) {
                 record(false, PcapWriter.ACK, into.duplicate().flip().position(from));
             } else if (length == END) {
@@ -157,7 +132,7 @@ public final class CapturingStreams implements StreamNetwork {
         @Override
         public int write(ByteBuffer from) {
             ByteBuffer bytes = from.duplicate();
-            int length = stream.write(from);
+            int length = super.write(from);
             if (length > 0) {
                 record(true, PcapWriter.ACK, bytes.limit(bytes.position() + length));
             }
@@ -167,44 +142,19 @@ public final class CapturingStreams implements StreamNetwork {
         @Override
         public void close() {
             end(true, PcapWriter.FIN);
-            stream.close();
+            super.close();
         }
 
         @Override
         public void reset() {
             end(true, PcapWriter.RST);
-            stream.reset();
-        }
-
-        // ------------------------------------------------------------ what the system tells
-
-        private Handler requireHandler() {
-            Handler present = handler;
-            if (present == null) {
-                throw new IllegalStateException("nobody hears of this stream");
-            }
-            return present;
+            super.reset();
         }
 
         @Override
         public void onConnected() {
             begin(true);
-            requireHandler().onConnected();
-        }
-
-        @Override
-        public void onRefused(Errno reason) {
-            requireHandler().onRefused(reason);
-        }
-
-        @Override
-        public void onReadable() {
-            requireHandler().onReadable();
-        }
-
-        @Override
-        public void onWritable() {
-            requireHandler().onWritable();
+            super.onConnected();
         }
     }
 }

@@ -1,7 +1,6 @@
 package io.rdma4j.softnic.network.stream;
 
 import io.rdma4j.softnic.options.Impairment;
-import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -27,11 +26,14 @@ public final class ImpairedStreams implements StreamNetwork {
     static final long STALL_NS = 500_000_000;
 
     private static final int MOST_KEPT = 1 << 20;
+    private static final int UNREAD_BYTES = 1 << 16;
 
     private final StreamNetwork network;
     private final Impairment impairment;
     private final Random random;
     private final Random bits;
+    /** Where bytes go that nobody wants. */
+    private final ByteBuffer unread = ByteBuffer.allocateDirect(UNREAD_BYTES);
     /** Those that keep something. */
     private final Set<Impaired> keeping = new LinkedHashSet<>();
     /** Those that were ended in the middle, whose users do not know it yet. */
@@ -115,10 +117,8 @@ public final class ImpairedStreams implements StreamNetwork {
     /** Bytes, and when they leave. */
     private record Kept(ByteBuffer bytes, long dueNs) {}
 
-    private final class Impaired implements Stream, Stream.Handler {
-        private final Stream stream;
+    private final class Impaired extends ForwardingStream {
         private final Queue<Kept> kept = new ArrayDeque<>();
-        private @Nullable Handler handler;
         private int keptLength;
         private long lastDueNs = Long.MIN_VALUE;
         /** The system takes nothing now. */
@@ -128,28 +128,12 @@ public final class ImpairedStreams implements StreamNetwork {
         private boolean isBroken;
 
         Impaired(Stream stream) {
-            this.stream = stream;
-            stream.handler(this);
-        }
-
-        @Override
-        public void handler(Handler next) {
-            handler = next;
-        }
-
-        @Override
-        public InetSocketAddress local() {
-            return stream.local();
-        }
-
-        @Override
-        public InetSocketAddress remote() {
-            return stream.remote();
+            super(stream);
         }
 
         @Override
         public int read(ByteBuffer into) {
-            return isBroken || isClosing ? END : stream.read(into);
+            return isBroken || isClosing ? END : super.read(into);
         }
 
         // ------------------------------------------------------------ writing
@@ -175,25 +159,23 @@ public final class ImpairedStreams implements StreamNetwork {
                 return breakIn(from, isReset);
             }
             if (late == 0 && kept.isEmpty() && !isDamaged) {
-                return stream.write(from);
+                return super.write(from);
             }
             return keep(from, isDamaged, late);
         }
 
-        /** Half of it leaves, and nothing more. */
+        /** What was written before leaves if it is due, half of this, and nothing more. */
         private int breakIn(ByteBuffer from, boolean isReset) {
-            release();
-            ByteBuffer half = from.duplicate()
-                    .limit(from.position() + from.remaining() / 2);
+            writeKept(System.nanoTime());
             if (kept.isEmpty()) {
-                stream.write(half);
+                super.write(from.duplicate().limit(from.position() + from.remaining() / 2));
             }
             isBroken = true;
             forget();
             if (isReset) {
-                stream.reset();
+                super.reset();
             } else {
-                stream.close();
+                super.close();
             }
             broken.add(this);
             onDue(System.nanoTime());
@@ -225,12 +207,22 @@ public final class ImpairedStreams implements StreamNetwork {
             return first == null || isFull ? Long.MAX_VALUE : first.dueNs;
         }
 
-        /** What is due leaves, as far as the system takes it. */
+        /** What is due leaves, as far as the system takes it, and what waited for that happens. */
         void release() {
-            long nowNs = System.nanoTime();
+            writeKept(System.nanoTime());
+            if (kept.isEmpty() && isClosing) {
+                super.close();
+            } else if (isRoomWanted && keptLength < MOST_KEPT) {
+                isRoomWanted = false;
+                super.onWritable();
+            }
+        }
+
+        /** Writes what is due at a time. */
+        private void writeKept(long nowNs) {
             for (Kept first = kept.peek(); first != null && !isFull
                     && first.dueNs - nowNs <= 0; first = kept.peek()) {
-                int length = stream.write(first.bytes);
+                int length = super.write(first.bytes);
                 if (length == END) {
                     // Reading tells the end.
                     forget();
@@ -244,14 +236,6 @@ public final class ImpairedStreams implements StreamNetwork {
             }
             if (kept.isEmpty()) {
                 keeping.remove(this);
-                if (isClosing) {
-                    stream.close();
-                    return;
-                }
-            }
-            if (isRoomWanted && keptLength < MOST_KEPT) {
-                isRoomWanted = false;
-                requireHandler().onWritable();
             }
         }
 
@@ -266,7 +250,7 @@ public final class ImpairedStreams implements StreamNetwork {
         /** It was ended in the middle, and its user is to read that. */
         void tellEnd() {
             broken.remove(this);
-            requireHandler().onReadable();
+            super.onReadable();
         }
 
         @Override
@@ -274,7 +258,7 @@ public final class ImpairedStreams implements StreamNetwork {
             broken.remove(this);
             isClosing = true;
             if (kept.isEmpty() || isClosed) {
-                stream.close();
+                super.close();
             }
         }
 
@@ -282,33 +266,27 @@ public final class ImpairedStreams implements StreamNetwork {
         public void reset() {
             broken.remove(this);
             forget();
-            stream.reset();
+            super.reset();
         }
 
         // ------------------------------------------------------------ what the system tells
 
-        private Handler requireHandler() {
-            Handler present = handler;
-            if (present == null) {
-                throw new IllegalStateException("nobody hears of this stream");
-            }
-            return present;
-        }
-
-        @Override
-        public void onConnected() {
-            requireHandler().onConnected();
-        }
-
-        @Override
-        public void onRefused(Errno reason) {
-            requireHandler().onRefused(reason);
-        }
-
         @Override
         public void onReadable() {
             if (!isClosing) {
-                requireHandler().onReadable();
+                super.onReadable();
+                return;
+            }
+            // Nobody reads it any more, and what is not read would be told for ever.
+            int length = super.read(unread.clear());
+            while (length > 0) {
+                length = super.read(unread.clear());
+            }
+            if (length == END) {
+                // As late as it is, what was written leaves while it can.
+                writeKept(lastDueNs);
+                super.close();
+                forget();
             }
         }
 
@@ -316,7 +294,7 @@ public final class ImpairedStreams implements StreamNetwork {
         public void onWritable() {
             if (!isFull && kept.isEmpty()) {
                 if (!isClosing) {
-                    requireHandler().onWritable();
+                    super.onWritable();
                 }
                 return;
             }

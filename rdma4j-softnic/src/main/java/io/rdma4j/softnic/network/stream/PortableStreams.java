@@ -33,6 +33,7 @@ import java.util.function.Consumer;
  */
 public final class PortableStreams implements StreamNetwork {
     private static final long REST_NS = 100_000_000;
+    private static final InetAddress ANY = new InetSocketAddress(0).getAddress();
 
     private final Selector ready;
     private final Selector sleeper;
@@ -96,7 +97,7 @@ public final class PortableStreams implements StreamNetwork {
             try {
                 for (SocketChannel accepted = channel
                         .accept(); accepted != null; accepted = channel.accept()) {
-                    handler.onStream(begin(accepted));
+                    begin(accepted);
                 }
             } catch (IOException outOfDescriptorsOrClosed) {
                 // Who waits for this connection waits on, or learns that nobody listens any more.
@@ -104,20 +105,18 @@ public final class PortableStreams implements StreamNetwork {
             }
         }
 
-        private Stream begin(SocketChannel accepted) throws IOException {
-            NioStream stream = new NioStream(PortableStreams.this, accepted,
-                    (InetSocketAddress) accepted.getRemoteAddress());
-            boolean isBegun = false;
+        private void begin(SocketChannel accepted) {
+            NioStream stream;
             try {
+                stream = new NioStream(PortableStreams.this, accepted,
+                        (InetSocketAddress) accepted.getRemoteAddress());
                 stream.configure();
                 stream.watch(SelectionKey.OP_READ);
-                isBegun = true;
-                return stream;
-            } finally {
-                if (!isBegun) {
-                    accepted.close();
-                }
+            } catch (IOException itsPeerHasGone) {
+                closeQuietly(accepted);
+                return;
             }
+            handler.onStream(stream);
         }
 
         @Override
@@ -158,16 +157,23 @@ public final class PortableStreams implements StreamNetwork {
                     + " of " + at.getAddress().getHostAddress() + " is in use", e);
         }
         return isOurs(at.getAddress())
-                ? new RdmaException(Errno.EADDRNOTAVAIL, operation, "no TCP port of "
-                        + at.getAddress().getHostAddress()
-                        + " is left; connections that have ended keep theirs for a minute", e)
+                ? noPortLeft(operation, at.getAddress(), e)
                 : AddressRefusal.notOurs(at.getAddress(), e);
+    }
+
+    private static RdmaException noPortLeft(String operation, InetAddress address,
+            IOException e) {
+        return new RdmaException(Errno.EADDRNOTAVAIL, operation, "no TCP port "
+                + (address.isAnyLocalAddress() ? "" : "of " + address.getHostAddress() + " ")
+                + "is left; connections that have ended keep theirs for a minute", e);
     }
 
     /** The system has one word for an address of another machine and for an address without a free port. */
     private static boolean isOurs(InetAddress address) {
         try {
-            return address.isLoopbackAddress()
+            // All of 127.0.0.0/8 is, though the interface has one address of it.
+            return address.isAnyLocalAddress()
+                    || (address.isLoopbackAddress() && address instanceof Inet4Address)
                     || NetworkInterface.getByInetAddress(address) != null;
         } catch (SocketException unknown) {
             return false;
@@ -212,7 +218,10 @@ public final class PortableStreams implements StreamNetwork {
             return stream;
         } catch (IOException e) {
             closeQuietly(channel);
-            throw refused("connect", source == null ? destination : source, e);
+            // Where no address was asked for there was none to refuse.
+            throw source == null && e instanceof BindException
+                    ? noPortLeft("connect", ANY, e)
+                    : refused("connect", source == null ? destination : source, e);
         }
     }
 

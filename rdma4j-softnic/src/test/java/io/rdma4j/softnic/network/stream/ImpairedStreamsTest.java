@@ -1,11 +1,21 @@
 package io.rdma4j.softnic.network.stream;
 
 import io.rdma4j.softnic.options.Impairment;
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.ThrowingConsumer;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.function.BiPredicate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -63,6 +73,59 @@ class ImpairedStreamsTest {
             client.stream().reset();
             until("the end", () -> accepted.getFirst().hasEnded);
             assertThat(accepted.getFirst().received).isZero();
+        }
+    }
+
+    /** What is written leaves long after the stream was closed, and its peer is a plain socket. */
+    @Nested
+    class ClosedAndLate {
+        private static final long DELAY_NS = 60_000_000_000L;
+
+        private final byte[] words = "more".getBytes(StandardCharsets.US_ASCII);
+
+        private void play(ThrowingConsumer<Socket> peerDoes, String what,
+                BiPredicate<Pair, Socket> isDone) throws Throwable {
+            InetAddress here = InetAddress.getLoopbackAddress();
+            try (Pair pair = new Pair("delay=" + DELAY_NS / 1_000_000_000 + "s");
+                    ServerSocket listener = new ServerSocket(0, 1, here)) {
+                StreamContract.End client = pair
+                        .connect(new InetSocketAddress(here, listener.getLocalPort()));
+                pair.until("a connection", () -> client.isConnected);
+                try (Socket peer = listener.accept()) {
+                    client.send(numbered());
+                    client.stream().close();
+                    peerDoes.accept(peer);
+                    long startNs = System.nanoTime();
+                    Wait.until(what, () -> isDone.test(pair, peer));
+                    assertThat(System.nanoTime() - startNs).isLessThan(DELAY_NS / 2);
+                }
+            }
+        }
+
+        /** Nobody reads it any more, and it must not be told again and again. */
+        @Test
+        void whatArrivesIsTakenAway() throws Throwable {
+            play(peer -> peer.getOutputStream().write(words), "rest",
+                    (pair, peer) -> pair.network.poll() && !pair.network.poll());
+        }
+
+        @Test
+        void theOtherSidesEndLetsAllLeaveAtOnce() throws Throwable {
+            play(peer -> {
+                peer.getOutputStream().write(words);
+                peer.shutdownOutput();
+            }, "all bytes", (pair, peer) -> {
+                pair.network.poll();
+                return available(peer) == LENGTH;
+            });
+        }
+
+        private static int available(Socket peer) {
+            try {
+                return peer.getInputStream().available();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
         }
     }
 

@@ -1,0 +1,87 @@
+package io.rdma4j.softnic.network.stream;
+
+import io.rdma4j.verbs.Errno;
+import org.jspecify.annotations.Nullable;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+
+/** A stream that is another one, and hears what becomes of it before its own user does. For whoever changes one of either. */
+abstract class ForwardingStream implements Stream, Stream.Handler {
+    private final Stream stream;
+    private @Nullable Handler handler;
+
+    /** @param stream whose handler this becomes */
+    ForwardingStream(Stream stream) {
+        this.stream = stream;
+        stream.handler(this);
+    }
+
+    /** {@return who hears of this one} */
+    private Handler user() {
+        Handler present = handler;
+        if (present == null) {
+            throw new IllegalStateException("nobody hears of this stream");
+        }
+        return present;
+    }
+
+    // ---------------------------------------------------------------- for its user
+
+    @Override
+    public void handler(Handler next) {
+        handler = next;
+    }
+
+    @Override
+    public InetSocketAddress local() {
+        return stream.local();
+    }
+
+    @Override
+    public InetSocketAddress remote() {
+        return stream.remote();
+    }
+
+    @Override
+    public int read(ByteBuffer into) {
+        return stream.read(into);
+    }
+
+    @Override
+    public int write(ByteBuffer from) {
+        return stream.write(from);
+    }
+
+    @Override
+    public void close() {
+        stream.close();
+    }
+
+    @Override
+    public void reset() {
+        stream.reset();
+    }
+
+    // ---------------------------------------------------------------- what becomes of the other one
+
+    @Override
+    public void onConnected() {
+        user().onConnected();
+    }
+
+    @Override
+    public void onRefused(Errno reason) {
+        user().onRefused(reason);
+    }
+
+    @Override
+    public void onReadable() {
+        user().onReadable();
+    }
+
+    @Override
+    public void onWritable() {
+        user().onWritable();
+    }
+}
