@@ -1,5 +1,6 @@
 package io.rdma4j.tools;
 
+import io.rdma4j.testkit.Wait;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -36,13 +37,10 @@ class MeetingProcessesTest {
 
     private String wayOf(Program program) throws Exception {
         // Its JVM shows its devices a moment after they are opened.
-        for (int i = 0; i < 50; i++) {
+        Wait.until("a queue pair of " + program.pid(), () -> {
             assertThat(tools.run("stat " + program.pid() + " --qp")).as(tools.err()).isZero();
-            if (tools.out().contains(", way ")) {
-                break;
-            }
-            Thread.sleep(100);
-        }
+            return tools.out().contains(", way ");
+        });
         return tools.out();
     }
 

@@ -42,7 +42,7 @@ final class MessageStream {
             for (int i = 0; i < count; i++) {
                 if (receiving != null && Receiver.isReceive(completions.get(i))) {
                     receiving.onCompletion(completions.get(i));
-                } else if (receiving != null && Receiver.isCredit(completions.get(i))) {
+                } else if (receiving != null && CreditGiver.isCredit(completions.get(i))) {
                     receiving.onCredit(completions.get(i));
                 } else if (sending != null) {
                     sending.onCompletion(completions.get(i));
@@ -80,6 +80,6 @@ final class MessageStream {
             return !window.isOver();
         }
         return (sender != null && !sender.isDone())
-                || (receiver != null && !(receiver.isDone() && receiver.hasTold()));
+                || (receiver != null && !receiver.isDone());
     }
 }

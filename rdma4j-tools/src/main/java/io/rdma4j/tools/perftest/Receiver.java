@@ -7,15 +7,11 @@ import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 /** Keeps receives posted, exactly as many as messages will come, tells the sender of them where that is needed, and measures. */
 final class Receiver {
     private static final long RECEIVE = 1L << 62;
-    private static final long CREDIT = 1L << 61;
-    /** Every how many of its receives the sender is told: three times in each round of them. */
-    private static final int SHARE = 3;
 
     private final TestSide side;
     private final Plan plan;
@@ -23,10 +19,8 @@ final class Receiver {
     private final TimeWindow window;
     private final List<ReceiveWorkRequest> requests = new ArrayList<>();
     private final long[] posted;
-    private final @Nullable Credits credits;
-    private final long[] taken;
-    private final int[] creditsUnderWay;
-    private final boolean[] isCreditDue;
+    /** Null where the transport keeps the sender back. */
+    private final @Nullable CreditGiver giver;
     private long received;
     private long startNs;
     private long endNs;
@@ -38,10 +32,9 @@ final class Receiver {
         this.size = size;
         this.window = window;
         posted = new long[plan.queuePairs()];
-        credits = side.credits();
-        taken = new long[plan.queuePairs()];
-        creditsUnderWay = new int[plan.queuePairs()];
-        isCreditDue = new boolean[plan.queuePairs()];
+        Credits credits = side.credits();
+        giver = credits == null ? null
+                : new CreditGiver(side, credits, plan.queuePairs(), plan.receiveDepth());
         for (int i = 0; i < posted.length; i++) {
             requests.add(side.receive(i, size).id(RECEIVE | i));
             while (isMore(i) && posted[i] < plan.receiveDepth()) {
@@ -53,11 +46,6 @@ final class Receiver {
     /** {@return whether a completion is that of a receive} */
     static boolean isReceive(WorkCompletion completion) {
         return (completion.id() & RECEIVE) != 0;
-    }
-
-    /** {@return whether a completion is that of a word to the sender} */
-    static boolean isCredit(WorkCompletion completion) {
-        return (completion.id() & CREDIT) != 0;
     }
 
     private boolean isMore(int index) {
@@ -81,58 +69,38 @@ final class Receiver {
         }
         received++;
         window.count(1);
-        if (isDone()) {
+        if (hasAll()) {
             endNs = System.nanoTime();
         }
         int index = (int) (completion.id() & ~RECEIVE);
         if (isMore(index)) {
             post(index);
         }
-        tellSender(index);
-    }
-
-    private void tellSender(int index) throws RdmaException {
-        Credits known = credits;
-        if (known == null) {
-            return;
-        }
-        long inRound = ++taken[index] % plan.receiveDepth();
-        if (inRound % Math.max(1, plan.receiveDepth() / SHARE) == 0) {
-            isCreditDue[index] = true;
-            tellIfDue(known, index);
-        }
-    }
-
-    private void tellIfDue(Credits known, int index) throws RdmaException {
-        if (isCreditDue[index] && creditsUnderWay[index] < Credits.DEPTH) {
-            isCreditDue[index] = false;
-            creditsUnderWay[index]++;
-            side.queuePair(index).postSend(
-                    side.credit(known, index, taken[index]).id(CREDIT | index));
-        }
-    }
-
-    /** The sender has been told. */
-    void onCredit(WorkCompletion completion) throws RdmaException {
-        int index = (int) (completion.id() & ~CREDIT);
-        creditsUnderWay[index]--;
-        Credits known = credits;
+        CreditGiver known = giver;
         if (known != null) {
-            tellIfDue(known, index);
+            known.onTaken(index);
         }
     }
 
-    /** {@return whether the sender has been told all that it is to be told} */
-    boolean hasTold() {
-        return Arrays.stream(creditsUnderWay).allMatch(each -> each == 0);
+    /** The sender has been told how far this side is. */
+    void onCredit(WorkCompletion completion) throws RdmaException {
+        CreditGiver known = giver;
+        if (known != null) {
+            known.onCompletion(completion);
+        }
     }
 
     long received() {
         return received;
     }
 
-    boolean isDone() {
+    private boolean hasAll() {
         return !window.isTimed() && received == (long) plan.iterations() * plan.queuePairs();
+    }
+
+    /** {@return whether all has come, and the sender knows as much as it is to know} */
+    boolean isDone() {
+        return hasAll() && (giver == null || giver.isDone());
     }
 
     /** {@return what was measured, from the first message on} */

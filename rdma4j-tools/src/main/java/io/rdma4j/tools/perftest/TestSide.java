@@ -117,7 +117,7 @@ final class TestSide implements AutoCloseable {
     }
 
     private int sendDepth() {
-        return plan.sendDepth() + (needsCredits() ? Credits.DEPTH : 0);
+        return plan.sendDepth() + (credits == null ? 0 : Credits.DEPTH);
     }
 
     private CompletionQueue createCompletionQueue() throws RdmaException {
