@@ -71,9 +71,9 @@ class Direction:
                     is_moving = True
 
     @property
-    def has_gap(self):
-        """Whether the capture lacks something of it."""
-        return bool(self._early)
+    def unread(self):
+        """How many segments came behind one that the capture lacks."""
+        return len(self._early)
 
 
 def segments(file):
@@ -200,6 +200,7 @@ def faults(file, own_addresses):
             # The frame is one, too: some connections carry nothing else.
             units.count = 1
             units.read(direction.bytes[begun[1]:])
+            seen.unseen += direction.unread
             if begun[0] & MARKERS:
                 units.wrong.append("it wants markers")
             if is_own:

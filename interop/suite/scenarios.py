@@ -76,7 +76,7 @@ class Scenarios:
             for process in self._started:
                 process.stop()
         seen = self._look(file, self._own_addresses) if file.exists() else wire.Seen()
-        seen.unseen = capture.dropped
+        seen.unseen += capture.dropped
         if seen.wrong_sent:
             verdict, reason = Verdict.FAILED, wire.told_wrong(seen)
         if self._has_little_to_repeat and file.exists():

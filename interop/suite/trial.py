@@ -85,7 +85,7 @@ class Trial:
             verdict, reason = Verdict.FAILED, wire.told_wrong(seen)
         elif verdict is Verdict.OK and seen.sent == 0 and not (java is server and tool.server_is_silent):
             verdict, reason = Verdict.FAILED, "no packet of Java was seen"
-        seen.unseen = capture.dropped
+        seen.unseen += capture.dropped
         if verdict is not Verdict.OK:
             self.keep(kept_in(self._folder, verdict, str(cell)), file, {"java": java, "linux": other})
         self._dissector.add(str(cell), file)
