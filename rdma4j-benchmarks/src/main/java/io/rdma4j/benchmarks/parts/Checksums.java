@@ -1,6 +1,7 @@
 package io.rdma4j.benchmarks.parts;
 
 import io.rdma4j.protocol.roce.wire.Icrc;
+import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.work.Path;
 import io.rdma4j.verbs.Gid;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -44,7 +45,7 @@ public class Checksums {
     /** What a receiver does. */
     @Benchmark
     public int identify() {
-        return icrc.identify(0x1234_5678, here, there, Path.UDP_PORT, Path.UDP_PORT, 0, bytes, 0,
-                HEADER + payload);
+        return icrc.identify(here, there, Path.UDP_PORT, 0, bytes, 0,
+                HEADER + payload + PacketView.ICRC_LENGTH);
     }
 }

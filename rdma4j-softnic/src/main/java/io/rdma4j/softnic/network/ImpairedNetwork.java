@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.network;
 
+import io.rdma4j.protocol.roce.wire.Icrc;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.options.Impairment;
@@ -144,6 +145,7 @@ public final class ImpairedNetwork implements DatagramNetwork {
     private final class ImpairedPort implements PacketPort {
         private final PacketPort port;
         private final PacketSealer sealer = new PacketSealer(arena);
+        private final Icrc icrc = new Icrc();
         private long queuedUntilNs = Long.MIN_VALUE;
 
         ImpairedPort(PacketPort port) {
@@ -185,7 +187,7 @@ public final class ImpairedNetwork implements DatagramNetwork {
             long dueNs = queuedUntilNs + draw.holdNs();
             ByteBuffer copy = held.add(port, path, datagram, dueNs);
             if (copy != null && draw.isDamaged()) {
-                draw.damage(copy, sealer, port.local(), path.destination());
+                draw.damage(copy, icrc, port.local(), path.destination());
             }
             if (draw.isDoubled()) {
                 held.add(port, path, datagram.rewind(), dueNs);

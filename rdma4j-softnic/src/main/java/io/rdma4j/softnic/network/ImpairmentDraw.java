@@ -1,10 +1,10 @@
 package io.rdma4j.softnic.network;
 
+import io.rdma4j.protocol.roce.wire.Icrc;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.softnic.options.Impairment;
 import io.rdma4j.verbs.Gid;
 
-import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Random;
 
@@ -86,19 +86,17 @@ final class ImpairmentDraw {
      * Flips one bit that the receiver's check of the ICRC notices: a few header bits are not covered, and
      * over IPv4 one flip in 65,536 looks like another Identification.
      */
-    void damage(ByteBuffer datagram, PacketSealer sealer, Gid source, Gid destination) {
+    void damage(ByteBuffer datagram, Icrc icrc, Gid source, Gid destination) {
         int length = datagram.limit();
         if (length <= PacketView.ICRC_LENGTH) {
             return;
         }
-        MemorySegment bytes = MemorySegment.ofBuffer(datagram);
         boolean isNoticed = false;
         while (!isNoticed) {
             int at = bits.nextInt(length);
             byte mask = (byte) (1 << bits.nextInt(Byte.SIZE));
             datagram.put(at, (byte) (datagram.get(at) ^ mask));
-            isNoticed = sealer.identify(datagram, bytes, 0, length, source, destination,
-                    UDP_PORT, 0) < 0;
+            isNoticed = icrc.identify(source, destination, UDP_PORT, 0, datagram, 0, length) < 0;
             datagram.limit(length).position(0);
             if (!isNoticed) {
                 datagram.put(at, (byte) (datagram.get(at) ^ mask));

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.network;
 
+import io.rdma4j.protocol.roce.wire.Icrc;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.work.Path;
 import io.rdma4j.verbs.Gid;
@@ -32,6 +33,7 @@ final class NioPort implements PacketPort {
     private final Gid local;
     private final int interfaceIndex;
     private final PacketSealer sealer;
+    private final Icrc icrc = new Icrc();
     private final MemorySegment received;
     private final ByteBuffer receivedView;
     private final ByteBuffer receivedForCheck;
@@ -158,8 +160,8 @@ final class NioPort implements PacketPort {
             count++;
             int length = receivedView.position();
             Gid peer = gid(source);
-            int identification = sealer.identify(receivedForCheck, received, 0, length, peer,
-                    local, source.getPort(), 0);
+            int identification = icrc.identify(peer, local, source.getPort(), 0,
+                    receivedForCheck, 0, length);
             if (identification < 0) {
                 handler.onDamaged(peer, length);
             } else {

@@ -44,7 +44,11 @@ public final class PortProbe {
             channel.configureBlocking(false);
             channel.bind(new InetSocketAddress(path.source().address(), 0));
             channel.connect(new InetSocketAddress(path.destination().address(), Path.UDP_PORT));
-            channel.write(sealer.seal(packet, channel.socket().getLocalPort()));
+            ByteBuffer datagram = sealer.seal(packet, 0, channel.socket().getLocalPort());
+            if (datagram == null) {
+                return PacketPort.Sent.PAYLOAD_GONE;
+            }
+            channel.write(datagram);
             channel.read(ByteBuffer.allocate(1));
             return PacketPort.Sent.SENT;
         } catch (PortUnreachableException nobody) {

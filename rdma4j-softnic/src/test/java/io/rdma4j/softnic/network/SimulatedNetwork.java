@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.network;
 
+import io.rdma4j.protocol.roce.wire.Icrc;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.work.Path;
@@ -234,6 +235,7 @@ public final class SimulatedNetwork {
         private final Gid local;
         private final List<Flight> arrived = new ArrayList<>();
         private final PacketSealer sealer = new PacketSealer(arena);
+        private final Icrc icrc = new Icrc();
         private final ReceivedDatagram datagram = new ReceivedDatagram();
         private final MemorySegment received = arena.allocate(PacketSealer.CAPACITY, 64);
 
@@ -254,14 +256,12 @@ public final class SimulatedNetwork {
         @Override
         public Sent send(OutgoingPacket packet) {
             for (int i = 0; i < packet.span(); i++) {
-                if (!sealer.seal(packet, i, 0, 0)) {
+                if (sealer.seal(packet, i, UDP_PORT) == null) {
                     return Sent.PAYLOAD_GONE;
                 }
             }
             for (int i = 0; i < packet.span(); i++) {
-                sealer.seal(packet, i, 0, 0);
-                send(sealer.memory().asSlice(0, packet.packetLength()).asByteBuffer(),
-                        packet.path());
+                send(Objects.requireNonNull(sealer.seal(packet, i, UDP_PORT)), packet.path());
             }
             return Sent.SENT;
         }
@@ -285,8 +285,8 @@ public final class SimulatedNetwork {
                 MemorySegment.copy(MemorySegment.ofArray(flight.bytes), 0, received, 0,
                         flight.bytes.length);
                 int length = flight.bytes.length;
-                int identification = sealer.identify(received.asByteBuffer(), received, 0, length,
-                        flight.source, local, UDP_PORT, 0);
+                int identification = icrc.identify(flight.source, local, UDP_PORT, 0,
+                        received.asByteBuffer(), 0, length);
                 if (identification < 0) {
                     handler.onDamaged(flight.source, length);
                 } else {

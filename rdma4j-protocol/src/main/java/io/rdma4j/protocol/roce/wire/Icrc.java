@@ -1,5 +1,6 @@
 package io.rdma4j.protocol.roce.wire;
 
+import io.rdma4j.protocol.work.Path;
 import io.rdma4j.verbs.Gid;
 
 import java.nio.ByteBuffer;
@@ -130,16 +131,42 @@ public final class Icrc {
     }
 
     /**
+     * Writes the CRC of a packet to its end.
+     *
+     * @param sourcePort the UDP port that it leaves from
+     * @param identification the IPv4 Identification that it leaves with; IPv6 has none
+     * @param datagram the UDP payload, big endian as buffers are by themselves; its position and limit change
+     * @param start where it starts
+     * @param length its bytes, the ICRC included
+     */
+    public void seal(Path path, int sourcePort, int identification, ByteBuffer datagram, int start,
+            int length) {
+        int covered = length - PacketView.ICRC_LENGTH;
+        int computed = compute(path.source(), path.destination(), sourcePort, Path.UDP_PORT,
+                identification, datagram, start, covered);
+        datagram.limit(start + length);
+        datagram.putInt(start + covered, Integer.reverseBytes(computed));
+    }
+
+    /**
      * {@return the IPv4 Identification with which a received packet's CRC is right, 0 for IPv6; -1 if it is
      * wrong with any}
      *
-     * @param received the CRC it carries; the other parameters as for {@link #compute}
      * @param likely the Identification to try first
+     * @param datagram the UDP payload, big endian as buffers are by themselves; its position and limit change
+     * @param start where it starts
+     * @param length its bytes, the ICRC included
      */
-    public int identify(int received, Gid source, Gid destination, int sourcePort,
-            int destinationPort, int likely, ByteBuffer transport, int start, int length) {
-        int computed = compute(source, destination, sourcePort, destinationPort, likely, transport,
-                start, length);
+    public int identify(Gid source, Gid destination, int sourcePort, int likely,
+            ByteBuffer datagram, int start, int length) {
+        if (length < Opcode.BTH_LENGTH + PacketView.ICRC_LENGTH) {
+            return -1;
+        }
+        int covered = length - PacketView.ICRC_LENGTH;
+        datagram.limit(start + length);
+        int received = Integer.reverseBytes(datagram.getInt(start + covered));
+        int computed = compute(source, destination, sourcePort, Path.UDP_PORT, likely, datagram,
+                start, covered);
         if (!source.isIpv4()) {
             return computed == received ? 0 : -1;
         }
@@ -149,8 +176,8 @@ public final class Icrc {
         // The CRC is linear: the difference is the CRC of the difference between the Identifications
         // alone, followed by zeros. Running it back over those zeros leaves that, in 16 bits with its
         // first byte lowest, or something else.
-        int covered = DUMMY_LRH + IPV4_HEADER + UDP_HEADER + length;
-        int origin = Crc32Arithmetic.rewind(computed ^ received, covered - IDENTIFICATION);
+        int zeros = IPV4_HEADER + UDP_HEADER + covered - (IDENTIFICATION - DUMMY_LRH);
+        int origin = Crc32Arithmetic.rewind(computed ^ received, zeros);
         return (origin & 0xffff_0000) == 0
                 ? Short.toUnsignedInt(Short.reverseBytes((short) origin)) ^ likely
                 : -1;

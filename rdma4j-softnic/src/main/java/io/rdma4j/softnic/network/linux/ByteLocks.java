@@ -100,9 +100,9 @@ final class ByteLocks implements AutoCloseable {
     /** Lets go of all locks. */
     @Override
     public synchronized void close() {
-        calls.close(file);
+        LinuxCalls.close(file);
         if (keptOpen >= 0) {
-            calls.close(keptOpen);
+            LinuxCalls.close(keptOpen);
         }
     }
 }

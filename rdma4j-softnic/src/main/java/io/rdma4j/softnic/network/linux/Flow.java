@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.network.linux;
 
+import io.rdma4j.protocol.roce.wire.Icrc;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.network.PacketSealer;
@@ -45,7 +46,10 @@ final class Flow {
 
     private final Outlet outlet;
     private final int interfaceIndex;
-    private final PacketSealer sealer;
+    private final int sourcePort;
+    private final Icrc icrc = new Icrc();
+    private final MemorySegment memory;
+    /** The same bytes, to compute with; big endian. */
     private final ByteBuffer bytes;
     /** What is added at once may be as many messages, where they must not be cut. */
     private final Message[] messages = new Message[MAX_MESSAGES + PACKETS_AT_ONCE];
@@ -64,8 +68,9 @@ final class Flow {
     Flow(Outlet outlet, int sourcePort, int interfaceIndex, Arena arena) {
         this.outlet = outlet;
         this.interfaceIndex = interfaceIndex;
-        sealer = new PacketSealer(arena, CAPACITY + PacketSealer.CAPACITY, sourcePort);
-        bytes = sealer.memory().asByteBuffer();
+        this.sourcePort = sourcePort;
+        memory = arena.allocate(CAPACITY + PacketSealer.CAPACITY, 64);
+        bytes = memory.asByteBuffer();
         MemorySegment entries = arena.allocate(messages.length * ENTRY, 8);
         for (int i = 0; i < messages.length; i++) {
             messages[i] = new Message(entries.asSlice(i * ENTRY), arena);
@@ -161,7 +166,7 @@ final class Flow {
             }
             MessageHeader.control(header, controlLength == 0 ? MemorySegment.NULL : control,
                     controlLength);
-            MessageHeader.iovec(iovec, 0, sealer.memory().address() + start,
+            MessageHeader.iovec(iovec, 0, memory.address() + start,
                     isSplit ? Math.min(segmentLength, length) : length);
         }
 
@@ -176,7 +181,8 @@ final class Flow {
                 unsegmented.add(path.destination());
             }
             for (int at = segmentLength; at < length; at += segmentLength) {
-                sealer.reseal(path, start + at, Math.min(segmentLength, length - at));
+                icrc.seal(path, sourcePort, 0, bytes, start + at,
+                        Math.min(segmentLength, length - at));
             }
         }
 
@@ -237,9 +243,10 @@ final class Flow {
         Message taking = last != null && !isManagement && last.takes(path, process, length)
                 ? last
                 : null;
-        if (!sealer.seal(packet, index, usedBytes, taking == null ? 0 : taking.packets)) {
+        if (packet.copyTo(index, memory, usedBytes) == OutgoingPacket.PAYLOAD_GONE) {
             return false;
         }
+        icrc.seal(path, sourcePort, taking == null ? 0 : taking.packets, bytes, usedBytes, length);
         if (taking != null) {
             taking.append(length);
         } else {

@@ -4,9 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
-import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.StructLayout;
 import java.lang.invoke.MethodHandle;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
@@ -14,12 +12,9 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * The C library's calls about sockets, a method for each function. What fails returns the error number,
- * negated, but for {@code recvmsg}, {@code ppoll}, {@code read} and {@code write}, which return -1.
- *
- * <p>The calls of the hot path do not have the error number captured: the JVM slices the memory that it is
- * captured in, at each call, which is garbage whenever the compiler does not see through. Sends that fail are
- * repeated with it.
+ * The C library's calls about descriptors and files, a method for each function; those about UDP sockets are in
+ * {@link LinuxSocket}. What fails returns the error number, negated, but for {@code ppoll}, {@code read} and {@code write},
+ * which return -1: the calls of the hot path do not have the error number captured ({@link ErrorNumber}).
  *
  * <p>The class can be initialized only where native access is enabled. An instance belongs to one thread at a
  * time, for it holds the error number of the last call.
@@ -49,25 +44,7 @@ final class LinuxCalls {
     static final int EADDRNOTAVAIL = 99;
 
     private static final Linker LINKER = Linker.nativeLinker();
-    private static final Linker.Option CAPTURE = Linker.Option.captureCallState("errno");
-    private static final StructLayout STATE = Linker.Option.captureStateLayout();
-    private static final long ERRNO = STATE.byteOffset(PathElement.groupElement("errno"));
 
-    private static final MethodHandle SOCKET = handle("socket", JAVA_INT, JAVA_INT, JAVA_INT,
-            JAVA_INT);
-    private static final MethodHandle BIND = handle("bind", JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
-    private static final MethodHandle SETSOCKOPT = handle("setsockopt", JAVA_INT, JAVA_INT,
-            JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
-    private static final MethodHandle SENDMSG = plain("sendmsg", JAVA_LONG, JAVA_INT, ADDRESS,
-            JAVA_INT);
-    private static final MethodHandle SENDMSG_AGAIN = handle("sendmsg", JAVA_LONG, JAVA_INT,
-            ADDRESS, JAVA_INT);
-    private static final MethodHandle SENDMMSG = plain("sendmmsg", JAVA_INT, JAVA_INT, ADDRESS,
-            JAVA_INT, JAVA_INT);
-    private static final MethodHandle SENDMMSG_AGAIN = handle("sendmmsg", JAVA_INT, JAVA_INT,
-            ADDRESS, JAVA_INT, JAVA_INT);
-    private static final MethodHandle RECVMSG = plain("recvmsg", JAVA_LONG, JAVA_INT, ADDRESS,
-            JAVA_INT);
     private static final MethodHandle PPOLL = plain("ppoll", JAVA_INT, ADDRESS, JAVA_LONG,
             ADDRESS, ADDRESS);
     private static final MethodHandle EPOLL_CREATE1 = handle("epoll_create1", JAVA_INT, JAVA_INT);
@@ -85,28 +62,28 @@ final class LinuxCalls {
     private static final MethodHandle PWRITE = handle("pwrite", JAVA_LONG, JAVA_INT, ADDRESS,
             JAVA_LONG, JAVA_LONG);
     private static final MethodHandle OPEN = LINKER.downcallHandle(find("open"),
-            FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT), CAPTURE,
+            FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT), ErrorNumber.CAPTURE,
             Linker.Option.firstVariadicArg(2));
     private static final MethodHandle FCNTL_NUMBER = LINKER.downcallHandle(find("fcntl"),
-            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), CAPTURE,
+            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), ErrorNumber.CAPTURE,
             Linker.Option.firstVariadicArg(2));
     private static final MethodHandle FCNTL_STRUCTURE = LINKER.downcallHandle(find("fcntl"),
-            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS), CAPTURE,
+            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS), ErrorNumber.CAPTURE,
             Linker.Option.firstVariadicArg(2));
-    private static final MethodHandle CLOSE = handle("close", JAVA_INT, JAVA_INT);
+    private static final MethodHandle CLOSE = plain("close", JAVA_INT, JAVA_INT);
 
-    private final MemorySegment state;
+    private final ErrorNumber error;
 
     /** @param arena where the error number is kept */
     LinuxCalls(Arena arena) {
-        state = arena.allocate(STATE);
+        error = new ErrorNumber(arena);
     }
 
-    /** {@return a function whose error number is captured} */
-    private static MethodHandle handle(String function, MemoryLayout result,
+    /** {@return a function whose error number is captured; the memory for it comes before the parameters} */
+    static MethodHandle handle(String function, MemoryLayout result,
             MemoryLayout... parameters) {
         return LINKER.downcallHandle(find(function), FunctionDescriptor.of(result, parameters),
-                CAPTURE);
+                ErrorNumber.CAPTURE);
     }
 
     /** {@return a function whose error number is lost} */
@@ -118,67 +95,6 @@ final class LinuxCalls {
     private static MemorySegment find(String function) {
         return LINKER.defaultLookup().find(function).orElseThrow(
                 () -> new UnsatisfiedLinkError("the C library has no " + function));
-    }
-
-    /** socket(2). */
-    int socket(int family, int type) {
-        try {
-            return outcome((int) SOCKET.invokeExact(state, family, type, 0));
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
-    }
-
-    /** bind(2). */
-    int bind(int socket, MemorySegment address, int length) {
-        try {
-            return outcome((int) BIND.invokeExact(state, socket, address, length));
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
-    }
-
-    /** setsockopt(2). */
-    int setsockopt(int socket, int level, int option, MemorySegment value) {
-        try {
-            return outcome((int) SETSOCKOPT.invokeExact(state, socket, level, option, value,
-                    (int) value.byteSize()));
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
-    }
-
-    /** sendmsg(2). {@return the bytes sent} */
-    long sendmsg(int socket, MemorySegment message) {
-        try {
-            long sent = (long) SENDMSG.invokeExact(socket, message, 0);
-            return sent >= 0
-                    ? sent
-                    : outcome((long) SENDMSG_AGAIN.invokeExact(state, socket, message, 0));
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
-    }
-
-    /** sendmmsg(2). {@return how many of the messages were sent} */
-    int sendmmsg(int socket, MemorySegment messages, int count) {
-        try {
-            int sent = (int) SENDMMSG.invokeExact(socket, messages, count, 0);
-            return sent >= 0
-                    ? sent
-                    : outcome((int) SENDMMSG_AGAIN.invokeExact(state, socket, messages, count, 0));
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
-    }
-
-    /** recvmsg(2). {@return the bytes received; -1 if there are none} */
-    long recvmsg(int socket, MemorySegment message) {
-        try {
-            return (long) RECVMSG.invokeExact(socket, message, 0);
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
     }
 
     /** ppoll(2) with the signal mask as it is. {@return how many descriptors are ready} */
@@ -193,7 +109,7 @@ final class LinuxCalls {
     /** epoll_create1(2). */
     int epollCreate1(int flags) {
         try {
-            return outcome((int) EPOLL_CREATE1.invokeExact(state, flags));
+            return error.outcome((int) EPOLL_CREATE1.invokeExact(error.state(), flags));
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -202,7 +118,8 @@ final class LinuxCalls {
     /** epoll_ctl(2). */
     int epollCtl(int epoll, int operation, int descriptor, MemorySegment event) {
         try {
-            return outcome((int) EPOLL_CTL.invokeExact(state, epoll, operation, descriptor, event));
+            return error.outcome((int) EPOLL_CTL.invokeExact(error.state(), epoll, operation,
+                    descriptor, event));
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -211,7 +128,7 @@ final class LinuxCalls {
     /** eventfd(2). */
     int eventfd(int value, int flags) {
         try {
-            return outcome((int) EVENTFD.invokeExact(state, value, flags));
+            return error.outcome((int) EVENTFD.invokeExact(error.state(), value, flags));
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -241,7 +158,7 @@ final class LinuxCalls {
             long written = (long) WRITE.invokeExact(descriptor, from, from.byteSize());
             return written >= 0
                     ? written
-                    : outcome((long) WRITE_AGAIN.invokeExact(state, descriptor, from,
+                    : error.outcome((long) WRITE_AGAIN.invokeExact(error.state(), descriptor, from,
                             from.byteSize()));
         } catch (Throwable t) {
             throw unexpected(t);
@@ -251,7 +168,8 @@ final class LinuxCalls {
     /** pread(2). {@return the bytes read} */
     long pread(int descriptor, MemorySegment into, long at) {
         try {
-            return outcome((long) PREAD.invokeExact(state, descriptor, into, into.byteSize(), at));
+            return error.outcome(
+                    (long) PREAD.invokeExact(error.state(), descriptor, into, into.byteSize(), at));
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -260,8 +178,9 @@ final class LinuxCalls {
     /** pwrite(2). {@return the bytes written} */
     long pwrite(int descriptor, MemorySegment from, long at) {
         try {
-            return outcome(
-                    (long) PWRITE.invokeExact(state, descriptor, from, from.byteSize(), at));
+            return error.outcome(
+                    (long) PWRITE.invokeExact(error.state(), descriptor, from, from.byteSize(),
+                            at));
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -270,7 +189,7 @@ final class LinuxCalls {
     /** open(2). {@return the file descriptor} */
     int open(MemorySegment path, int flags, int mode) {
         try {
-            return outcome((int) OPEN.invokeExact(state, path, flags, mode));
+            return error.outcome((int) OPEN.invokeExact(error.state(), path, flags, mode));
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -279,7 +198,8 @@ final class LinuxCalls {
     /** fcntl(2) with a number. */
     int fcntl(int descriptor, int command, int argument) {
         try {
-            return outcome((int) FCNTL_NUMBER.invokeExact(state, descriptor, command, argument));
+            return error.outcome(
+                    (int) FCNTL_NUMBER.invokeExact(error.state(), descriptor, command, argument));
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -288,31 +208,24 @@ final class LinuxCalls {
     /** fcntl(2) with a structure. */
     int fcntl(int descriptor, int command, MemorySegment argument) {
         try {
-            return outcome((int) FCNTL_STRUCTURE.invokeExact(state, descriptor, command, argument));
+            return error.outcome((int) FCNTL_STRUCTURE.invokeExact(error.state(), descriptor,
+                    command, argument));
         } catch (Throwable t) {
             throw unexpected(t);
         }
     }
 
-    /** close(2). */
-    int close(int descriptor) {
+    /** close(2). For any thread. {@return -1 if it fails} */
+    static int close(int descriptor) {
         try {
-            return outcome((int) CLOSE.invokeExact(state, descriptor));
+            return (int) CLOSE.invokeExact(descriptor);
         } catch (Throwable t) {
             throw unexpected(t);
         }
-    }
-
-    private int outcome(int result) {
-        return result < 0 ? -state.get(JAVA_INT, ERRNO) : result;
-    }
-
-    private long outcome(long result) {
-        return result < 0 ? -state.get(JAVA_INT, ERRNO) : result;
     }
 
     /** Memory whose arena was closed is a {@link RuntimeException}; a call itself throws nothing. */
-    private static RuntimeException unexpected(Throwable thrown) {
+    static RuntimeException unexpected(Throwable thrown) {
         if (thrown instanceof RuntimeException exception) {
             return exception;
         }

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.network.linux;
 
+import io.rdma4j.protocol.roce.wire.Icrc;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.network.PacketHandler;
@@ -25,6 +26,7 @@ final class LinuxPort implements PacketPort {
     private final @Nullable SharedPort shared;
     private final Gid local;
     private final PacketSealer sealer;
+    private final Icrc icrc = new Icrc();
     private final Flow common;
     private final Flow.Opener opener;
     /** By number; null where nothing has left yet. */
@@ -191,8 +193,8 @@ final class LinuxPort implements PacketPort {
                 return count + 1;
             }
             // The datagrams of a burst are numbered on.
-            identification = sealer.identify(arrivals.bytesForCheck(), arrivals.bytes(), start,
-                    length, source, local, sourcePort, identification + 1 & 0xffff);
+            identification = icrc.identify(source, local, sourcePort, identification + 1 & 0xffff,
+                    arrivals.bytesForCheck(), start, length);
             if (identification < 0) {
                 handler.onDamaged(source, length);
             } else {

@@ -2,6 +2,7 @@ package io.rdma4j.softnic.network.linux;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 
 import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_UDP;
 import static io.rdma4j.softnic.network.linux.SocketOption.SOL_SOCKET;
@@ -10,30 +11,57 @@ import static io.rdma4j.softnic.network.linux.SocketOption.UDP_GRO;
 import static io.rdma4j.softnic.network.linux.SocketOption.UDP_SEGMENT;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
-/** A UDP socket that does not block. For one thread at a time; after it is closed every call is refused. */
+/**
+ * A UDP socket that does not block, by the C library's calls. For one thread at a time; after it is closed every call is
+ * refused.
+ */
 final class LinuxSocket implements Outlet {
     private static final int EBADF = 9;
     private static final int SOCK_DGRAM = 2;
     private static final int SOCK_NONBLOCK = 0x800;
     private static final int SOCK_CLOEXEC = 0x8_0000;
 
-    private final LinuxCalls calls;
+    private static final MethodHandle SOCKET = LinuxCalls.handle("socket", JAVA_INT, JAVA_INT,
+            JAVA_INT, JAVA_INT);
+    private static final MethodHandle BIND = LinuxCalls.handle("bind", JAVA_INT, JAVA_INT, ADDRESS,
+            JAVA_INT);
+    private static final MethodHandle SETSOCKOPT = LinuxCalls.handle("setsockopt", JAVA_INT,
+            JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
+    private static final MethodHandle SENDMSG = LinuxCalls.plain("sendmsg", JAVA_LONG, JAVA_INT,
+            ADDRESS, JAVA_INT);
+    private static final MethodHandle SENDMSG_AGAIN = LinuxCalls.handle("sendmsg", JAVA_LONG,
+            JAVA_INT, ADDRESS, JAVA_INT);
+    private static final MethodHandle SENDMMSG = LinuxCalls.plain("sendmmsg", JAVA_INT, JAVA_INT,
+            ADDRESS, JAVA_INT, JAVA_INT);
+    private static final MethodHandle SENDMMSG_AGAIN = LinuxCalls.handle("sendmmsg", JAVA_INT,
+            JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
+    private static final MethodHandle RECVMSG = LinuxCalls.plain("recvmsg", JAVA_LONG, JAVA_INT,
+            ADDRESS, JAVA_INT);
+
+    private final ErrorNumber error;
     private final MemorySegment value;
     private int descriptor;
 
-    private LinuxSocket(LinuxCalls calls, Arena arena, int descriptor) {
-        this.calls = calls;
+    private LinuxSocket(ErrorNumber error, Arena arena, int descriptor) {
+        this.error = error;
         value = arena.allocate(JAVA_INT);
         this.descriptor = descriptor;
     }
 
     /** {@return a new socket of an address family} */
     static LinuxSocket open(int family, Arena arena) throws Refused {
-        LinuxCalls calls = new LinuxCalls(arena);
-        return new LinuxSocket(calls, arena, Refused.unlessDone(
-                calls.socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC), "socket"));
+        ErrorNumber error = new ErrorNumber(arena);
+        int descriptor;
+        try {
+            descriptor = error.outcome((int) SOCKET.invokeExact(error.state(), family,
+                    SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+        } catch (Throwable t) {
+            throw LinuxCalls.unexpected(t);
+        }
+        return new LinuxSocket(error, arena, Refused.unlessDone(descriptor, "socket"));
     }
 
     /** A call failed. */
@@ -69,17 +97,33 @@ final class LinuxSocket implements Outlet {
     /** Sets an option without which it works as well. */
     void trySet(int level, int option, int newValue) {
         value.set(JAVA_INT, 0, newValue);
-        calls.setsockopt(descriptor, level, option, value);
+        setsockopt(error, level, option, value);
     }
 
     /** Sets an option that has to be set, to a structure. */
     void set(int level, int option, MemorySegment newValue) throws Refused {
-        Refused.unlessDone(calls.setsockopt(descriptor, level, option, newValue),
+        Refused.unlessDone(setsockopt(error, level, option, newValue),
                 "setsockopt " + level + " " + option);
     }
 
+    private int setsockopt(ErrorNumber whose, int level, int option, MemorySegment newValue) {
+        try {
+            return whose.outcome((int) SETSOCKOPT.invokeExact(whose.state(), descriptor, level,
+                    option, newValue, (int) newValue.byteSize()));
+        } catch (Throwable t) {
+            throw LinuxCalls.unexpected(t);
+        }
+    }
+
     void bind(MemorySegment address, int length) throws Refused {
-        Refused.unlessDone(calls.bind(descriptor, address, length), "bind");
+        int result;
+        try {
+            result = error.outcome(
+                    (int) BIND.invokeExact(error.state(), descriptor, address, length));
+        } catch (Throwable t) {
+            throw LinuxCalls.unexpected(t);
+        }
+        Refused.unlessDone(result, "bind");
     }
 
     /**
@@ -96,7 +140,7 @@ final class LinuxSocket implements Outlet {
             MemorySegment structure = call.allocate(16, 8);
             structure.set(JAVA_SHORT, 0, (short) length);
             structure.set(ADDRESS, 8, filter);
-            Refused.unlessDone(new LinuxCalls(call).setsockopt(descriptor, SOL_SOCKET,
+            Refused.unlessDone(setsockopt(new ErrorNumber(call), SOL_SOCKET,
                     SO_ATTACH_REUSEPORT_CBPF, structure), "setsockopt SO_ATTACH_REUSEPORT_CBPF");
         }
     }
@@ -109,17 +153,46 @@ final class LinuxSocket implements Outlet {
 
     @Override
     public long send(MemorySegment message) {
-        return descriptor < 0 ? -EBADF : calls.sendmsg(descriptor, message);
+        if (isClosed()) {
+            return -EBADF;
+        }
+        try {
+            long sent = (long) SENDMSG.invokeExact(descriptor, message, 0);
+            return sent >= 0
+                    ? sent
+                    : error.outcome((long) SENDMSG_AGAIN.invokeExact(error.state(), descriptor,
+                            message, 0));
+        } catch (Throwable t) {
+            throw LinuxCalls.unexpected(t);
+        }
     }
 
     @Override
     public int send(MemorySegment messages, int count) {
-        return descriptor < 0 ? -EBADF : calls.sendmmsg(descriptor, messages, count);
+        if (isClosed()) {
+            return -EBADF;
+        }
+        try {
+            int sent = (int) SENDMMSG.invokeExact(descriptor, messages, count, 0);
+            return sent >= 0
+                    ? sent
+                    : error.outcome((int) SENDMMSG_AGAIN.invokeExact(error.state(), descriptor,
+                            messages, count, 0));
+        } catch (Throwable t) {
+            throw LinuxCalls.unexpected(t);
+        }
     }
 
     /** {@return the bytes received, negative if there are none} */
     long receive(MemorySegment message) {
-        return descriptor < 0 ? -EBADF : calls.recvmsg(descriptor, message);
+        if (isClosed()) {
+            return -EBADF;
+        }
+        try {
+            return (long) RECVMSG.invokeExact(descriptor, message, 0);
+        } catch (Throwable t) {
+            throw LinuxCalls.unexpected(t);
+        }
     }
 
     boolean isClosed() {
@@ -133,7 +206,7 @@ final class LinuxSocket implements Outlet {
     @Override
     public void close() {
         if (descriptor >= 0) {
-            calls.close(descriptor);
+            LinuxCalls.close(descriptor);
             // The number may soon be another's.
             descriptor = -1;
         }

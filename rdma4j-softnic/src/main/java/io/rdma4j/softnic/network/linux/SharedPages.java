@@ -33,7 +33,7 @@ final class SharedPages implements AutoCloseable {
                     new LinuxCalls(call).fcntl(made, F_ADD_SEALS, SEALS), "fcntl F_ADD_SEALS");
             return new SharedPages(made);
         } catch (LinuxSocket.Refused e) {
-            close(made);
+            LinuxCalls.close(made);
             throw e;
         }
     }
@@ -55,7 +55,7 @@ final class SharedPages implements AutoCloseable {
             }
             return new SharedPages(opened);
         } catch (LinuxSocket.Refused e) {
-            close(opened);
+            LinuxCalls.close(opened);
             throw e;
         }
     }
@@ -90,12 +90,6 @@ final class SharedPages implements AutoCloseable {
     @Override
     public void close() {
         arena.close();
-        close(descriptor);
-    }
-
-    private static void close(int file) {
-        try (Arena call = Arena.ofConfined()) {
-            new LinuxCalls(call).close(file);
-        }
+        LinuxCalls.close(descriptor);
     }
 }

@@ -48,7 +48,7 @@ final class SocketPoller {
                 "epoll_create1");
         int result = waiterCalls.eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (result < 0) {
-            waiterCalls.close(epoll);
+            LinuxCalls.close(epoll);
         }
         eventfd = LinuxSocket.Refused.unlessDone(result, "eventfd");
         this.pipe = pipe;
@@ -117,8 +117,8 @@ final class SocketPoller {
         synchronized (waking) {
             if (!isClosed) {
                 isClosed = true;
-                wakerCalls.close(eventfd);
-                wakerCalls.close(epoll);
+                LinuxCalls.close(eventfd);
+                LinuxCalls.close(epoll);
             }
         }
     }

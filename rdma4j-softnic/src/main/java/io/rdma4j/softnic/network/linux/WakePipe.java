@@ -68,9 +68,9 @@ final class WakePipe implements AutoCloseable {
 
     @Override
     public void close() {
-        calls.close(writable);
+        LinuxCalls.close(writable);
         if (readable >= 0) {
-            calls.close(readable);
+            LinuxCalls.close(readable);
         }
         arena.close();
     }

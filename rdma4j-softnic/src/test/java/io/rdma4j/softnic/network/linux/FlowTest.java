@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.network.linux;
 
+import io.rdma4j.protocol.roce.wire.Icrc;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.work.Path;
@@ -56,7 +57,7 @@ class FlowTest {
         final List<Taken> taken = new ArrayList<>();
         final Deque<Integer> answers = new ArrayDeque<>();
         int calls;
-        private final PacketSealer sealer = new PacketSealer(Arena.ofAuto());
+        private final Icrc icrc = new Icrc();
 
         @Override
         public void close() {
@@ -95,9 +96,8 @@ class FlowTest {
             ByteBuffer view = bytes.asByteBuffer();
             for (int at = 0; at < length; at += segment) {
                 psns.add(view.getInt(at + 8));
-                identifications.add(sealer.identify(view.duplicate(), bytes, at,
-                        (int) Math.min(segment, length - at), HERE, destination, Path.UDP_PORT,
-                        0));
+                identifications.add(icrc.identify(HERE, destination, Path.UDP_PORT, 0,
+                        view.duplicate(), at, (int) Math.min(segment, length - at)));
             }
             taken.add(new Taken(destination, told,
                     ControlMessage.find(control, controlLength, IPPROTO_IP, IP_TOS), psns,

@@ -1,0 +1,45 @@
+package io.rdma4j.softnic.network.linux;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+/**
+ * The error number of the last call that had it captured. For one thread at a time.
+ *
+ * <p>The JVM slices the memory that it is captured in, at each call, which is garbage whenever the compiler does not see
+ * through. Calls of the hot path are made without, and repeated with it if they fail and the reason matters.
+ */
+final class ErrorNumber {
+    /** For functions whose error number is captured. */
+    static final Linker.Option CAPTURE = Linker.Option.captureCallState("errno");
+
+    private static final StructLayout STATE = Linker.Option.captureStateLayout();
+    private static final long ERRNO = STATE.byteOffset(PathElement.groupElement("errno"));
+
+    private final MemorySegment state;
+
+    /** @param arena where it is kept */
+    ErrorNumber(Arena arena) {
+        state = arena.allocate(STATE);
+    }
+
+    /** {@return the memory that a call captures it in} */
+    MemorySegment state() {
+        return state;
+    }
+
+    /** {@return what a call has returned, or the error number, negated} */
+    int outcome(int result) {
+        return result < 0 ? -state.get(JAVA_INT, ERRNO) : result;
+    }
+
+    /** {@return what a call has returned, or the error number, negated} */
+    long outcome(long result) {
+        return result < 0 ? -state.get(JAVA_INT, ERRNO) : result;
+    }
+}
