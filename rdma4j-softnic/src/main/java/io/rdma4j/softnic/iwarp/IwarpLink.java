@@ -4,6 +4,7 @@ import io.rdma4j.protocol.iwarp.wire.Crc32c;
 import io.rdma4j.protocol.iwarp.wire.OutgoingFpdu;
 import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.Link;
+import io.rdma4j.softnic.network.BriefLooks;
 import io.rdma4j.softnic.network.stream.StreamNetwork;
 
 import java.lang.foreign.Arena;
@@ -33,6 +34,7 @@ final class IwarpLink implements Link {
     static final int MOST_ASKING = 1024;
 
     private final StreamNetwork network;
+    private final BriefLooks looks = new BriefLooks();
     private final IwarpSettings settings;
     private final Engine engine;
     private final MemorySegment inbound;
@@ -173,7 +175,11 @@ final class IwarpLink implements Link {
     @Override
     public boolean receive(long nowNs, boolean isOften) {
         hasMore = false;
-        hasReceived = network.poll();
+        boolean isBrief = looks.isBrief(nowNs, isOften);
+        hasReceived = isBrief ? network.pollBriefly() : network.poll();
+        if (isBrief) {
+            looks.onBriefLook(hasReceived);
+        }
         return hasMore;
     }
 

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.roce;
 
+import io.rdma4j.softnic.network.BriefLooks;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.SharedMemory;
@@ -13,22 +14,15 @@ import java.util.List;
  */
 final class PacketReceiver {
     private static final int BUDGET = 64;
-    /** So often a port is asked in vain. */
-    private static final int VAIN_LOOKS = 16;
-    /** No longer than so, and only if it has looked just now. */
-    private static final long LOOK_AT_ALL_NS = 100_000;
-    private static final long JUST_NOW_NS = 10_000;
     /** In the place of a port: the last packets came through memory. */
     private static final int MEMORY = -1;
 
     private final DatagramNetwork network;
     private final PacketDispatcher dispatcher;
     private final @Nullable SharedMemory memory;
+    private final BriefLooks looks = new BriefLooks();
     /** Who had something last. */
     private int busy;
-    private long lastLookNs;
-    private long lastLookAtAllNs;
-    private int vainLooks;
     private boolean hasReceived;
 
     PacketReceiver(DatagramNetwork network, PacketDispatcher dispatcher) {
@@ -44,20 +38,14 @@ final class PacketReceiver {
      * @return whether there is more to receive at once
      */
     boolean receive(long nowNs, boolean isOften) {
-        boolean isBrief = isOften && nowNs - lastLookNs < JUST_NOW_NS
-                && nowNs - lastLookAtAllNs < LOOK_AT_ALL_NS;
-        lastLookNs = nowNs;
+        boolean isBrief = looks.isBrief(nowNs, isOften);
         int received = receiveFromMemory();
         boolean more = received >= BUDGET;
         hasReceived = received > 0;
         if (hasReceived) {
             busy = MEMORY;
         }
-        if (!isBrief) {
-            lastLookAtAllNs = nowNs;
-            return receiveFromAll() || more;
-        }
-        return more || receiveBriefly();
+        return (isBrief ? receiveBriefly() : receiveFromAll()) || more;
     }
 
     private int receiveFromMemory() {
@@ -69,17 +57,16 @@ final class PacketReceiver {
         if (busy == MEMORY) {
             return false;
         }
-        if (busy >= network.ports().size() || vainLooks >= VAIN_LOOKS) {
+        if (busy >= network.ports().size()) {
             return receiveFromAll();
         }
         int received = network.ports().get(busy).receiveBriefly(dispatcher, BUDGET);
-        vainLooks = received > 0 ? 0 : vainLooks + 1;
+        looks.onBriefLook(received > 0);
         hasReceived |= received > 0;
         return received >= BUDGET;
     }
 
     private boolean receiveFromAll() {
-        vainLooks = 0;
         boolean more = false;
         List<PacketPort> ports = network.ports();
         for (int i = 0; i < ports.size(); i++) {

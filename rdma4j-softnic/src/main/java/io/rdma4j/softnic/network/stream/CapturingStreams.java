@@ -63,6 +63,11 @@ public final class CapturingStreams implements StreamNetwork {
     }
 
     @Override
+    public boolean pollBriefly() {
+        return network.pollBriefly();
+    }
+
+    @Override
     public void await(long timeoutNs) {
         writer.flushIfOld();
         network.await(timeoutNs);

@@ -80,6 +80,11 @@ public final class ImpairedStreams implements StreamNetwork {
         return network.poll() || hasHappened;
     }
 
+    @Override
+    public boolean pollBriefly() {
+        return poll();
+    }
+
     private void lookAtNextDue() {
         long first = Long.MAX_VALUE;
         for (Impaired each : keeping) {

@@ -92,11 +92,16 @@ final class NioStream implements Stream {
                 present.onWritable();
             }
         }
-        if ((operations & SelectionKey.OP_READ) != 0 && !isClosed) {
-            Handler present = handler;
-            if (present != null) {
-                present.onReadable();
-            }
+        if ((operations & SelectionKey.OP_READ) != 0) {
+            onReadable();
+        }
+    }
+
+    /** There may be something to read. */
+    void onReadable() {
+        Handler present = handler;
+        if (present != null && !isClosed) {
+            present.onReadable();
         }
     }
 
@@ -130,6 +135,11 @@ final class NioStream implements Stream {
         }
     }
 
+    /** {@return whether its user waits for room} */
+    boolean isWriteWanted() {
+        return isWriteWanted;
+    }
+
     // ---------------------------------------------------------------- for its user
 
     @Override
@@ -153,7 +163,11 @@ final class NioStream implements Stream {
             return END;
         }
         try {
-            return channel.read(into);
+            int length = channel.read(into);
+            if (length > 0) {
+                network.onRead(this);
+            }
+            return length;
         } catch (IOException broken) {
             return END;
         }

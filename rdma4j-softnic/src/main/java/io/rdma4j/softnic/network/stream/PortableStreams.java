@@ -46,6 +46,8 @@ public final class PortableStreams implements StreamNetwork {
     /** Listeners that are left alone until then. */
     private final List<Listener> resting = new ArrayList<>();
     private volatile long restEndsNs = Long.MAX_VALUE;
+    /** The stream that had something to read last. */
+    private @Nullable NioStream busy;
     private boolean hasHappened;
     private boolean hasClosed;
     private volatile boolean isClosed;
@@ -252,6 +254,8 @@ public final class PortableStreams implements StreamNetwork {
 
     /** A channel is closed: both selectors let go of it in the next round. */
     void forgetClosed() {
+        busy = null;
+        hasHappened = true;
         hasClosed = true;
     }
 
@@ -297,6 +301,23 @@ public final class PortableStreams implements StreamNetwork {
             look();
         }
         return hasHappened;
+    }
+
+    @Override
+    public boolean pollBriefly() {
+        NioStream last = busy;
+        if (last == null || last.isWriteWanted() || hasClosed || isClosed || !decided.isEmpty()) {
+            return poll();
+        }
+        hasHappened = false;
+        last.onReadable();
+        return hasHappened;
+    }
+
+    /** A stream has had something to read. */
+    void onRead(NioStream stream) {
+        busy = stream;
+        hasHappened = true;
     }
 
     private void look() {

@@ -31,6 +31,9 @@ public interface StreamNetwork {
     /** Tells handlers what has happened. {@return whether anything had} */
     boolean poll();
 
+    /** As {@link #poll}, but need only look at the stream that had something last. */
+    boolean pollBriefly();
+
     /** Waits until there is something to {@link #poll}, {@link #wake} is called, or time is up. */
     void await(long timeoutNs);
 

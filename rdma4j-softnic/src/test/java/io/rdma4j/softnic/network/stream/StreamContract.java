@@ -152,6 +152,33 @@ abstract class StreamContract {
     }
 
     @Test
+    void aBriefLookFindsWhatComesOnTheSameStream() throws Exception {
+        End client = connected();
+        End server = accepted.getFirst();
+        client.send(ByteBuffer.allocate(100));
+        until("the first bytes", () -> server.received == 100);
+        client.send(ByteBuffer.allocate(50));
+        Wait.until("the bytes behind them", () -> network.pollBriefly() && server.received == 150);
+    }
+
+    @Test
+    void aStreamThatWasClosedIsNotLookedAtBriefly() throws Exception {
+        End client = connected();
+        End server = accepted.getFirst();
+        client.send(ByteBuffer.allocate(100));
+        until("the bytes", () -> server.received == 100);
+        client.stream().close();
+        Wait.until("the end", () -> {
+            network.pollBriefly();
+            return server.hasEnded;
+        });
+        while (network.pollBriefly()) {
+            // What has just been closed is let go of.
+        }
+        assertThat(server.received).isEqualTo(100);
+    }
+
+    @Test
     void whatIsNotReadIsNotTaken() throws Exception {
         End client = connected();
         End server = accepted.getFirst();

@@ -1,0 +1,47 @@
+package io.rdma4j.softnic.network;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class BriefLooksTest {
+    private final BriefLooks looks = new BriefLooks();
+    private long nowNs = 1_000_000_000;
+
+    private boolean look(long laterNs) {
+        nowNs += laterNs;
+        return looks.isBrief(nowNs, true);
+    }
+
+    @Test
+    void onlyWhoComesBackAtOnceLooksBriefly() {
+        assertThat(look(0)).isFalse();
+        assertThat(look(1_000)).isTrue();
+        assertThat(look(20_000)).as("after a pause").isFalse();
+        assertThat(looks.isBrief(nowNs + 1_000, false)).as("without coming back").isFalse();
+    }
+
+    @Test
+    void allAreAskedEveryHundredMicroseconds() {
+        look(0);
+        int brief = 0;
+        while (look(5_000)) {
+            looks.onBriefLook(true);
+            brief++;
+        }
+        assertThat(brief).isEqualTo(19);
+        assertThat(look(5_000)).isTrue();
+    }
+
+    @Test
+    void allAreAskedAfterSixteenLooksInVain() {
+        look(0);
+        int brief = 0;
+        while (look(100)) {
+            looks.onBriefLook(false);
+            brief++;
+        }
+        assertThat(brief).isEqualTo(16);
+        assertThat(look(100)).isTrue();
+    }
+}
