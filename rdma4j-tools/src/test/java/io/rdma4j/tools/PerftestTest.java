@@ -9,6 +9,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -19,6 +20,7 @@ import java.util.Arrays;
 import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 /**
  * perftest's tools as users call them: two sides on loopback, wrong options, wrong peers. One run is by two processes,
@@ -240,6 +242,24 @@ class PerftestTest {
     void connectionManagerConnects(String tool, String options) throws Exception {
         assertThat(measure(tool, "-R " + options)).allSatisfy(
                 side -> assertThat(side).containsPattern("rdma_cm QPs +: ON"));
+    }
+
+    /** A device has addresses of both IP versions, and the client's choice decides. */
+    @ParameterizedTest
+    @ValueSource(strings = {"roce_lo", "iwarp_lo"})
+    void connectionManagerConnectsADeviceByIpv6(String device) throws Exception {
+        String address = "::1";
+        assumeThat(NetworkInterface.getByInetAddress(InetAddress.ofLiteral(address)))
+                .as("an interface with " + address).isNotNull();
+        String options = "-R -F -n 20 -d " + device;
+        try (Running server = startAsUsersDo(Program::new, "ib_read_bw", options, "-p", "0")) {
+            String port = port(server);
+            try (Running client = startAsUsersDo(Program::new, "ib_read_bw", options, "-p", port,
+                    address)) {
+                assertThat(client.awaitEnd()).as(client.text()).isZero();
+                assertThat(server.awaitEnd()).as(server.text()).isZero();
+            }
+        }
     }
 
     @Test

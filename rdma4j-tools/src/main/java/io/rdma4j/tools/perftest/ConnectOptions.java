@@ -128,7 +128,12 @@ final class ConnectOptions {
 
     /** {@return whether the user said at which of the machine's addresses this side is} */
     boolean isPlaceChosen() {
-        return side.isPlaceChosen() || gidIndex != null;
+        return side.isPlaceChosen() || isGidChosen();
+    }
+
+    /** {@return whether the user said which GID this side has} */
+    boolean isGidChosen() {
+        return gidIndex != null;
     }
 
     /** {@return where this side's queue pairs are connected from: the port with an address, once that is known} */

@@ -68,10 +68,12 @@ final class PerfTest {
         }
     }
 
-    /** {@return where a port is met: at the address that its GID is, or where its device has any} */
-    private static Place placeOf(LocalPort port) throws RdmaException {
+    /** {@return where a port is met: at the address that is its GID, if one was chosen; else wherever its device has any} */
+    private Place placeOf(LocalPort port) throws RdmaException {
         DeviceContext context = port.context();
-        boolean isAddress = context.device().transport() != TransportType.IWARP;
+        // GIDs of iWARP are no addresses.
+        boolean isAddress = options.isGidChosen()
+                && context.device().transport() != TransportType.IWARP;
         return new Place(context.device().name(),
                 isAddress
                         ? context.queryGid(port.number(), port.gidIndex()).address()
