@@ -19,6 +19,7 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.TransportType;
 import io.rdma4j.verbs.WorkCompletion;
 
 import java.io.DataInputStream;
@@ -142,6 +143,7 @@ public final class ByHand {
                         .capabilities(QueuePairCapabilities.ofDepth(4, 4)));
                 MemoryRegion region = domain.register(arena.allocate(2 * MESSAGE),
                         AccessFlag.LOCAL_WRITE)) {
+            requireByHand(context);
             int gidIndex = firstIpv4(context);
             Endpoint own = new Endpoint(queuePair.number(), new SecureRandom().nextInt(1 << 24),
                     context.queryGid(PORT, gidIndex));
@@ -169,6 +171,13 @@ public final class ByHand {
                     microseconds, microseconds / ROUNDS);
             // Neither side may close its queue pair while the other still waits for an answer.
             awaitPeer(to, from);
+        }
+    }
+
+    private static void requireByHand(DeviceContext context) throws RdmaException {
+        if (context.device().transport() == TransportType.IWARP) {
+            throw RdmaException.unsupported("connect by hand", context.device().name()
+                    + " speaks iWARP, whose connections the connection manager makes alone");
         }
     }
 

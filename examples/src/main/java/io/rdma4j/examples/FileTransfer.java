@@ -11,6 +11,9 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.TransportType;
+import io.rdma4j.verbs.WorkCompletion;
+import io.rdma4j.verbs.WorkCompletionFlag;
 
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -24,6 +27,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
 
 /**
@@ -31,7 +35,8 @@ import java.util.function.Consumer;
  *
  * <p>A plain WRITE is the fastest way to move bytes, but the receiver does not notice it. A WRITE <em>with
  * immediate</em> consumes a receive and completes it, with 32 bits of the sender's choice: here how many
- * bytes were written.
+ * bytes were written. iWARP has no immediates: there a SEND of four bytes follows the WRITE, posted together with it, and
+ * cannot overtake it.
  *
  * <pre>
  * client                                          server
@@ -47,11 +52,13 @@ import java.util.function.Consumer;
  * </pre>
  *
  * The receive that a WRITE with immediate consumes needs no memory, for the bytes go where the sender
- * says. The sender must wait for MSG_READY before it overwrites the server's buffer.
+ * says; this one has four bytes for the SEND. The sender must wait for MSG_READY before it overwrites the server's buffer.
  */
 public final class FileTransfer {
     private static final int CHUNK = 1 << 20;
     private static final int MESSAGE = 24;
+    /** The number of bytes, where there are no immediates. */
+    private static final int LENGTH = 4;
     private static final int MSG_MR = 1;
     private static final int MSG_READY = 2;
     private static final int MSG_DONE = 3;
@@ -91,11 +98,11 @@ public final class FileTransfer {
             try (CmId id = listener.awaitRequest()) {
                 id.createQueuePair(null, new QueuePairInitAttributes());
                 MemorySegment buffer = arena.allocate(CHUNK);
-                MemorySegment message = arena.allocate(MESSAGE);
+                MemorySegment message = arena.allocate(MESSAGE + LENGTH);
                 try (MemoryRegion region = id.protectionDomain().register(buffer,
                         AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
                         MemoryRegion messageRegion = id.registerMessages(message)) {
-                    postEmptyReceive(id);
+                    postReceive(id, messageRegion);
                     id.accept(new ConnectionParameters());
                     message.set(ValueLayout.JAVA_LONG, 8, region.address());
                     message.set(ValueLayout.JAVA_INT, 16, region.rkey());
@@ -104,7 +111,7 @@ public final class FileTransfer {
                     writeFile(id, buffer, messageRegion, directory, out, patience);
                     sendMessage(id, messageRegion, MSG_DONE, patience);
                     // The client ends the connection, which flushes this receive.
-                    postEmptyReceive(id);
+                    postReceive(id, messageRegion);
                     patience.awaitEnd(id);
                     id.closeQueuePair();
                 }
@@ -114,7 +121,7 @@ public final class FileTransfer {
 
     private static void writeFile(CmId id, MemorySegment buffer, MemoryRegion messageRegion,
             Path directory, PrintWriter out, Patience patience) throws IOException {
-        int nameLength = awaitImmediate(id, patience);
+        int nameLength = awaitLength(id, messageRegion, patience);
         String name = fileName(new String(buffer.asSlice(0, Math.min(nameLength, MAX_NAME))
                 .toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8));
         out.println("opening file " + name);
@@ -122,9 +129,9 @@ public final class FileTransfer {
                 StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
             long total = 0;
             while (true) {
-                postEmptyReceive(id);
+                postReceive(id, messageRegion);
                 sendMessage(id, messageRegion, MSG_READY, patience);
-                int length = awaitImmediate(id, patience);
+                int length = awaitLength(id, messageRegion, patience);
                 if (length == 0) {
                     out.println("finished transferring " + name + ": " + total + " bytes");
                     return;
@@ -148,8 +155,12 @@ public final class FileTransfer {
         return name;
     }
 
-    private static int awaitImmediate(CmId id, Patience patience) throws RdmaException {
-        int length = patience.awaitReceive(id).immediate();
+    private static int awaitLength(CmId id, MemoryRegion messageRegion, Patience patience)
+            throws RdmaException {
+        WorkCompletion completion = patience.awaitReceive(id);
+        int length = completion.has(WorkCompletionFlag.WITH_IMMEDIATE)
+                ? completion.immediate()
+                : messageRegion.segment().get(ValueLayout.JAVA_INT, MESSAGE);
         if (length < 0 || length > CHUNK) {
             throw new RdmaException(Errno.EIO, "receive file",
                     "the client claims a chunk of " + length + " bytes");
@@ -157,8 +168,8 @@ public final class FileTransfer {
         return length;
     }
 
-    private static void postEmptyReceive(CmId id) throws RdmaException {
-        id.queuePair().postReceive(new ReceiveWorkRequest());
+    private static void postReceive(CmId id, MemoryRegion messageRegion) throws RdmaException {
+        id.queuePair().postReceive(new ReceiveWorkRequest().add(messageRegion, MESSAGE, LENGTH));
     }
 
     private static void sendMessage(CmId id, MemoryRegion region, int type, Patience patience)
@@ -182,7 +193,7 @@ public final class FileTransfer {
             id.resolveAddress(server, TIMEOUT);
             id.resolveRoute(TIMEOUT);
             id.createQueuePair(null, new QueuePairInitAttributes());
-            MemorySegment buffer = arena.allocate(CHUNK);
+            MemorySegment buffer = arena.allocate(CHUNK + LENGTH);
             MemorySegment message = arena.allocate(MESSAGE);
             try (MemoryRegion region = id.registerMessages(buffer);
                     MemoryRegion messageRegion = id.registerMessages(message)) {
@@ -220,8 +231,16 @@ public final class FileTransfer {
     private static void write(CmId id, MemoryRegion region, int length, long address, int rkey,
             MemoryRegion messageRegion, Patience patience) throws RdmaException {
         id.postReceive(0, messageRegion, 0, MESSAGE);
-        id.queuePair().postSend(new SendWorkRequest().writeWithImmediate(address, rkey, length)
-                .add(region, 0, length).set(SendFlag.SIGNALED));
+        if (id.context().device().transport() == TransportType.IWARP) {
+            region.segment().set(ValueLayout.JAVA_INT, CHUNK, length);
+            id.queuePair().postSend(List.of(
+                    new SendWorkRequest().write(address, rkey).add(region, 0, length),
+                    new SendWorkRequest().send().add(region, CHUNK, LENGTH)
+                            .set(SendFlag.SIGNALED)));
+        } else {
+            id.queuePair().postSend(new SendWorkRequest().writeWithImmediate(address, rkey, length)
+                    .add(region, 0, length).set(SendFlag.SIGNALED));
+        }
         patience.awaitSend(id);
     }
 

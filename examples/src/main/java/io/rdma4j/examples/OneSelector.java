@@ -22,6 +22,8 @@ import java.io.PrintWriter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.BindException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectableChannel;
@@ -116,16 +118,30 @@ public final class OneSelector implements AutoCloseable {
         try (OneSelector server = new OneSelector(out, patience);
                 ServerSocketChannel sockets = ServerSocketChannel.open();
                 CmId listener = CmId.create(server.events, PortSpace.TCP)) {
-            sockets.bind(address);
-            // The ports of the connection manager are not those of TCP: both kinds of clients use one number.
-            int port = sockets.socket().getLocalPort();
-            listener.bindAddress(new InetSocketAddress(address.getAddress(), port));
+            listener.bindAddress(address);
             listener.listen(10);
+            int port = listener.sourcePort();
+            int tcpPort = bind(sockets, address.getAddress(), port);
             server.register(sockets, SelectionKey.OP_ACCEPT, () -> server.accept(sockets));
-            out.println("listening on port " + port + ".");
+            out.println("listening on port " + port
+                    + (tcpPort == port ? "." : ", for TCP on port " + tcpPort + "."));
             onListening.accept(listener);
             server.serve(clientCount);
         }
+    }
+
+    /**
+     * Both kinds of clients use one number where they can: the ports of the connection manager are not those of TCP, but on
+     * iWARP, whose connections are TCP connections.
+     */
+    private static int bind(ServerSocketChannel sockets, InetAddress address, int port)
+            throws IOException {
+        try {
+            sockets.bind(new InetSocketAddress(address, port));
+        } catch (BindException taken) {
+            sockets.bind(new InetSocketAddress(address, 0));
+        }
+        return sockets.socket().getLocalPort();
     }
 
     private SelectionKey register(SelectableChannel channel, int operations, Ready ready)

@@ -16,76 +16,33 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
+import static io.rdma4j.examples.TwoSides.ask;
+import static io.rdma4j.examples.TwoSides.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Every example runs, both sides, and says what it should. */
 class ExamplesTest {
-    private static final InetSocketAddress ANY_PORT = new InetSocketAddress(ownLoopbackAddress(),
-            0);
+    private static final InetSocketAddress ANY_PORT = TwoSides.ANY_PORT;
 
     private final Output server = new Output();
     private final Output client = new Output();
-
-    private static final class Output {
-        private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        final PrintWriter out = new PrintWriter(bytes, true,
-                StandardCharsets.UTF_8);
-
-        List<String> lines() {
-            return bytes.toString(StandardCharsets.UTF_8).lines().toList();
-        }
-    }
-
-    /** {@return a loopback address that no other build on this machine takes, made from the process id} */
-    static InetAddress ownLoopbackAddress() {
-        long pid = ProcessHandle.current().pid();
-        return InetAddress.ofLiteral("127." + (1 + (pid >>> 14 & 0x7f)) + "."
-                + (pid >>> 7 & 0x7f) + "." + (1 + (pid & 0x7f)));
-    }
-
-    private interface Serving {
-        void serve(Consumer<CmId> onListening) throws Exception;
-    }
-
-    private interface Connecting {
-        void connect(InetSocketAddress address) throws Exception;
-    }
-
-    /** Runs a server in a thread of its own, and a client against it once it listens. */
-    private static void run(Serving serving, Connecting connecting) throws Exception {
-        CompletableFuture<InetSocketAddress> listening = new CompletableFuture<>();
-        CompletableFuture<Void> served = CompletableFuture.runAsync(() -> {
-            try {
-                serving.serve(listener -> listening.complete(listener.localAddress()));
-            } catch (Exception e) {
-                listening.completeExceptionally(e);
-                throw new IllegalStateException(e);
-            }
-        });
-        connecting.connect(listening.get(30, TimeUnit.SECONDS));
-        served.get(30, TimeUnit.SECONDS);
-    }
 
     /** The build runs this class as a module, with what the module's descriptor says and no more. */
     @Test
@@ -253,12 +210,6 @@ class ExamplesTest {
                         "a TCP client has ended.")
                 .filteredOn(line -> line.equals("an RDMA client has ended.")).hasSize(2);
         assertThat(client.lines()).containsExactly("BY RDMA", "AGAIN");
-    }
-
-    private static String ask(Socket socket, String text) throws IOException {
-        socket.getOutputStream().write(text.getBytes(StandardCharsets.UTF_8));
-        return new String(socket.getInputStream().readNBytes(text.length()),
-                StandardCharsets.UTF_8);
     }
 
     @Test

@@ -30,7 +30,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 @Timeout(120)
 class KilledPeerTest {
     private static final Patience SHORT = new Patience(Duration.ofMillis(500));
-    private static final String ADDRESS = ExamplesTest.ownLoopbackAddress().getHostAddress();
+    private static final String ADDRESS = TwoSides.ownLoopbackAddress().getHostAddress();
     private static final InetSocketAddress ANY_PORT = new InetSocketAddress(ADDRESS, 0);
 
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
