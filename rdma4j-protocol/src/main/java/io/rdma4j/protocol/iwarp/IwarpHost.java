@@ -4,6 +4,11 @@ import io.rdma4j.protocol.work.QueuePairHost;
 
 /** What a queue pair of iWARP needs of its host besides what every one needs. */
 public interface IwarpHost extends QueuePairHost {
+    /** {@return whether the peer's system has all that was sent, true if that cannot be known} */
+    default boolean isAcknowledged() {
+        return true;
+    }
+
     /** The first unit of the peer arrived, and is right. */
     default void peerIsReady() {}
 

@@ -37,6 +37,8 @@ public final class IwarpQueuePair implements QueuePairProtocol {
      * has heard: siw overlooks what arrives while it still accepts, until more arrives.
      */
     private static final long FIRST_REMINDER_NS = 100_000_000;
+    /** How often is asked whether a late reply has arrived. */
+    private static final long LATE_REPLY_NS = 10_000_000;
     /** The last comes three seconds after the connection has begun. */
     private static final int REMINDERS = 5;
 
@@ -55,7 +57,10 @@ public final class IwarpQueuePair implements QueuePairProtocol {
     private boolean isConnected;
     /** Whether nothing is sent by itself until the peer has sent something, or that time has come. */
     private boolean isHolding;
+    private long holdNs;
     private long holdUntilNs;
+    /** The reply was lost: the time begins when it has come again. */
+    private boolean isReplyLate;
     private long remindAtNs;
     private int reminders;
     private boolean isClosing;
@@ -116,9 +121,10 @@ public final class IwarpQueuePair implements QueuePairProtocol {
      * The connection stands: from now on the stream carries units.
      *
      * @param longestUnit the bytes of a unit to send at most, a multiple of 4, at least 64
-     * @param holdNs how long a responder that the peer does not speak to first keeps quiet after its reply
+     * @param newHoldNs how long a responder that the peer does not speak to first keeps quiet after its reply
      */
-    public void connect(StreamParameters parameters, int longestUnit, long holdNs, long nowNs) {
+    public void connect(StreamParameters parameters, int longestUnit, long newHoldNs,
+            long nowNs) {
         hasCrc = parameters.hasCrc();
         outboundReads = parameters.outboundReads();
         inboundReads = parameters.inboundReads();
@@ -127,6 +133,8 @@ public final class IwarpQueuePair implements QueuePairProtocol {
         isConnected = true;
         isClosing = false;
         isHolding = !parameters.isInitiator();
+        isReplyLate = false;
+        holdNs = newHoldNs;
         holdUntilNs = parameters.readyToReceive() == ReadyToReceive.NONE
                 ? nowNs + holdNs
                 : Long.MAX_VALUE;
@@ -183,14 +191,27 @@ public final class IwarpQueuePair implements QueuePairProtocol {
 
     @Override
     public void onDeadline(long nowNs) {
-        if (nowNs >= holdUntilNs) {
-            isHolding = false;
+        if (isHolding && nowNs >= holdUntilNs) {
+            endHold(nowNs);
         }
         if (nowNs >= remindAtNs && !hasHeardPeer) {
             reminders++;
             remindAtNs = reminders == REMINDERS ? Long.MAX_VALUE
                     : nowNs + (FIRST_REMINDER_NS << reminders);
             requester.repeatFirst();
+        }
+    }
+
+    /** The peer has to be given its time from when it has the reply. */
+    private void endHold(long nowNs) {
+        if (!host.isAcknowledged()) {
+            isReplyLate = true;
+            holdUntilNs = nowNs + LATE_REPLY_NS;
+        } else if (isReplyLate) {
+            isReplyLate = false;
+            holdUntilNs = nowNs + holdNs;
+        } else {
+            isHolding = false;
         }
     }
 

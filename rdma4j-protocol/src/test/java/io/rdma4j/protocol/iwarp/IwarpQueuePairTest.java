@@ -151,6 +151,27 @@ class IwarpQueuePairTest {
         other.initiator.assertCompleted("10 SUCCESS");
     }
 
+    /** What is sent now would come to siw together with the reply, and break it. */
+    @Test
+    void responderWhoseReplyIsLostHoldsItsSendsUntilAWhileAfterItHasArrived() {
+        Settings settings = new Settings();
+        settings.first = ReadyToReceive.NONE;
+        StreamPair other = new StreamPair(settings);
+        StreamEnd responder = other.responder;
+        other.initiator.receive(10, 100);
+        responder.send(1, 50);
+        responder.isAcknowledged = false;
+        other.settle();
+        assertThat(responder.out.record()).isEmpty();
+        responder.isAcknowledged = true;
+        long arrivedNs = responder.queuePair.deadlineNs();
+        responder.work(arrivedNs);
+        assertThat(responder.out.record()).isEmpty();
+        assertThat(responder.queuePair.deadlineNs()).isEqualTo(arrivedNs + StreamPair.HOLD_NS);
+        other.settle();
+        other.initiator.assertCompleted("10 SUCCESS");
+    }
+
     /** Linux's siw overlooks what arrives while it still accepts, until more arrives. */
     @Test
     void initiatorThatHearsNothingSaysAFewTimesMoreThatItIsThere() {

@@ -57,6 +57,7 @@ final class StreamEnd implements IwarpHost {
     final ByteStream out;
     final ByteStream in;
     boolean hasHeardPeer;
+    boolean isAcknowledged = true;
     long nowNs;
 
     private final byte[] staged = new byte[FpduView.MAX_LENGTH];
@@ -89,6 +90,11 @@ final class StreamEnd implements IwarpHost {
     void connect(StreamParameters parameters, int longestUnit, long holdNs) {
         crc = parameters.hasCrc() ? new Crc32c() : null;
         queuePair.connect(parameters, longestUnit, holdNs, nowNs);
+    }
+
+    @Override
+    public boolean isAcknowledged() {
+        return isAcknowledged;
     }
 
     // ---------------------------------------------------------------- posting

@@ -2,6 +2,8 @@ package io.rdma4j.softnic.iwarp;
 
 import io.rdma4j.softnic.device.DeviceFamily;
 import io.rdma4j.softnic.device.SoftNicOptions;
+import io.rdma4j.softnic.network.linux.TcpDiagnosis;
+import io.rdma4j.softnic.network.stream.Acknowledgements;
 import io.rdma4j.softnic.network.stream.CapturingStreams;
 import io.rdma4j.softnic.network.stream.ImpairedStreams;
 import io.rdma4j.softnic.network.stream.PortableStreams;
@@ -68,7 +70,9 @@ public final class IwarpFamily implements DeviceFamily {
     }
 
     private static StreamNetwork newNetwork(DeviceOptions wanted) throws RdmaException {
-        StreamNetwork network = new PortableStreams();
+        StreamNetwork network = new PortableStreams(TcpDiagnosis.isPossible()
+                ? TcpDiagnosis::isAcknowledged
+                : Acknowledgements.UNKNOWN);
         Path file = wanted.capture();
         if (file != null) {
             network = CapturingStreams.open(network, file);

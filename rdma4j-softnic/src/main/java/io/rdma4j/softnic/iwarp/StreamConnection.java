@@ -82,6 +82,11 @@ final class StreamConnection implements Stream.Handler {
         return !unsent.hasRemaining() && !isOver && !isClosing;
     }
 
+    /** {@return whether the other side's system has all that was sent, true if that cannot be known} */
+    boolean isAcknowledged() {
+        return !unsent.hasRemaining() && stream.isAcknowledged();
+    }
+
     /** Sends bytes, or keeps what the network does not take. */
     void send(ByteBuffer bytes) {
         if (isOver || isClosing) {

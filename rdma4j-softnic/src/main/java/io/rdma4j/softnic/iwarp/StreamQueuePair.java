@@ -140,6 +140,12 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
     }
 
     @Override
+    public boolean isAcknowledged() {
+        StreamConnection present = connection;
+        return present == null || present.isAcknowledged();
+    }
+
+    @Override
     public void onRoom() {
         engine().touched(this);
     }

@@ -1,6 +1,7 @@
 package io.rdma4j.softnic.iwarp;
 
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.softnic.network.stream.Acknowledgements;
 import io.rdma4j.softnic.network.stream.PortableStreams;
 import io.rdma4j.softnic.network.stream.Stream;
 import io.rdma4j.spi.PortReservation;
@@ -62,7 +63,7 @@ class TcpPortsTest {
     void portThatIsHeldCanBeListenedAtAndConnectedFrom() throws Exception {
         InetSocketAddress from = new InetSocketAddress(ADDRESS, freePort());
         PortReservation ofClient = reserve(from);
-        PortableStreams network = new PortableStreams();
+        PortableStreams network = new PortableStreams(Acknowledgements.UNKNOWN);
         try (ServerSocket server = new ServerSocket(0, 1, ADDRESS)) {
             Stream stream = network.connect(from,
                     (InetSocketAddress) server.getLocalSocketAddress());

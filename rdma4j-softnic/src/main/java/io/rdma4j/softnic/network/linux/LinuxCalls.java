@@ -12,7 +12,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * The C library's calls about descriptors and files, a method for each function; those about UDP sockets are in
+ * The C library's calls about descriptors and files, a method for each function; what is done with UDP sockets is in
  * {@link LinuxSocket}. What fails returns the error number, negated, but for {@code ppoll}, {@code read} and {@code write},
  * which return -1: the calls of the hot path do not have the error number captured ({@link ErrorNumber}).
  *
@@ -45,6 +45,8 @@ final class LinuxCalls {
 
     private static final Linker LINKER = Linker.nativeLinker();
 
+    private static final MethodHandle SOCKET = handle("socket", JAVA_INT, JAVA_INT, JAVA_INT,
+            JAVA_INT);
     private static final MethodHandle PPOLL = plain("ppoll", JAVA_INT, ADDRESS, JAVA_LONG,
             ADDRESS, ADDRESS);
     private static final MethodHandle EPOLL_CREATE1 = handle("epoll_create1", JAVA_INT, JAVA_INT);
@@ -95,6 +97,15 @@ final class LinuxCalls {
     private static MemorySegment find(String function) {
         return LINKER.defaultLookup().find(function).orElseThrow(
                 () -> new UnsatisfiedLinkError("the C library has no " + function));
+    }
+
+    /** socket(2). {@return the file descriptor} */
+    int socket(int family, int type, int protocol) {
+        try {
+            return error.outcome((int) SOCKET.invokeExact(error.state(), family, type, protocol));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
     }
 
     /** ppoll(2) with the signal mask as it is. {@return how many descriptors are ready} */

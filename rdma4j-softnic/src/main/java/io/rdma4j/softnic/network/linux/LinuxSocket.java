@@ -24,8 +24,6 @@ final class LinuxSocket implements Outlet {
     private static final int SOCK_NONBLOCK = 0x800;
     private static final int SOCK_CLOEXEC = 0x8_0000;
 
-    private static final MethodHandle SOCKET = LinuxCalls.handle("socket", JAVA_INT, JAVA_INT,
-            JAVA_INT, JAVA_INT);
     private static final MethodHandle BIND = LinuxCalls.handle("bind", JAVA_INT, JAVA_INT, ADDRESS,
             JAVA_INT);
     private static final MethodHandle SETSOCKOPT = LinuxCalls.handle("setsockopt", JAVA_INT,
@@ -53,15 +51,10 @@ final class LinuxSocket implements Outlet {
 
     /** {@return a new socket of an address family} */
     static LinuxSocket open(int family, Arena arena) throws Refused {
-        ErrorNumber error = new ErrorNumber(arena);
-        int descriptor;
-        try {
-            descriptor = error.outcome((int) SOCKET.invokeExact(error.state(), family,
-                    SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-        } catch (Throwable t) {
-            throw LinuxCalls.unexpected(t);
-        }
-        return new LinuxSocket(error, arena, Refused.unlessDone(descriptor, "socket"));
+        int descriptor = new LinuxCalls(arena).socket(family,
+                SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        return new LinuxSocket(new ErrorNumber(arena), arena,
+                Refused.unlessDone(descriptor, "socket"));
     }
 
     /** A call failed. */

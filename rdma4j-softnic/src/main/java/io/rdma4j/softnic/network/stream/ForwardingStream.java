@@ -54,6 +54,11 @@ abstract class ForwardingStream implements Stream, Stream.Handler {
     }
 
     @Override
+    public boolean isAcknowledged() {
+        return stream.isAcknowledged();
+    }
+
+    @Override
     public void close() {
         stream.close();
     }

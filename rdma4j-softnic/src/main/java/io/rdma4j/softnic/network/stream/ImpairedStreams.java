@@ -169,6 +169,11 @@ public final class ImpairedStreams implements StreamNetwork {
             return keep(from, isDamaged, late);
         }
 
+        @Override
+        public boolean isAcknowledged() {
+            return isBroken || (kept.isEmpty() && super.isAcknowledged());
+        }
+
         /** What was written before leaves if it is due, half of this, and nothing more. */
         private int breakIn(ByteBuffer from, boolean isReset) {
             writeKept(System.nanoTime());

@@ -191,6 +191,11 @@ final class NioStream implements Stream {
     }
 
     @Override
+    public boolean isAcknowledged() {
+        return isClosed || network.acknowledgements().isAcknowledged(local, remote);
+    }
+
+    @Override
     public void close() {
         if (isClosed) {
             return;

@@ -35,6 +35,7 @@ public final class PortableStreams implements StreamNetwork {
     private static final long REST_NS = 100_000_000;
     private static final InetAddress ANY = new InetSocketAddress(0).getAddress();
 
+    private final Acknowledgements acknowledgements;
     private final Selector ready;
     private final Selector sleeper;
     /** Made once, for a look is to leave nothing behind. */
@@ -52,8 +53,12 @@ public final class PortableStreams implements StreamNetwork {
     private boolean hasClosed;
     private volatile boolean isClosed;
 
-    /** @throws RdmaException ENOMEM if the system gives no more file descriptors */
-    public PortableStreams() throws RdmaException {
+    /**
+     * @param acknowledgements what else the system tells
+     * @throws RdmaException ENOMEM if the system gives no more file descriptors
+     */
+    public PortableStreams(Acknowledgements acknowledgements) throws RdmaException {
+        this.acknowledgements = acknowledgements;
         Selector first = null;
         try {
             first = Selector.open();
@@ -228,6 +233,10 @@ public final class PortableStreams implements StreamNetwork {
     }
 
     // ---------------------------------------------------------------- for streams
+
+    Acknowledgements acknowledgements() {
+        return acknowledgements;
+    }
 
     /** Both selectors have a channel, with what to look for. */
     void register(SelectableChannel channel, int interest, Object attachment) throws IOException {

@@ -44,6 +44,9 @@ public interface Stream {
     /** Gives bytes away to be sent. {@return how many were taken, or {@link #END} if the connection is broken} */
     int write(ByteBuffer from);
 
+    /** {@return whether the other side's system has all that was written, true if that cannot be known} */
+    boolean isAcknowledged();
+
     /** Ends it: what was written still leaves. Idempotent; nothing more is heard of it. */
     void close();
 

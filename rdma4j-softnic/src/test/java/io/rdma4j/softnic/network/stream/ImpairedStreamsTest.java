@@ -24,7 +24,8 @@ class ImpairedStreamsTest {
     private static final int LENGTH = 1000;
 
     private static StreamNetwork network(String impairment) throws RdmaException {
-        return new ImpairedStreams(new PortableStreams(), Impairment.parse(impairment));
+        return new ImpairedStreams(new PortableStreams(Acknowledgements.UNKNOWN),
+                Impairment.parse(impairment));
     }
 
     private static ByteBuffer numbered() {
