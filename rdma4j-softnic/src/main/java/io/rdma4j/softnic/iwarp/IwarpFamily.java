@@ -2,7 +2,6 @@ package io.rdma4j.softnic.iwarp;
 
 import io.rdma4j.softnic.device.DeviceFamily;
 import io.rdma4j.softnic.device.SoftNicOptions;
-import io.rdma4j.softnic.network.linux.TcpDiagnosis;
 import io.rdma4j.softnic.network.stream.Acknowledgements;
 import io.rdma4j.softnic.network.stream.CapturingStreams;
 import io.rdma4j.softnic.network.stream.ImpairedStreams;
@@ -70,9 +69,7 @@ public final class IwarpFamily implements DeviceFamily {
     }
 
     private static StreamNetwork newNetwork(DeviceOptions wanted) throws RdmaException {
-        StreamNetwork network = new PortableStreams(TcpDiagnosis.isPossible()
-                ? TcpDiagnosis::isAcknowledged
-                : Acknowledgements.UNKNOWN);
+        StreamNetwork network = new PortableStreams(Acknowledgements.ofSystem());
         Path file = wanted.capture();
         if (file != null) {
             network = CapturingStreams.open(network, file);

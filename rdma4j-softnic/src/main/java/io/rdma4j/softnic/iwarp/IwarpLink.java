@@ -2,9 +2,9 @@ package io.rdma4j.softnic.iwarp;
 
 import io.rdma4j.protocol.iwarp.wire.Crc32c;
 import io.rdma4j.protocol.iwarp.wire.OutgoingFpdu;
+import io.rdma4j.softnic.engine.BriefLooks;
 import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.Link;
-import io.rdma4j.softnic.network.BriefLooks;
 import io.rdma4j.softnic.network.stream.StreamNetwork;
 
 import java.lang.foreign.Arena;

@@ -1,6 +1,6 @@
 package io.rdma4j.softnic.roce;
 
-import io.rdma4j.softnic.network.BriefLooks;
+import io.rdma4j.softnic.engine.BriefLooks;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.PacketPort;
 import io.rdma4j.softnic.network.SharedMemory;

@@ -1,4 +1,4 @@
-package io.rdma4j.softnic.network;
+package io.rdma4j.softnic.engine;
 
 /**
  * When a poller need only ask the one who had something last, for to ask all takes longer: it comes back at once, and has asked

@@ -1,4 +1,4 @@
-package io.rdma4j.softnic.network;
+package io.rdma4j.softnic.engine;
 
 import org.junit.jupiter.api.Test;
 
