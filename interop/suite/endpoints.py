@@ -1,4 +1,5 @@
 """The two ends of a run: a Linux guest with the C programs, and Java on this machine or in another guest."""
+import copy
 import re
 from pathlib import Path
 
@@ -89,6 +90,12 @@ class JavaEnd:
         self._device = device
         self._environment = {"RDMA4J_OPTS": f"{SHORT_LIVED} -Djava.util.logging.config.file={LOGGING} {options}".strip()}
         self._gids = self._look_up_gids()
+
+    def with_options(self, options):
+        """The same with more options of the JVM."""
+        other = copy.copy(self)
+        other._environment = {"RDMA4J_OPTS": f"{self._environment['RDMA4J_OPTS']} {options}"}
+        return other
 
     def _look_up_gids(self):
         listing = self.start("show_gids", [])

@@ -213,6 +213,12 @@ def faults(file, own_addresses):
     return seen, said
 
 
+def with_crc(file):
+    """How many connections have agreed on a CRC in each unit."""
+    replies = (frame(responder.bytes, REPLY) for _, responder in connections(file).values())
+    return sum(1 for reply in replies if reply and reply[0] & WITH_CRC)
+
+
 def look(file, own_addresses):
     """Checks each unit of a capture, and counts."""
     return faults(file, own_addresses)[0]

@@ -9,7 +9,7 @@ from laboratory import network
 from laboratory.capture import Capture
 from laboratory.guests import LabError
 
-from . import tools, wire
+from . import fpdus, tools, wire
 from .trial import Result, Verdict, errors, log
 
 PORT = tools.RPING_PORT
@@ -56,12 +56,15 @@ class Scenarios:
         self._started = []
         # Whether the packets of the scenario are counted: nothing is lost, and who answers is only slow.
         self._has_little_to_repeat = False
+        # How many connections must have agreed on a CRC in each unit.
+        self._checked_connections = 0
 
     def run(self, full_name):
         name = full_name.removeprefix(IWARP)
         started = time.monotonic()
         self._started = []
         self._has_little_to_repeat = False
+        self._checked_connections = 0
         file = self._own_folder / f"{full_name.replace('/', '_')}.pcap"
         verdict, reason = Verdict.OK, ""
         capture = Capture(file)
@@ -84,6 +87,10 @@ class Scenarios:
             if verdict is Verdict.OK and java.repeated > MOST_REPEATED * (java.requests - java.repeated):
                 verdict, reason = Verdict.FAILED, "too much was sent again, though nothing was lost"
             reason += f"{'; ' if reason else ''}Java sent {java}; Linux {linux}"
+        if verdict is Verdict.OK and self._checked_connections:
+            found = fpdus.with_crc(file)
+            if found != self._checked_connections:
+                verdict, reason = Verdict.FAILED, f"{found} connections had a CRC, not {self._checked_connections}"
         if verdict is Verdict.FAILED:
             self._keep(self._trial.kept(full_name), file)
         if file.exists():
@@ -257,6 +264,18 @@ class Scenarios:
         for _ in range(SENT_TO_AT_ONCE // IN_A_GROUP):
             self._many_at_once(self._java, self._linux, IN_A_GROUP, ["-C", "1"])
 
+    def java_asks_for_a_crc_in_each_unit(self):
+        """A Java client, and then a Java server, wants a CRC in each unit, which siw does not by itself."""
+        java = self._java.with_options("-Drdma4j.iwarp.crc=true")
+        load = ["-C", "20", "-S", "5000", "-V"]
+        for serving, asking in ((self._linux, java), (java, self._linux)):
+            server = self._serve(serving, load)
+            client = asking.start("rping", ["-c", "-a", serving.address["ipv4"], "-p", str(PORT), *load])
+            self._to_end(client)
+            self._to_end(server)
+            self._linux.settle()
+        self._checked_connections = 2
+
     # ------------------------------------------------------------ wrong
 
     def sizes_differ(self):
@@ -366,13 +385,13 @@ def fields(process):
 ALL = [name for name, method in vars(Scenarios).items() if not name.startswith("_") and name != "run" and method.__doc__]
 # What the portable back-end does not do: one process has the port.
 SHARED_ADDRESS = [name for name in ALL if "at_one_address" in name]
-IWARP_ALONE = ["java_sends_as_soon_as_it_has_accepted"]
+IWARP_ALONE = ["java_sends_as_soon_as_it_has_accepted", "java_asks_for_a_crc_in_each_unit"]
 # What is tried with siw as well.
 WITH_IWARP = [IWARP + name for name in (
     "refused_by_linux", "refused_by_java", "linux_client_killed", "linux_server_killed", "java_client_killed",
     "java_server_killed", "linux_rebooted_under_its_client", "linux_rebooted_under_its_server", "linux_connects_200_times",
     "java_connects_200_times", "linux_connects_64_at_once", "java_connects_64_at_once",
-    "java_sends_as_soon_as_it_has_accepted", "linux_talks_to_processes_at_one_address",
+    *IWARP_ALONE, "linux_talks_to_processes_at_one_address",
     "processes_at_one_address_talk_to_linux")]
 QUICK_IWARP = [IWARP + name for name in ("refused_by_linux", "refused_by_java", "linux_server_killed")]
 QUICK = ["refused_by_linux", "refused_by_java", "linux_server_killed", "java_client_killed"]
