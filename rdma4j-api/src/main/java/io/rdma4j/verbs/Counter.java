@@ -11,9 +11,9 @@ import java.util.Locale;
  * why something that arrived was dropped.
  */
 public enum Counter {
-    /** Packets sent. */
+    /** Packets sent; of iWARP units of the stream. */
     SENT_PKTS("packets sent"),
-    /** Packets received, intact and for a queue pair of this device. */
+    /** Packets received, intact and for a queue pair of this device; of iWARP units of the stream. */
     RCVD_PKTS("packets received, intact and for a queue pair of this device"),
     /** Request packets received again, or too late. */
     DUPLICATE_REQUEST("request packets received again, or too late"),

@@ -11,6 +11,7 @@ import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.protocol.work.SendQueue;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
@@ -310,6 +311,7 @@ public final class IwarpQueuePair implements QueuePairProtocol {
             fail(fault, view);
             return;
         }
+        host.count(Counter.RCVD_PKTS);
         isHolding = false;
         if (!hasHeardPeer && state != QueuePairState.ERR) {
             hasHeardPeer = true;

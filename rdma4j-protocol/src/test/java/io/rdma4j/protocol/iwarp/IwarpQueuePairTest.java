@@ -3,6 +3,7 @@ package io.rdma4j.protocol.iwarp;
 import io.rdma4j.protocol.iwarp.StreamPair.Settings;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.SendFlag;
@@ -17,6 +18,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
 
 /** What a queue pair does with requests and units, one behaviour a test. */
 class IwarpQueuePairTest {
@@ -135,6 +137,18 @@ class IwarpQueuePairTest {
         other.responder.assertCompleted("1 SUCCESS");
         other.initiator.assertCompleted("10 SUCCESS");
         assertThat(other.responder.hasHeardPeer).isTrue();
+    }
+
+    @Test
+    void eachUnitOfThePeerIsCounted() {
+        Settings settings = new Settings();
+        settings.longestUnit = 64;
+        StreamPair other = new StreamPair(settings);
+        other.responder.receive(10, 100);
+        other.initiator.send(1, 100);
+        other.work();
+        // The one that the responder waits for, and three of the message.
+        assertThat(other.responder.counted).containsExactly(entry(Counter.RCVD_PKTS, 4L));
     }
 
     @Test
