@@ -11,10 +11,6 @@ import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -23,10 +19,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -38,11 +31,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Every example runs, both sides, and says what it should. */
-class ExamplesTest {
+class ExamplesTest extends ConnectedExamples {
     private static final InetSocketAddress ANY_PORT = TwoSides.ANY_PORT;
-
-    private final Output server = new Output();
-    private final Output client = new Output();
 
     /** The build runs this class as a module, with what the module's descriptor says and no more. */
     @Test
@@ -174,24 +164,6 @@ class ExamplesTest {
         assertThat(client.lines()).contains("disconnected.");
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void readWriteShowsEachTheMemoryOfTheOther(ReadWrite.Mode mode) throws Exception {
-        run(ready -> ReadWrite.serve(ANY_PORT, mode, server.out, ready),
-                address -> ReadWrite.connect(address, mode, client.out));
-        assertThat(server.lines()).last().asString()
-                .startsWith("remote buffer: message from active/client side");
-        assertThat(client.lines()).last().asString()
-                .startsWith("remote buffer: message from passive/server side");
-    }
-
-    @Test
-    void addingServerAdds() throws Exception {
-        run(ready -> Adding.serve(ANY_PORT, server.out, ready), address -> assertThat(
-                Adding.add(address, 123_456, -789, client.out)).isEqualTo(122_667));
-        assertThat(server.lines()).contains("adding 123456 and -789.");
-    }
-
     @Test
     void oneSelectorServesSocketsAndRdmaAtOnce() throws Exception {
         run(ready -> OneSelector.serve(ANY_PORT, 4, server.out, ready), address -> {
@@ -232,19 +204,6 @@ class ExamplesTest {
             assertThat(OneSelector.ask(address, "still there", client.out))
                     .isEqualTo("STILL THERE");
         });
-    }
-
-    @ParameterizedTest
-    @ValueSource(ints = {0, 1, 1 << 20, (3 << 20) + 17})
-    void fileArrivesAsItWas(int size, @TempDir Path directory) throws Exception {
-        Path file = directory.resolve("original.bin");
-        byte[] bytes = new byte[size];
-        new Random(size).nextBytes(bytes);
-        Files.write(file, bytes);
-        Path received = Files.createDirectory(directory.resolve("received"));
-        run(ready -> FileTransfer.receive(ANY_PORT, received, server.out, ready),
-                address -> FileTransfer.send(address, file, client.out));
-        assertThat(received.resolve("original.bin")).hasBinaryContent(bytes);
     }
 
     @Test
