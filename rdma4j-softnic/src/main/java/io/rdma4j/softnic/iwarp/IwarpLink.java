@@ -23,7 +23,7 @@ import java.util.function.IntSupplier;
  * engine's owner.
  */
 final class IwarpLink implements Link {
-    /** What has arrived and is not used, and what is read at once: two of the longest units, so that the copy stays in the cache. */
+    /** What has arrived and is not used, and what is read at once. Room for the longest unit, and little enough for the cache. */
     private static final int INBOUND = 128 << 10;
     /**
      * What is sent at once: a message of 1 MiB with the headers of its units. The more a call brings, the more seldom the system
