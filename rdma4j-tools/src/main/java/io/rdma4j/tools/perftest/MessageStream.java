@@ -33,10 +33,7 @@ final class MessageStream {
         Sender sending = sender;
         Receiver receiving = receiver;
         while (isMore()) {
-            if (sending != null && mayBegin()) {
-                sending.fill();
-            }
-            int count = sending != null && sending.isHeldUp()
+            int count = sending != null && mayBegin() && sending.fill()
                     ? takeOrHear(sending)
                     : completions.take();
             for (int i = 0; i < count; i++) {

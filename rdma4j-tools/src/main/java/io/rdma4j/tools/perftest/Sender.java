@@ -52,14 +52,24 @@ final class Sender {
         return list;
     }
 
-    /** Posts what fits. */
-    void fill() throws RdmaException {
+    /**
+     * Posts what fits.
+     *
+     * @return whether messages were left for want of a word of the receiver, which is no completion: to be asked again
+     *         later would miss a word that has come since, for which nothing was posted
+     */
+    boolean fill() throws RdmaException {
+        boolean isHeldUp = false;
         for (int i = 0; i < posted.length; i++) {
-            while (isMore(i) && posted[i] - completed[i] + plan.list() <= plan.sendDepth()
-                    && isCovered(i)) {
+            while (isMore(i) && posted[i] - completed[i] + plan.list() <= plan.sendDepth()) {
+                if (!isCovered(i)) {
+                    isHeldUp = true;
+                    break;
+                }
                 post(i);
             }
         }
+        return isHeldUp;
     }
 
     private boolean isCovered(int index) {
@@ -68,7 +78,7 @@ final class Sender {
                 || known.covers(index, posted[index] + plan.list(), plan.receiveDepth());
     }
 
-    /** {@return whether messages wait for a word of the receiver, which is no completion} */
+    /** {@return whether messages wait for a word of the receiver} */
     boolean isHeldUp() {
         if (credits == null) {
             return false;
