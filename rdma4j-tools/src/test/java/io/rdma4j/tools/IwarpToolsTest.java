@@ -44,7 +44,8 @@ class IwarpToolsTest {
     @ParameterizedTest
     @ValueSource(strings = {"ib_write_bw -n 20 -b -l 4 -q 2", "ib_read_bw -n 20 -s 100000",
         "ib_send_bw -n 3000 -s 64", "ib_send_bw -n 2000 -b -q 2", "ib_send_bw -n 300 -r 2 -e",
-        "ib_send_bw -a -n 600", "ib_send_bw -D 1", "ib_write_bw -D 3 --patience 1",
+        "ib_send_bw -a -n 20", "ib_send_bw -n 600 -s 65536", "ib_send_bw -D 1",
+        "ib_write_bw -D 3 --patience 1",
         "ib_write_lat -n 20", "ib_read_lat -n 20",
         "ib_send_lat -n 20"})
     void perftestMeasures(String line) throws Exception {

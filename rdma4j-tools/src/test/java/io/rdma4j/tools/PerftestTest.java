@@ -251,7 +251,7 @@ class PerftestTest {
         String address = "::1";
         assumeThat(NetworkInterface.getByInetAddress(InetAddress.ofLiteral(address)))
                 .as("an interface with " + address).isNotNull();
-        String options = "-R -F -n 20 -d " + device;
+        String options = "-R -F -n 20 --no-perform_warm_up -d " + device;
         try (Running server = startAsUsersDo(Program::new, "ib_read_bw", options, "-p", "0")) {
             String port = port(server);
             try (Running client = startAsUsersDo(Program::new, "ib_read_bw", options, "-p", port,
