@@ -1,0 +1,72 @@
+package io.rdma4j.ibverbs.abi;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * Posting and polling: functions that a device's provider put into {@code ibv_context.ops}, called without garbage. A
+ * handle for each signature takes the function's address as its first argument, so that the compiler sees a constant.
+ *
+ * <p>Source: {@code verbs.h}, the inline functions {@code ibv_post_send}, {@code ibv_poll_cq} and their like.
+ */
+public final class HotCalls {
+    private static final Linker LINKER = Linker.nativeLinker();
+
+    /** {@code int post(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **)} and its like. */
+    private static final MethodHandle POST = LINKER.downcallHandle(
+            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    /** {@code int poll_cq(struct ibv_cq *, int, struct ibv_wc *)}. */
+    private static final MethodHandle POLL = LINKER.downcallHandle(
+            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
+    /** {@code int req_notify_cq(struct ibv_cq *, int)}. */
+    private static final MethodHandle NOTIFY = LINKER.downcallHandle(
+            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT));
+
+    private HotCalls() {}
+
+    /**
+     * {@code post_send}, {@code post_recv} or {@code post_srq_recv}.
+     *
+     * @param queue the queue pair or shared receive queue
+     * @param requests the first of a chain
+     * @param refused where the address of the first refused request is written
+     * @return 0, an error number, or with siw's provider an error number negated
+     */
+    public static int post(MemorySegment function, long queue, long requests, long refused) {
+        try {
+            return (int) POST.invokeExact(function, queue, requests, refused);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** {@code poll_cq}. {@return how many completions there were; negative for a failure} */
+    public static int poll(MemorySegment function, long queue, int count, long completions) {
+        try {
+            return (int) POLL.invokeExact(function, queue, count, completions);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** {@code req_notify_cq}. {@return 0 or an error number} */
+    public static int requestNotification(MemorySegment function, long queue, int solicitedOnly) {
+        try {
+            return (int) NOTIFY.invokeExact(function, queue, solicitedOnly);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    private static IllegalStateException unexpected(Throwable t) {
+        if (t instanceof Error error) {
+            throw error;
+        }
+        return new IllegalStateException("a call of the verbs failed in Java", t);
+    }
+}

@@ -1,0 +1,39 @@
+package io.rdma4j.ibverbs.abi;
+
+import java.util.Locale;
+
+import static io.rdma4j.ibverbs.abi.CType.INT;
+import static io.rdma4j.ibverbs.abi.CType.LONG;
+import static io.rdma4j.ibverbs.abi.CType.POINTER;
+
+/** What the C library exports and is used here, for the file descriptors of events. */
+public enum SystemSymbol implements Symbol {
+    POLL(Signature.of(INT, POINTER, LONG, INT)),
+    EVENTFD(Signature.of(INT, INT, INT)),
+    READ(Signature.of(LONG, INT, POINTER, LONG)),
+    WRITE(Signature.of(LONG, INT, POINTER, LONG)),
+    CLOSE(Signature.of(INT, INT));
+
+    // Immutable: a list that was copied.
+    @SuppressWarnings("ImmutableEnumChecker")
+    private final Signature signature;
+
+    SystemSymbol(Signature signature) {
+        this.signature = signature;
+    }
+
+    @Override
+    public String symbol() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    @Override
+    public Signature signature() {
+        return signature;
+    }
+
+    @Override
+    public boolean isRequired() {
+        return true;
+    }
+}

@@ -1,0 +1,188 @@
+package io.rdma4j.ibverbs.event;
+
+import io.rdma4j.ibverbs.abi.ErrorNumbers;
+import io.rdma4j.ibverbs.abi.Layout.PollDescriptor;
+import io.rdma4j.ibverbs.abi.Library;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.abi.Outcome;
+import io.rdma4j.ibverbs.abi.SystemSymbol;
+import io.rdma4j.verbs.RdmaException;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A platform thread that waits until file descriptors are readable and calls who is responsible, one after the other. So
+ * no other thread, and no virtual one, ever blocks in a call of the libraries. Thread safe.
+ *
+ * <p>Descriptors must not block when they are read, and handlers must not wait for other threads.
+ */
+public final class EventLoop implements AutoCloseable {
+    private static final int EFD_NONBLOCK_CLOEXEC = 0x800 | 0x80000;
+    private static final int POLLIN = 1;
+    private static final long WORD = 8;
+
+    private final Library<SystemSymbol> system;
+    private final int wakeUp;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition turnOver = lock.newCondition();
+    private final Map<Integer, Runnable> handlers = new LinkedHashMap<>();
+    private final Thread thread;
+    private long turns;
+    private boolean isClosed;
+
+    /**
+     * Starts the thread, a daemon.
+     *
+     * @param name of the thread
+     * @throws RdmaException ENOMEM if the system gives no descriptor
+     */
+    public EventLoop(Library<SystemSymbol> system, String name) throws RdmaException {
+        this.system = system;
+        Outcome descriptor = system.get(SystemSymbol.EVENTFD).call(0, EFD_NONBLOCK_CLOEXEC);
+        if (descriptor.value() < 0) {
+            throw ErrorNumbers.failure("open device", descriptor.errno(),
+                    "the system gives no file descriptor to be woken by; raise ulimit -n");
+        }
+        wakeUp = (int) descriptor.value();
+        thread = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
+        thread.start();
+    }
+
+    /**
+     * Has a handler called when a descriptor is readable.
+     *
+     * @param handler reads what there is; called by the loop's thread alone
+     */
+    public void add(int descriptor, Runnable handler) {
+        change(() -> handlers.put(descriptor, handler));
+    }
+
+    /**
+     * Looks at a descriptor no more. When it returns, the handler is over and not called again, unless the handler itself
+     * calls this.
+     */
+    public void remove(int descriptor) {
+        lock.lock();
+        try {
+            handlers.remove(descriptor);
+            wake();
+            long begun = turns;
+            while (turns == begun && thread.isAlive() && !thread.equals(Thread.currentThread())) {
+                turnOver.awaitUninterruptibly();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void change(Runnable change) {
+        lock.lock();
+        try {
+            change.run();
+            wake();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void wake() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment one = arena.allocate(WORD);
+            Native.putLong(one, 0, 1);
+            system.get(SystemSymbol.WRITE).call(wakeUp, one.address(), WORD);
+        }
+    }
+
+    private void run() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment word = arena.allocate(WORD);
+            while (true) {
+                List<Map.Entry<Integer, Runnable>> now = beginTurn();
+                if (now.isEmpty()) {
+                    return;
+                }
+                try (Arena ofTurn = Arena.ofConfined()) {
+                    turn(now, ofTurn.allocate(PollDescriptor.SIZE * (now.size() + 1),
+                            PollDescriptor.SIZE), word);
+                }
+            }
+        } finally {
+            endTurn(true);
+            system.get(SystemSymbol.CLOSE).call(wakeUp);
+        }
+    }
+
+    /** {@return what to look at; nothing if the loop is closed} */
+    private List<Map.Entry<Integer, Runnable>> beginTurn() {
+        endTurn(false);
+        lock.lock();
+        try {
+            return isClosed ? List.of() : withWakeUp();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private List<Map.Entry<Integer, Runnable>> withWakeUp() {
+        Map<Integer, Runnable> all = new LinkedHashMap<>();
+        all.put(wakeUp, () -> {});
+        all.putAll(handlers);
+        return List.copyOf(all.entrySet());
+    }
+
+    private void endTurn(boolean isLast) {
+        lock.lock();
+        try {
+            turns++;
+            isClosed |= isLast;
+            turnOver.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void turn(List<Map.Entry<Integer, Runnable>> now, MemorySegment descriptors,
+            MemorySegment word) {
+        for (int i = 0; i < now.size(); i++) {
+            long at = i * PollDescriptor.SIZE;
+            Native.putInt(descriptors, at + PollDescriptor.FD, now.get(i).getKey());
+            Native.putShort(descriptors, at + PollDescriptor.EVENTS, POLLIN);
+        }
+        // A signal ends it early, and is a turn without anything to do.
+        long ready = system.get(SystemSymbol.POLL).call(descriptors.address(), now.size(), -1)
+                .value();
+        if (ready <= 0) {
+            return;
+        }
+        if (Native.getShort(descriptors, PollDescriptor.REVENTS) != 0) {
+            system.get(SystemSymbol.READ).call(wakeUp, word.address(), WORD);
+        }
+        for (int i = 1; i < now.size(); i++) {
+            if (Native.getShort(descriptors, i * PollDescriptor.SIZE + PollDescriptor.REVENTS) != 0
+                    && isWanted(now.get(i).getKey(), now.get(i).getValue())) {
+                now.get(i).getValue().run();
+            }
+        }
+    }
+
+    private boolean isWanted(int descriptor, Runnable handler) {
+        lock.lock();
+        try {
+            return !isClosed && handler.equals(handlers.get(descriptor));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends the thread. Idempotent. */
+    @Override
+    public void close() {
+        change(() -> isClosed = true);
+    }
+}

@@ -1,0 +1,7 @@
+/**
+ * Waiting for the file descriptors in which the libraries report events. Knows no object of the verbs and no connection.
+ */
+@NullMarked
+package io.rdma4j.ibverbs.event;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,7 @@
+/** Real NICs and the kernel's drivers: libibverbs and librdmacm, without native code of its own. */
+module io.rdma4j.ibverbs {
+    requires static org.jspecify;
+    requires transitive io.rdma4j.api;
+
+    provides io.rdma4j.verbs.RdmaProvider with io.rdma4j.ibverbs.provider.NativeProvider;
+}
