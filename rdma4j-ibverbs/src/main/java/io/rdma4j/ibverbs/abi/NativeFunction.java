@@ -33,8 +33,13 @@ public final class NativeFunction {
         this.name = name;
         parameters = signature.parameters().size();
         MethodHandle typed = LINKER.downcallHandle(MemorySegment.ofAddress(address),
-                signature.descriptor(), Linker.Option.captureCallState("errno"));
+                signature.descriptor(), signature.options());
         handle = ofNumbers(typed, parameters);
+    }
+
+    /** {@return a function of an open device, which its provider put there} */
+    public static NativeFunction of(ContextOperation operation, long address) {
+        return new NativeFunction(operation.name(), operation.signature(), address);
     }
 
     /** {@return the same with numbers of 64 bits for arguments and result} */

@@ -12,6 +12,8 @@ public enum SystemSymbol implements Symbol {
     EVENTFD(Signature.of(INT, INT, INT)),
     READ(Signature.of(LONG, INT, POINTER, LONG)),
     WRITE(Signature.of(LONG, INT, POINTER, LONG)),
+    /** With a number for its third argument. */
+    FCNTL(Signature.variadic(2, INT, INT, INT, INT)),
     CLOSE(Signature.of(INT, INT));
 
     // Immutable: a list that was copied.

@@ -20,11 +20,13 @@ import java.util.concurrent.locks.ReentrantLock;
  * A platform thread that waits until file descriptors are readable and calls who is responsible, one after the other. So
  * no other thread, and no virtual one, ever blocks in a call of the libraries. Thread safe.
  *
- * <p>Descriptors must not block when they are read, and handlers must not wait for other threads.
+ * <p>Handlers must not wait for other threads.
  */
 public final class EventLoop implements AutoCloseable {
     private static final int EFD_NONBLOCK_CLOEXEC = 0x800 | 0x80000;
     private static final int POLLIN = 1;
+    private static final int F_SETFL = 4;
+    private static final int O_NONBLOCK = 0x800;
     private static final long WORD = 8;
 
     private final Library<SystemSymbol> system;
@@ -55,11 +57,13 @@ public final class EventLoop implements AutoCloseable {
     }
 
     /**
-     * Has a handler called when a descriptor is readable.
+     * Has a handler called when a descriptor is readable, and the descriptor not block any more: what made it readable may
+     * be gone by the time it is read.
      *
      * @param handler reads what there is; called by the loop's thread alone
      */
     public void add(int descriptor, Runnable handler) {
+        system.get(SystemSymbol.FCNTL).call(descriptor, F_SETFL, O_NONBLOCK);
         change(() -> handlers.put(descriptor, handler));
     }
 

@@ -1,0 +1,126 @@
+package io.rdma4j.ibverbs.provider;
+
+import io.rdma4j.ibverbs.abi.Layout;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.abi.NativeFunction;
+import io.rdma4j.ibverbs.abi.Outcome;
+import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.ibverbs.verbs.NativeLibraries;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.NodeType;
+import io.rdma4j.verbs.RdmaDevice;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.TransportType;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The devices that libibverbs lists. Thread safe. */
+public final class DeviceList {
+    private final NativeLibraries libraries;
+
+    public DeviceList(NativeLibraries libraries) {
+        this.libraries = libraries;
+    }
+
+    NativeLibraries libraries() {
+        return libraries;
+    }
+
+    /** What is done with the device at an address, which is there meanwhile. */
+    private interface Visit {
+        /** {@return whether that was the last to look at} */
+        boolean at(long device) throws RdmaException;
+    }
+
+    /** {@return the devices there are; none if the kernel has no RDMA} C: {@code ibv_get_device_list}. */
+    public List<RdmaDevice> devices() throws RdmaException {
+        List<RdmaDevice> devices = new ArrayList<>();
+        visit(pointer -> {
+            devices.add(describe(pointer));
+            return false;
+        });
+        return devices;
+    }
+
+    private void visit(Visit visit) throws RdmaException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment count = arena.allocate(Integer.BYTES, Integer.BYTES);
+            Outcome outcome = libraries.verbs().get(VerbsSymbol.GET_DEVICE_LIST)
+                    .call(count.address());
+            if (outcome.value() == 0) {
+                return;
+            }
+            try {
+                int devices = Native.getInt(count, 0);
+                MemorySegment list = Native.at(outcome.value(), (long) devices * Long.BYTES);
+                for (int i = 0; i < devices; i++) {
+                    if (visit.at(Native.getLong(list, (long) i * Long.BYTES))) {
+                        return;
+                    }
+                }
+            } finally {
+                libraries.verbs().get(VerbsSymbol.FREE_DEVICE_LIST).call(outcome.value());
+            }
+        }
+    }
+
+    private NativeDevice describe(long pointer) {
+        MemorySegment device = Native.at(pointer, Layout.Device.SIZE);
+        NativeFunction index = libraries.verbs().find(VerbsSymbol.GET_DEVICE_INDEX);
+        return new NativeDevice(this, name(device),
+                index == null ? -1 : (int) index.call(pointer).value(),
+                Native.bigEndian(
+                        libraries.verbs().get(VerbsSymbol.GET_DEVICE_GUID).call(pointer).value()),
+                nodeType(Native.getInt(device, Layout.Device.NODE_TYPE)),
+                transport(Native.getInt(device, Layout.Device.TRANSPORT_TYPE)));
+    }
+
+    private static String name(MemorySegment device) {
+        return Native.text(device, Layout.Device.NAME, Layout.Device.NAME_LENGTH);
+    }
+
+    private static NodeType nodeType(int code) {
+        for (NodeType type : NodeType.values()) {
+            if (type.code() == code) {
+                return type;
+            }
+        }
+        return NodeType.UNSPECIFIED;
+    }
+
+    private static TransportType transport(int code) {
+        for (TransportType type : TransportType.values()) {
+            if (type.code() == code) {
+                return type;
+            }
+        }
+        return TransportType.UNSPECIFIED;
+    }
+
+    /**
+     * Opens a device by its name. C: {@code ibv_open_device}.
+     *
+     * @return the address of its {@code ibv_context}
+     * @throws RdmaException ENODEV if it is gone, EACCES if its file may not be opened
+     */
+    long open(String name) throws RdmaException {
+        String operation = "open device";
+        long[] opened = new long[1];
+        visit(pointer -> {
+            if (!name(Native.at(pointer, Layout.Device.SIZE)).equals(name)) {
+                return false;
+            }
+            opened[0] = libraries.verbs().get(VerbsSymbol.OPEN_DEVICE).call(pointer).pointer(
+                    operation, name + " cannot be opened: its file /dev/infiniband/uverbs* must be"
+                            + " there and open to this user (docker --device /dev/infiniband)");
+            return true;
+        });
+        if (opened[0] == 0) {
+            throw new RdmaException(Errno.ENODEV, operation, name + " is gone");
+        }
+        return opened[0];
+    }
+}

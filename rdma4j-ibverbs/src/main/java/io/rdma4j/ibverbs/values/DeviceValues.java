@@ -1,0 +1,193 @@
+package io.rdma4j.ibverbs.values;
+
+import io.rdma4j.ibverbs.abi.Layout.DeviceAttr;
+import io.rdma4j.ibverbs.abi.Layout.DeviceAttrEx;
+import io.rdma4j.ibverbs.abi.Layout.PortAttr;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.verbs.AtomicCapability;
+import io.rdma4j.verbs.DeviceAttributes;
+import io.rdma4j.verbs.DeviceCapability;
+import io.rdma4j.verbs.DeviceLimit;
+import io.rdma4j.verbs.ExtendedDeviceAttributes;
+import io.rdma4j.verbs.LinkLayer;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.OnDemandCapability;
+import io.rdma4j.verbs.PhysicalState;
+import io.rdma4j.verbs.PortAttributes;
+import io.rdma4j.verbs.PortFlag;
+import io.rdma4j.verbs.PortState;
+import io.rdma4j.verbs.QueuePairType;
+
+import java.lang.foreign.MemorySegment;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Set;
+
+/** What {@code struct ibv_device_attr}, {@code ibv_device_attr_ex} and {@code ibv_port_attr} say. */
+public final class DeviceValues {
+    private DeviceValues() {}
+
+    /** {@return what {@code struct ibv_device_attr} says} */
+    public static DeviceAttributes device(MemorySegment source, int completionVectors) {
+        Set<DeviceCapability> capabilities = EnumSet.noneOf(DeviceCapability.class);
+        int flags = Native.getInt(source, DeviceAttr.DEVICE_CAP_FLAGS);
+        for (DeviceCapability each : DeviceCapability.values()) {
+            if ((flags & each.bit()) != 0) {
+                capabilities.add(each);
+            }
+        }
+        return new DeviceAttributes(Native.text(source, 0, DeviceAttr.FIRMWARE_LENGTH),
+                Native.bigEndian(Native.getLong(source, DeviceAttr.NODE_GUID)),
+                Native.bigEndian(Native.getLong(source, DeviceAttr.SYS_IMAGE_GUID)),
+                Native.getInt(source, DeviceAttr.VENDOR_ID),
+                Native.getInt(source, DeviceAttr.VENDOR_PART_ID),
+                Native.getInt(source, DeviceAttr.HW_VER),
+                Native.getByte(source, DeviceAttr.PHYS_PORT_CNT), capabilities,
+                atomics(Native.getInt(source, DeviceAttr.ATOMIC_CAP)),
+                Native.getByte(source, DeviceAttr.LOCAL_CA_ACK_DELAY), completionVectors,
+                limits(source));
+    }
+
+    private static AtomicCapability atomics(int code) {
+        return switch (code) {
+            case 1 -> AtomicCapability.HCA;
+            case 2 -> AtomicCapability.GLOBAL;
+            default -> AtomicCapability.NONE;
+        };
+    }
+
+    private static Map<DeviceLimit, Long> limits(MemorySegment source) {
+        Map<DeviceLimit, Long> limits = new EnumMap<>(DeviceLimit.class);
+        for (DeviceLimit limit : DeviceLimit.values()) {
+            limits.put(limit, switch (limit) {
+                case MAX_MR_SIZE -> Native.getLong(source, DeviceAttr.MAX_MR_SIZE);
+                case PAGE_SIZE_CAP -> Native.getLong(source, DeviceAttr.PAGE_SIZE_CAP);
+                case MAX_PKEYS -> (long) Native.getShort(source, DeviceAttr.MAX_PKEYS);
+                default -> (long) Native.getInt(source, offset(limit));
+            });
+        }
+        return limits;
+    }
+
+    private static long offset(DeviceLimit limit) {
+        return switch (limit) {
+            case MAX_MR_SIZE -> DeviceAttr.MAX_MR_SIZE;
+            case PAGE_SIZE_CAP -> DeviceAttr.PAGE_SIZE_CAP;
+            case MAX_QP -> DeviceAttr.MAX_QP;
+            case MAX_QP_WR -> DeviceAttr.MAX_QP_WR;
+            case MAX_SGE -> DeviceAttr.MAX_SGE;
+            case MAX_SGE_RD -> DeviceAttr.MAX_SGE_RD;
+            case MAX_CQ -> DeviceAttr.MAX_CQ;
+            case MAX_CQE -> DeviceAttr.MAX_CQE;
+            case MAX_MR -> DeviceAttr.MAX_MR;
+            case MAX_PD -> DeviceAttr.MAX_PD;
+            case MAX_QP_RD_ATOM -> DeviceAttr.MAX_QP_RD_ATOM;
+            case MAX_EE_RD_ATOM -> DeviceAttr.MAX_EE_RD_ATOM;
+            case MAX_RES_RD_ATOM -> DeviceAttr.MAX_RES_RD_ATOM;
+            case MAX_QP_INIT_RD_ATOM -> DeviceAttr.MAX_QP_INIT_RD_ATOM;
+            case MAX_EE_INIT_RD_ATOM -> DeviceAttr.MAX_EE_INIT_RD_ATOM;
+            case MAX_EE -> DeviceAttr.MAX_EE;
+            case MAX_RDD -> DeviceAttr.MAX_RDD;
+            case MAX_MW -> DeviceAttr.MAX_MW;
+            case MAX_RAW_IPV6_QP -> DeviceAttr.MAX_RAW_IPV6_QP;
+            case MAX_RAW_ETHY_QP -> DeviceAttr.MAX_RAW_ETHY_QP;
+            case MAX_MCAST_GRP -> DeviceAttr.MAX_MCAST_GRP;
+            case MAX_MCAST_QP_ATTACH -> DeviceAttr.MAX_MCAST_QP_ATTACH;
+            case MAX_TOTAL_MCAST_QP_ATTACH -> DeviceAttr.MAX_TOTAL_MCAST_QP_ATTACH;
+            case MAX_AH -> DeviceAttr.MAX_AH;
+            case MAX_FMR -> DeviceAttr.MAX_FMR;
+            case MAX_SRQ -> DeviceAttr.MAX_SRQ;
+            case MAX_SRQ_WR -> DeviceAttr.MAX_SRQ_WR;
+            case MAX_SRQ_SGE -> DeviceAttr.MAX_SRQ_SGE;
+            case MAX_PKEYS -> DeviceAttr.MAX_PKEYS;
+        };
+    }
+
+    /** {@return what {@code struct ibv_device_attr_ex} says} */
+    public static ExtendedDeviceAttributes extended(MemorySegment source, int completionVectors) {
+        Map<QueuePairType, Set<OnDemandCapability>> paging = new EnumMap<>(QueuePairType.class);
+        put(paging, QueuePairType.RC, Native.getInt(source, DeviceAttrEx.ODP_RC));
+        put(paging, QueuePairType.UC, Native.getInt(source, DeviceAttrEx.ODP_UC));
+        put(paging, QueuePairType.UD, Native.getInt(source, DeviceAttrEx.ODP_UD));
+        DeviceAttributes basic = device(source, completionVectors);
+        int ports = Native.getInt(source, DeviceAttrEx.PHYS_PORT_CNT_EX);
+        return new ExtendedDeviceAttributes(basic,
+                ports == 0 ? basic.physicalPortCount() : ports,
+                Native.getLong(source, DeviceAttrEx.COMPLETION_TIMESTAMP_MASK),
+                Native.getLong(source, DeviceAttrEx.HCA_CORE_CLOCK),
+                Native.getShort(source, DeviceAttrEx.MODERATION_COUNT),
+                Native.getShort(source, DeviceAttrEx.MODERATION_PERIOD),
+                Native.getLong(source, DeviceAttrEx.MAX_DM_SIZE), paging);
+    }
+
+    private static void put(Map<QueuePairType, Set<OnDemandCapability>> paging,
+            QueuePairType type, int bits) {
+        Set<OnDemandCapability> operations = EnumSet.noneOf(OnDemandCapability.class);
+        for (OnDemandCapability each : OnDemandCapability.values()) {
+            if ((bits & each.bit()) != 0) {
+                operations.add(each);
+            }
+        }
+        if (!operations.isEmpty()) {
+            paging.put(type, Set.copyOf(operations));
+        }
+    }
+
+    /** {@return what {@code struct ibv_port_attr} says} */
+    public static PortAttributes port(MemorySegment source) {
+        int flags = Native.getByte(source, PortAttr.FLAGS);
+        return new PortAttributes(portState(Native.getInt(source, PortAttr.STATE)),
+                mtu(Native.getInt(source, PortAttr.MAX_MTU)),
+                mtu(Native.getInt(source, PortAttr.ACTIVE_MTU)),
+                Native.getInt(source, PortAttr.GID_TBL_LEN),
+                Native.getInt(source, PortAttr.PORT_CAP_FLAGS),
+                Native.getShort(source, PortAttr.PORT_CAP_FLAGS2),
+                Integer.toUnsignedLong(Native.getInt(source, PortAttr.MAX_MSG_SZ)),
+                Native.getInt(source, PortAttr.BAD_PKEY_CNTR),
+                Native.getInt(source, PortAttr.QKEY_VIOL_CNTR),
+                Native.getShort(source, PortAttr.PKEY_TBL_LEN),
+                Native.getShort(source, PortAttr.LID), Native.getShort(source, PortAttr.SM_LID),
+                Native.getByte(source, PortAttr.LMC), Native.getByte(source, PortAttr.MAX_VL_NUM),
+                Native.getByte(source, PortAttr.SM_SL),
+                Native.getByte(source, PortAttr.SUBNET_TIMEOUT),
+                Native.getByte(source, PortAttr.INIT_TYPE_REPLY),
+                Native.getByte(source, PortAttr.ACTIVE_WIDTH),
+                Native.getByte(source, PortAttr.ACTIVE_SPEED),
+                physicalState(Native.getByte(source, PortAttr.PHYS_STATE)),
+                linkLayer(Native.getByte(source, PortAttr.LINK_LAYER)),
+                (flags & PortFlag.GRH_REQUIRED.bit()) != 0 ? Set.of(PortFlag.GRH_REQUIRED)
+                        : Set.of());
+    }
+
+    private static PortState portState(int code) {
+        for (PortState state : PortState.values()) {
+            if (state.code() == code) {
+                return state;
+            }
+        }
+        return PortState.NOP;
+    }
+
+    private static Mtu mtu(int code) {
+        Mtu mtu = Mtu.ofCode(code);
+        return mtu == null ? Mtu.MTU_256 : mtu;
+    }
+
+    private static PhysicalState physicalState(int code) {
+        for (PhysicalState state : PhysicalState.values()) {
+            if (state.code() == code) {
+                return state;
+            }
+        }
+        return PhysicalState.DISABLED;
+    }
+
+    private static LinkLayer linkLayer(int code) {
+        return switch (code) {
+            case 1 -> LinkLayer.INFINIBAND;
+            case 2 -> LinkLayer.ETHERNET;
+            default -> LinkLayer.UNSPECIFIED;
+        };
+    }
+}

@@ -1,0 +1,89 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.ibverbs.abi.Layout;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.verbs.WorkLedger.Completed;
+import io.rdma4j.spi.CompletionSlot;
+import io.rdma4j.verbs.WorkCompletion;
+import io.rdma4j.verbs.WorkCompletionFlag;
+import io.rdma4j.verbs.WorkCompletionOpcode;
+import io.rdma4j.verbs.WorkCompletionStatus;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+
+/** Completions as they stand in {@code struct ibv_wc}. For one thread at a time. */
+final class CompletionReading {
+    private static final WorkCompletionStatus[] STATUSES = WorkCompletionStatus.values();
+    private static final @Nullable WorkCompletionOpcode[] OPCODES = opcodes();
+
+    private final WorkLedgers ledgers;
+    private final CompletionSlot slot = new CompletionSlot();
+    private final Completed completed = new Completed();
+
+    CompletionReading(WorkLedgers ledgers) {
+        this.ledgers = ledgers;
+    }
+
+    private static @Nullable WorkCompletionOpcode[] opcodes() {
+        @Nullable
+        WorkCompletionOpcode[] table = new WorkCompletionOpcode[256];
+        for (WorkCompletionOpcode opcode : WorkCompletionOpcode.values()) {
+            table[opcode.code()] = opcode;
+        }
+        return table;
+    }
+
+    /**
+     * Reads one.
+     *
+     * @return false if it is of a queue that was closed
+     */
+    boolean read(MemorySegment source, long offset, WorkCompletion into) {
+        long number = Native.getLong(source, offset + Layout.WorkCompletion.WR_ID);
+        WorkLedger ledger = ledgers.of(number);
+        if (ledger == null || !ledger.complete(number & WorkLedgers.NUMBERS, completed)) {
+            return false;
+        }
+        int status = Native.getInt(source, offset + Layout.WorkCompletion.STATUS);
+        int queuePair = Native.getInt(source, offset + Layout.WorkCompletion.QP_NUM);
+        if (status == 0) {
+            readSuccess(source, offset, queuePair);
+        } else {
+            slot.fill(completed.id, status(status), opcode(completed.opcode), queuePair, 0)
+                    .fillVendorError(
+                            Native.getInt(source, offset + Layout.WorkCompletion.VENDOR_ERR));
+        }
+        into.assign(slot);
+        return true;
+    }
+
+    private void readSuccess(MemorySegment source, long offset, int queuePair) {
+        int flags = Native.getInt(source, offset + Layout.WorkCompletion.WC_FLAGS);
+        slot.fill(completed.id, WorkCompletionStatus.SUCCESS,
+                opcode(Native.getInt(source, offset + Layout.WorkCompletion.OPCODE)), queuePair,
+                Integer.toUnsignedLong(
+                        Native.getInt(source, offset + Layout.WorkCompletion.BYTE_LEN)));
+        int beside = Native.getInt(source, offset + Layout.WorkCompletion.IMM_DATA);
+        if ((flags & WorkCompletionFlag.WITH_IMMEDIATE.bit()) != 0) {
+            slot.fillImmediate(WorkCompletionFlag.WITH_IMMEDIATE, Native.bigEndian(beside));
+        } else if ((flags & WorkCompletionFlag.WITH_INVALIDATE.bit()) != 0) {
+            slot.fillImmediate(WorkCompletionFlag.WITH_INVALIDATE, beside);
+        }
+        slot.fillSource(Native.getInt(source, offset + Layout.WorkCompletion.SRC_QP),
+                flags & (WorkCompletionFlag.GRH.bit() | WorkCompletionFlag.IP_CHECKSUM_OK.bit()));
+    }
+
+    private static WorkCompletionStatus status(int code) {
+        return code > 0 && code < STATUSES.length ? STATUSES[code]
+                : WorkCompletionStatus.GENERAL_ERROR;
+    }
+
+    private WorkCompletionOpcode opcode(int code) {
+        WorkCompletionOpcode known = code >= 0 && code < OPCODES.length ? OPCODES[code] : null;
+        if (known == null) {
+            known = OPCODES[completed.opcode];
+        }
+        return known == null ? WorkCompletionOpcode.SEND : known;
+    }
+}

@@ -1,0 +1,84 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.ibverbs.abi.ContextOperation;
+import io.rdma4j.ibverbs.abi.Layout.Context;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.abi.NativeFunction;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.util.EnumMap;
+import java.util.Map;
+
+/**
+ * The functions that an open device offers by pointers, read once: providers write them while they open the device.
+ *
+ * <p>Source: {@code verbs.h}, {@code verbs_get_ctx}.
+ */
+final class ContextFunctions {
+    private static final long ALL_ONES = -1;
+    private static final long MUTEX_IS_LONGER = System.getProperty("os.arch").equals("aarch64")
+            ? 8
+            : 0;
+
+    private final Map<ContextOperation, Long> addresses = new EnumMap<>(ContextOperation.class);
+    private final Map<ContextOperation, NativeFunction> functions = new EnumMap<>(
+            ContextOperation.class);
+
+    /**
+     * @param context the address of an {@code ibv_context}
+     * @throws RdmaException EOPNOTSUPP if it does not look like one of a library that is known here
+     */
+    ContextFunctions(long context) throws RdmaException {
+        MemorySegment structure = Native.at(context, Context.SIZE + MUTEX_IS_LONGER);
+        if (Native.getLong(structure, Context.ABI_COMPAT + MUTEX_IS_LONGER) != ALL_ONES) {
+            throw new RdmaException(Errno.EOPNOTSUPP, "open device", "its driver's library is not"
+                    + " laid out as rdma-core has it since version 1.1.7; install the one of"
+                    + " rdma-core");
+        }
+        long extension = Native.getLong(
+                Native.at(context + Context.EXTENSION_SIZE, Long.BYTES), 0);
+        for (ContextOperation operation : ContextOperation.values()) {
+            if (operation.offset() > 0 || extension >= Context.SIZE - operation.offset()) {
+                long function = Native
+                        .getLong(Native.at(context + operation.offset(), Long.BYTES), 0);
+                if (function != 0) {
+                    addresses.put(operation, function);
+                    functions.put(operation, NativeFunction.of(operation, function));
+                }
+            }
+        }
+        for (ContextOperation operation : new ContextOperation[]{ContextOperation.POLL_CQ,
+            ContextOperation.REQ_NOTIFY_CQ, ContextOperation.POST_SEND,
+            ContextOperation.POST_RECV}) {
+            require(operation, "open device");
+        }
+    }
+
+    /** {@return a function, null if the device does not have it} */
+    @Nullable
+    NativeFunction find(ContextOperation operation) {
+        return functions.get(operation);
+    }
+
+    /**
+     * {@return a function}
+     *
+     * @throws RdmaException EOPNOTSUPP if the device does not have it
+     */
+    NativeFunction require(ContextOperation operation, String what) throws RdmaException {
+        NativeFunction found = functions.get(operation);
+        if (found == null) {
+            throw RdmaException.unsupported(what, "the device's driver does not offer it");
+        }
+        return found;
+    }
+
+    /** {@return where a function of the hot path is, which was found; otherwise a place that must not be called} */
+    MemorySegment address(ContextOperation operation) {
+        Long address = addresses.get(operation);
+        return MemorySegment.ofAddress(address == null ? 0 : address);
+    }
+}

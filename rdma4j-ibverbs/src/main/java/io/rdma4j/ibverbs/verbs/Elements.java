@@ -1,0 +1,29 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.ibverbs.abi.Layout;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.verbs.ScatterGatherList;
+
+import java.lang.foreign.MemorySegment;
+
+/** Elements in {@code struct ibv_sge}. */
+final class Elements {
+    /** What the 32 bits of a length hold. */
+    static final long LONGEST = 0xffff_ffffL;
+
+    private Elements() {}
+
+    static void write(MemorySegment target, long offset, long address, long length, int lkey) {
+        Native.putLong(target, offset + Layout.Element.ADDR, address);
+        Native.putInt(target, offset + Layout.Element.LENGTH, (int) length);
+        Native.putInt(target, offset + Layout.Element.LKEY, lkey);
+    }
+
+    /** Writes a list of which each length fits. */
+    static void write(MemorySegment target, long offset, ScatterGatherList elements) {
+        for (int i = 0; i < elements.count(); i++) {
+            write(target, offset + i * Layout.Element.SIZE, elements.address(i),
+                    elements.length(i), elements.lkey(i));
+        }
+    }
+}

@@ -1,0 +1,20 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.spi.QueuePairTransitions;
+import io.rdma4j.verbs.QueuePairAttribute;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
+
+/** Transitions of iWARP: the kernel's connection manager makes most of them, and the driver knows the others. */
+final class IwarpTransitions implements QueuePairTransitions {
+    static final IwarpTransitions INSTANCE = new IwarpTransitions();
+
+    private IwarpTransitions() {}
+
+    @Override
+    public QueuePairState check(QueuePairType type, QueuePairState current,
+            QueuePairAttributes attributes) {
+        return attributes.isSet(QueuePairAttribute.STATE) ? attributes.state() : current;
+    }
+}

@@ -1,0 +1,417 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.event.CompletionWaiters;
+import io.rdma4j.event.ProgressDriver;
+import io.rdma4j.ibverbs.abi.ContextOperation;
+import io.rdma4j.ibverbs.abi.ErrorNumbers;
+import io.rdma4j.ibverbs.abi.HotCalls;
+import io.rdma4j.ibverbs.abi.Layout;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.abi.NativeFunction;
+import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.spi.CompletionEvents;
+import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionField;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.CompletionQueueInitAttributes;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.ExtendedCompletionQueue;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.WorkCompletion;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A completion queue. Every one has the context's channel of the library: events that the application asks for, and
+ * those for threads that wait for completions, come by it and are told apart here.
+ */
+final class NativeCompletionQueue implements ExtendedCompletionQueue {
+    private static final String POLL = "poll completion queue";
+    private static final String CREATE = "create completion queue";
+    private static final int BATCH = 32;
+
+    private final NativeContext context;
+    private final CompletionQueueInitAttributes wanted;
+    private final long pointer;
+    private final MemorySegment pollFunction;
+    private final MemorySegment notifyFunction;
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment batch = arena.allocate(BATCH * Layout.WorkCompletion.SIZE, 8);
+    private final CompletionReading reading;
+    private final WorkCompletion current = new WorkCompletion();
+    private final ReentrantLock lock = new ReentrantLock();
+    private final AtomicInteger unacknowledged = new AtomicInteger();
+    private final @Nullable CompletionEvents announcements;
+    private final CompletionWaiters waiters = new CompletionWaiters(this::armForWaiters);
+    private final Dependents dependents = new Dependents();
+    private final AsyncEventSource events;
+    private volatile boolean isEventAsked;
+    private volatile boolean isSolicitedAsked;
+    private volatile boolean isClosed;
+
+    /** Under the context's lock. */
+    NativeCompletionQueue(NativeContext context, CompletionQueueInitAttributes wanted)
+            throws RdmaException {
+        this.context = context;
+        this.wanted = wanted;
+        events = context.newEventSource(this);
+        reading = new CompletionReading(context.ledgers());
+        pollFunction = context.functions().address(ContextOperation.POLL_CQ);
+        notifyFunction = context.functions().address(ContextOperation.REQ_NOTIFY_CQ);
+        CompletionChannel channel = wanted.channel();
+        announcements = channel == null ? null
+                : CompletionEvents.attach(channel, this, ProgressDriver.NONE);
+        try {
+            pointer = context.verbs().get(VerbsSymbol.CREATE_CQ)
+                    .call(context.pointer(), wanted.capacity(), 0, context.channel(),
+                            wanted.completionVector())
+                    .pointer(CREATE, "the device refused " + wanted.capacity()
+                            + " entries; ibv_devinfo -v shows its max_cqe and max_cq, and memory for"
+                            + " queues counts against ulimit -l");
+        } catch (RdmaException e) {
+            release();
+            throw e;
+        }
+        context.completionQueues().put(pointer, this);
+    }
+
+    private void release() {
+        if (announcements != null) {
+            announcements.detach();
+        }
+        arena.close();
+    }
+
+    long pointer() {
+        return pointer;
+    }
+
+    NativeContext owner() {
+        return context;
+    }
+
+    Dependents dependents() {
+        return dependents;
+    }
+
+    CompletionWaiters waiters() {
+        return waiters;
+    }
+
+    @Override
+    public DeviceContext context() {
+        return context;
+    }
+
+    @Override
+    public int capacity() {
+        lock.lock();
+        try {
+            checkOpen();
+            return Native.getInt(Native.at(pointer, Layout.CompletionQueue.SIZE),
+                    Layout.CompletionQueue.CQE);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public @Nullable CompletionChannel channel() {
+        return wanted.channel();
+    }
+
+    @Override
+    public @Nullable Object userContext() {
+        return wanted.userContext();
+    }
+
+    @Override
+    public Set<CompletionField> fields() {
+        return wanted.fields();
+    }
+
+    void checkOpen() {
+        if (isClosed) {
+            throw new IllegalStateException("the completion queue is closed");
+        }
+    }
+
+    // ---------------------------------------------------------------- polling
+
+    @Override
+    public int poll(WorkCompletion[] completions) throws RdmaException {
+        lock.lock();
+        try {
+            checkOpen();
+            requireNoBatch();
+            int taken = 0;
+            while (taken < completions.length) {
+                int asked = Math.min(BATCH, completions.length - taken);
+                int found = fetch(asked);
+                for (int i = 0; i < found; i++) {
+                    if (reading.read(batch, i * Layout.WorkCompletion.SIZE, completions[taken])) {
+                        taken++;
+                    }
+                }
+                if (found < asked) {
+                    break;
+                }
+            }
+            return taken;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public boolean poll(WorkCompletion completion) throws RdmaException {
+        lock.lock();
+        try {
+            checkOpen();
+            requireNoBatch();
+            return takeOne(completion);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean takeOne(WorkCompletion completion) throws RdmaException {
+        while (fetch(1) == 1) {
+            if (reading.read(batch, 0, completion)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private int fetch(int most) throws RdmaException {
+        int found = HotCalls.poll(pollFunction, pointer, most, batch.address());
+        if (found < 0 || found > most) {
+            throw new RdmaException(Errno.EIO, POLL, "the device's driver answered " + found
+                    + " to a request for " + most + " completions: the queue has overrun or the"
+                    + " device has failed");
+        }
+        return found;
+    }
+
+    private void requireNoBatch() {
+        if (lock.getHoldCount() > 1) {
+            throw new IllegalStateException("this thread is reading in place: end the batch first");
+        }
+    }
+
+    @Override
+    public boolean startPoll() throws RdmaException {
+        lock.lock();
+        boolean isFound = false;
+        try {
+            checkOpen();
+            requireNoBatch();
+            isFound = takeOne(current);
+            return isFound;
+        } finally {
+            if (!isFound) {
+                lock.unlock();
+            }
+        }
+    }
+
+    private void requireBatch() {
+        if (!lock.isHeldByCurrentThread()) {
+            throw new IllegalStateException("this thread is not reading in place: start a batch");
+        }
+    }
+
+    @Override
+    public boolean nextPoll() {
+        requireBatch();
+        try {
+            return takeOne(current);
+        } catch (RdmaException failed) {
+            // The next poll says so again, where it may be thrown.
+            return false;
+        }
+    }
+
+    @Override
+    public WorkCompletion current() {
+        requireBatch();
+        return current;
+    }
+
+    @Override
+    public void endPoll() {
+        requireBatch();
+        lock.unlock();
+    }
+
+    // ---------------------------------------------------------------- events
+
+    @Override
+    public void requestNotification(boolean solicitedOnly) throws RdmaException {
+        if (wanted.channel() == null) {
+            checkOpen();
+            throw new RdmaException(Errno.EINVAL, "request notification",
+                    "the completion queue was created without a channel");
+        }
+        lock.lock();
+        try {
+            checkOpen();
+            isSolicitedAsked = solicitedOnly && (!isEventAsked || isSolicitedAsked);
+            isEventAsked = true;
+            arm(isSolicitedAsked);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void armForWaiters() {
+        lock.lock();
+        try {
+            if (!isClosed) {
+                arm(false);
+            }
+        } catch (RdmaException refused) {
+            // Who waits looks again now and then, and finds what is wrong by polling.
+            waiters.onEnd();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void arm(boolean solicitedOnly) throws RdmaException {
+        int result = HotCalls.requestNotification(notifyFunction, pointer, solicitedOnly ? 1 : 0);
+        if (result != 0) {
+            throw ErrorNumbers.failure("request notification", Math.abs(result),
+                    "the device refused");
+        }
+    }
+
+    /** The library has announced completions, and the event is acknowledged there. By the event loop's thread. */
+    void onEvent() {
+        CompletionEvents announcesIn = announcements;
+        if (isEventAsked && announcesIn != null) {
+            isEventAsked = false;
+            unacknowledged.incrementAndGet();
+            announcesIn.publish();
+        }
+        waiters.onCompletion();
+    }
+
+    void onAsyncEvent(AsyncEventType type) {
+        events.publish(type, 0);
+    }
+
+    @Override
+    public void acknowledgeEvents(int count) {
+        if (count < 0 || count > unacknowledged.get()) {
+            throw new IllegalArgumentException("cannot acknowledge " + count + " event(s): "
+                    + unacknowledged.get() + " are not acknowledged");
+        }
+        unacknowledged.addAndGet(-count);
+    }
+
+    // ---------------------------------------------------------------- what can be changed
+
+    @Override
+    public void resize(int capacity) throws RdmaException {
+        String operation = "resize completion queue";
+        if (capacity < 1) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    "the capacity must be at least 1, not " + capacity);
+        }
+        lock.lock();
+        try {
+            checkOpen();
+            context.verbs().get(VerbsSymbol.RESIZE_CQ).call(pointer, capacity).check(operation,
+                    "the device refused " + capacity + " entries: fewer than the queue holds, more"
+                            + " than its max_cqe, or it cannot resize");
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void moderate(int count, int periodUs) throws RdmaException {
+        String operation = "moderate completion queue";
+        NativeFunction modify = context.functions().require(ContextOperation.MODIFY_CQ, operation);
+        lock.lock();
+        try (Arena ofCall = Arena.ofConfined()) {
+            checkOpen();
+            MemorySegment attributes = ofCall.allocate(Layout.ModifyCq.SIZE, 8);
+            Native.putInt(attributes, Layout.ModifyCq.ATTR_MASK, 1);
+            Native.putShort(attributes, Layout.ModifyCq.CQ_COUNT, count);
+            Native.putShort(attributes, Layout.ModifyCq.CQ_PERIOD, periodUs);
+            modify.call(pointer, attributes.address()).check(operation,
+                    "the device refused " + count + " completions and " + periodUs
+                            + " us; ibv_devinfo -v shows its limits");
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        String operation = "close completion queue";
+        context.lock();
+        try {
+            if (isClosed) {
+                return;
+            }
+            dependents.requireNone(operation);
+            int taken = unacknowledged.get()
+                    - (announcements == null ? 0 : announcements.untaken());
+            if (taken > 0) {
+                throw new RdmaException(Errno.EBUSY, operation,
+                        taken + " event(s) are not acknowledged; acknowledge them first");
+            }
+            events.requireAcknowledged(operation);
+            destroy(operation);
+            context.completionQueues().remove(pointer);
+            events.discard();
+            release();
+            context.dependents().remove();
+        } finally {
+            context.unlock();
+        }
+        waiters.onEnd();
+        context.onReleased();
+    }
+
+    private void destroy(String operation) throws RdmaException {
+        lock.lock();
+        try {
+            isClosed = true;
+            context.verbs().get(VerbsSymbol.DESTROY_CQ).call(pointer).check(operation,
+                    "the device could not free it; the context cannot be closed any more");
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * {@return a queue of this context that is open}
+     *
+     * @throws RdmaException EINVAL if there is none or it is of another context
+     */
+    static NativeCompletionQueue own(@Nullable CompletionQueue queue, NativeContext context,
+            String operation, String which) throws RdmaException {
+        if (queue == null) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    "a queue pair needs a completion queue for its " + which);
+        }
+        if (queue instanceof NativeCompletionQueue own && own.context.equals(context)) {
+            own.checkOpen();
+            return own;
+        }
+        throw new RdmaException(Errno.EINVAL, operation,
+                "the completion queue for its " + which + " is of another device context");
+    }
+}

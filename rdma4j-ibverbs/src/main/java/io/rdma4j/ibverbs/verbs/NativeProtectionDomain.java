@@ -1,0 +1,273 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.ibverbs.abi.ContextOperation;
+import io.rdma4j.ibverbs.abi.Layout;
+import io.rdma4j.ibverbs.abi.NativeFunction;
+import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AddressHandle;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.BufferAllocator;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.MemoryAdvice;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.MemoryRegionInitAttributes;
+import io.rdma4j.verbs.MemoryWindow;
+import io.rdma4j.verbs.MemoryWindowType;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ScatterGatherElement;
+import io.rdma4j.verbs.SharedReceiveQueue;
+import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.ThreadDomain;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** A protection domain. */
+final class NativeProtectionDomain implements ProtectionDomain {
+    private static final String REGISTER = "register memory";
+    private static final String PINNED = "; registered memory is pinned and counts against ulimit -l"
+            + " (LimitMEMLOCK, docker --ulimit memlock=-1)";
+
+    private final NativeContext context;
+    private final long pointer;
+    private final Dependents dependents = new Dependents();
+    private final Map<Integer, NativeMemoryRegion> regions = new ConcurrentHashMap<>();
+    private volatile boolean isClosed;
+
+    /** Under the context's lock. */
+    NativeProtectionDomain(NativeContext context) throws RdmaException {
+        this.context = context;
+        pointer = context.verbs().get(VerbsSymbol.ALLOC_PD).call(context.pointer()).pointer(
+                "allocate protection domain",
+                "the device has no room for another; ibv_devinfo -v shows its max_pd");
+    }
+
+    @Override
+    public DeviceContext context() {
+        return context;
+    }
+
+    NativeContext owner() {
+        return context;
+    }
+
+    long pointer() {
+        return pointer;
+    }
+
+    Dependents dependents() {
+        return dependents;
+    }
+
+    /** {@return its regions by lkey} */
+    Map<Integer, NativeMemoryRegion> regions() {
+        return regions;
+    }
+
+    void checkOpen() {
+        if (isClosed) {
+            throw new IllegalStateException("the protection domain is closed");
+        }
+    }
+
+    // ---------------------------------------------------------------- memory
+
+    @Override
+    public MemoryRegion register(MemorySegment segment, Set<AccessFlag> access)
+            throws RdmaException {
+        return register(segment, access.contains(AccessFlag.ZERO_BASED) ? 0 : segment.address(),
+                access);
+    }
+
+    @Override
+    public MemoryRegion register(MemorySegment segment, long iova, Set<AccessFlag> access)
+            throws RdmaException {
+        RegionChecks.check(REGISTER, segment, access);
+        String advice = "the device refused " + segment.byteSize() + " bytes with access " + access
+                + PINNED;
+        int bits = AccessFlag.bits(access);
+        context.lock();
+        try {
+            checkOpen();
+            NativeFunction function = context.verbs().find(VerbsSymbol.REG_MR_IOVA2);
+            if (function == null) {
+                function = context.verbs().find(VerbsSymbol.REG_MR_IOVA);
+            }
+            long region = function == null
+                    ? registerAtOwnAddress(segment, iova, bits, advice)
+                    : function.call(pointer, segment.address(), segment.byteSize(), iova, bits)
+                            .pointer(REGISTER, advice);
+            return new NativeMemoryRegion(this, region, segment, iova, access);
+        } finally {
+            context.unlock();
+        }
+    }
+
+    private long registerAtOwnAddress(MemorySegment segment, long iova, int bits, String advice)
+            throws RdmaException {
+        if (iova != segment.address()) {
+            throw RdmaException.unsupported(REGISTER,
+                    "this libibverbs cannot give a region another address; rdma-core 16 can");
+        }
+        return context.verbs().get(VerbsSymbol.REG_MR)
+                .call(pointer, segment.address(), segment.byteSize(), bits)
+                .pointer(REGISTER, advice);
+    }
+
+    @Override
+    public MemoryRegion register(MemoryRegionInitAttributes attributes) throws RdmaException {
+        MemorySegment segment = attributes.segment();
+        if ((segment != null) == (attributes.deviceMemory() != null)) {
+            throw new RdmaException(Errno.EINVAL, REGISTER, (segment != null ? "both" : "neither")
+                    + " a segment and device memory are set; a region lies in one of them");
+        }
+        if (segment == null) {
+            throw new RdmaException(Errno.EINVAL, REGISTER,
+                    "the device memory is of another device context");
+        }
+        Long iova = attributes.iova();
+        return iova == null
+                ? register(segment, attributes.access())
+                : register(segment, iova, attributes.access());
+    }
+
+    @Override
+    public MemoryRegion registerNull() throws RdmaException {
+        context.lock();
+        try {
+            checkOpen();
+            long region = context.functions().require(ContextOperation.ALLOC_NULL_MR, REGISTER)
+                    .call(pointer).pointer(REGISTER, "the device refused a region of no memory");
+            return new NativeMemoryRegion(this, region, MemorySegment.NULL, 0,
+                    Set.of(AccessFlag.LOCAL_WRITE));
+        } finally {
+            context.unlock();
+        }
+    }
+
+    @Override
+    public void advise(MemoryAdvice advice, boolean isFlushed,
+            List<ScatterGatherElement> elements) throws RdmaException {
+        String operation = "advise memory";
+        NativeFunction function = context.functions().require(ContextOperation.ADVISE_MR,
+                operation);
+        context.lock();
+        try (Arena arena = Arena.ofConfined()) {
+            checkOpen();
+            MemorySegment list = arena
+                    .allocate(Math.max(1, elements.size()) * Layout.Element.SIZE, 8);
+            for (int i = 0; i < elements.size(); i++) {
+                ScatterGatherElement element = elements.get(i);
+                if (!regions.containsKey(element.lkey())) {
+                    throw new RdmaException(Errno.ENOENT, operation, String.format(
+                            "0x%08x is the key of no region of this domain", element.lkey()));
+                }
+                Elements.write(list, i * Layout.Element.SIZE, element.address(),
+                        element.length(), element.lkey());
+            }
+            function.call(pointer, advice.code(), isFlushed ? 1 : 0, list.address(),
+                    elements.size())
+                    .check(operation, "the device refused " + advice);
+        } finally {
+            context.unlock();
+        }
+    }
+
+    @Override
+    public MemoryWindow allocateMemoryWindow(MemoryWindowType type) throws RdmaException {
+        context.lock();
+        try {
+            checkOpen();
+            return new NativeMemoryWindow(this, type);
+        } finally {
+            context.unlock();
+        }
+    }
+
+    // ---------------------------------------------------------------- queues and paths
+
+    @Override
+    public ProtectionDomain createParentDomain(@Nullable ThreadDomain threadDomain,
+            @Nullable BufferAllocator allocator) throws RdmaException {
+        throw RdmaException.unsupported("create parent domain", "rdma4j-ibverbs has none; use the"
+                + " protection domain itself");
+    }
+
+    @Override
+    public QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
+        context.lock();
+        try {
+            checkOpen();
+            return NativeQueuePair.create(this, attributes);
+        } finally {
+            context.unlock();
+        }
+    }
+
+    @Override
+    public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueAttributes attributes,
+            @Nullable Object userContext) throws RdmaException {
+        context.lock();
+        try {
+            checkOpen();
+            return new NativeSharedReceiveQueue(this, attributes, userContext);
+        } finally {
+            context.unlock();
+        }
+    }
+
+    @Override
+    public AddressHandle createAddressHandle(AddressHandleAttributes attributes)
+            throws RdmaException {
+        context.lock();
+        try {
+            checkOpen();
+            return new NativeAddressHandle(this, attributes);
+        } finally {
+            context.unlock();
+        }
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        String operation = "close protection domain";
+        context.lock();
+        try {
+            if (isClosed) {
+                return;
+            }
+            dependents.requireNone(operation);
+            context.verbs().get(VerbsSymbol.DEALLOC_PD).call(pointer).check(operation,
+                    "objects made in it are alive");
+            isClosed = true;
+            context.dependents().remove();
+        } finally {
+            context.unlock();
+        }
+        context.onReleased();
+    }
+
+    /**
+     * {@return a domain of this context that is open}
+     *
+     * @throws RdmaException EINVAL if it is of another
+     */
+    static NativeProtectionDomain own(ProtectionDomain domain, NativeContext context,
+            String operation) throws RdmaException {
+        if (domain instanceof NativeProtectionDomain own && own.context.equals(context)) {
+            return own;
+        }
+        throw new RdmaException(Errno.EINVAL, operation,
+                "the protection domain is of another device context");
+    }
+}

@@ -1,0 +1,280 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.verbs.AddressHandle;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.ExtendedQueuePair;
+import io.rdma4j.verbs.FlushPlacement;
+import io.rdma4j.verbs.FlushSelectivity;
+import io.rdma4j.verbs.MemoryWindow;
+import io.rdma4j.verbs.MemoryWindowBind;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.SendWorkRequest;
+import org.jspecify.annotations.Nullable;
+
+import java.io.ByteArrayOutputStream;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * Posts piece by piece: collects requests and posts them at the end. The library's own interface for it keeps a lock of
+ * the driver between calls, which a thread that the JVM stops would hold; and is wrong in several versions.
+ */
+final class NativeSendBatch implements ExtendedQueuePair {
+    private final NativeQueuePair owner;
+    private final Set<SendOpcode> offered;
+    private final List<SendWorkRequest> reusable = new ArrayList<>();
+    private final ByteArrayOutputStream inlined = new ByteArrayOutputStream();
+    private int count;
+    private boolean isInBatch;
+    private boolean isInlined;
+    private @Nullable RdmaException failure;
+    private @Nullable IllegalStateException mistake;
+    private long id;
+    private int flags;
+
+    NativeSendBatch(NativeQueuePair owner, Set<SendOpcode> offered) {
+        this.owner = owner;
+        this.offered = offered;
+    }
+
+    @Override
+    public QueuePair queuePair() {
+        return owner;
+    }
+
+    /** {@return whether the calling thread has begun a batch} */
+    boolean isOfThisThread() {
+        return owner.sendLock().isHeldByCurrentThread() && isInBatch;
+    }
+
+    @Override
+    public void start() {
+        owner.sendLock().lock();
+        try {
+            if (isInBatch) {
+                throw new IllegalStateException(
+                        "this thread has begun a batch already: end it first");
+            }
+            owner.checkOpen();
+        } catch (IllegalStateException e) {
+            owner.sendLock().unlock();
+            throw e;
+        }
+        isInBatch = true;
+        count = 0;
+        failure = null;
+        mistake = null;
+        id = 0;
+        flags = 0;
+    }
+
+    private void requireBatch() {
+        if (!isOfThisThread()) {
+            throw new IllegalStateException("this thread has not begun a batch: start one first");
+        }
+    }
+
+    @Override
+    public ExtendedQueuePair id(long value) {
+        requireBatch();
+        id = value;
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair flags(SendFlag... newFlags) {
+        requireBatch();
+        flags = 0;
+        for (SendFlag flag : newFlags) {
+            flags |= flag.bit();
+        }
+        return this;
+    }
+
+    // ---------------------------------------------------------------- requests
+
+    private SendWorkRequest begin(SendOpcode opcode) {
+        requireBatch();
+        endInline();
+        if (count == reusable.size()) {
+            reusable.add(new SendWorkRequest());
+        }
+        SendWorkRequest request = reusable.get(count++);
+        request.clear().id(id).opcode(opcode).flags(flags);
+        if (!offered.contains(opcode) && failure == null) {
+            failure = new RdmaException(Errno.EINVAL, SendChecks.OPERATION,
+                    "the queue pair was created for " + offered + ", not for " + opcode);
+        }
+        return request;
+    }
+
+    private void endInline() {
+        if (isInlined) {
+            begun().inline(MemorySegment.ofArray(inlined.toByteArray()));
+            isInlined = false;
+            inlined.reset();
+        }
+    }
+
+    @Override
+    public ExtendedQueuePair send() {
+        begin(SendOpcode.SEND);
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair sendWithImmediate(int immediate) {
+        begin(SendOpcode.SEND_WITH_IMMEDIATE).immediate(immediate);
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair sendWithInvalidate(int peerRkey) {
+        begin(SendOpcode.SEND_WITH_INVALIDATE).invalidateRkey(peerRkey);
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair write(int rkey, long remoteAddress) {
+        begin(SendOpcode.RDMA_WRITE).remote(remoteAddress, rkey);
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair writeWithImmediate(int rkey, long remoteAddress, int immediate) {
+        begin(SendOpcode.RDMA_WRITE_WITH_IMMEDIATE).remote(remoteAddress, rkey)
+                .immediate(immediate);
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair read(int rkey, long remoteAddress) {
+        begin(SendOpcode.RDMA_READ).remote(remoteAddress, rkey);
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair compareAndSwap(int rkey, long remoteAddress, long compare,
+            long swap) {
+        begin(SendOpcode.ATOMIC_COMPARE_AND_SWAP).compareAndSwap(remoteAddress, rkey, compare,
+                swap);
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair fetchAndAdd(int rkey, long remoteAddress, long add) {
+        begin(SendOpcode.ATOMIC_FETCH_AND_ADD).fetchAndAdd(remoteAddress, rkey, add);
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair atomicWrite(int rkey, long remoteAddress, MemorySegment value) {
+        begin(SendOpcode.ATOMIC_WRITE).remote(remoteAddress, rkey);
+        return inline(value);
+    }
+
+    @Override
+    public ExtendedQueuePair flush(int rkey, long remoteAddress, long length,
+            Set<FlushPlacement> placement, FlushSelectivity selectivity) {
+        begin(SendOpcode.FLUSH).flush(remoteAddress, rkey, length, placement, selectivity);
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair bind(MemoryWindow window, int newRkey, MemoryWindowBind bind) {
+        begin(SendOpcode.BIND_MEMORY_WINDOW).bind(window, newRkey, bind);
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair localInvalidate(int rkey) {
+        begin(SendOpcode.LOCAL_INVALIDATE).invalidateRkey(rkey);
+        return this;
+    }
+
+    private SendWorkRequest begun() {
+        requireBatch();
+        if (count == 0) {
+            throw new IllegalStateException("no request has begun in this batch");
+        }
+        return reusable.get(count - 1);
+    }
+
+    @Override
+    public ExtendedQueuePair element(int lkey, long address, long length) {
+        begun().add(address, length, lkey);
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair inline(MemorySegment data) {
+        Objects.requireNonNull(data, "data");
+        begun().set(SendFlag.INLINE);
+        isInlined = true;
+        try {
+            if (inlined.size() + data.byteSize() > owner.capabilities().maxInlineData()) {
+                throw new RdmaException(Errno.EINVAL, SendChecks.OPERATION, "the inline data has "
+                        + (inlined.size() + data.byteSize())
+                        + " bytes; the queue pair was created for "
+                        + owner.capabilities().maxInlineData());
+            }
+            inlined.writeBytes(data.toArray(ValueLayout.JAVA_BYTE));
+        } catch (RdmaException tooLong) {
+            failure = failure == null ? tooLong : failure;
+        } catch (IllegalStateException | WrongThreadException unreadable) {
+            // Said when the batch ends, which must end in any case.
+            mistake = new IllegalStateException("the inline data cannot be read", unreadable);
+        }
+        return this;
+    }
+
+    @Override
+    public ExtendedQueuePair to(AddressHandle handle, int queuePairNumber, int qkey) {
+        begun().to(handle, queuePairNumber, qkey);
+        return this;
+    }
+
+    // ---------------------------------------------------------------- the end
+
+    @Override
+    public void complete() throws RdmaException {
+        requireBatch();
+        if (count > 0) {
+            endInline();
+        }
+        try {
+            if (mistake != null) {
+                throw mistake;
+            }
+            if (failure != null) {
+                throw failure;
+            }
+            isInBatch = false;
+            owner.postBatch(reusable.subList(0, count));
+        } finally {
+            end();
+        }
+    }
+
+    @Override
+    public void abort() {
+        requireBatch();
+        end();
+    }
+
+    private void end() {
+        isInBatch = false;
+        isInlined = false;
+        inlined.reset();
+        failure = null;
+        mistake = null;
+        owner.sendLock().unlock();
+    }
+}

@@ -1,0 +1,75 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.verbs.WorkCompletionOpcode;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The requests of a queue that have not completed, in order: a completion stands for all posted before it. One thread
+ * posts at a time, one polls.
+ *
+ * <p>What the device calls {@code wr_id} names the queue and the place in it, so that a completion tells which queue pair
+ * it is of, and what it was of even if it failed, where C leaves the operation undefined.
+ */
+final class OutstandingWork implements WorkLedger {
+    private final int capacity;
+    private final long[] ids;
+    private final byte[] opcodes;
+    private final AtomicLong posted = new AtomicLong();
+    private final AtomicLong completed = new AtomicLong();
+
+    OutstandingWork(int capacity) {
+        this.capacity = capacity;
+        int slots = Integer.highestOneBit(Math.max(1, capacity - 1)) << 1;
+        ids = new long[slots];
+        opcodes = new byte[slots];
+    }
+
+    /** {@return whether so many more fit} */
+    boolean hasRoom(int more) {
+        return posted.get() - completed.get() + more <= capacity;
+    }
+
+    /** {@return whether a request has not completed} */
+    boolean isOutstanding() {
+        return posted.get() != completed.get();
+    }
+
+    /** {@return the number of the next request but {@code ahead}, noted with its own} Posted by {@link #commit}. */
+    long note(int ahead, long id, WorkCompletionOpcode opcode) {
+        long number = posted.get() + ahead;
+        int slot = (int) number & ids.length - 1;
+        ids[slot] = id;
+        opcodes[slot] = (byte) opcode.code();
+        return number & WorkLedgers.NUMBERS;
+    }
+
+    /** So many of those noted are to be posted now. */
+    void commit(int count) {
+        posted.addAndGet(count);
+    }
+
+    /** So many of those committed last were refused. */
+    void takeBack(int count) {
+        posted.addAndGet(-count);
+    }
+
+    @Override
+    public boolean complete(long number, Completed into) {
+        long first = completed.get();
+        long ahead = number - first & WorkLedgers.NUMBERS;
+        if (ahead >= posted.get() - first) {
+            return false;
+        }
+        int slot = (int) (first + ahead) & ids.length - 1;
+        into.id = ids[slot];
+        into.opcode = opcodes[slot] & 0xff;
+        completed.set(first + ahead + 1);
+        return true;
+    }
+
+    /** Nothing of it completes any more. */
+    void clear() {
+        completed.set(posted.get());
+    }
+}

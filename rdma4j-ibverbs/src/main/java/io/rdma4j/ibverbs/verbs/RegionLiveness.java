@@ -1,0 +1,29 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ScatterGatherList;
+
+/** Whether the memory that a request names is still there, and fits the 32 bits of a length. */
+final class RegionLiveness {
+    private RegionLiveness() {}
+
+    /** @throws RdmaException EFAULT if an arena was closed, EMSGSIZE if an element is too long */
+    static void check(NativeProtectionDomain domain, ScatterGatherList elements,
+            String operation) throws RdmaException {
+        for (int i = 0; i < elements.count(); i++) {
+            if (elements.length(i) > Elements.LONGEST) {
+                throw new RdmaException(Errno.EMSGSIZE, operation, "element " + i + " has "
+                        + elements.length(i) + " bytes; at most " + Elements.LONGEST
+                        + " are possible");
+            }
+            NativeMemoryRegion region = domain.regions().get(elements.lkey(i));
+            if (region != null && !region.isAlive()) {
+                region.endAccess();
+                throw new RdmaException(Errno.EFAULT, operation,
+                        "the arena of the memory of element "
+                                + i + " is closed; close regions before their arenas");
+            }
+        }
+    }
+}
