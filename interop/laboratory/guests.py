@@ -68,9 +68,9 @@ class Guest:
         except OSError:
             return False
 
-    def start(self, argv, env=None, ready=None):
-        """Starts a command."""
-        return GuestProcess(self.address4, argv, env, ready)
+    def start(self, argv, env=None, ready=None, heard=None):
+        """Starts a command. Its output is kept, or given to `heard`."""
+        return GuestProcess(self.address4, argv, env, ready, heard)
 
     def run(self, argv, seconds=30):
         """Runs a command to its end: exit status (None after too long), output, errors."""
@@ -135,7 +135,13 @@ class Guest:
     def switch_off(self):
         """Pulls the plug."""
         if self.is_on():
-            os.killpg(int(self._pid.read_text()), signal.SIGKILL)
+            machine = int(self._pid.read_text())
+            os.killpg(machine, signal.SIGKILL)
+            try:
+                os.waitpid(machine, 0)
+            except ChildProcessError:
+                # Another program has booted it.
+                pass
         self._pid.unlink(missing_ok=True)
 
     def reboot(self):

@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 
@@ -71,6 +72,13 @@ class Running:
             self.wait(10)
 
 
+def show(kind, data):
+    """Hands output on to this program's own, as it comes."""
+    stream = sys.stdout if kind == "o" else sys.stderr
+    stream.buffer.write(data)
+    stream.flush()
+
+
 class LocalProcess(Running):
     """A command on this machine. It has a session of its own, and is ended with this program at the latest."""
 
@@ -128,8 +136,10 @@ atexit.register(LocalProcess.end_all)
 class GuestProcess(Running):
     """A command in a guest, run by its agent."""
 
-    def __init__(self, address, argv, env=None, ready=None):
+    def __init__(self, address, argv, env=None, ready=None, heard=None):
         super().__init__(argv)
+        if heard:
+            self.heard = heard
         self._connection = socket.create_connection((address, agent.PORT), timeout=5)
         self._connection.settimeout(None)
         request = {"argv": argv, "env": env or {}, "ready": ready}

@@ -1,0 +1,10 @@
+"""Which laboratory a program has. Asked before the rest of this package is imported, which reads the choice."""
+import os
+
+# Another name keeps two runs on one machine apart.
+LABORATORY = os.environ.get("RDMA4J_INTEROP_LAB", "rdma4j-interop")
+
+
+def choose(part):
+    """Gives this program the part of the laboratory, beside other parts and one that somebody works in by hand."""
+    os.environ["LAB_NS"] = f"{LABORATORY}-{part}"
