@@ -28,7 +28,9 @@ public enum ConformanceProfile {
     /** iWARP in software: what RDMAP and DDP define, so reliable connections, neither datagrams nor atomics. */
     SOFTWARE_IWARP("software-iwarp", TransportType.IWARP, ConnectionMethod.CONNECTION_MANAGER),
     /** A channel adapter driven through its vendor's library: what every one has, for the rest differs. */
-    NATIVE("native", TransportType.INFINIBAND, ConnectionMethod.BY_HAND);
+    NATIVE("native", TransportType.INFINIBAND, ConnectionMethod.BY_HAND),
+    /** The same of iWARP: what both every adapter and iWARP have. */
+    NATIVE_IWARP("native-iwarp", TransportType.IWARP, ConnectionMethod.CONNECTION_MANAGER);
 
     private static final String TABLE = "cases.txt";
     /** Who requires it, by file and name of a case. */

@@ -70,6 +70,17 @@ class ConformanceSuiteTest {
     }
 
     @Test
+    void nativeDeviceOfIwarpMustPassWhatEveryAdapterAndIwarpHave() {
+        for (Entry entry : ConformanceSuite.entries()) {
+            ConformanceCase each = entry.conformanceCase();
+            assertThat(ConformanceProfile.NATIVE_IWARP.requires(each)).as(entry.test())
+                    .isEqualTo(ConformanceProfile.NATIVE.requires(each)
+                            && ConformanceProfile.SOFTWARE_IWARP.requires(each));
+        }
+        assertThat(sum(required(ConformanceProfile.NATIVE_IWARP))).isEqualTo(38);
+    }
+
+    @Test
     void tableHasALineForEachCaseAndNoOther() {
         assertThat(ConformanceProfile.cases()).containsExactlyInAnyOrderElementsOf(
                 ConformanceSuite.entries().stream().map(Entry::conformanceCase)
