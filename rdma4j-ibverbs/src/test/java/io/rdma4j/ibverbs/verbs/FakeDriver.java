@@ -1,0 +1,286 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.ibverbs.abi.ContextOperation;
+import io.rdma4j.ibverbs.abi.FakeLibrary;
+import io.rdma4j.ibverbs.abi.Layout;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.DeviceKind;
+import io.rdma4j.verbs.NodeType;
+import io.rdma4j.verbs.RdmaDevice;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.TransportType;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * A libibverbs and the driver of one device, both made of Java: they answer, note what they were asked, and fail when they
+ * are told to. Objects are memory that is never freed while a test runs.
+ */
+final class FakeDriver implements AutoCloseable {
+    private static final int FRONT = 400;
+    private static final int BEHIND = 400;
+    private static final long LIBRARY = 648;
+    private static final int NON_BLOCKING = 0x800;
+
+    final FakeLibrary library = new FakeLibrary(List.of(VerbsSymbol.values()));
+    /** How often each function was called. */
+    final Map<VerbsSymbol, Integer> calls = new EnumMap<>(VerbsSymbol.class);
+    /** What the next calls of functions that free or change something return. */
+    final Map<VerbsSymbol, Integer> failures = new EnumMap<>(VerbsSymbol.class);
+    /** Copies of the requests that were posted, each with its elements behind it. */
+    final List<MemorySegment> posted = new ArrayList<>();
+    /** What the next poll gives. */
+    final List<MemorySegment> completions = new ArrayList<>();
+    /** What polling answers instead, if it is not 0. */
+    int pollAnswer;
+    /** Which request of a chain is refused, and with what; none if the answer is 0. */
+    int refusedIndex;
+    int postAnswer;
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment memory = arena.allocate(FRONT + BEHIND, 64);
+    private final int asyncDescriptor = eventDescriptor();
+    private final int channelDescriptor = eventDescriptor();
+    private long announced;
+    private long queueToAnnounce;
+    private int nextNumber = 0x11;
+
+    FakeDriver() {
+        for (VerbsSymbol symbol : VerbsSymbol.values()) {
+            library.define(symbol, arguments -> answer(symbol, arguments));
+        }
+        put(Layout.Context.EXTENSION_SIZE, LIBRARY);
+        put(Layout.Context.ABI_COMPAT, -1);
+        Native.putInt(memory, FRONT + Layout.Context.ASYNC_FD, asyncDescriptor);
+        Native.putInt(memory, FRONT + Layout.Context.COMPLETION_VECTORS, 1);
+        operation(ContextOperation.POLL_CQ, this::poll);
+        operation(ContextOperation.REQ_NOTIFY_CQ, arguments -> {
+            announced++;
+            return 0;
+        });
+        operation(ContextOperation.POST_SEND, this::postSend);
+        operation(ContextOperation.POST_RECV, arguments -> {
+            posted.add(copy(arguments[1], Layout.ReceiveRequest.SIZE));
+            return postAnswer;
+        });
+    }
+
+    /** Puts a word in front of or behind the address of the context. */
+    void put(long offset, long value) {
+        Native.putLong(memory, FRONT + offset, value);
+    }
+
+    void operation(ContextOperation operation, FakeLibrary.Function function) {
+        put(operation.offset(), library.stub(operation.signature(), function).address());
+    }
+
+    long context() {
+        return memory.address() + FRONT;
+    }
+
+    NativeContext open() throws RdmaException {
+        return new NativeContext(new Device(), NativeLibraries.of(library.lookup(),
+                FakeLibrary.system()), context());
+    }
+
+    int called(VerbsSymbol symbol) {
+        return calls.getOrDefault(symbol, 0);
+    }
+
+    private synchronized long answer(VerbsSymbol symbol, long[] arguments) {
+        calls.merge(symbol, 1, Integer::sum);
+        Integer failure = failures.get(symbol);
+        if (failure != null) {
+            boolean isPointer = symbol.signature().descriptor().returnLayout().equals(
+                    Optional.of(JAVA_LONG));
+            return isPointer ? FakeLibrary.fail(failure) + 1 : failure;
+        }
+        return switch (symbol) {
+            case ALLOC_PD, CREATE_AH -> object(64);
+            case CREATE_COMP_CHANNEL -> {
+                long channel = object(Layout.CompletionChannel.SIZE);
+                Native.putInt(Native.at(channel, Layout.CompletionChannel.SIZE),
+                        Layout.CompletionChannel.FD, channelDescriptor);
+                yield channel;
+            }
+            case CREATE_CQ -> {
+                queueToAnnounce = object(128);
+                Native.putInt(Native.at(queueToAnnounce, 128), Layout.CompletionQueue.CQE,
+                        (int) arguments[1]);
+                yield queueToAnnounce;
+            }
+            case CREATE_QP -> {
+                long queuePair = object(160);
+                Native.putInt(Native.at(queuePair, 160), Layout.QueuePair.QP_NUM, nextNumber++);
+                yield queuePair;
+            }
+            case CREATE_SRQ -> object(128);
+            case REG_MR_IOVA2 -> {
+                long region = object(Layout.MemoryRegion.SIZE);
+                Native.putInt(Native.at(region, Layout.MemoryRegion.SIZE),
+                        Layout.MemoryRegion.LKEY, nextNumber++);
+                yield region;
+            }
+            case GET_CQ_EVENT -> {
+                Native.putLong(Native.at(arguments[1], Long.BYTES), 0, queueToAnnounce);
+                yield drain(channelDescriptor) ? 0 : FakeLibrary.fail(11);
+            }
+            default -> 0;
+        };
+    }
+
+    private long object(long size) {
+        return arena.allocate(size, 8).address();
+    }
+
+    private long poll(long[] arguments) {
+        if (pollAnswer != 0) {
+            return pollAnswer;
+        }
+        int count = (int) Math.min(arguments[1], completions.size());
+        for (int i = 0; i < count; i++) {
+            MemorySegment.copy(completions.removeFirst(), 0,
+                    Native.at(arguments[2] + i * Layout.WorkCompletion.SIZE,
+                            Layout.WorkCompletion.SIZE),
+                    0, Layout.WorkCompletion.SIZE);
+        }
+        return count;
+    }
+
+    private long postSend(long[] arguments) {
+        long request = arguments[1];
+        for (int i = 0; request != 0; i++) {
+            if (postAnswer != 0 && i == refusedIndex) {
+                Native.putLong(Native.at(arguments[2], Long.BYTES), 0, request);
+                return postAnswer;
+            }
+            MemorySegment copied = copy(request, Layout.SendRequest.SIZE);
+            posted.add(copied);
+            request = Native.getLong(copied, Layout.SendRequest.NEXT);
+        }
+        return 0;
+    }
+
+    private MemorySegment copy(long address, long size) {
+        MemorySegment copied = arena.allocate(size, 8);
+        copied.copyFrom(Native.at(address, size));
+        return copied;
+    }
+
+    /** {@return an element of a request that was posted} */
+    MemorySegment element(MemorySegment request, int index) {
+        return Native.at(Native.getLong(request, Layout.SendRequest.SG_LIST)
+                + index * Layout.Element.SIZE, Layout.Element.SIZE);
+    }
+
+    /** The next poll gives a completion of a request. */
+    MemorySegment complete(long workRequestId, int status, int opcode) {
+        MemorySegment completion = arena.allocate(Layout.WorkCompletion.SIZE, 8);
+        Native.putLong(completion, Layout.WorkCompletion.WR_ID, workRequestId);
+        Native.putInt(completion, Layout.WorkCompletion.STATUS, status);
+        Native.putInt(completion, Layout.WorkCompletion.OPCODE, opcode);
+        completions.add(completion);
+        return completion;
+    }
+
+    /** {@return how often completions were asked to be announced} */
+    long armed() {
+        return announced;
+    }
+
+    /** The library has an event for the completion queue that was made last. */
+    void announce() {
+        try (Arena ofCall = Arena.ofConfined()) {
+            MemorySegment one = ofCall.allocate(Long.BYTES, Long.BYTES);
+            one.set(JAVA_LONG, 0, 1);
+            call("write", channelDescriptor, one.address());
+        }
+    }
+
+    private static boolean drain(int descriptor) {
+        try (Arena ofCall = Arena.ofConfined()) {
+            MemorySegment word = ofCall.allocate(Long.BYTES, Long.BYTES);
+            return call("read", descriptor, word.address()) == Long.BYTES;
+        }
+    }
+
+    private static long call(String function, int descriptor, long address) {
+        try {
+            MethodHandle handle = Linker.nativeLinker().downcallHandle(
+                    Linker.nativeLinker().defaultLookup().findOrThrow(function),
+                    FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG));
+            return (long) handle.invokeExact(descriptor, address, (long) Long.BYTES);
+        } catch (Throwable t) {
+            throw new IllegalStateException(t);
+        }
+    }
+
+    private static int eventDescriptor() {
+        try {
+            MethodHandle handle = Linker.nativeLinker().downcallHandle(
+                    Linker.nativeLinker().defaultLookup().findOrThrow("eventfd"),
+                    FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+            return (int) handle.invokeExact(0, NON_BLOCKING);
+        } catch (Throwable t) {
+            throw new IllegalStateException(t);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        if (!library.failures().isEmpty()) {
+            throw new IOException("the fake library failed", library.failures().getFirst());
+        }
+    }
+
+    private static final class Device implements RdmaDevice {
+        @Override
+        public String name() {
+            return "fake0";
+        }
+
+        @Override
+        public int index() {
+            return 0;
+        }
+
+        @Override
+        public long nodeGuid() {
+            return 1;
+        }
+
+        @Override
+        public NodeType nodeType() {
+            return NodeType.CHANNEL_ADAPTER;
+        }
+
+        @Override
+        public TransportType transport() {
+            return TransportType.INFINIBAND;
+        }
+
+        @Override
+        public DeviceKind kind() {
+            return DeviceKind.NATIVE;
+        }
+
+        @Override
+        public DeviceContext open() {
+            throw new IllegalStateException("it is open");
+        }
+    }
+}
