@@ -91,6 +91,7 @@ public final class Layout {
         public static final long ODP_UD = 256;
         public static final long COMPLETION_TIMESTAMP_MASK = 264;
         public static final long HCA_CORE_CLOCK = 272;
+        public static final long CAP_FLAGS_EX = 280;
         public static final long MODERATION_COUNT = 368;
         public static final long MODERATION_PERIOD = 370;
         public static final long MAX_DM_SIZE = 376;

@@ -61,13 +61,18 @@ public final class DeviceValues {
         Map<DeviceLimit, Long> limits = new EnumMap<>(DeviceLimit.class);
         for (DeviceLimit limit : DeviceLimit.values()) {
             limits.put(limit, switch (limit) {
-                case MAX_MR_SIZE -> Native.getLong(source, DeviceAttr.MAX_MR_SIZE);
+                case MAX_MR_SIZE -> longAtMost(Native.getLong(source, DeviceAttr.MAX_MR_SIZE));
                 case PAGE_SIZE_CAP -> Native.getLong(source, DeviceAttr.PAGE_SIZE_CAP);
                 case MAX_PKEYS -> (long) Native.getShort(source, DeviceAttr.MAX_PKEYS);
                 default -> (long) Native.getInt(source, offset(limit));
             });
         }
         return limits;
+    }
+
+    /** {@return a number without sign; drivers that know no limit have all bits set} */
+    private static long longAtMost(long value) {
+        return value < 0 ? Long.MAX_VALUE : value;
     }
 
     private static long offset(DeviceLimit limit) {

@@ -168,7 +168,12 @@ public final class QueuePairValues {
             case ACCESS_FLAGS -> to.accessFlags(AccessFlag.ofBits(
                     Native.getInt(source, QueuePairAttr.QP_ACCESS_FLAGS) & RIGHTS));
             case PKEY_INDEX -> to.pkeyIndex(Native.getShort(source, QueuePairAttr.PKEY_INDEX));
-            case PORT -> to.port(Native.getByte(source, QueuePairAttr.PORT_NUM));
+            case PORT -> {
+                // Not set yet.
+                if (Native.getByte(source, QueuePairAttr.PORT_NUM) != 0) {
+                    to.port(Native.getByte(source, QueuePairAttr.PORT_NUM));
+                }
+            }
             case QKEY -> to.qkey(Native.getInt(source, QueuePairAttr.QKEY));
             case ADDRESS_VECTOR -> to.addressVector(Paths.read(source, QueuePairAttr.AH_ATTR));
             case PATH_MTU -> {

@@ -15,6 +15,7 @@ import io.rdma4j.ibverbs.values.DeviceValues;
 import io.rdma4j.ibverbs.values.Paths;
 import io.rdma4j.spi.InfinibandTransitions;
 import io.rdma4j.spi.QueuePairTransitions;
+import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
@@ -61,6 +62,9 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class NativeContext implements DeviceContext {
     private static final String OPEN = "open device";
+    /** Bits of {@code device_cap_flags_ex}. */
+    private static final long FLUSH_GLOBAL = 1L << 38;
+    private static final long FLUSH_PERSISTENT = 1L << 39;
     private static final String QUERY_GID = "query GID";
     private static final Set<CompletionField> FIELDS = Set.copyOf(
             EnumSet.range(CompletionField.BYTE_LENGTH, CompletionField.DESTINATION_PATH_BITS));
@@ -191,6 +195,27 @@ public final class NativeContext implements DeviceContext {
         PortAttributes port = queryPort(1);
         return type == QueuePairType.UD ? port.activeMtu().bytes()
                 : port.maxMessageSize() == 0 ? Integer.MAX_VALUE : port.maxMessageSize();
+    }
+
+    /** @throws RdmaException EOPNOTSUPP for a right to FLUSH that the device does not have */
+    void requireFlushing(String operation, Set<AccessFlag> access) throws RdmaException {
+        if (!access.contains(AccessFlag.FLUSH_GLOBAL)
+                && !access.contains(AccessFlag.FLUSH_PERSISTENT)) {
+            return;
+        }
+        long flags = inCall(arena -> {
+            MemorySegment attributes = arena.allocate(Layout.DeviceAttrEx.SIZE + Layout.SLACK, 8);
+            NativeFunction function = functions.find(ContextOperation.QUERY_DEVICE_EX);
+            return function == null || function
+                    .call(pointer, 0, attributes.address(), Layout.DeviceAttrEx.SIZE).value() != 0
+                            ? 0L
+                            : Native.getLong(attributes, Layout.DeviceAttrEx.CAP_FLAGS_EX);
+        });
+        long wanted = (access.contains(AccessFlag.FLUSH_GLOBAL) ? FLUSH_GLOBAL : 0)
+                | (access.contains(AccessFlag.FLUSH_PERSISTENT) ? FLUSH_PERSISTENT : 0);
+        if ((flags & wanted) != wanted) {
+            throw RdmaException.unsupported(operation, "this device has no FLUSH");
+        }
     }
 
     void checkOpen() {
@@ -448,6 +473,11 @@ public final class NativeContext implements DeviceContext {
     @Override
     public int queryPkey(int port, int index) throws RdmaException {
         String operation = "query P_Key";
+        int entries = queryPort(port).pkeyTableLength();
+        if (index < 0 || index >= entries) {
+            throw new RdmaException(Errno.EINVAL, operation, "the index must be from 0 to "
+                    + (entries - 1) + ", not " + index);
+        }
         return inCall(arena -> {
             requirePort(operation, port);
             MemorySegment key = arena.allocate(Short.BYTES, Short.BYTES);

@@ -134,7 +134,7 @@ final class NativeMemoryRegion implements MemoryRegion {
             dependents.requireNone(REREGISTER);
             NativeFunction function = context.verbs().get(VerbsSymbol.REREG_MR);
             Outcome outcome = function.call(pointer, flags, next.pointer(), memory.address(),
-                    memory.byteSize(), AccessFlag.bits(rights));
+                    memory.byteSize(), newAccess == null ? 0 : AccessFlag.bits(rights));
             if (outcome.value() != 0) {
                 throw ErrorNumbers.failure(REREGISTER, outcome.errno(),
                         "the device refused; many drivers cannot: close the region and register"

@@ -158,11 +158,9 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue {
 
     @Override
     public void resize(int maxRequests) throws RdmaException {
-        // The ledger keeps its size: the queue can get shorter, and as long as it was created.
-        if (maxRequests < 1 || maxRequests > known.maxRequests()) {
+        if (maxRequests < 1) {
             throw new RdmaException(Errno.EINVAL, "resize shared receive queue",
-                    "maxRequests must be from 1 to " + known.maxRequests() + ", not "
-                            + maxRequests);
+                    "maxRequests must be at least 1, not " + maxRequests);
         }
         modify("resize shared receive queue", maxRequests, known.limit(), MAX_WR);
     }
@@ -189,6 +187,7 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue {
             context.verbs().get(VerbsSymbol.MODIFY_SRQ)
                     .call(pointer, attributes.address(), mask).check(operation,
                             "the device refused " + maxRequests + " requests with limit " + limit);
+            work.grow(maxRequests);
             known = new SharedReceiveQueueAttributes(maxRequests, known.maxElements(), limit);
         } finally {
             lock.unlock();

@@ -2,14 +2,15 @@ package io.rdma4j.ibverbs.verbs;
 
 import io.rdma4j.verbs.WorkCompletionOpcode;
 
+import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** The receives of a shared queue, which complete in any order and are reported to several completion queues. Thread safe. */
 final class SharedWork implements WorkLedger {
     private final ReentrantLock lock = new ReentrantLock();
-    private final long[] ids;
-    private final int[] free;
-    private final boolean[] isPosted;
+    private long[] ids;
+    private int[] free;
+    private boolean[] isPosted;
     private int freeCount;
 
     SharedWork(int capacity) {
@@ -20,6 +21,24 @@ final class SharedWork implements WorkLedger {
             free[i] = i;
         }
         freeCount = capacity;
+    }
+
+    /** Makes room for so many; less is not taken away. */
+    void grow(int capacity) {
+        lock.lock();
+        try {
+            int known = ids.length;
+            if (capacity > known) {
+                ids = Arrays.copyOf(ids, capacity);
+                isPosted = Arrays.copyOf(isPosted, capacity);
+                free = Arrays.copyOf(free, capacity);
+                for (int i = known; i < capacity; i++) {
+                    free[freeCount++] = i;
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** {@return the number of a request, -1 if there is no room} */
