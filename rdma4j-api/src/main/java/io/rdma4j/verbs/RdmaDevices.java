@@ -84,6 +84,16 @@ public final class RdmaDevices {
     }
 
     /**
+     * {@return what the providers say of this machine, for people, in lines of their own: why there are no devices of
+     * a kind, or fewer than there could be, and what to do about it} Empty if there is nothing to say; the devices of
+     * {@link #list} can be used whatever it says. It may take longer than {@code list}. See
+     * {@link RdmaProvider#remarks}.
+     */
+    public static List<String> remarks() {
+        return providers().stream().flatMap(provider -> provider.remarks().stream()).toList();
+    }
+
+    /**
      * {@return whether registered memory survives a fork of the process} The Java virtual machine does not
      * fork itself; a child process it starts is another program, so nothing has to be done. C:
      * {@code ibv_is_fork_initialized}.

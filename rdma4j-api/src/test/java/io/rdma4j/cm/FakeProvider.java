@@ -21,6 +21,11 @@ public final class FakeProvider implements RdmaProvider {
         return devices;
     }
 
+    @Override
+    public List<String> remarks() {
+        return List.of("fake1 is missing: make it");
+    }
+
     /** These are the devices from now on, in the order in which they are listed. */
     static void offer(FakeDevice... offered) {
         devices = List.of(offered);
