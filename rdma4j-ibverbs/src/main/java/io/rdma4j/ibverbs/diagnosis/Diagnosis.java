@@ -1,0 +1,151 @@
+package io.rdma4j.ibverbs.diagnosis;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.Supplier;
+
+/**
+ * What is missing on a machine for native devices, and what to do about it. What one finding explains has no second one:
+ * without verbs in the kernel nothing is said of devices, without devices nothing of their files and limits. Not
+ * synchronized; reads the files anew each time.
+ */
+public final class Diagnosis {
+    /** Less than this is used up by a few queue pairs and buffers; it is also more than what systems begin with. */
+    private static final long ENOUGH_TO_LOCK = 64L << 20;
+    private static final String CONNECTION_MANAGER = "rdma_cm";
+    private static final String CONTAINER = "start a container with --device /dev/infiniband";
+
+    private final KernelFiles files;
+    private final String operatingSystem;
+    private final boolean isNativeAccessEnabled;
+    private final Supplier<Optional<String>> libraryError;
+
+    /**
+     * Of this machine.
+     *
+     * @param isNativeAccessEnabled whether the JVM lets this module call native code
+     * @param libraryError why the libraries cannot be loaded, empty if they can; asked only on Linux and with native access
+     */
+    public Diagnosis(boolean isNativeAccessEnabled, Supplier<Optional<String>> libraryError) {
+        this(new KernelFiles(Path.of("/"), Opening.FOR_READING_AND_WRITING),
+                System.getProperty("os.name", "an unknown system"), isNativeAccessEnabled,
+                libraryError);
+    }
+
+    Diagnosis(KernelFiles files, String operatingSystem, boolean isNativeAccessEnabled,
+            Supplier<Optional<String>> libraryError) {
+        this.files = files;
+        this.operatingSystem = operatingSystem;
+        this.isNativeAccessEnabled = isNativeAccessEnabled;
+        this.libraryError = libraryError;
+    }
+
+    /** {@return what is missing, in the order in which it is to be mended; empty if nothing is} */
+    public List<Finding> findings() {
+        if (!operatingSystem.equals("Linux")) {
+            return List.of(Finding.obstacle("native devices need Linux, and this is "
+                    + operatingSystem + "; use the software devices, which need nothing"));
+        }
+        List<Finding> findings = new ArrayList<>();
+        judgeLibrary(findings);
+        if (!files.hasVerbs()) {
+            findings.add(noModule());
+        } else if (files.verbsDevices().isEmpty()) {
+            findings.add(Finding.obstacle("the kernel has no RDMA device: load the driver of the"
+                    + " NIC, such as modprobe mlx5_ib, or make a device of an ordinary one:"
+                    + " rdma link add rxe0 type rxe netdev eth0"));
+        } else {
+            files.verbsDevices().forEach(device -> judgeNode(device, findings));
+            judgeConnectionManager(findings);
+            judgeLockedMemory(findings);
+        }
+        if (files.hasRocePort()) {
+            findings.add(Finding.restriction("the kernel's RoCE driver rdma_rxe holds UDP port"
+                    + " 4791, so the software RoCE devices cannot be used: use its own devices,"
+                    + " which rdma link lists, or unload it with modprobe -r rdma_rxe"));
+        }
+        return List.copyOf(findings);
+    }
+
+    /**
+     * {@return the devices that the kernel offers and the library does not list}
+     *
+     * @param listed the names of those that it lists
+     */
+    public List<Finding> unlisted(Collection<String> listed) {
+        return files.verbsDevices().stream().map(KernelDevice::name)
+                .filter(name -> !listed.contains(name))
+                .map(name -> Finding.obstacle(name + " cannot be used, for libibverbs has no driver"
+                        + " for it: install ibverbs-providers (Debian, Ubuntu) or libibverbs"
+                        + " (Fedora, RHEL) in the version of the kernel's driver, or what the"
+                        + " NIC's vendor ships"))
+                .toList();
+    }
+
+    private void judgeLibrary(List<Finding> findings) {
+        if (!isNativeAccessEnabled) {
+            findings.add(Finding.obstacle("native devices are not used, for the JVM may not call"
+                    + " native code: start it with --enable-native-access=io.rdma4j.ibverbs, or"
+                    + " with --enable-native-access=ALL-UNNAMED if rdma4j is on the class path"));
+            return;
+        }
+        libraryError.get().ifPresent(error -> findings.add(Finding.obstacle("libibverbs cannot be"
+                + " loaded (" + error.lines().findFirst().orElse("no reason given")
+                + "): install libibverbs1, ibverbs-providers and librdmacm1 (Debian, Ubuntu), or"
+                + " rdma-core, libibverbs and librdmacm (Fedora, RHEL)")));
+    }
+
+    private Finding noModule() {
+        List<String> devices = files.devices();
+        String what = devices.isEmpty()
+                ? "the kernel has no RDMA: modprobe ib_uverbs and the driver of the NIC, such as"
+                        + " mlx5_ib"
+                : "the kernel has " + String.join(", ", devices) + ", but no verbs for programs:"
+                        + " modprobe ib_uverbs";
+        return Finding.obstacle(what + " (for a container, on its host)");
+    }
+
+    private void judgeNode(KernelDevice device, List<Finding> findings) {
+        String file = device.name() + " cannot be used, for /dev/infiniband/" + device.node();
+        if (!files.hasNode(device.node())) {
+            findings.add(Finding.obstacle(file + " is missing: " + CONTAINER + "; elsewhere udev"
+                    + " makes it, with the rules of the package rdma-core"));
+            return;
+        }
+        String refusal = files.refusal(device.node());
+        if (refusal != null) {
+            findings.add(Finding.obstacle(file + " cannot be opened (" + refusal + "): let this"
+                    + " user read and write it, by chmod, by its group or by the rules of the"
+                    + " package rdma-core; " + CONTAINER));
+        }
+    }
+
+    private void judgeConnectionManager(List<Finding> findings) {
+        String without = "; without it native devices have verbs and no connection manager";
+        String file = "/dev/infiniband/" + CONNECTION_MANAGER;
+        if (!files.hasNode(CONNECTION_MANAGER)) {
+            findings.add(Finding.restriction(
+                    file + " is missing: modprobe rdma_ucm, and " + CONTAINER + without));
+            return;
+        }
+        String refusal = files.refusal(CONNECTION_MANAGER);
+        if (refusal != null) {
+            findings.add(Finding.restriction(file + " cannot be opened (" + refusal
+                    + "): let this user read and write it, and " + CONTAINER + without));
+        }
+    }
+
+    private void judgeLockedMemory(List<Finding> findings) {
+        OptionalLong limit = files.lockedMemoryLimit();
+        if (limit.isPresent() && Long.compareUnsigned(limit.getAsLong(), ENOUGH_TO_LOCK) < 0) {
+            findings.add(Finding.restriction("this process may lock " + limit.getAsLong() / 1024
+                    + " KiB, and native devices lock all memory that is registered: raise it with"
+                    + " ulimit -l unlimited, LimitMEMLOCK=infinity (systemd) or"
+                    + " --ulimit memlock=-1 (docker)"));
+        }
+    }
+}

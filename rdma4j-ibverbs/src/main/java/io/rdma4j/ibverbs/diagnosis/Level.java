@@ -1,0 +1,9 @@
+package io.rdma4j.ibverbs.diagnosis;
+
+/** How much a finding takes away. */
+public enum Level {
+    /** No native device can be used, or not the one that is named. */
+    OBSTACLE,
+    /** Devices can be used, but not for everything. */
+    RESTRICTION
+}
