@@ -24,31 +24,48 @@ import java.util.stream.Stream;
  * <p>Source: proc(5), {@code /proc/net/udp} and {@code /proc/PID/fd}. Elsewhere nobody is named.
  */
 public final class PortHolder {
-    private static final List<Path> TABLES = List.of(Path.of("/proc/net/udp"),
-            Path.of("/proc/net/udp6"));
+    private static final Path PROC = Path.of("/proc");
+    private static final List<String> TABLES = List.of("net/udp", "net/udp6");
+    private static final int LOCAL_ADDRESS = 1;
+    private static final int USER = 7;
     private static final int INODE = 9;
     private static final int IPV6_LENGTH = 16;
     private static final byte[] MAPPED_PREFIX = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1};
 
     private PortHolder() {}
 
-    /** {@return words for the process that has a port of an address, or for somebody if it is not known} */
-    public static String of(InetAddress address, int port) {
+    /**
+     * {@return words for the process that has a port of an address, or for somebody if it is not known}
+     *
+     * @param ofProcesses what to add, unless it is the kernel
+     */
+    public static String of(InetAddress address, int port, String ofProcesses) {
+        return of(PROC, address, port, ofProcesses);
+    }
+
+    /** @param proc where the system tells of its processes */
+    static String of(Path proc, InetAddress address, int port, String ofProcesses) {
         try {
-            Set<String> sockets = lines(address, port)
-                    .map(line -> "socket:[" + line.trim().split("\\s+", -1)[INODE] + "]")
-                    .collect(Collectors.toSet());
-            String holder = sockets.isEmpty() ? null : processWith(sockets);
-            return holder == null ? somebody() : holder;
+            List<String[]> sockets = lines(proc, address, port)
+                    .map(line -> line.trim().split("\\s+", -1)).toList();
+            String holder = sockets.isEmpty() ? null : processWith(proc, sockets.stream()
+                    .map(words -> "socket:[" + words[INODE] + "]").collect(Collectors.toSet()));
+            if (holder != null) {
+                return holder + ofProcesses;
+            }
+            return sockets.stream().anyMatch(PortHolder::mayBeTheKernels) && hasRxe(proc)
+                    ? "the kernel's RoCE driver rdma_rxe (use its devices, which rdma link lists, or"
+                            + " unload it with modprobe -r rdma_rxe)"
+                    : somebody() + ofProcesses;
         } catch (IOException | RuntimeException notToBeSeen) {
-            return somebody();
+            return somebody() + ofProcesses;
         }
     }
 
     /** {@return how many sockets have a port of an address, 0 if the system does not tell} */
     public static int count(InetAddress address, int port) {
         try {
-            return (int) lines(address, port).count();
+            return (int) lines(PROC, address, port).count();
         } catch (IOException | RuntimeException notToBeSeen) {
             return 0;
         }
@@ -58,20 +75,35 @@ public final class PortHolder {
         return "another process, or by the kernel's own RoCE driver";
     }
 
+    /** {@return whether a socket is one of every address and of the superuser, as the kernel's RoCE driver has} */
+    private static boolean mayBeTheKernels(String[] words) {
+        String address = words[LOCAL_ADDRESS];
+        return address.substring(0, address.indexOf(':')).chars().allMatch(digit -> digit == '0')
+                && words[USER].equals("0");
+    }
+
+    private static boolean hasRxe(Path proc) throws IOException {
+        Path modules = proc.resolve("modules");
+        return Files.isReadable(modules) && Files.readAllLines(modules).stream()
+                .anyMatch(line -> line.startsWith("rdma_rxe "));
+    }
+
     /**
      * {@return what the system tells of each socket that has a port of an address} A line is
      * {@code 12: 0100007F:12B7 ...}. There may be thousands, and programs that have just started look at them, so they are
      * compared as they are.
      */
-    private static Stream<String> lines(InetAddress address, int port) throws IOException {
+    private static Stream<String> lines(Path proc, InetAddress address, int port)
+            throws IOException {
         byte[] bytes = address.getAddress();
         List<String> wanted = Stream
                 .of(bytes, mapped(bytes), new byte[bytes.length], new byte[IPV6_LENGTH])
                 .map(each -> text(each, port)).toList();
         List<String> lines = new ArrayList<>();
-        for (Path table : TABLES) {
-            if (Files.isReadable(table)) {
-                lines.addAll(Files.readAllLines(table));
+        for (String table : TABLES) {
+            Path file = proc.resolve(table);
+            if (Files.isReadable(file)) {
+                lines.addAll(Files.readAllLines(file));
             }
         }
         return lines.stream().filter(line -> {
@@ -109,9 +141,9 @@ public final class PortHolder {
         bytes[j] = kept;
     }
 
-    private static @Nullable String processWith(Set<String> sockets) throws IOException {
-        try (DirectoryStream<Path> processes = Files.newDirectoryStream(Path.of("/proc"),
-                "[0-9]*")) {
+    private static @Nullable String processWith(Path proc, Set<String> sockets)
+            throws IOException {
+        try (DirectoryStream<Path> processes = Files.newDirectoryStream(proc, "[0-9]*")) {
             for (Path process : processes) {
                 if (hasOne(process.resolve("fd"), sockets)) {
                     return describe(process);

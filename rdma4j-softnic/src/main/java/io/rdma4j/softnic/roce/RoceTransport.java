@@ -149,9 +149,9 @@ public final class RoceTransport implements Transport {
 
     @Override
     public String holder(InetAddress taken) {
-        return PortHolder.of(taken, Path.UDP_PORT)
-                + ", which does not share it: processes of one user on Linux do, with native access"
-                + " and this version of rdma4j";
+        return PortHolder.of(taken, Path.UDP_PORT,
+                ", which does not share it: processes of one user on Linux do, with native access"
+                        + " and this version of rdma4j");
     }
 
     @Override
