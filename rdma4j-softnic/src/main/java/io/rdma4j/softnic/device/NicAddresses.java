@@ -183,8 +183,9 @@ public final class NicAddresses {
             }
         }
         throw new RdmaException(Errno.EADDRINUSE, "open device", "UDP port 4791 is taken on all of"
-                + " 127.0.0.1 to 127.0.0." + LAST_LOOPBACK
-                + "; end some of the processes that hold it",
+                + " 127.0.0.1 to 127.0.0." + LAST_LOOPBACK + ", on the first by "
+                + transport.holder(InetAddress.ofLiteral("127.0.0.1"))
+                + "; end some of those that hold it",
                 last);
     }
 
