@@ -129,6 +129,21 @@ class CommandLineTest {
         }
     }
 
+    @Test
+    void verboseDescriptionOfAllDevicesEndsWithWhatIsMissing() {
+        String remark = "the kernel has no RDMA: modprobe ib_uverbs";
+        OtherProvider.offer(null, remark);
+        try {
+            run("ibv_devinfo", "-v");
+            assertThat(tools.out()).contains("hca_id:\troce_lo\n")
+                    .endsWith("\n\nremark:\t" + remark + "\n");
+            run("ibv_devinfo", "-v", "-d", "roce_lo");
+            assertThat(tools.out()).doesNotContain("remark:");
+        } finally {
+            OtherProvider.offer(null);
+        }
+    }
+
     private static boolean hasAnAddressOfItsOwn(NetworkInterface candidate) {
         try {
             return candidate.isUp() && !candidate.isLoopback()

@@ -10,6 +10,7 @@ import io.rdma4j.verbs.DeviceLimit;
 import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.PortAttributes;
 import io.rdma4j.verbs.RdmaDevice;
+import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -40,7 +41,7 @@ public final class IbvDevinfo implements Callable<Integer> {
     private boolean isList;
 
     @Option(names = {"-v",
-        "--verbose"}, description = "Print all attributes.")
+        "--verbose"}, description = "Print all attributes, and why there are no other devices.")
     private boolean isVerbose;
 
     @Spec
@@ -56,11 +57,18 @@ public final class IbvDevinfo implements Callable<Integer> {
             out.println();
             return 0;
         }
+        int status = 1;
         if (devices.isEmpty()) {
             spec.commandLine().getErr().println("No IB devices found");
-            return 1;
+        } else {
+            status = EachDevice.look(spec, devices, context -> describe(context, out));
         }
-        return EachDevice.look(spec, devices, context -> describe(context, out));
+        if (isVerbose && deviceName == null) {
+            // Not in the original: which devices there could be besides.
+            RdmaDevices.remarks().forEach(remark -> out.printf("remark:\t%s%n", remark));
+            out.flush();
+        }
+        return status;
     }
 
     private void describe(DeviceContext context, PrintWriter out) throws RdmaException {
