@@ -15,6 +15,7 @@ module io.rdma4j.tools {
     opens io.rdma4j.tools.cmtools to info.picocli;
     opens io.rdma4j.tools.demo to info.picocli;
     opens io.rdma4j.tools.devices to info.picocli;
+    opens io.rdma4j.tools.doctor to info.picocli;
     opens io.rdma4j.tools.options to info.picocli;
     opens io.rdma4j.tools.perftest to info.picocli;
     opens io.rdma4j.tools.pingpong to info.picocli;

@@ -12,6 +12,7 @@ import io.rdma4j.tools.devices.IbvAsyncwatch;
 import io.rdma4j.tools.devices.IbvDevices;
 import io.rdma4j.tools.devices.IbvDevinfo;
 import io.rdma4j.tools.devices.ShowGids;
+import io.rdma4j.tools.doctor.Doctor;
 import io.rdma4j.tools.options.DeviceName;
 import io.rdma4j.tools.output.OneLine;
 import io.rdma4j.tools.perftest.IbAtomicBw;
@@ -64,6 +65,7 @@ public final class Main implements Runnable {
         COMMANDS.put("cmtime", Cmtime.class);
         COMMANDS.put("ibv_devices", IbvDevices.class);
         COMMANDS.put("ibv_devinfo", IbvDevinfo.class);
+        COMMANDS.put("doctor", Doctor.class);
         COMMANDS.put("stat", Stat.class);
         COMMANDS.put("ibv_asyncwatch", IbvAsyncwatch.class);
         COMMANDS.put("show_gids", ShowGids.class);

@@ -1,5 +1,7 @@
 package io.rdma4j.tools;
 
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -127,6 +129,23 @@ class CommandLineTest {
                 address.getHostAddress() + " is taken by ", "(EADDRINUSE); -d roce_lo"},
                     "ibv_rc_pingpong", "-d", "roce_" + network.getName());
         }
+    }
+
+    /** Here, for in another process the test above would meet it at the same address. */
+    @Test
+    void doctorChecksEveryDeviceThoughOneDoesNotOpen() {
+        OtherProvider.offer(new RdmaException(Errno.EACCES, "open device", "it may not be opened"),
+                "rdma_cm is missing");
+        try {
+            assertThat(run("doctor")).isOne();
+        } finally {
+            OtherProvider.offer(null);
+        }
+        assertThat(tools.out()).startsWith("machine\n    ok      ").contains(
+                "    ok      native devices: mlx5_0\n    note    rdma_cm is missing\n",
+                "    failed  open device: it may not be opened (EACCES)\n",
+                "\nroce_lo (software", "\niwarp_lo (software", "\nroce_",
+                "bytes to itself at 127.");
     }
 
     @Test

@@ -1,0 +1,209 @@
+package io.rdma4j.tools.doctor;
+
+import io.rdma4j.cm.CmEvent;
+import io.rdma4j.cm.CmEventType;
+import io.rdma4j.cm.CmId;
+import io.rdma4j.cm.EventChannel;
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.GidEntry;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.WorkCompletion;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * A message that a device sends to itself, over a connection of the connection manager. One thread makes both sides; it
+ * waits for each step a limited time.
+ */
+final class LoopbackTransfer {
+    /** Of the message; several packets at any path MTU. */
+    static final int LENGTH = 1 << 16;
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Comparator<InetAddress> LIKELY_FIRST = Comparator
+            .comparing((InetAddress address) -> address.isLinkLocalAddress())
+            .thenComparing(address -> !(address instanceof Inet4Address));
+
+    private final String device;
+
+    LoopbackTransfer(String device) {
+        this.device = device;
+    }
+
+    /**
+     * {@return the address it went to; null if the device has no connection manager or no address}
+     *
+     * @param table the device's GIDs
+     * @throws RdmaException if it cannot be sent or does not arrive
+     */
+    @Nullable
+    InetAddress run(List<GidEntry> table) throws RdmaException {
+        try (EventChannel events = EventChannel.create();
+                CmId listener = CmId.create(events, PortSpace.TCP);
+                CmId client = CmId.create(events, PortSpace.TCP)) {
+            InetAddress address = isChosenFor(listener) && isChosenFor(client)
+                    ? bound(listener, table)
+                    : null;
+            if (address == null) {
+                return null;
+            }
+            listener.listen(1);
+            client.resolveAddress(new InetSocketAddress(address, 0),
+                    new InetSocketAddress(address, listener.sourcePort()), PATIENCE);
+            await(events, CmEventType.ADDR_RESOLVED);
+            client.resolveRoute(PATIENCE);
+            await(events, CmEventType.ROUTE_RESOLVED);
+            try (Side sender = new Side(client)) {
+                client.connect(new ConnectionParameters());
+                try (CmId server = await(events, CmEventType.CONNECT_REQUEST);
+                        Side receiver = new Side(server)) {
+                    transfer(events, sender, receiver);
+                }
+            }
+            return address;
+        }
+    }
+
+    /** {@return whether an id takes the device} It is there, so only what has no connection manager is refused. */
+    private boolean isChosenFor(CmId id) throws RdmaException {
+        try {
+            id.device(device);
+            return true;
+        } catch (RdmaException e) {
+            if (e.errno() == Errno.ENODEV) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    /** {@return the first address that the device has, to which the id is bound now; null if there is none} */
+    private static @Nullable InetAddress bound(CmId id, List<GidEntry> table)
+            throws RdmaException {
+        for (InetAddress address : candidates(table)) {
+            try {
+                id.bindAddress(new InetSocketAddress(address, 0));
+                return address;
+            } catch (RdmaException e) {
+                if (e.errno() != Errno.EADDRNOTAVAIL) {
+                    throw e;
+                }
+                // An address of another device.
+            }
+        }
+        return null;
+    }
+
+    /** {@return this machine's addresses, those of the GIDs first} GIDs of InfiniBand and iWARP may be no addresses. */
+    private static Set<InetAddress> candidates(List<GidEntry> table) {
+        List<InetAddress> own = new ArrayList<>();
+        try {
+            NetworkInterface.networkInterfaces()
+                    .flatMap(NetworkInterface::inetAddresses).forEach(own::add);
+        } catch (SocketException notTold) {
+            // The GIDs are left.
+        }
+        Set<InetAddress> candidates = new LinkedHashSet<>();
+        table.stream().map(entry -> entry.gid().address())
+                .filter(address -> address.isLoopbackAddress() || own.contains(address))
+                .sorted(LIKELY_FIRST).forEach(candidates::add);
+        own.stream().sorted(LIKELY_FIRST).forEach(candidates::add);
+        return candidates;
+    }
+
+    private static void transfer(EventChannel events, Side sender, Side receiver)
+            throws RdmaException {
+        receiver.id.postReceive(0, receiver.region, 0, LENGTH);
+        receiver.id.accept(new ConnectionParameters());
+        // One for each side.
+        await(events, CmEventType.ESTABLISHED);
+        await(events, CmEventType.ESTABLISHED);
+        for (int i = 0; i < LENGTH; i++) {
+            sender.memory.set(ValueLayout.JAVA_BYTE, i, (byte) (i ^ i >>> 8));
+        }
+        sender.id.postSend(0, sender.region, 0, LENGTH, SendFlag.SIGNALED);
+        check(sender.id.pollSendCompletion(PATIENCE), "send");
+        check(receiver.id.pollReceiveCompletion(PATIENCE), "receive");
+        if (sender.memory.mismatch(receiver.memory) != -1) {
+            throw new RdmaException(Errno.EIO, "compare", "other bytes arrived than were sent");
+        }
+        sender.id.disconnect();
+        receiver.id.disconnect();
+    }
+
+    private static void check(@Nullable WorkCompletion completion, String operation)
+            throws RdmaException {
+        if (completion == null) {
+            throw tooLate(operation);
+        }
+        if (!completion.isSuccess()) {
+            throw new RdmaException(Errno.EIO, operation,
+                    completion.status() + ": " + completion.status().explanation());
+        }
+    }
+
+    /** {@return the id of an event that must come next} */
+    private static CmId await(EventChannel events, CmEventType wanted) throws RdmaException {
+        try (CmEvent event = events.pollEvent(PATIENCE)) {
+            if (event == null) {
+                throw tooLate("connect");
+            }
+            if (event.type() == wanted) {
+                return event.id();
+            }
+            throw event.isFailure()
+                    ? event.failure("connect")
+                    : new RdmaException(Errno.EIO, "connect", event.description());
+        }
+    }
+
+    private static RdmaException tooLate(String operation) {
+        return new RdmaException(Errno.ETIMEDOUT, operation, "nothing came for "
+                + PATIENCE.toSeconds() + " s; look at the kernel's messages (dmesg)");
+    }
+
+    /** The queue pair and the memory of one side. */
+    private static final class Side implements AutoCloseable {
+        private final CmId id;
+        private final Arena arena = Arena.ofShared();
+        private final MemorySegment memory = arena.allocate(LENGTH);
+        private final MemoryRegion region;
+
+        Side(CmId id) throws RdmaException {
+            this.id = id;
+            try {
+                id.createQueuePair(null, new QueuePairInitAttributes());
+                region = id.registerMessages(memory);
+            } catch (RdmaException e) {
+                arena.close();
+                throw e;
+            }
+        }
+
+        @Override
+        public void close() throws RdmaException {
+            id.closeQueuePair();
+            region.close();
+            arena.close();
+        }
+    }
+}
