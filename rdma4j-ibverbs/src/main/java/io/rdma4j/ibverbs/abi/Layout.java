@@ -25,6 +25,7 @@ public final class Layout {
 
     /** {@code struct ibv_context}, with {@code struct verbs_context} in front of it. */
     public static final class Context {
+        public static final long DEVICE = 0;
         public static final long ASYNC_FD = 268;
         public static final long COMPLETION_VECTORS = 272;
         /** Where it is on x86-64; on AArch64 the mutex before it has 8 bytes more. */
@@ -456,6 +457,19 @@ public final class Layout {
         public static final long FD = 0;
 
         private EventChannel() {}
+    }
+
+    /** {@code struct sockaddr_in} and {@code struct sockaddr_in6}, which begin alike: ip(7), ipv6(7). */
+    public static final class SocketAddress {
+        public static final long SIZE = 28;
+        public static final long FAMILY = 0;
+        /** In network byte order, as the addresses. */
+        public static final long PORT = 2;
+        public static final long IPV4 = 4;
+        public static final long IPV6 = 8;
+        public static final long SCOPE = 24;
+
+        private SocketAddress() {}
     }
 
     /** {@code struct rdma_cm_join_mc_attr_ex}. */

@@ -1,0 +1,226 @@
+package io.rdma4j.ibverbs.cm;
+
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.ibverbs.abi.CmSymbol;
+import io.rdma4j.ibverbs.abi.ErrorNumbers;
+import io.rdma4j.ibverbs.abi.Layout.CmEvent;
+import io.rdma4j.ibverbs.abi.Layout.EventChannel;
+import io.rdma4j.ibverbs.abi.Library;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.abi.Outcome;
+import io.rdma4j.ibverbs.abi.SystemSymbol;
+import io.rdma4j.ibverbs.event.EventLoop;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/**
+ * The event channel of the connection manager: one for all devices of the process, as a listener at the wildcard address
+ * serves all of them. C: {@code rdma_create_event_channel}.
+ *
+ * <p>The thread of an {@link EventLoop} reads each event, acknowledges it at once and then tells whom it concerns; so no
+ * {@code rdma_destroy_id} of any thread waits for an acknowledgement that does not come. Thread safe.
+ */
+public final class CmChannel implements AutoCloseable {
+    private static final System.Logger LOG = System.getLogger(CmChannel.class.getName());
+    private static final int F_GETFL = 3;
+    private static final int F_SETFL = 4;
+    private static final int O_NONBLOCK = 0x800;
+    private static final int EFD_NONBLOCK_CLOEXEC = 0x800 | 0x80000;
+    private static final String OPEN = "open connection manager";
+    /** Events read before other descriptors of the loop have their turn. */
+    private static final int BATCH = 64;
+
+    private final Library<CmSymbol> library;
+    private final Library<SystemSymbol> system;
+    private final EventLoop loop;
+    private final long channel;
+    private final int descriptor;
+    private final int wakeUp;
+    /** By their address. An id is taken out before its memory is given back, which somebody else may get. */
+    private final Map<Long, NativeId> ids = new ConcurrentHashMap<>();
+    private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+    private boolean isClosed;
+
+    /**
+     * Opens it.
+     *
+     * @param system the C library, for the channel's descriptor
+     * @param loop the thread that reads events, and that all handlers of connections are called by
+     * @throws RdmaException ENODEV if the machine has no RDMA device, ENOENT if the kernel has no connection manager for
+     *         programs, ENOMEM if the system gives no descriptor
+     */
+    public CmChannel(Library<CmSymbol> library, Library<SystemSymbol> system, EventLoop loop)
+            throws RdmaException {
+        this.library = library;
+        this.system = system;
+        this.loop = loop;
+        channel = library.get(CmSymbol.CREATE_EVENT_CHANNEL).call().pointer(OPEN,
+                "it needs /dev/infiniband/rdma_cm, which the module rdma_ucm brings, and a device");
+        descriptor = Native.getInt(Native.at(channel, EventChannel.SIZE), EventChannel.FD);
+        try {
+            setNonBlocking();
+            wakeUp = eventDescriptor();
+        } catch (RdmaException e) {
+            library.get(CmSymbol.DESTROY_EVENT_CHANNEL).call(channel);
+            throw e;
+        }
+        loop.add(descriptor, this::readEvents);
+        loop.add(wakeUp, this::runTasks);
+    }
+
+    /** The library reads on when an event was of an id that is gone, and must not wait for the next one. */
+    private void setNonBlocking() throws RdmaException {
+        Outcome flags = system.get(SystemSymbol.FCNTL).call(descriptor, F_GETFL, 0);
+        if (flags.value() < 0) {
+            throw ErrorNumbers.failure(OPEN, flags.errno(), "the channel's descriptor is unusable");
+        }
+        system.get(SystemSymbol.FCNTL).call(descriptor, F_SETFL, flags.value() | O_NONBLOCK)
+                .check(OPEN, "the channel's descriptor cannot be made non-blocking");
+    }
+
+    private int eventDescriptor() throws RdmaException {
+        Outcome made = system.get(SystemSymbol.EVENTFD).call(0, EFD_NONBLOCK_CLOEXEC);
+        if (made.value() < 0) {
+            throw ErrorNumbers.failure(OPEN, made.errno(),
+                    "the system gives no file descriptor to be woken by; raise ulimit -n");
+        }
+        return (int) made.value();
+    }
+
+    Library<CmSymbol> library() {
+        return library;
+    }
+
+    // ---------------------------------------------------------------- ids
+
+    /**
+     * {@return a new id} C: {@code rdma_create_id}.
+     *
+     * @throws RdmaException ENOMEM if the kernel has no room, ENODEV if there is no device
+     */
+    NativeId create(PortSpace space, String operation) throws RdmaException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment pointer = arena.allocate(Long.BYTES, Long.BYTES);
+            library.get(CmSymbol.CREATE_ID).call(channel, pointer.address(), 0, space.code())
+                    .check(operation, "the connection manager gives no id for " + space);
+            return know(new NativeId(this, Native.getLong(pointer, 0), space));
+        }
+    }
+
+    private NativeId know(NativeId id) {
+        ids.put(id.address(), id);
+        return id;
+    }
+
+    /** Events of an id are for nobody any more. */
+    void forget(NativeId id) {
+        ids.remove(id.address(), id);
+    }
+
+    // ---------------------------------------------------------------- events
+
+    private void readEvents() {
+        for (int i = 0; i < BATCH && readEvent(); i++) {
+            // The next one.
+        }
+    }
+
+    /** {@return whether there was one} */
+    private boolean readEvent() {
+        Runnable delivery;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment pointer = arena.allocate(Long.BYTES, Long.BYTES);
+            // It fails with EAGAIN if there is none, also after events of ids that are gone.
+            if (library.get(CmSymbol.GET_CM_EVENT).call(channel, pointer.address()).value() != 0) {
+                return false;
+            }
+            long event = Native.getLong(pointer, 0);
+            try {
+                delivery = delivery(Native.at(event, CmEvent.SIZE));
+            } finally {
+                library.get(CmSymbol.ACK_CM_EVENT).call(event);
+            }
+        }
+        run(delivery);
+        return true;
+    }
+
+    /** {@return what is to be done about an event once it is acknowledged} */
+    private Runnable delivery(MemorySegment event) {
+        EventType type = EventType.of(Native.getInt(event, CmEvent.EVENT));
+        if (type == null) {
+            return () -> {};
+        }
+        IdEvent copy = IdEvent.copyOf(type, event);
+        if (type == EventType.CONNECT_REQUEST) {
+            NativeId listening = ids.get(Native.getLong(event, CmEvent.LISTEN_ID));
+            return request(listening, Native.getLong(event, CmEvent.ID), copy);
+        }
+        NativeId id = ids.get(Native.getLong(event, CmEvent.ID));
+        return id == null ? () -> {} : () -> id.hear(copy, null);
+    }
+
+    private Runnable request(@Nullable NativeId listening, long address, IdEvent event) {
+        NativeId request = know(new NativeId(this, address,
+                listening == null ? PortSpace.TCP : listening.space()));
+        return listening == null ? request::destroy : () -> listening.hear(event, request);
+    }
+
+    /** Has something done by the thread that reads events. */
+    void execute(Runnable task) {
+        tasks.add(task);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment one = arena.allocate(Long.BYTES, Long.BYTES);
+            Native.putLong(one, 0, 1);
+            system.get(SystemSymbol.WRITE).call(wakeUp, one.address(), Long.BYTES);
+        }
+    }
+
+    private void runTasks() {
+        try (Arena arena = Arena.ofConfined()) {
+            system.get(SystemSymbol.READ).call(wakeUp,
+                    arena.allocate(Long.BYTES, Long.BYTES).address(), Long.BYTES);
+        }
+        for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+            run(task);
+        }
+    }
+
+    /** The thread goes on for all others, whatever a handler does. */
+    private static void run(Runnable task) {
+        try {
+            task.run();
+        } catch (RuntimeException e) {
+            LOG.log(System.Logger.Level.ERROR, "a handler of a connection has failed", e);
+        }
+    }
+
+    // ---------------------------------------------------------------- the end
+
+    /**
+     * Destroys all ids that are left, and the channel. Idempotent. Not for the loop's own thread while that is being
+     * closed.
+     */
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (isClosed) {
+                return;
+            }
+            isClosed = true;
+        }
+        List.copyOf(ids.values()).forEach(NativeId::destroy);
+        loop.remove(descriptor);
+        loop.remove(wakeUp);
+        library.get(CmSymbol.DESTROY_EVENT_CHANNEL).call(channel);
+        system.get(SystemSymbol.CLOSE).call(wakeUp);
+    }
+}

@@ -1,0 +1,30 @@
+package io.rdma4j.ibverbs.cm;
+
+import org.jspecify.annotations.Nullable;
+
+/** {@code enum rdma_cm_event_type}: the place here is the number there. */
+enum EventType {
+    ADDR_RESOLVED,
+    ADDR_ERROR,
+    ROUTE_RESOLVED,
+    ROUTE_ERROR,
+    CONNECT_REQUEST,
+    CONNECT_RESPONSE,
+    CONNECT_ERROR,
+    UNREACHABLE,
+    REJECTED,
+    ESTABLISHED,
+    DISCONNECTED,
+    DEVICE_REMOVAL,
+    MULTICAST_JOIN,
+    MULTICAST_ERROR,
+    ADDR_CHANGE,
+    TIMEWAIT_EXIT;
+
+    private static final EventType[] VALUES = values();
+
+    /** {@return the event of a number, null for one that newer libraries have} */
+    static @Nullable EventType of(int number) {
+        return number >= 0 && number < VALUES.length ? VALUES[number] : null;
+    }
+}

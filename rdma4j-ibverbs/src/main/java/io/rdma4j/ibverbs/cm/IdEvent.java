@@ -1,0 +1,60 @@
+package io.rdma4j.ibverbs.cm;
+
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.DatagramParameters;
+import io.rdma4j.ibverbs.abi.ErrorNumbers;
+import io.rdma4j.ibverbs.abi.Layout.CmEvent;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.verbs.Errno;
+
+import java.lang.foreign.MemorySegment;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+/**
+ * A copy of a {@code struct rdma_cm_event}, which is the library's again once it is acknowledged.
+ *
+ * @param fields the structure; its pointers are of no use
+ * @param privateData bytes of the peer's application
+ */
+record IdEvent(EventType type, MemorySegment fields, byte[] privateData) {
+    private static final int LOW_THREE_BITS = 7;
+    private static final int LOW_24_BITS = 0xffffff;
+
+    static IdEvent copyOf(EventType type, MemorySegment event) {
+        long data = Native.getLong(event, CmEvent.PRIVATE_DATA);
+        int length = data == 0 ? 0 : Native.getByte(event, CmEvent.PRIVATE_DATA_LEN);
+        byte[] privateData = length == 0 ? new byte[0]
+                : Native.at(data, length).toArray(JAVA_BYTE);
+        return new IdEvent(type, MemorySegment.ofArray(event.toArray(JAVA_BYTE)), privateData);
+    }
+
+    /** {@return a number of the transport's own, or a negative error number} */
+    int status() {
+        return Native.getInt(fields, CmEvent.STATUS);
+    }
+
+    /** {@return the status as an error; ETIMEDOUT if it says nothing} */
+    Errno reason() {
+        return status() == 0 ? Errno.ETIMEDOUT : ErrorNumbers.of(Math.abs(status()));
+    }
+
+    /** {@return what the peer asks for, or grants} */
+    ConnectionParameters parameters() {
+        return new ConnectionParameters().privateData(privateData)
+                .responderResources(Native.getByte(fields, CmEvent.RESPONDER_RESOURCES))
+                .initiatorDepth(Native.getByte(fields, CmEvent.INITIATOR_DEPTH))
+                .flowControl(Native.getByte(fields, CmEvent.FLOW_CONTROL) != 0)
+                .retryCount(Native.getByte(fields, CmEvent.RETRY_COUNT) & LOW_THREE_BITS)
+                .rnrRetryCount(Native.getByte(fields, CmEvent.RNR_RETRY_COUNT) & LOW_THREE_BITS)
+                .sharedReceiveQueue(Native.getByte(fields, CmEvent.SRQ) != 0)
+                .queuePairNumber(Native.getInt(fields, CmEvent.QP_NUM) & LOW_24_BITS);
+    }
+
+    /** {@return where datagrams go} */
+    DatagramParameters service() {
+        return new DatagramParameters(Attributes.path(fields, CmEvent.UD_AH_ATTR),
+                Native.getInt(fields, CmEvent.UD_QP_NUM) & LOW_24_BITS,
+                Native.getInt(fields, CmEvent.UD_QKEY), privateData);
+    }
+}

@@ -1,0 +1,430 @@
+package io.rdma4j.ibverbs.cm;
+
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.RejectReason;
+import io.rdma4j.spi.CmConnection;
+import io.rdma4j.spi.CmListener;
+import io.rdma4j.spi.CmOptions;
+import io.rdma4j.spi.ConnectRequest;
+import io.rdma4j.spi.QueuePairBringUp;
+import io.rdma4j.spi.Refusal;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.InetSocketAddress;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A connection of an id. Threads of the application ask, under its lock; the thread that reads events reports, without
+ * it.
+ */
+final class NativeConnection
+        implements
+            CmConnection,
+            NativeId.Hearer,
+            NativeConnections.Open,
+            Route.Outcome {
+    private static final byte[] NOTHING = {};
+
+    /** How far it is. */
+    private enum State {
+        /** The way to the peer is looked for. */
+        FINDING_ROUTE,
+        /** The peer was asked. */
+        CONNECTING,
+        /** The peer has accepted, and waits to hear that this side is ready. */
+        REPLIED,
+        /** The peer has asked. */
+        REQUESTED,
+        /** This side has accepted. */
+        ACCEPTED,
+        /** Both are ready. */
+        ESTABLISHED,
+        /** This side wants it to end. */
+        LEAVING,
+        /** Nothing more comes but the end of time-wait. */
+        ENDED,
+        /** Forgotten. */
+        CLOSED
+    }
+
+    private static final Set<State> WITH_PEER = EnumSet.of(State.REPLIED, State.REQUESTED,
+            State.ACCEPTED, State.ESTABLISHED);
+
+    private final NativeConnections device;
+    private final NativeId id;
+    private final @Nullable ConnectRequest request;
+    private final Route route;
+    private final ReentrantLock lock = new ReentrantLock();
+    private volatile @Nullable Handler handler;
+    private State state;
+
+    private NativeConnection(NativeConnections device, NativeId id, State state,
+            @Nullable ConnectRequest request) {
+        this.device = device;
+        this.id = id;
+        this.state = state;
+        this.request = request;
+        route = new Route(device, id, this);
+    }
+
+    /** Asks for a connection. */
+    static NativeConnection ask(NativeConnections device, ConnectRequest request, Handler handler)
+            throws RdmaException {
+        NativeConnection connection = new NativeConnection(device, device.bound(request),
+                State.FINDING_ROUTE, request);
+        connection.handler = handler;
+        connection.begin();
+        try {
+            connection.route.find(request);
+        } catch (RdmaException e) {
+            connection.close();
+            throw e;
+        }
+        return connection;
+    }
+
+    /** Tells of a connection that was asked for. {@return it} */
+    static NativeListener.Asked requested(NativeConnections device, NativeId id, IdEvent event,
+            CmListener.Handler handler) throws RdmaException {
+        NativeConnection connection = new NativeConnection(device, id, State.REQUESTED, null);
+        InetSocketAddress local = id.local("listen");
+        InetSocketAddress peer = id.peer("listen");
+        connection.begin();
+        connection.handler = handler.onRequest(device.via(), connection, local, peer,
+                event.parameters());
+        return connection::isUnanswered;
+    }
+
+    private void begin() {
+        id.hearer(this);
+        device.keep(this);
+    }
+
+    NativeConnections device() {
+        return device;
+    }
+
+    NativeId id() {
+        return id;
+    }
+
+    private boolean isUnanswered() {
+        return in(State.REQUESTED);
+    }
+
+    private boolean in(State wanted) {
+        lock.lock();
+        try {
+            return state == wanted;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** {@return whether it was in one of some states, and is in another now} */
+    private boolean move(Set<State> from, State to) {
+        lock.lock();
+        try {
+            boolean fits = from.contains(state);
+            state = fits ? to : state;
+            return fits;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // ---------------------------------------------------------------- what the application asks
+
+    @Override
+    public QueuePairBringUp bringUp(ConnectionParameters own, CmOptions options) {
+        return new NativeBringUp(this, own, options);
+    }
+
+    /**
+     * Checks that the peer's parameters are known.
+     *
+     * @throws RdmaException EINVAL if they are not, or not any more
+     */
+    void requirePeer() throws RdmaException {
+        if (device.isIwarp()) {
+            return;
+        }
+        lock.lock();
+        try {
+            if (!WITH_PEER.contains(state)) {
+                throw wrong("initialize queue pair attributes",
+                        "the peer's parameters are not known; a request or a reply brings them");
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A call that takes the connection from one state to another. */
+    private interface Step {
+        void take() throws RdmaException;
+    }
+
+    private void step(String operation, Set<State> from, State to, String advice, Step step)
+            throws RdmaException {
+        lock.lock();
+        try {
+            if (!from.contains(state)) {
+                throw wrong(operation, advice);
+            }
+            step.take();
+            state = to;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private RdmaException wrong(String operation, String advice) {
+        return state == State.ENDED
+                ? new RdmaException(Errno.ECONNRESET, operation, "the peer has gone")
+                : new RdmaException(Errno.EINVAL, operation, advice);
+    }
+
+    @Override
+    public void accept(ConnectionParameters parameters, int queuePairNumber)
+            throws RdmaException {
+        step("accept", EnumSet.of(State.REQUESTED), State.ACCEPTED,
+                "it stands for no request, or was answered",
+                () -> id.accept(parameters, queuePairNumber));
+    }
+
+    @Override
+    public void establish() throws RdmaException {
+        step("establish", EnumSet.of(State.REPLIED), State.ESTABLISHED, device.isIwarp()
+                ? "connections of iWARP are established when the peer accepts"
+                : "there is no reply to confirm", id::establish);
+    }
+
+    @Override
+    public void communicationEstablished() throws RdmaException {
+        if (device.isIwarp()) {
+            return;
+        }
+        lock.lock();
+        try {
+            if (state == State.ESTABLISHED) {
+                throw new RdmaException(Errno.EISCONN, "notify",
+                        "the connection is established already");
+            }
+            if (state != State.ACCEPTED) {
+                throw wrong("notify", "nothing was accepted yet");
+            }
+            // The word for it comes as an event, and changes the state.
+            id.communicationEstablished();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** {@inheritDoc} The cause cannot be said: the peer hears that the application decided so. */
+    @Override
+    public void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException {
+        step("reject", EnumSet.of(State.REQUESTED, State.REPLIED), State.ENDED,
+                "there is no request or reply to answer", () -> id.reject(privateData));
+    }
+
+    @Override
+    public void disconnect() throws RdmaException {
+        lock.lock();
+        try {
+            if (state == State.LEAVING || state == State.ENDED) {
+                return;
+            }
+        } finally {
+            lock.unlock();
+        }
+        step("disconnect", EnumSet.of(State.ACCEPTED, State.ESTABLISHED), State.LEAVING,
+                "it is not connected", id::disconnect);
+    }
+
+    @Override
+    public void close() {
+        handler = null;
+        lock.lock();
+        try {
+            if (state == State.CLOSED) {
+                return;
+            }
+            leave();
+            state = State.CLOSED;
+        } finally {
+            lock.unlock();
+        }
+        id.destroy();
+        device.forget(this);
+    }
+
+    private void leave() {
+        try {
+            switch (state) {
+                case REPLIED, REQUESTED -> id.reject(NOTHING);
+                case ACCEPTED, ESTABLISHED -> id.disconnect();
+                case FINDING_ROUTE, CONNECTING, LEAVING, ENDED, CLOSED -> {
+                    // What was asked for is withdrawn with the id.
+                }
+            }
+        } catch (RdmaException over) {
+            // The peer was faster.
+        }
+    }
+
+    // ---------------------------------------------------------------- connecting
+
+    @Override
+    public void onRoute() {
+        ConnectRequest wanted = request;
+        if (wanted == null || !move(EnumSet.of(State.FINDING_ROUTE), State.CONNECTING)) {
+            return;
+        }
+        if (device.isIwarp()) {
+            // The call lasts until TCP has connected, and the thread that reads events must go on.
+            Thread.ofPlatform().name("rdma4j-connect").daemon().start(() -> connect(wanted));
+            return;
+        }
+        try {
+            id.connect(wanted.parameters(), wanted.queuePairNumber());
+        } catch (RdmaException e) {
+            unreachable(e.errno());
+        }
+    }
+
+    private void connect(ConnectRequest wanted) {
+        try {
+            id.connectSlowly(wanted.parameters(), wanted.queuePairNumber());
+        } catch (RdmaException e) {
+            device.channel().execute(() -> notConnected(e.errno()));
+        }
+    }
+
+    /** Some devices say at once that nobody listens, others by an event. */
+    private void notConnected(Errno reason) {
+        if (reason == Errno.ECONNREFUSED || reason == Errno.ECONNRESET) {
+            refused(new Refusal(-reason.number(), text(-reason.number()), NOTHING));
+        } else {
+            unreachable(reason);
+        }
+    }
+
+    @Override
+    public void onNoRoute(Errno reason) {
+        unreachable(reason);
+    }
+
+    private String text(int status) {
+        if (status >= 0) {
+            return RejectReason.text(status);
+        }
+        if (status == -Errno.ECONNREFUSED.number()) {
+            return "nobody listens there";
+        }
+        return status == -Errno.ECONNRESET.number() ? "rejected by the peer"
+                : "refused with the error number " + -status;
+    }
+
+    // ---------------------------------------------------------------- what the kernel reports
+
+    @Override
+    public void onEvent(IdEvent event, @Nullable NativeId none) {
+        if (device.hearOfDevice(id, event)) {
+            return;
+        }
+        switch (event.type()) {
+            case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR -> {
+                if (in(State.FINDING_ROUTE)) {
+                    route.onEvent(event);
+                }
+            }
+            case CONNECT_RESPONSE -> replied(event.parameters());
+            case ESTABLISHED -> established(event.parameters());
+            case REJECTED -> refused(new Refusal(event.status(), text(event.status()),
+                    event.privateData()));
+            case UNREACHABLE, CONNECT_ERROR -> unreachable(event.reason());
+            case DISCONNECTED -> disconnected();
+            case TIMEWAIT_EXIT -> tell(Handler::onTimewaitExit);
+            case CONNECT_REQUEST, DEVICE_REMOVAL, MULTICAST_JOIN, MULTICAST_ERROR, ADDR_CHANGE -> {
+                // Of listeners, devices and groups.
+            }
+        }
+    }
+
+    /** Says something to the handler. */
+    private interface Report {
+        void to(Handler handler);
+    }
+
+    private void tell(Report report) {
+        Handler present = handler;
+        if (present != null) {
+            report.to(present);
+        }
+    }
+
+    private void replied(ConnectionParameters granted) {
+        if (move(EnumSet.of(State.CONNECTING), State.REPLIED)) {
+            tell(hears -> hears.onReply(this, granted));
+        }
+    }
+
+    private void established(ConnectionParameters granted) {
+        if (move(EnumSet.of(State.CONNECTING), State.ESTABLISHED)) {
+            tell(hears -> hears.onEstablished(granted));
+        } else if (move(EnumSet.of(State.ACCEPTED), State.ESTABLISHED)) {
+            tell(hears -> hears.onEstablished(null));
+        }
+    }
+
+    private void refused(Refusal refusal) {
+        if (end()) {
+            tell(hears -> hears.onRefused(refusal));
+        }
+    }
+
+    private void unreachable(Errno reason) {
+        if (end()) {
+            tell(hears -> hears.onUnreachable(reason));
+        }
+    }
+
+    private boolean end() {
+        return move(EnumSet.complementOf(EnumSet.of(State.ENDED, State.CLOSED)), State.ENDED);
+    }
+
+    private void disconnected() {
+        if (device.isIwarp() && move(EnumSet.of(State.ACCEPTED), State.ENDED)) {
+            tell(hears -> hears.onUnreachable(Errno.ECONNRESET));
+            return;
+        }
+        boolean isPeers = !in(State.LEAVING);
+        if (!end()) {
+            return;
+        }
+        if (device.isIwarp()) {
+            tell(Handler::onDisconnected);
+            // TCP sees to it that nothing late arrives; programs wait for the word.
+            tell(Handler::onTimewaitExit);
+            return;
+        }
+        if (isPeers) {
+            answerDisconnect();
+        }
+        tell(Handler::onDisconnected);
+    }
+
+    /** The kernel leaves it to the program to say that it has heard; until then the peer asks again. */
+    private void answerDisconnect() {
+        try {
+            id.disconnect();
+        } catch (RdmaException over) {
+            // The peer asks no more.
+        }
+    }
+}

@@ -1,0 +1,262 @@
+package io.rdma4j.ibverbs.cm;
+
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.connection.PrivateDataLimits;
+import io.rdma4j.spi.CmConnection;
+import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.CmDatagrams;
+import io.rdma4j.spi.CmListener;
+import io.rdma4j.spi.ConnectRequest;
+import io.rdma4j.spi.InfinibandBringUp;
+import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.spi.QueuePairBringUp;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.PortState;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.TransportType;
+import org.jspecify.annotations.Nullable;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
+
+/**
+ * What an open native device offers of {@link CmContext}: connections, listeners, datagram services. Thread safe; handlers
+ * are called by the thread of the {@link CmChannel}, one call at a time.
+ *
+ * <p>The kernel chooses the device by the local address. Where several have it, as a software device of each kind on one
+ * interface, it takes the first, and the others refuse: EADDRNOTAVAIL.
+ */
+public final class NativeConnections implements AutoCloseable {
+    /** Of the messages REQ, REP and REJ, less the header in front. IBTA 12.6, A11. */
+    private static final PrivateDataLimits OF_INFINIBAND = new PrivateDataLimits(56, 196, 148);
+    /** Linux's siw keeps the length, with four bytes more, in one byte. */
+    private static final PrivateDataLimits OF_IWARP = new PrivateDataLimits(251, 251, 251);
+
+    private final CmChannel channel;
+    private final CmContext via;
+    private final Function<String, @Nullable NativeConnections> byName;
+    private final boolean isIwarp;
+    private final Set<Open> open = ConcurrentHashMap.newKeySet();
+    private final List<CmContext.Watcher> watchers = new CopyOnWriteArrayList<>();
+    private volatile boolean isClosed;
+
+    /** Something that ends with the device. */
+    interface Open {
+        /** Ends it. Idempotent. */
+        void close();
+    }
+
+    /**
+     * @param channel of all devices
+     * @param via the open device, as handlers see it; its addresses, ports and limits are asked for
+     * @param byName the open device of a name such as {@code rxe0}, null if it is not open: a listener at the wildcard
+     *        address hears the requests of all devices
+     */
+    public NativeConnections(CmChannel channel, CmContext via,
+            Function<String, @Nullable NativeConnections> byName) {
+        this.channel = channel;
+        this.via = via;
+        this.byName = byName;
+        isIwarp = via.device().transport() == TransportType.IWARP;
+    }
+
+    CmChannel channel() {
+        return channel;
+    }
+
+    CmContext via() {
+        return via;
+    }
+
+    boolean isIwarp() {
+        return isIwarp;
+    }
+
+    /** {@return the device that a request came by, null if it is not open} */
+    @Nullable
+    NativeConnections ofDevice(@Nullable String name) {
+        if (name == null) {
+            return null;
+        }
+        NativeConnections found = name.equals(via.device().name()) ? this : byName.apply(name);
+        return found == null || found.isClosed ? null : found;
+    }
+
+    /**
+     * Checks that an id is at this device.
+     *
+     * @throws RdmaException EADDRNOTAVAIL if it is at another one
+     */
+    void requireHere(NativeId id, String operation) throws RdmaException {
+        String name = id.deviceName();
+        if (name != null && !name.equals(via.device().name())) {
+            throw new RdmaException(Errno.EADDRNOTAVAIL, operation,
+                    "the kernel has given the address to " + name + ", not to "
+                            + via.device().name() + "; use that device, or another address");
+        }
+    }
+
+    // ---------------------------------------------------------------- what the transport decides
+
+    /** {@return how much private data connections carry} */
+    public PrivateDataLimits privateDataLimits() {
+        return isIwarp ? OF_IWARP : OF_INFINIBAND;
+    }
+
+    /**
+     * Checks that packets can leave for a destination.
+     *
+     * @throws RdmaException ENETUNREACH if the device has lost the local address, or its port is down
+     */
+    public void checkRoute(InetAddress local, InetAddress destination) throws RdmaException {
+        int port = via.portNumber(local);
+        if (via.queryPort(port).state() != PortState.ACTIVE) {
+            throw new RdmaException(Errno.ENETUNREACH, "resolve route",
+                    "port " + port + " of " + via.device().name() + " is down");
+        }
+        if (!via.addresses().contains(local)) {
+            throw new RdmaException(Errno.ENETUNREACH, "resolve route", local.getHostAddress()
+                    + " is no address of " + via.device().name() + " any more");
+        }
+    }
+
+    /** {@return how a new queue pair is made ready to receive, before it is connected} */
+    public QueuePairBringUp bringUp(InetAddress local) {
+        return isIwarp ? IwarpUnconnected.BRING_UP
+                : InfinibandBringUp.unconnected(via.portNumber(local));
+    }
+
+    // ---------------------------------------------------------------- connecting
+
+    /**
+     * Listens for connection requests. C: {@code rdma_listen}.
+     *
+     * @throws RdmaException EADDRINUSE if another program listens there, EADDRNOTAVAIL if the address is not this
+     *         device's, EOPNOTSUPP for what the kernel connects only for itself
+     */
+    public CmListener listen(ListenRequest request, CmListener.Handler handler)
+            throws RdmaException {
+        requireReliable("listen", request.space(), request.type());
+        return NativeListener.start(this, request,
+                (device, id, event) -> NativeConnection.requested(device, id, event, handler));
+    }
+
+    /**
+     * Asks a listener for a connection; what comes of it, comes to the handler. C: {@code rdma_resolve_addr},
+     * {@code rdma_resolve_route}, {@code rdma_connect}.
+     *
+     * @throws RdmaException EADDRINUSE if another program has the local port, EADDRNOTAVAIL if the address is not this
+     *         device's, ENETUNREACH if the system knows no way, EOPNOTSUPP for what the kernel connects only for itself
+     */
+    public CmConnection connect(ConnectRequest request, CmConnection.Handler handler)
+            throws RdmaException {
+        requireReliable("connect", request.space(), request.type());
+        return NativeConnection.ask(this, request, handler);
+    }
+
+    /** The library makes ids of RC and of UD, each with port spaces of its own. */
+    private void requireReliable(String operation, PortSpace space, QueuePairType type)
+            throws RdmaException {
+        requireOpen(operation);
+        boolean isThere = space == PortSpace.TCP || (space == PortSpace.IB && !isIwarp);
+        if (!isThere || type != QueuePairType.RC) {
+            throw RdmaException.unsupported(operation, via.device().name() + " connects "
+                    + (isIwarp ? "RC in port space TCP" : "RC in the port spaces TCP and IB")
+                    + ", not " + type + " in " + space);
+        }
+    }
+
+    void requireOpen(String operation) throws RdmaException {
+        if (isClosed) {
+            throw new RdmaException(Errno.EBADF, operation, "the device is closed");
+        }
+    }
+
+    /** {@return its datagram services, null on iWARP} */
+    public @Nullable CmDatagrams datagramServices() {
+        return isIwarp ? null : new NativeDatagrams(this);
+    }
+
+    /**
+     * {@return an id at an address of this device}
+     *
+     * @throws RdmaException EADDRNOTAVAIL if the kernel gives it to another device
+     */
+    NativeId bound(ConnectRequest request) throws RdmaException {
+        NativeId id = KernelPorts.take(channel, request.space(), request.port(),
+                request.source());
+        try {
+            requireHere(id, "bind address");
+            if (request.options().typeOfService() != 0) {
+                id.typeOfService(request.options().typeOfService());
+            }
+            Integer timeout = request.options().acknowledgeTimeout();
+            if (timeout != null) {
+                id.acknowledgeTimeout(timeout);
+            }
+            return id;
+        } catch (RdmaException e) {
+            id.destroy();
+            throw e;
+        }
+    }
+
+    /** {@return where a listener is bound to} */
+    static InetSocketAddress place(ListenRequest request, InetAddress wildcard) {
+        InetAddress only = request.address();
+        return new InetSocketAddress(only == null ? wildcard : only, request.port());
+    }
+
+    // ---------------------------------------------------------------- what becomes of the device
+
+    /** Tells a watcher what becomes of the device, as far as an id of it hears, until it is closed. */
+    public void watch(CmContext.Watcher watcher) {
+        watchers.add(watcher);
+    }
+
+    /** {@return whether an event was about the device; then its watchers have heard it} */
+    boolean hearOfDevice(NativeId id, IdEvent event) {
+        if (event.type() == EventType.DEVICE_REMOVAL) {
+            watchers.forEach(CmContext.Watcher::onDeviceGone);
+            return true;
+        }
+        if (event.type() != EventType.ADDR_CHANGE) {
+            return false;
+        }
+        try {
+            InetAddress changed = id.local("hear of address").getAddress();
+            watchers.forEach(each -> each.onAddressChanged(changed));
+        } catch (RdmaException closed) {
+            // Nobody asks for it any more.
+        }
+        return true;
+    }
+
+    // ---------------------------------------------------------------- the end
+
+    /** Keeps something until it is closed, or closes it with the device. */
+    void keep(Open one) {
+        open.add(one);
+        if (isClosed) {
+            one.close();
+        }
+    }
+
+    void forget(Open one) {
+        open.remove(one);
+    }
+
+    /** Closes all that is left of it; handlers may still be in a call, and hear nothing afterwards. Idempotent. */
+    @Override
+    public void close() {
+        isClosed = true;
+        watchers.clear();
+        List.copyOf(open).forEach(Open::close);
+    }
+}

@@ -1,0 +1,95 @@
+package io.rdma4j.ibverbs.cm;
+
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.connection.PrivateDataLimits;
+import io.rdma4j.spi.CmDatagrams;
+import io.rdma4j.spi.CmListener;
+import io.rdma4j.spi.CmLookup;
+import io.rdma4j.spi.CmLookupRequest;
+import io.rdma4j.spi.ConnectRequest;
+import io.rdma4j.spi.InfinibandBringUp;
+import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.spi.QueuePairBringUp;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.GidEntry;
+import io.rdma4j.verbs.GidType;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+
+import java.net.InetAddress;
+
+/** Datagram services of InfiniBand and RoCE, in port space UDP. Thread safe. */
+final class NativeDatagrams implements CmDatagrams {
+    /** Of the messages SIDR_REQ and SIDR_REP, less the header in front. IBTA 12.11, A11. */
+    private static final PrivateDataLimits PRIVATE_DATA = new PrivateDataLimits(180, 136, 136);
+
+    private final NativeConnections device;
+
+    NativeDatagrams(NativeConnections device) {
+        this.device = device;
+    }
+
+    @Override
+    public PrivateDataLimits privateDataLimits() {
+        return PRIVATE_DATA;
+    }
+
+    /** The library makes ids of UD in port space UDP alone. */
+    private void requireUdp(String operation, PortSpace space, QueuePairType type)
+            throws RdmaException {
+        device.requireOpen(operation);
+        if (space != PortSpace.UDP || type != QueuePairType.UD) {
+            throw RdmaException.unsupported(operation,
+                    "the kernel looks up UD in port space UDP, not " + type + " in " + space);
+        }
+    }
+
+    @Override
+    public CmListener listen(ListenRequest request, CmLookupRequest.Handler handler)
+            throws RdmaException {
+        requireUdp("listen", request.space(), request.type());
+        return NativeListener.start(device, request,
+                (via, id, event) -> NativeLookupRequest.requested(via, id, event, handler));
+    }
+
+    @Override
+    public CmLookup lookUp(ConnectRequest request, CmLookup.Handler handler)
+            throws RdmaException {
+        requireUdp("look up service", request.space(), request.type());
+        return NativeLookup.ask(device, request, handler);
+    }
+
+    @Override
+    public QueuePairBringUp bringUp(InetAddress local, int qkey) {
+        return InfinibandBringUp.datagrams(device.via().portNumber(local), qkey);
+    }
+
+    /**
+     * {@inheritDoc} On RoCE the group's GID is its IP address, and attaching a queue pair is all that the kernel needs to
+     * join; so {@code rdma_join_multicast}, which is answered by an event, would tell nothing new.
+     *
+     * @throws RdmaException EOPNOTSUPP on InfiniBand, where the subnet manager gives out groups
+     */
+    @Override
+    public AddressHandleAttributes groupPath(InetAddress group, InetAddress local,
+            int trafficClass) throws RdmaException {
+        Gid wanted = Gid.of(local);
+        boolean isRoce = false;
+        for (GidEntry entry : device.via().queryGidTable()) {
+            isRoce |= entry.type() != GidType.INFINIBAND;
+            if (entry.type() == GidType.ROCE_V2 && entry.gid().equals(wanted)) {
+                return AddressHandleAttributes.to(Gid.of(group), entry.index())
+                        .withTrafficClass(trafficClass).withPort(entry.port());
+            }
+        }
+        if (!isRoce) {
+            throw RdmaException.unsupported("join multicast group",
+                    "groups of InfiniBand are not offered; a RoCE device has groups");
+        }
+        throw new RdmaException(Errno.ENETUNREACH, "join multicast group",
+                local.getHostAddress() + " is no address of RoCE v2 of "
+                        + device.via().device().name());
+    }
+}

@@ -1,0 +1,129 @@
+package io.rdma4j.ibverbs.cm;
+
+import io.rdma4j.spi.CmListener;
+import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.Inet4Address;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.StandardProtocolFamily;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A port at one address, or at all addresses of all native devices. Requests that the handler has heard of are its own,
+ * also when the listener is closed; all later ones the kernel rejects.
+ */
+final class NativeListener implements CmListener, NativeId.Hearer, NativeConnections.Open {
+    private static final System.Logger LOG = System.getLogger(NativeListener.class.getName());
+
+    private final NativeConnections device;
+    private final NativeId id;
+    private final ListenRequest request;
+    private final Teller teller;
+    /** For the thread that reads events. */
+    private final List<Asked> unanswered = new ArrayList<>();
+    private volatile boolean isClosed;
+
+    /** A request that was told of. */
+    interface Asked {
+        /** {@return whether nobody has answered it} */
+        boolean isUnanswered();
+    }
+
+    /** Tells the application of a request. */
+    interface Teller {
+        /** @throws RdmaException EIO if the request says nonsense */
+        Asked tell(NativeConnections device, NativeId request, IdEvent event)
+                throws RdmaException;
+    }
+
+    private NativeListener(NativeConnections device, NativeId id, ListenRequest request,
+            Teller teller) {
+        this.device = device;
+        this.id = id;
+        this.request = request;
+        this.teller = teller;
+    }
+
+    /** Begins to listen. */
+    static NativeListener start(NativeConnections device, ListenRequest request, Teller teller)
+            throws RdmaException {
+        NativeId id = KernelPorts.take(device.channel(), request.space(), request.reservation(),
+                NativeConnections.place(request, Inet4Address.ofLiteral("0.0.0.0")));
+        NativeListener listener = new NativeListener(device, id, request, teller);
+        try {
+            if (request.address() != null) {
+                device.requireHere(id, "listen");
+            }
+            id.hearer(listener);
+            device.keep(listener);
+            id.listen(request.backlog());
+            return listener;
+        } catch (RdmaException e) {
+            listener.close();
+            throw e;
+        }
+    }
+
+    @Override
+    public void onEvent(IdEvent event, @Nullable NativeId asking) {
+        if (asking == null) {
+            device.hearOfDevice(id, event);
+            return;
+        }
+        RdmaException obstacle = null;
+        try {
+            NativeConnections via = device.ofDevice(asking.deviceName());
+            obstacle = obstacle(via, asking);
+            if (via != null && obstacle == null) {
+                unanswered.add(teller.tell(via, asking, event));
+                return;
+            }
+        } catch (RdmaException e) {
+            obstacle = e;
+        }
+        LOG.log(System.Logger.Level.DEBUG, "a request was rejected: {0}",
+                obstacle == null ? "" : obstacle.getMessage());
+        asking.destroy();
+    }
+
+    /** {@return why a request is not told of} */
+    private @Nullable RdmaException obstacle(@Nullable NativeConnections via, NativeId asking)
+            throws RdmaException {
+        unanswered.removeIf(each -> !each.isUnanswered());
+        if (isClosed) {
+            return refusal("nobody listens any more");
+        }
+        if (via == null) {
+            return refusal("it came by the device " + asking.deviceName()
+                    + ", which is not open; open it to listen there");
+        }
+        if (!isServed(asking.local("listen").getAddress())) {
+            return refusal("it came by the other IP version");
+        }
+        return unanswered.size() >= request.backlog()
+                ? refusal("as many as the backlog allows wait for an answer")
+                : null;
+    }
+
+    private static RdmaException refusal(String why) {
+        return new RdmaException(Errno.ECONNREFUSED, "listen", why);
+    }
+
+    private boolean isServed(InetAddress local) {
+        StandardProtocolFamily family = request.family();
+        return family == null || request.address() != null
+                || (local instanceof Inet6Address) == (family == StandardProtocolFamily.INET6);
+    }
+
+    @Override
+    public void close() {
+        isClosed = true;
+        id.destroy();
+        device.forget(this);
+    }
+}

@@ -1,0 +1,109 @@
+package io.rdma4j.ibverbs.cm;
+
+import io.rdma4j.connection.SidrStatus;
+import io.rdma4j.spi.CmLookup;
+import io.rdma4j.spi.ConnectRequest;
+import io.rdma4j.spi.Refusal;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.util.concurrent.atomic.AtomicReference;
+
+/** A datagram service that is looked up by an id. */
+final class NativeLookup
+        implements
+            CmLookup,
+            NativeId.Hearer,
+            NativeConnections.Open,
+            Route.Outcome {
+    private final NativeConnections device;
+    private final NativeId id;
+    private final ConnectRequest request;
+    private final Route route;
+    /** Empty once it has heard. */
+    private final AtomicReference<@Nullable Handler> handler;
+
+    private NativeLookup(NativeConnections device, NativeId id, ConnectRequest request,
+            Handler handler) {
+        this.device = device;
+        this.id = id;
+        this.request = request;
+        this.handler = new AtomicReference<>(handler);
+        route = new Route(device, id, this);
+    }
+
+    /** Begins to look it up. */
+    static NativeLookup ask(NativeConnections device, ConnectRequest request, Handler handler)
+            throws RdmaException {
+        NativeLookup lookup = new NativeLookup(device, device.bound(request), request, handler);
+        lookup.id.hearer(lookup);
+        device.keep(lookup);
+        try {
+            lookup.route.find(request);
+        } catch (RdmaException e) {
+            lookup.close();
+            throw e;
+        }
+        return lookup;
+    }
+
+    @Override
+    public void onRoute() {
+        try {
+            id.connect(request.parameters(), request.queuePairNumber());
+        } catch (RdmaException e) {
+            onNoRoute(e.errno());
+        }
+    }
+
+    @Override
+    public void onNoRoute(Errno reason) {
+        answer(hears -> hears.onUnreachable(reason));
+    }
+
+    @Override
+    public void onEvent(IdEvent event, @Nullable NativeId none) {
+        if (device.hearOfDevice(id, event)) {
+            return;
+        }
+        switch (event.type()) {
+            case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR -> route.onEvent(event);
+            case ESTABLISHED -> answer(hears -> hears.onService(event.service()));
+            case UNREACHABLE, REJECTED, CONNECT_ERROR -> answer(hears -> failed(event, hears));
+            case CONNECT_REQUEST, CONNECT_RESPONSE, DISCONNECTED, DEVICE_REMOVAL, MULTICAST_JOIN,
+                    MULTICAST_ERROR, ADDR_CHANGE, TIMEWAIT_EXIT -> {
+                // Not of a look-up.
+            }
+        }
+    }
+
+    /** The kernel has one event for a service that said no, with a status of SIDR, and for silence, with an error. */
+    private static void failed(IdEvent event, Handler hears) {
+        if (event.status() > 0) {
+            hears.onRefused(new Refusal(event.status(), SidrStatus.text(event.status()),
+                    event.privateData()));
+        } else {
+            hears.onUnreachable(event.reason());
+        }
+    }
+
+    /** Says something to the handler. */
+    private interface Report {
+        void to(Handler handler);
+    }
+
+    private void answer(Report report) {
+        Handler present = handler.getAndSet(null);
+        if (present != null) {
+            report.to(present);
+        }
+    }
+
+    @Override
+    public void close() {
+        handler.set(null);
+        id.destroy();
+        device.forget(this);
+    }
+}

@@ -1,0 +1,94 @@
+package io.rdma4j.ibverbs.cm;
+
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.DatagramParameters;
+import io.rdma4j.spi.CmLookupRequest;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.InetSocketAddress;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** A look-up that reached a datagram service. Its id goes with the answer. */
+final class NativeLookupRequest
+        implements
+            CmLookupRequest,
+            NativeId.Hearer,
+            NativeConnections.Open {
+    private final NativeConnections device;
+    private final NativeId id;
+    private final AtomicBoolean isAnswered = new AtomicBoolean();
+
+    private NativeLookupRequest(NativeConnections device, NativeId id) {
+        this.device = device;
+        this.id = id;
+    }
+
+    /** Tells of it. */
+    static NativeListener.Asked requested(NativeConnections device, NativeId id, IdEvent event,
+            Handler handler) throws RdmaException {
+        NativeLookupRequest request = new NativeLookupRequest(device, id);
+        InetSocketAddress local = id.local("listen");
+        InetSocketAddress peer = id.peer("listen");
+        id.hearer(request);
+        device.keep(request);
+        handler.onRequest(device.via(), request, local, peer, event.privateData());
+        return () -> !request.isAnswered.get();
+    }
+
+    /** The kernel names the Q_Key of port space UDP, whatever the service has. */
+    @Override
+    public void accept(int queuePairNumber, int qkey, byte[] privateData) throws RdmaException {
+        if (qkey != DatagramParameters.UDP_QKEY) {
+            throw RdmaException.unsupported("accept", String.format(
+                    "the kernel tells the peer the Q_Key 0x%08x; the queue pair needs it, not 0x%08x",
+                    DatagramParameters.UDP_QKEY, qkey));
+        }
+        answer("accept", () -> id.accept(new ConnectionParameters().privateData(privateData),
+                queuePairNumber));
+    }
+
+    @Override
+    public void reject(byte[] privateData) throws RdmaException {
+        answer("reject", () -> id.reject(privateData));
+    }
+
+    /** What it is answered with. */
+    private interface Answer {
+        void give() throws RdmaException;
+    }
+
+    private void answer(String operation, Answer answer) throws RdmaException {
+        if (!isAnswered.compareAndSet(false, true)) {
+            throw new RdmaException(Errno.EINVAL, operation, "it is answered already");
+        }
+        try {
+            answer.give();
+        } catch (RdmaException e) {
+            isAnswered.set(false);
+            throw e;
+        }
+        end();
+    }
+
+    private void end() {
+        id.destroy();
+        device.forget(this);
+    }
+
+    @Override
+    public void close() {
+        try {
+            reject(new byte[0]);
+        } catch (RdmaException over) {
+            isAnswered.set(true);
+            end();
+        }
+    }
+
+    @Override
+    public void onEvent(IdEvent event, @Nullable NativeId none) {
+        device.hearOfDevice(id, event);
+    }
+}

@@ -1,0 +1,60 @@
+package io.rdma4j.ibverbs.cm;
+
+import io.rdma4j.spi.ConnectRequest;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+
+/**
+ * The way from an id to its peer, which is found in two steps: the address, then the route. For the thread that reads
+ * events, but for the beginning.
+ */
+final class Route {
+    private final NativeConnections device;
+    private final NativeId id;
+    private final Outcome outcome;
+
+    /** Hears what came of it. */
+    interface Outcome {
+        /** It was found: connecting can begin. */
+        void onRoute();
+
+        /** There is none. */
+        void onNoRoute(Errno reason);
+    }
+
+    Route(NativeConnections device, NativeId id, Outcome outcome) {
+        this.device = device;
+        this.id = id;
+        this.outcome = outcome;
+    }
+
+    /**
+     * Begins to look for it.
+     *
+     * @throws RdmaException ENETUNREACH if the system knows no way
+     */
+    void find(ConnectRequest request) throws RdmaException {
+        id.resolveAddress(request.destination(),
+                SocketAddresses.scope(request.source().getAddress()));
+    }
+
+    void onEvent(IdEvent event) {
+        try {
+            switch (event.type()) {
+                case ADDR_RESOLVED -> {
+                    device.requireHere(id, "resolve address");
+                    id.resolveRoute();
+                }
+                case ROUTE_RESOLVED -> outcome.onRoute();
+                case ADDR_ERROR, ROUTE_ERROR -> outcome.onNoRoute(event.reason());
+                case CONNECT_REQUEST, CONNECT_RESPONSE, CONNECT_ERROR, UNREACHABLE, REJECTED,
+                        ESTABLISHED, DISCONNECTED, DEVICE_REMOVAL, MULTICAST_JOIN, MULTICAST_ERROR,
+                        ADDR_CHANGE, TIMEWAIT_EXIT -> {
+                    // Not before it is found.
+                }
+            }
+        } catch (RdmaException e) {
+            outcome.onNoRoute(e.errno());
+        }
+    }
+}
