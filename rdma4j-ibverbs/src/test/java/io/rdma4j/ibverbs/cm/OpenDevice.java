@@ -1,0 +1,297 @@
+package io.rdma4j.ibverbs.cm;
+
+import io.rdma4j.connection.PrivateDataLimits;
+import io.rdma4j.event.CompletionWaiters;
+import io.rdma4j.event.ProgressDriver;
+import io.rdma4j.spi.CmConnection;
+import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.CmDatagrams;
+import io.rdma4j.spi.CmListener;
+import io.rdma4j.spi.ConnectRequest;
+import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.spi.QueuePairBringUp;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.AsyncEvent;
+import io.rdma4j.verbs.AtomicCapability;
+import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.CompletionQueueInitAttributes;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.DeviceAttributes;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.DeviceKind;
+import io.rdma4j.verbs.DeviceLimit;
+import io.rdma4j.verbs.DeviceMemory;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.EthernetAddress;
+import io.rdma4j.verbs.ExtendedCompletionQueue;
+import io.rdma4j.verbs.ExtendedDeviceAttributes;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.GidEntry;
+import io.rdma4j.verbs.GidType;
+import io.rdma4j.verbs.LinkLayer;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.NodeType;
+import io.rdma4j.verbs.PhysicalState;
+import io.rdma4j.verbs.PortAttributes;
+import io.rdma4j.verbs.PortState;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.RdmaDevice;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ThreadDomain;
+import io.rdma4j.verbs.TransportType;
+import io.rdma4j.verbs.WorkCompletion;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+
+/** An open native device: it delegates its connections as one does, and offers no other verbs. */
+final class OpenDevice implements CmContext {
+    final List<InetAddress> addresses = new ArrayList<>();
+    PortState portState = PortState.ACTIVE;
+    private final NamedDevice device;
+    private final NativeConnections connections;
+
+    OpenDevice(CmChannel channel, NamedDevice device, List<InetAddress> addresses,
+            Function<String, @Nullable NativeConnections> byName) {
+        this.device = device;
+        this.addresses.addAll(addresses);
+        connections = new NativeConnections(channel, this, byName);
+    }
+
+    /** The device as listed. */
+    record NamedDevice(String name, TransportType transport) implements RdmaDevice {
+        @Override
+        public int index() {
+            return 1;
+        }
+
+        @Override
+        public long nodeGuid() {
+            return 1;
+        }
+
+        @Override
+        public NodeType nodeType() {
+            return NodeType.CHANNEL_ADAPTER;
+        }
+
+        @Override
+        public DeviceKind kind() {
+            return DeviceKind.NATIVE;
+        }
+
+        @Override
+        public DeviceContext open() throws RdmaException {
+            throw unsupported();
+        }
+    }
+
+    NativeConnections connections() {
+        return connections;
+    }
+
+    @Override
+    public RdmaDevice device() {
+        return device;
+    }
+
+    @Override
+    public List<InetAddress> addresses() {
+        return List.copyOf(addresses);
+    }
+
+    @Override
+    public void claim(InetAddress address) {}
+
+    @Override
+    public ProgressDriver progressDriver() {
+        return ProgressDriver.NONE;
+    }
+
+    @Override
+    public CompletionWaiters waiters(CompletionQueue queue) {
+        throw new UnsupportedOperationException("it has no queues");
+    }
+
+    @Override
+    public @Nullable Errno ended(QueuePair queuePair, boolean ofReceives) {
+        throw new UnsupportedOperationException("it has no queue pairs");
+    }
+
+    @Override
+    public PrivateDataLimits privateDataLimits() {
+        return connections.privateDataLimits();
+    }
+
+    @Override
+    public int portNumber(InetAddress local) {
+        return 1;
+    }
+
+    @Override
+    public void checkRoute(InetAddress local, InetAddress destination) throws RdmaException {
+        connections.checkRoute(local, destination);
+    }
+
+    @Override
+    public QueuePairBringUp bringUp(InetAddress local) {
+        return connections.bringUp(local);
+    }
+
+    @Override
+    public CmListener listen(ListenRequest spec, CmListener.Handler handler)
+            throws RdmaException {
+        return connections.listen(spec, handler);
+    }
+
+    @Override
+    public CmConnection connect(ConnectRequest request, CmConnection.Handler handler)
+            throws RdmaException {
+        return connections.connect(request, handler);
+    }
+
+    @Override
+    public @Nullable CmDatagrams datagramServices() {
+        return connections.datagramServices();
+    }
+
+    @Override
+    public void whenReleased(Runnable retry) {}
+
+    @Override
+    public void watch(Watcher watcher) {
+        connections.watch(watcher);
+    }
+
+    @Override
+    public DeviceAttributes queryDevice() {
+        return new DeviceAttributes("1", 1, 1, 1, 1, 1, 1, Set.of(), AtomicCapability.NONE, 0, 1,
+                Map.of(DeviceLimit.MAX_QP_RD_ATOM, 16L, DeviceLimit.MAX_QP_INIT_RD_ATOM, 16L));
+    }
+
+    @Override
+    public PortAttributes queryPort(int port) {
+        return new PortAttributes(portState, Mtu.MTU_4096, Mtu.MTU_1024, 2, 0, 0, 1 << 30, 0, 0, 1,
+                0, 0, 0, 1, 0, 0, 0, 1, 1, PhysicalState.LINK_UP, LinkLayer.ETHERNET, Set.of());
+    }
+
+    @Override
+    public List<GidEntry> queryGidTable() {
+        List<GidEntry> entries = new ArrayList<>();
+        for (InetAddress address : addresses) {
+            entries.add(new GidEntry(Gid.of(address), entries.size(), 1, GidType.ROCE_V1, 1));
+            entries.add(new GidEntry(Gid.of(address), entries.size(), 1, GidType.ROCE_V2, 1));
+        }
+        return entries;
+    }
+
+    @Override
+    public void close() {
+        connections.close();
+    }
+
+    // ---------------------------------------------------------------- what no test needs
+
+    private static RdmaException unsupported() {
+        return RdmaException.unsupported("use fake device", "it has a connection manager only");
+    }
+
+    @Override
+    public ExtendedDeviceAttributes queryDeviceExtended() throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public long queryClock() throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public long queryPortSpeed(int port) throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public Gid queryGid(int port, int index) throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public GidEntry queryGidEntry(int port, int index) throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public int queryPkey(int port, int index) throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public int pkeyIndex(int port, int pkey) throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public AddressHandleAttributes pathBack(int port, WorkCompletion completion,
+            MemorySegment header) throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public EthernetAddress resolveEthernet(AddressHandleAttributes path) throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public ProtectionDomain allocateProtectionDomain() throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public CompletionQueue createCompletionQueue(int capacity,
+            @Nullable CompletionChannel channel, @Nullable Object userContext,
+            int completionVector) throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public ExtendedCompletionQueue createCompletionQueue(CompletionQueueInitAttributes attributes)
+            throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public ThreadDomain allocateThreadDomain() throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public DeviceMemory allocateDeviceMemory(long byteSize, long byteAlignment)
+            throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public long counter(Counter counter) {
+        return 0;
+    }
+
+    @Override
+    public AsyncEvent awaitAsyncEvent() throws RdmaException {
+        throw unsupported();
+    }
+
+    @Override
+    public @Nullable AsyncEvent pollAsyncEvent(Duration timeout) throws RdmaException {
+        throw unsupported();
+    }
+}
