@@ -14,15 +14,25 @@ import io.rdma4j.verbs.TransportType;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
 /** The devices that libibverbs lists. Thread safe. */
-public final class DeviceList {
+final class DeviceList {
     private final NativeLibraries libraries;
+    private final KernelManager manager;
+    private final Path kernelDevices;
 
-    public DeviceList(NativeLibraries libraries) {
+    /** @param kernelDevices the folder in which the kernel describes its devices */
+    DeviceList(NativeLibraries libraries, KernelManager manager, Path kernelDevices) {
         this.libraries = libraries;
+        this.manager = manager;
+        this.kernelDevices = kernelDevices;
+    }
+
+    KernelManager manager() {
+        return manager;
     }
 
     NativeLibraries libraries() {
@@ -36,7 +46,7 @@ public final class DeviceList {
     }
 
     /** {@return the devices there are; none if the kernel has no RDMA} C: {@code ibv_get_device_list}. */
-    public List<RdmaDevice> devices() throws RdmaException {
+    List<RdmaDevice> devices() throws RdmaException {
         List<RdmaDevice> devices = new ArrayList<>();
         visit(pointer -> {
             devices.add(describe(pointer));
@@ -70,7 +80,9 @@ public final class DeviceList {
     private NativeDevice describe(long pointer) {
         MemorySegment device = Native.at(pointer, Layout.Device.SIZE);
         NativeFunction index = libraries.verbs().find(VerbsSymbol.GET_DEVICE_INDEX);
-        return new NativeDevice(this, name(device),
+        DeviceAddresses addresses = new DeviceAddresses(kernelDevices, name(device));
+        return new NativeDevice(this, addresses, List.copyOf(addresses.byPort().keySet()),
+                name(device),
                 index == null ? -1 : (int) index.call(pointer).value(),
                 Native.bigEndian(
                         libraries.verbs().get(VerbsSymbol.GET_DEVICE_GUID).call(pointer).value()),

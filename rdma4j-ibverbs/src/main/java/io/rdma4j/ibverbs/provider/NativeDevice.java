@@ -1,32 +1,69 @@
 package io.rdma4j.ibverbs.provider;
 
 import io.rdma4j.ibverbs.verbs.NativeContext;
-import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.CmDevice;
+import io.rdma4j.spi.PortAuthority;
 import io.rdma4j.verbs.DeviceKind;
 import io.rdma4j.verbs.NodeType;
-import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.TransportType;
+import org.jspecify.annotations.Nullable;
+
+import java.net.InetAddress;
+import java.util.List;
 
 /**
  * A device of libibverbs, as it was when it was listed.
  *
  * @param list what lists it again, to open it
+ * @param addresses where the kernel says its addresses
+ * @param hostedAddresses its addresses
  */
-record NativeDevice(DeviceList list, String name, int index, long nodeGuid, NodeType nodeType,
-        TransportType transport) implements RdmaDevice {
+record NativeDevice(DeviceList list, DeviceAddresses addresses, List<InetAddress> hostedAddresses,
+        String name, int index, long nodeGuid, NodeType nodeType,
+        TransportType transport) implements CmDevice {
+    NativeDevice {
+        hostedAddresses = List.copyOf(hostedAddresses);
+    }
+
     @Override
     public DeviceKind kind() {
         return DeviceKind.NATIVE;
     }
 
     @Override
-    public DeviceContext open() throws RdmaException {
-        return new NativeContext(this, list.libraries(), list.open(name));
+    public boolean hosts(InetAddress address) {
+        return hostedAddresses.contains(address);
     }
 
     @Override
-    public boolean equals(Object other) {
+    public PortAuthority portAuthority() {
+        return list.manager().portAuthority();
+    }
+
+    @Override
+    public CmContext open() throws RdmaException {
+        return new NativeContext(this, list.libraries(), list.open(name), addresses::byPort,
+                list.manager());
+    }
+
+    @Override
+    public CmContext open(@Nullable InetAddress address) throws RdmaException {
+        CmContext context = open();
+        if (address != null) {
+            try {
+                context.claim(address);
+            } catch (RdmaException e) {
+                context.close();
+                throw e;
+            }
+        }
+        return context;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
         return other instanceof NativeDevice device && name.equals(device.name);
     }
 

@@ -1,7 +1,9 @@
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.connection.PrivateDataLimits;
 import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.event.EventQueue;
+import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Layout.Context;
@@ -10,10 +12,19 @@ import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.abi.Outcome;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.ibverbs.cm.NativeConnections;
 import io.rdma4j.ibverbs.event.EventLoop;
 import io.rdma4j.ibverbs.values.DeviceValues;
 import io.rdma4j.ibverbs.values.Paths;
+import io.rdma4j.spi.CmConnection;
+import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.CmDatagrams;
+import io.rdma4j.spi.CmListener;
+import io.rdma4j.spi.ConnectRequest;
+import io.rdma4j.spi.InfinibandBringUp;
 import io.rdma4j.spi.InfinibandTransitions;
+import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.spi.QueuePairTransitions;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -25,7 +36,6 @@ import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.DeviceAttributes;
-import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.EthernetAddress;
@@ -36,6 +46,7 @@ import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.GidType;
 import io.rdma4j.verbs.PortAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
@@ -47,6 +58,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -55,12 +67,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
 /**
  * An open native device. Calls that make, change and free objects take its lock, one after the other; posting and polling
  * do not. A thread of its own reads the library's events.
  */
-public final class NativeContext implements DeviceContext {
+public final class NativeContext implements CmContext {
     private static final String OPEN = "open device";
     /** Bits of {@code device_cap_flags_ex}. */
     private static final long FLUSH_GLOBAL = 1L << 38;
@@ -71,6 +84,8 @@ public final class NativeContext implements DeviceContext {
 
     private final RdmaDevice device;
     private final NativeLibraries libraries;
+    private final Supplier<Map<InetAddress, Integer>> addresses;
+    private final @Nullable NativeConnections connections;
     private final long pointer;
     private final long channel;
     private final int asyncDescriptor;
@@ -94,12 +109,16 @@ public final class NativeContext implements DeviceContext {
      * Takes over a device that the library has opened.
      *
      * @param pointer the address of its {@code ibv_context}; closed if this fails
+     * @param addresses its IP addresses, each with its port
+     * @param manager the connection manager of all devices
      */
-    public NativeContext(RdmaDevice device, NativeLibraries libraries, long pointer)
+    public NativeContext(RdmaDevice device, NativeLibraries libraries, long pointer,
+            Supplier<Map<InetAddress, Integer>> addresses, ConnectionManager manager)
             throws RdmaException {
         this.device = device;
         this.libraries = libraries;
         this.pointer = pointer;
+        this.addresses = addresses;
         long made = 0;
         boolean isOpen = false;
         try {
@@ -113,6 +132,7 @@ public final class NativeContext implements DeviceContext {
             channelDescriptor = Native.getInt(Native.at(channel, Layout.CompletionChannel.SIZE),
                     Layout.CompletionChannel.FD);
             loop = new EventLoop(libraries.system(), "rdma4j-" + device.name());
+            connections = manager.of(this);
             isOpen = true;
         } finally {
             if (!isOpen) {
@@ -610,17 +630,97 @@ public final class NativeContext implements DeviceContext {
 
     // ---------------------------------------------------------------- for the connection manager
 
-    /** {@return the threads that wait for completions of a queue of this device} */
+    private NativeConnections requireConnections(String operation) throws RdmaException {
+        NativeConnections manager = connections;
+        if (manager == null) {
+            throw RdmaException.unsupported(operation, "the system has no connection manager for"
+                    + " programs: install librdmacm1, and modprobe rdma_ucm");
+        }
+        return manager;
+    }
+
+    @Override
+    public List<InetAddress> addresses() {
+        return List.copyOf(addresses.get().keySet());
+    }
+
+    @Override
+    public void claim(InetAddress address) throws RdmaException {
+        if (!addresses.get().containsKey(address)) {
+            throw new RdmaException(Errno.EADDRNOTAVAIL, "hold address",
+                    address.getHostAddress() + " is no address of " + device.name());
+        }
+    }
+
+    @Override
+    public PrivateDataLimits privateDataLimits() {
+        NativeConnections manager = connections;
+        return manager == null ? new PrivateDataLimits(0, 0, 0) : manager.privateDataLimits();
+    }
+
+    @Override
+    public int portNumber(InetAddress local) {
+        return addresses.get().getOrDefault(local, 1);
+    }
+
+    @Override
+    public void checkRoute(InetAddress local, InetAddress destination) throws RdmaException {
+        requireConnections("resolve route").checkRoute(local, destination);
+    }
+
+    @Override
+    public QueuePairBringUp bringUp(InetAddress local) {
+        NativeConnections manager = connections;
+        return manager == null ? InfinibandBringUp.unconnected(portNumber(local))
+                : manager.bringUp(local);
+    }
+
+    @Override
+    public CmListener listen(ListenRequest request, CmListener.Handler handler)
+            throws RdmaException {
+        return requireConnections("listen").listen(request, handler);
+    }
+
+    @Override
+    public CmConnection connect(ConnectRequest request, CmConnection.Handler handler)
+            throws RdmaException {
+        return requireConnections("connect").connect(request, handler);
+    }
+
+    @Override
+    public @Nullable CmDatagrams datagramServices() {
+        NativeConnections manager = connections;
+        return manager == null ? null : manager.datagramServices();
+    }
+
+    /** {@return none: threads of its own read the events} */
+    @Override
+    public ProgressDriver progressDriver() {
+        return ProgressDriver.NONE;
+    }
+
+    @Override
+    public @Nullable Errno ended(QueuePair queuePair, boolean ofReceives) throws RdmaException {
+        if (queuePair instanceof NativeQueuePair own) {
+            return own.ended(ofReceives);
+        }
+        throw new IllegalArgumentException("the queue pair is of another device");
+    }
+
+    @Override
+    public void watch(Watcher watcher) {
+        NativeConnections manager = connections;
+        if (manager != null) {
+            manager.watch(watcher);
+        }
+    }
+
+    @Override
     public CompletionWaiters waiters(CompletionQueue queue) {
         if (queue instanceof NativeCompletionQueue own && own.owner().equals(this)) {
             return own.waiters();
         }
         throw new IllegalArgumentException("the completion queue is of another device");
-    }
-
-    /** {@return what waits for descriptors of this device} */
-    public EventLoop eventLoop() {
-        return loop;
     }
 
     void onReleased() {
@@ -630,7 +730,7 @@ public final class NativeContext implements DeviceContext {
         }
     }
 
-    /** As {@code CmContext.whenReleased}. */
+    @Override
     public void whenReleased(Runnable retry) {
         whenReleased = retry;
     }
@@ -647,6 +747,9 @@ public final class NativeContext implements DeviceContext {
             isClosed = true;
         } finally {
             lock.unlock();
+        }
+        if (connections != null) {
+            connections.close();
         }
         asyncEvents.close();
         loop.remove(asyncDescriptor);

@@ -94,7 +94,7 @@ final class FakeDriver implements AutoCloseable {
 
     NativeContext open() throws RdmaException {
         return new NativeContext(new Device(), NativeLibraries.of(library.lookup(),
-                FakeLibrary.system()), context());
+                FakeLibrary.system()), context(), Map::of, device -> null);
     }
 
     int called(VerbsSymbol symbol) {
