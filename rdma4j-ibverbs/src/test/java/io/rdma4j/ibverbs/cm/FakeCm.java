@@ -259,6 +259,9 @@ final class FakeCm {
         if (ids.remove(args[0]) == null) {
             faults.add("an id was destroyed twice");
         }
+        // With the requests that nobody has read.
+        events.stream().filter(event -> concerns(event, args[0]))
+                .forEach(event -> ids.remove(Native.getLong(event, CmEvent.ID)));
         events.removeIf(event -> concerns(event, args[0]));
         long begun = System.nanoTime();
         while (unacknowledged.contains(args[0])) {

@@ -1,0 +1,328 @@
+package io.rdma4j.ibverbs.cm;
+
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.ibverbs.abi.CmSymbol;
+import io.rdma4j.ibverbs.abi.Layout.CmEvent;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.cm.Machine.Heard;
+import io.rdma4j.spi.CmConnection;
+import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.CmListener;
+import io.rdma4j.spi.CmOptions;
+import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.spi.PortReservation;
+import io.rdma4j.spi.Refusal;
+import io.rdma4j.testkit.Wait;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.PortState;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+@Timeout(60)
+class ListeningTest {
+    private static final InetSocketAddress CALLER = new InetSocketAddress(Machine.PEER, 41000);
+
+    private final Machine machine;
+    private final Heard heard = new Heard();
+    private final BlockingQueue<Asked> asked = new LinkedBlockingQueue<>();
+
+    /** A request as the handler got it. */
+    private record Asked(CmContext via, CmConnection request, InetSocketAddress local,
+            InetSocketAddress peer, ConnectionParameters parameters) {}
+
+    ListeningTest() throws RdmaException {
+        machine = new Machine();
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        machine.close();
+    }
+
+    private CmConnection.Handler onRequest(CmContext via, CmConnection request,
+            InetSocketAddress local, InetSocketAddress peer, ConnectionParameters parameters) {
+        asked.add(new Asked(via, request, local, peer, parameters));
+        return heard;
+    }
+
+    private CmListener listen(OpenDevice device, @Nullable InetAddress address)
+            throws RdmaException {
+        return device.listen(Machine.listen(address, null), this::onRequest);
+    }
+
+    private FakeCm.Id ask(FakeCm.Id listener, InetAddress local) {
+        FakeCm.Id id = machine.cm.request(listener, new InetSocketAddress(local, 18515), CALLER);
+        MemorySegment event = machine.cm.requestEvent(listener, id);
+        Native.putByte(event, CmEvent.RESPONDER_RESOURCES, 2);
+        Native.putByte(event, CmEvent.INITIATOR_DEPTH, 3);
+        Native.putByte(event, CmEvent.FLOW_CONTROL, 1);
+        Native.putByte(event, CmEvent.RETRY_COUNT, 5);
+        Native.putByte(event, CmEvent.RNR_RETRY_COUNT, 4);
+        Native.putInt(event, CmEvent.QP_NUM, 0x654321);
+        machine.cm.data(event, (byte) 1, (byte) 0);
+        machine.cm.post(event);
+        return id;
+    }
+
+    private Asked next() throws InterruptedException {
+        Asked next = asked.poll(20, TimeUnit.SECONDS);
+        if (next == null) {
+            throw new AssertionError("no request has come");
+        }
+        return next;
+    }
+
+    private static void assertErrno(Errno errno, ThrowingCallable call) {
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(call)
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(errno));
+    }
+
+    private void awaitGone(FakeCm.Id id) {
+        Wait.until("the request is destroyed", () -> !machine.cm.ids().contains(id));
+    }
+
+    @Test
+    void aRequestSaysWhoAsksForWhat() throws Exception {
+        CmListener listener = listen(machine.roce, Machine.ROCE);
+        assertThat(machine.newest().backlog).isEqualTo(2);
+        ask(machine.newest(), Machine.ROCE);
+        Asked request = next();
+
+        assertThat(request.via()).isSameAs(machine.roce);
+        assertThat(request.local()).isEqualTo(new InetSocketAddress(Machine.ROCE, 18515));
+        assertThat(request.peer()).isEqualTo(CALLER);
+        ConnectionParameters wanted = request.parameters();
+        assertThat(wanted.responderResources()).isEqualTo(2);
+        assertThat(wanted.initiatorDepth()).isEqualTo(3);
+        assertThat(wanted.flowControl()).isTrue();
+        assertThat(wanted.retryCount()).isEqualTo(5);
+        assertThat(wanted.rnrRetryCount()).isEqualTo(4);
+        assertThat(wanted.sharedReceiveQueue()).isFalse();
+        assertThat(wanted.queuePairNumber()).isEqualTo(0x654321);
+        assertThat(wanted.privateData()).containsExactly(1, 0);
+        request.request().close();
+        listener.close();
+    }
+
+    @Test
+    void anAcceptedRequestIsEstablishedWhenThePeerIsReady() throws Exception {
+        CmListener listener = listen(machine.roce, Machine.ROCE);
+        FakeCm.Id id = ask(machine.newest(), Machine.ROCE);
+        CmConnection connection = next().request();
+        machine.cm.attributes(1);
+        assertThat(connection.bringUp(Machine.parameters(), CmOptions.DEFAULT)
+                .attributes(QueuePairState.RTR).state()).isEqualTo(QueuePairState.RTR);
+        connection.accept(Machine.parameters(), Machine.QUEUE_PAIR);
+        connection.communicationEstablished();
+        machine.cm.post(id, EventType.ESTABLISHED, 0);
+
+        assertThat(heard.next()).isEqualTo("established");
+        assertThat(heard.granted).isNull();
+        assertErrno(Errno.EISCONN, connection::communicationEstablished);
+        assertErrno(Errno.EINVAL,
+                () -> connection.accept(Machine.parameters(), Machine.QUEUE_PAIR));
+        assertThat(id.params).containsExactly(Machine.param());
+        connection.close();
+        listener.close();
+    }
+
+    @Test
+    void aFailedAcceptanceMayBeTriedAgain() throws Exception {
+        CmListener listener = listen(machine.roce, Machine.ROCE);
+        ask(machine.newest(), Machine.ROCE);
+        CmConnection connection = next().request();
+        machine.cm.failNext(CmSymbol.ACCEPT, Errno.EINVAL);
+        assertErrno(Errno.EINVAL, () -> connection.accept(Machine.parameters(), 1));
+
+        connection.accept(Machine.parameters(), 1);
+
+        connection.close();
+        listener.close();
+    }
+
+    @Test
+    void aRejectedRequestCarriesPrivateData() throws Exception {
+        CmListener listener = listen(machine.roce, Machine.ROCE);
+        FakeCm.Id id = ask(machine.newest(), Machine.ROCE);
+        CmConnection connection = next().request();
+
+        connection.reject(Refusal.Cause.APPLICATION, new byte[]{4, 5});
+
+        assertThat(id.privateData).containsExactly(new byte[]{4, 5});
+        connection.close();
+        assertThat(machine.cm.count(CmSymbol.REJECT)).isEqualTo(1);
+        listener.close();
+    }
+
+    @Test
+    void aWithdrawnRequestCannotBeAccepted() throws Exception {
+        CmListener listener = listen(machine.roce, Machine.ROCE);
+        FakeCm.Id id = ask(machine.newest(), Machine.ROCE);
+        CmConnection connection = next().request();
+        machine.cm.post(id, EventType.REJECTED, 4);
+        assertThat(heard.next()).isEqualTo("refused 4");
+
+        assertErrno(Errno.ECONNRESET, () -> connection.accept(Machine.parameters(), 1));
+
+        connection.close();
+        listener.close();
+    }
+
+    @Test
+    void aPeerOfIwarpThatLeavesBeforeItIsReadyIsUnreachable() throws Exception {
+        CmListener listener = listen(machine.iwarp, Machine.IWARP);
+        FakeCm.Id id = ask(machine.newest(), Machine.IWARP);
+        CmConnection connection = next().request();
+        connection.accept(Machine.parameters(), 1);
+
+        machine.cm.post(id, EventType.DISCONNECTED, 0);
+
+        assertThat(heard.next()).isEqualTo("unreachable ECONNRESET");
+        connection.close();
+        listener.close();
+    }
+
+    @Test
+    void moreThanTheBacklogAllowsIsRejected() throws Exception {
+        CmListener listener = listen(machine.roce, Machine.ROCE);
+        FakeCm.Id listening = machine.newest();
+        ask(listening, Machine.ROCE);
+        CmConnection first = next().request();
+        ask(listening, Machine.ROCE);
+        CmConnection second = next().request();
+
+        awaitGone(ask(listening, Machine.ROCE));
+
+        first.accept(Machine.parameters(), 1);
+        ask(listening, Machine.ROCE);
+        next().request().close();
+        first.close();
+        second.close();
+        listener.close();
+    }
+
+    @Test
+    void aWildcardListenerSaysByWhichDeviceARequestCame() throws Exception {
+        CmListener listener = listen(machine.roce, null);
+        FakeCm.Id listening = machine.newest();
+        assertThat(Native.getShort(listening.structure, 32)).isEqualTo(SocketAddresses.IPV6);
+        ask(listening, Machine.IWARP);
+        Asked request = next();
+
+        assertThat(request.via()).isSameAs(machine.iwarp);
+        assertThat(request.request().bringUp(Machine.parameters(), CmOptions.DEFAULT).states())
+                .isEmpty();
+        listener.close();
+        machine.roce.close();
+        request.request().accept(Machine.parameters(), 1);
+        request.request().close();
+    }
+
+    @Test
+    void aRequestByADeviceThatIsNotOpenIsRejected() throws Exception {
+        CmListener listener = listen(machine.roce, null);
+        machine.iwarp.close();
+
+        awaitGone(ask(machine.newest(), Machine.IWARP));
+
+        assertThat(asked).isEmpty();
+        listener.close();
+    }
+
+    @Test
+    void theOtherIpVersionIsRejected() throws Exception {
+        CmListener listener = machine.roce.listen(
+                new ListenRequest(PortSpace.TCP, QueuePairType.RC, 18515, null, null,
+                        StandardProtocolFamily.INET6, 5),
+                this::onRequest);
+
+        awaitGone(ask(machine.newest(), Machine.ROCE));
+
+        assertThat(asked).isEmpty();
+        listener.close();
+    }
+
+    @Test
+    void requestsThatComeWhileTheListenerIsClosedAreDestroyed() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            CmListener listener = listen(machine.roce, Machine.ROCE);
+            FakeCm.Id listening = machine.newest();
+            ask(listening, Machine.ROCE);
+            ask(listening, Machine.ROCE);
+            listener.close();
+            listener.close();
+            for (Asked each = asked.poll(); each != null; each = asked.poll()) {
+                each.request().close();
+            }
+        }
+        machine.roce.close();
+        Wait.until("all requests are gone", () -> machine.cm.ids().isEmpty());
+    }
+
+    @Test
+    void aPortThatAnotherProgramHasIsRefused() throws Exception {
+        InetSocketAddress address = new InetSocketAddress(Machine.ROCE, 18515);
+        PortReservation port = machine.ports.reserve(PortSpace.TCP, address, false);
+
+        assertErrno(Errno.EADDRINUSE,
+                () -> machine.ports.reserve(PortSpace.TCP, address, false));
+
+        CmListener listener = machine.roce.listen(Machine.listen(Machine.ROCE, port),
+                this::onRequest);
+        assertThat(machine.cm.ids()).hasSize(1);
+        machine.ports.reserve(PortSpace.UDP, address, false).release();
+        listener.close();
+        port.release();
+        machine.ports.reserve(PortSpace.TCP, address, false).release();
+    }
+
+    @Test
+    void aPortThatAllShareIsGivenToAll() throws Exception {
+        InetSocketAddress address = new InetSocketAddress(Machine.ROCE, 18515);
+        PortReservation one = machine.ports.reserve(PortSpace.TCP, address, true);
+
+        machine.ports.reserve(PortSpace.TCP, address, true).release();
+
+        one.release();
+        assertThat(machine.ports.hasOneWildcardListener()).isTrue();
+    }
+
+    @Test
+    void whatTheKernelDoesNotConnectIsUnsupported() {
+        assertErrno(Errno.EOPNOTSUPP,
+                () -> machine.iwarp.listen(new ListenRequest(PortSpace.IB, QueuePairType.RC, 1,
+                        null, null, null, 1), this::onRequest));
+        assertErrno(Errno.EOPNOTSUPP,
+                () -> machine.roce.listen(new ListenRequest(PortSpace.IB, QueuePairType.UC, 1,
+                        null, null, null, 1), this::onRequest));
+    }
+
+    @Test
+    void aRouteNeedsAnAddressAndAPortThatIsUp() throws Exception {
+        machine.roce.checkRoute(Machine.ROCE, Machine.PEER);
+        assertErrno(Errno.ENETUNREACH,
+                () -> machine.roce.checkRoute(Machine.IWARP, Machine.PEER));
+        machine.roce.portState = PortState.DOWN;
+
+        assertErrno(Errno.ENETUNREACH,
+                () -> machine.roce.checkRoute(Machine.ROCE, Machine.PEER));
+    }
+}
