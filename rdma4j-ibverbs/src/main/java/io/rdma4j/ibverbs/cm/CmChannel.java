@@ -174,8 +174,11 @@ public final class CmChannel implements AutoCloseable {
         return listening == null ? request::destroy : () -> listening.hear(event, request);
     }
 
-    /** Has something done by the thread that reads events. */
-    void execute(Runnable task) {
+    /** Has something done by the thread that reads events, unless it reads none any more. */
+    synchronized void execute(Runnable task) {
+        if (isClosed) {
+            return;
+        }
         tasks.add(task);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment one = arena.allocate(Long.BYTES, Long.BYTES);
@@ -206,8 +209,7 @@ public final class CmChannel implements AutoCloseable {
     // ---------------------------------------------------------------- the end
 
     /**
-     * Destroys all ids that are left, and the channel. Idempotent. Not for the loop's own thread while that is being
-     * closed.
+     * Destroys all ids that are left, and the channel; the devices are closed before. Idempotent.
      */
     @Override
     public void close() {

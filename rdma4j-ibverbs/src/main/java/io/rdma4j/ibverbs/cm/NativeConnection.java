@@ -236,14 +236,13 @@ final class NativeConnection
     public void disconnect() throws RdmaException {
         lock.lock();
         try {
-            if (state == State.LEAVING || state == State.ENDED) {
-                return;
+            if (state != State.LEAVING && state != State.ENDED) {
+                step("disconnect", EnumSet.of(State.ACCEPTED, State.ESTABLISHED), State.LEAVING,
+                        "it is not connected", id::disconnect);
             }
         } finally {
             lock.unlock();
         }
-        step("disconnect", EnumSet.of(State.ACCEPTED, State.ESTABLISHED), State.LEAVING,
-                "it is not connected", id::disconnect);
     }
 
     @Override
