@@ -90,6 +90,28 @@ class ArchitectureTest {
     }
 
     @Test
+    void nativeDevicesDependOnTheApiAlone() {
+        classes().that().resideInAPackage("io.rdma4j.ibverbs..").should()
+                .onlyDependOnClassesThat(resideInAnyPackage("java..", "io.rdma4j.ibverbs..",
+                        "io.rdma4j.event..", "io.rdma4j.verbs..", "io.rdma4j.connection..",
+                        "io.rdma4j.spi..", "org.jspecify.."))
+                .check(ALL);
+    }
+
+    /** What the packages of native devices say that they do not know. */
+    @Test
+    void binaryInterfaceAndDiagnosisKnowNoObjectOfTheVerbs() {
+        noClasses().that().resideInAnyPackage("io.rdma4j.ibverbs.abi..",
+                "io.rdma4j.ibverbs.event..", "io.rdma4j.ibverbs.values..",
+                "io.rdma4j.ibverbs.diagnosis..", "io.rdma4j.ibverbs.cm..").should()
+                .dependOnClassesThat(resideInAnyPackage("io.rdma4j.ibverbs.verbs..",
+                        "io.rdma4j.ibverbs.provider.."))
+                .check(ALL);
+        noClasses().that().resideInAPackage("io.rdma4j.ibverbs.diagnosis..").should()
+                .dependOnClassesThat(resideInAPackage("java.lang.foreign..")).check(ALL);
+    }
+
+    @Test
     void testkitSeesTheApiAndNoDevice() {
         classes().that().resideInAPackage("io.rdma4j.testkit..").should()
                 .onlyDependOnClassesThat(resideInAnyPackage("java..", "io.rdma4j.testkit..",
@@ -222,8 +244,9 @@ class ArchitectureTest {
     }
 
     @Test
-    void onlyTheLinuxNetworkCallsTheSystem() {
-        noClasses().that().resideOutsideOfPackage("io.rdma4j.softnic.network.linux..").should()
+    void onlyTheLinuxNetworkAndTheProviderOfNativeDevicesCallTheSystem() {
+        noClasses().that().resideOutsideOfPackages("io.rdma4j.softnic.network.linux..",
+                "io.rdma4j.ibverbs.abi..", "io.rdma4j.ibverbs.provider..").should()
                 .dependOnClassesThat().areAssignableTo(Linker.class).check(ALL);
     }
 
@@ -286,13 +309,14 @@ class ArchitectureTest {
     @Test
     void everyClassOfALibraryHasItsPackage() {
         noClasses().should().resideInAnyPackage("io.rdma4j", "io.rdma4j.protocol",
-                "io.rdma4j.softnic").check(ALL);
+                "io.rdma4j.softnic", "io.rdma4j.ibverbs").check(ALL);
     }
 
     @Test
     void packagesFormNoCycles() {
         slices().matching("io.rdma4j.protocol.(**)").should().beFreeOfCycles().check(ALL);
         slices().matching("io.rdma4j.softnic.(**)").should().beFreeOfCycles().check(ALL);
+        slices().matching("io.rdma4j.ibverbs.(**)").should().beFreeOfCycles().check(ALL);
         slices().matching("io.rdma4j.tools.(**)").should().beFreeOfCycles().check(ALL);
     }
 
@@ -333,7 +357,7 @@ class ArchitectureTest {
     void toolsUseTheApiAlone() {
         noClasses().that().resideInAnyPackage("io.rdma4j.tools..", "io.rdma4j.examples..").should()
                 .dependOnClassesThat(resideInAnyPackage("io.rdma4j.protocol..",
-                        "io.rdma4j.softnic..", "io.rdma4j.spi.."))
+                        "io.rdma4j.softnic..", "io.rdma4j.ibverbs..", "io.rdma4j.spi.."))
                 .check(ALL);
     }
 }

@@ -10,8 +10,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -21,6 +23,8 @@ import java.util.TreeMap;
  * <p>Source: {@code Documentation/ABI/stable/sysfs-class-infiniband} of Linux, {@code gid_attrs/ndevs} and {@code gids}.
  */
 final class DeviceAddresses {
+    private static final int ENOUGH_UNUSED = 8;
+
     private final Path ports;
 
     /** @param devices the folder of the kernel's devices */
@@ -51,9 +55,9 @@ final class DeviceAddresses {
     private static List<NetworkInterface> interfaces(Path port) {
         List<NetworkInterface> found = new ArrayList<>();
         try {
-            for (Path entry : children(port.resolve("gid_attrs").resolve("ndevs"))) {
-                NetworkInterface named = NetworkInterface.getByName(text(entry));
-                if (named != null && !found.contains(named)) {
+            for (String name : names(port.resolve("gid_attrs").resolve("ndevs"))) {
+                NetworkInterface named = NetworkInterface.getByName(name);
+                if (named != null) {
                     found.add(named);
                 }
             }
@@ -66,6 +70,25 @@ final class DeviceAddresses {
             // Then it has no address.
         }
         return found;
+    }
+
+    /**
+     * {@return the interfaces that a table names} The kernel fills it from its front, and it may have a thousand entries,
+     * each a file: after some that are not in use the rest is not looked at.
+     */
+    private static Set<String> names(Path table) {
+        Set<String> names = new LinkedHashSet<>();
+        int unused = 0;
+        for (int index = 0; unused < ENOUGH_UNUSED; index++) {
+            String name = text(table.resolve(String.valueOf(index)));
+            if (name.isEmpty()) {
+                unused++;
+            } else {
+                unused = 0;
+                names.add(name);
+            }
+        }
+        return names;
     }
 
     private static boolean isHardwareAddress(NetworkInterface each, String digits) {

@@ -55,13 +55,9 @@ public final class Doctor implements Callable<Integer> {
         String nativeDevices = RdmaDevices.list().stream()
                 .filter(device -> device.kind() == DeviceKind.NATIVE).map(RdmaDevice::name)
                 .collect(Collectors.joining(", "));
-        List<String> remarks = RdmaDevices.remarks();
         if (!nativeDevices.isEmpty()) {
             checklist.ok("native devices: " + nativeDevices);
-        } else if (remarks.isEmpty()) {
-            checklist.note("nothing looks for native devices: put rdma4j-ibverbs on the class or"
-                    + " module path to use a NIC that has RDMA");
         }
-        remarks.forEach(checklist::note);
+        RdmaDevices.remarks().forEach(checklist::note);
     }
 }
