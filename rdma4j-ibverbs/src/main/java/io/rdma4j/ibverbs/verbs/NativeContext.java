@@ -493,7 +493,7 @@ public final class NativeContext implements CmContext {
     @Override
     public int queryPkey(int port, int index) throws RdmaException {
         String operation = "query P_Key";
-        int entries = queryPort(port).pkeyTableLength();
+        int entries = partitionKeys(operation, port);
         if (index < 0 || index >= entries) {
             throw new RdmaException(Errno.EINVAL, operation, "the index must be from 0 to "
                     + (entries - 1) + ", not " + index);
@@ -507,9 +507,17 @@ public final class NativeContext implements CmContext {
         });
     }
 
+    private int partitionKeys(String operation, int port) throws RdmaException {
+        int entries = queryPort(port).pkeyTableLength();
+        if (entries == 0) {
+            throw RdmaException.unsupported(operation, "this device has no partitions");
+        }
+        return entries;
+    }
+
     @Override
     public int pkeyIndex(int port, int pkey) throws RdmaException {
-        int entries = queryPort(port).pkeyTableLength();
+        int entries = partitionKeys("find P_Key", port);
         for (int index = 0; index < entries; index++) {
             if (queryPkey(port, index) == pkey) {
                 return index;
