@@ -47,6 +47,7 @@ import io.rdma4j.verbs.GidType;
 import io.rdma4j.verbs.PortAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
@@ -102,6 +103,7 @@ public final class NativeContext implements CmContext {
     private final EventQueue<AsyncEvent, RdmaException> asyncEvents = new EventQueue<>(
             RdmaException.whileWaiting("await asynchronous event"), false);
     private final AsyncEventSource portEvents = new AsyncEventSource(asyncEvents, null);
+    private final IwarpStates iwarpStates = new IwarpStates(this::onKernelState);
     private volatile @Nullable Runnable whenReleased;
     private volatile boolean isClosed;
 
@@ -638,6 +640,15 @@ public final class NativeContext implements CmContext {
 
     // ---------------------------------------------------------------- for the connection manager
 
+    /** The kernel has moved a queue pair to a state. */
+    private void onKernelState(int number, QueuePairState state) {
+        for (NativeQueuePair queuePair : queuePairs.values()) {
+            if (queuePair.number() == number) {
+                queuePair.onKernelState(state);
+            }
+        }
+    }
+
     private NativeConnections requireConnections(String operation) throws RdmaException {
         NativeConnections manager = connections;
         if (manager == null) {
@@ -686,13 +697,15 @@ public final class NativeContext implements CmContext {
     @Override
     public CmListener listen(ListenRequest request, CmListener.Handler handler)
             throws RdmaException {
-        return requireConnections("listen").listen(request, handler);
+        return requireConnections("listen").listen(request,
+                isIwarp() ? iwarpStates.passive(handler) : handler);
     }
 
     @Override
     public CmConnection connect(ConnectRequest request, CmConnection.Handler handler)
             throws RdmaException {
-        return requireConnections("connect").connect(request, handler);
+        return requireConnections("connect").connect(request,
+                isIwarp() ? iwarpStates.active(request.queuePairNumber(), handler) : handler);
     }
 
     @Override

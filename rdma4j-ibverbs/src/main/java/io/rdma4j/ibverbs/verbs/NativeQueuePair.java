@@ -298,6 +298,13 @@ final class NativeQueuePair implements QueuePair {
         }
     }
 
+    /** The kernel has moved it, as it connected or ended it. */
+    void onKernelState(QueuePairState next) {
+        if (!isClosed) {
+            onState(next);
+        }
+    }
+
     private void onState(QueuePairState next) {
         state = next;
         if (next == QueuePairState.RESET) {
