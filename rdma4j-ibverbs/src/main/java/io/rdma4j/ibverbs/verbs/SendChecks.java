@@ -71,12 +71,11 @@ final class SendChecks {
                     "the queue pair is in state " + state + "; sends need RTS");
         }
         if (!offered.contains(request.opcode())) {
-            throw new RdmaException(
-                    request.opcode() == SendOpcode.FLUSH
-                            || request.opcode() == SendOpcode.ATOMIC_WRITE
-                                    ? Errno.EOPNOTSUPP
-                                    : Errno.EINVAL,
-                    OPERATION, "queue pairs of type " + type + " of this device cannot do "
+            // Another type of queue pair could, or none of this device.
+            boolean isOfAnotherType = !offered.equals(IWARP)
+                    && RELIABLE.contains(request.opcode());
+            throw new RdmaException(isOfAnotherType ? Errno.EINVAL : Errno.EOPNOTSUPP, OPERATION,
+                    "queue pairs of type " + type + " of this device cannot do "
                             + request.opcode());
         }
         if (request.has(SendFlag.FENCE) && type != QueuePairType.RC
