@@ -30,7 +30,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A completion queue. Every one has the context's channel of the library: events that the application asks for, and
- * those for threads that wait for completions, come by it and are told apart here.
+ * those for threads that wait for completions, come by it and are told apart here. Its lock comes before the context's.
  */
 final class NativeCompletionQueue implements ExtendedCompletionQueue {
     private static final String POLL = "poll completion queue";
@@ -360,6 +360,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue {
     @Override
     public void close() throws RdmaException {
         String operation = "close completion queue";
+        lock.lock();
         context.lock();
         try {
             if (isClosed) {
@@ -373,27 +374,19 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue {
                         taken + " event(s) are not acknowledged; acknowledge them first");
             }
             events.requireAcknowledged(operation);
-            destroy(operation);
+            isClosed = true;
+            context.verbs().get(VerbsSymbol.DESTROY_CQ).call(pointer).check(operation,
+                    "the device could not free it; the context cannot be closed any more");
             context.completionQueues().remove(pointer);
             events.discard();
             release();
             context.dependents().remove();
         } finally {
             context.unlock();
+            lock.unlock();
         }
         waiters.onEnd();
         context.onReleased();
-    }
-
-    private void destroy(String operation) throws RdmaException {
-        lock.lock();
-        try {
-            isClosed = true;
-            context.verbs().get(VerbsSymbol.DESTROY_CQ).call(pointer).check(operation,
-                    "the device could not free it; the context cannot be closed any more");
-        } finally {
-            lock.unlock();
-        }
     }
 
     /**

@@ -48,7 +48,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A queue pair. Posting takes a lock of its own for sends and one for receives, closing takes both, so that no call
- * reaches the library's object while it is freed.
+ * reaches the library's object while it is freed. These locks come before the context's: a thread that posts may have to
+ * free a region, and one that is in a batch may do anything else.
  */
 final class NativeQueuePair implements QueuePair {
     private static final String CREATE = "create queue pair";
@@ -550,8 +551,8 @@ final class NativeQueuePair implements QueuePair {
         }
         NativeFunction function = context.functions().require(ContextOperation.BIND_MW,
                 operation);
-        context.lock();
         sendLock.lock();
+        context.lock();
         try (Arena ofCall = Arena.ofConfined()) {
             checkOpen();
             own.checkOpen();
@@ -571,8 +572,8 @@ final class NativeQueuePair implements QueuePair {
             }
             own.keyChanged(bind.length() == 0 ? null : region);
         } finally {
-            sendLock.unlock();
             context.unlock();
+            sendLock.unlock();
         }
     }
 
@@ -682,6 +683,8 @@ final class NativeQueuePair implements QueuePair {
     @Override
     public void close() throws RdmaException {
         String operation = "close queue pair";
+        sendLock.lock();
+        receiveLock.lock();
         context.lock();
         try {
             if (isClosed) {
@@ -706,6 +709,8 @@ final class NativeQueuePair implements QueuePair {
             }
         } finally {
             context.unlock();
+            receiveLock.unlock();
+            sendLock.unlock();
         }
         tellWaiters();
         context.onReleased();
@@ -713,16 +718,9 @@ final class NativeQueuePair implements QueuePair {
 
     /** After a failure the object is not touched any more: some drivers have freed its queues by then. */
     private void destroy(String operation) throws RdmaException {
-        sendLock.lock();
-        receiveLock.lock();
-        try {
-            isClosed = true;
-            state = QueuePairState.ERR;
-            context.verbs().get(VerbsSymbol.DESTROY_QP).call(pointer).check(operation,
-                    "the device could not free it; the context cannot be closed any more");
-        } finally {
-            receiveLock.unlock();
-            sendLock.unlock();
-        }
+        isClosed = true;
+        state = QueuePairState.ERR;
+        context.verbs().get(VerbsSymbol.DESTROY_QP).call(pointer).check(operation,
+                "the device could not free it; the context cannot be closed any more");
     }
 }

@@ -20,7 +20,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** A shared receive queue. */
+/** A shared receive queue. Its lock comes before the context's: a thread that posts may have to free a region. */
 final class NativeSharedReceiveQueue implements SharedReceiveQueue {
     private static final String CREATE = "create shared receive queue";
     private static final int MAX_WR = 1;
@@ -214,6 +214,7 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue {
     @Override
     public void close() throws RdmaException {
         String operation = "close shared receive queue";
+        lock.lock();
         context.lock();
         try {
             if (isClosed) {
@@ -221,14 +222,9 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue {
             }
             dependents.requireNone(operation);
             events.requireAcknowledged(operation);
-            lock.lock();
-            try {
-                isClosed = true;
-                context.verbs().get(VerbsSymbol.DESTROY_SRQ).call(pointer).check(operation,
-                        "the device could not free it");
-            } finally {
-                lock.unlock();
-            }
+            isClosed = true;
+            context.verbs().get(VerbsSymbol.DESTROY_SRQ).call(pointer).check(operation,
+                    "the device could not free it");
             context.sharedReceiveQueues().remove(pointer);
             context.ledgers().remove(tag);
             events.discard();
@@ -236,6 +232,7 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue {
             domain.dependents().remove();
         } finally {
             context.unlock();
+            lock.unlock();
         }
         context.onReleased();
     }

@@ -26,12 +26,15 @@ import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletionOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -331,6 +334,32 @@ class NativeVerbsTest {
         assertThatIllegalStateException().isThrownBy(() -> setting.domain()
                 .register(Arena.global().allocate(8), AccessFlag.LOCAL_WRITE));
         assertThat(driver.posted).isEmpty();
+    }
+
+    /** Who closes waits for the batch, and keeps nobody else from the device meanwhile. */
+    @Test
+    @Timeout(value = 30, threadMode = ThreadMode.SEPARATE_THREAD)
+    void threadInABatchCanUseTheDeviceWhileAnotherCloses() throws Exception {
+        NativeContext context = driver.open();
+        CompletionQueue queue = context.createCompletionQueue(4);
+        QueuePair queuePair = context.allocateProtectionDomain()
+                .createQueuePair(new QueuePairInitAttributes().completionQueue(queue)
+                        .sendOperations(SendOpcode.SEND));
+        queuePair.extended().start();
+        Thread closing = Thread.ofPlatform().start(() -> {
+            try {
+                queuePair.close();
+            } catch (RdmaException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        while (closing.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+        context.queryDevice();
+        queuePair.extended().abort();
+        closing.join();
+        assertThat(driver.called(VerbsSymbol.DESTROY_QP)).isOne();
     }
 
     @Test
