@@ -5,6 +5,7 @@ import io.rdma4j.connection.DatagramParameters;
 import io.rdma4j.ibverbs.abi.ErrorNumbers;
 import io.rdma4j.ibverbs.abi.Layout.CmEvent;
 import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.values.Paths;
 import io.rdma4j.verbs.Errno;
 
 import java.lang.foreign.MemorySegment;
@@ -53,7 +54,7 @@ record IdEvent(EventType type, MemorySegment fields, byte[] privateData) {
 
     /** {@return where datagrams go} */
     DatagramParameters service() {
-        return new DatagramParameters(Attributes.path(fields, CmEvent.UD_AH_ATTR),
+        return new DatagramParameters(Paths.read(fields, CmEvent.UD_AH_ATTR),
                 Native.getInt(fields, CmEvent.UD_QP_NUM) & LOW_24_BITS,
                 Native.getInt(fields, CmEvent.UD_QKEY), privateData);
     }

@@ -10,6 +10,7 @@ import io.rdma4j.ibverbs.abi.Layout.Context;
 import io.rdma4j.ibverbs.abi.Layout.Device;
 import io.rdma4j.ibverbs.abi.Layout.QueuePairAttr;
 import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.values.QueuePairValues;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
@@ -309,7 +310,7 @@ final class NativeId {
             Native.putInt(attributes, QueuePairAttr.QP_STATE, target.code());
             call(CmSymbol.INIT_QP_ATTR, operation, "the connection is not in a state for "
                     + target, attributes.address(), mask.address());
-            return Attributes.of(attributes, Native.getInt(mask, 0));
+            return QueuePairValues.read(attributes, Native.getInt(mask, 0));
         }
     }
 

@@ -3,6 +3,7 @@ package io.rdma4j.ibverbs.values;
 import io.rdma4j.ibverbs.abi.Layout.QueuePairAttr;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.PathMigrationState;
 import io.rdma4j.verbs.QueuePairAttribute;
@@ -10,6 +11,7 @@ import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
 
 import java.lang.foreign.MemorySegment;
 
@@ -146,13 +148,23 @@ public final class QueuePairValues {
         }
     }
 
-    /** {@return the attributes that a mask names} */
-    public static QueuePairAttributes read(MemorySegment source, int mask) {
+    /**
+     * {@return the attributes that a mask names} Bits that only kernels use are passed over, and a port or a path MTU that was
+     * never set.
+     *
+     * @throws RdmaException EIO if a value is none that there is
+     */
+    public static QueuePairAttributes read(MemorySegment source, int mask) throws RdmaException {
         QueuePairAttributes attributes = new QueuePairAttributes();
-        for (QueuePairAttribute attribute : QueuePairAttribute.values()) {
-            if ((mask & bit(attribute)) != 0) {
-                read(source, attributes, attribute);
+        try {
+            for (QueuePairAttribute attribute : QueuePairAttribute.values()) {
+                if ((mask & bit(attribute)) != 0) {
+                    read(source, attributes, attribute);
+                }
             }
+        } catch (IllegalArgumentException nonsense) {
+            throw new RdmaException(Errno.EIO, "read queue pair attributes",
+                    "the driver gave what does not exist: " + nonsense.getMessage(), nonsense);
         }
         return attributes;
     }
@@ -177,9 +189,9 @@ public final class QueuePairValues {
             case QKEY -> to.qkey(Native.getInt(source, QueuePairAttr.QKEY));
             case ADDRESS_VECTOR -> to.addressVector(Paths.read(source, QueuePairAttr.AH_ATTR));
             case PATH_MTU -> {
-                Mtu mtu = Mtu.ofCode(Native.getInt(source, QueuePairAttr.PATH_MTU));
-                if (mtu != null) {
-                    to.pathMtu(mtu);
+                int code = Native.getInt(source, QueuePairAttr.PATH_MTU);
+                if (code != 0) {
+                    to.pathMtu(mtu(code));
                 }
             }
             case TIMEOUT -> to.timeout(Native.getByte(source, QueuePairAttr.TIMEOUT) & 0x1f);
@@ -208,6 +220,14 @@ public final class QueuePairValues {
                 // They have no bit.
             }
         }
+    }
+
+    private static Mtu mtu(int code) {
+        Mtu mtu = Mtu.ofCode(code);
+        if (mtu == null) {
+            throw new IllegalArgumentException("there is no path MTU of number " + code);
+        }
+        return mtu;
     }
 
     private static PathMigrationState migration(int code) {

@@ -1,4 +1,4 @@
-package io.rdma4j.ibverbs.cm;
+package io.rdma4j.ibverbs.values;
 
 import io.rdma4j.ibverbs.abi.Layout.AddressHandleAttr;
 import io.rdma4j.ibverbs.abi.Layout.QueuePairAttr;
@@ -15,14 +15,15 @@ import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
 import java.util.Set;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-class AttributesTest {
-    private static final Gid PEER = Gid.of(Machine.PEER);
+class QueuePairValuesTest {
+    private static final Gid PEER = Gid.of(InetAddress.ofLiteral("192.0.2.9"));
 
     private final MemorySegment kernels = MemorySegment.ofArray(new byte[144]);
 
@@ -50,7 +51,7 @@ class AttributesTest {
         Native.putByte(kernels, path + AddressHandleAttr.IS_GLOBAL, 1);
         Native.putByte(kernels, path + AddressHandleAttr.PORT_NUM, 2);
 
-        QueuePairAttributes taken = Attributes.of(kernels,
+        QueuePairAttributes taken = QueuePairValues.read(kernels,
                 1 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11
                         | 1 << 12 | 1 << 15 | 1 << 16 | 1 << 20);
 
@@ -74,13 +75,14 @@ class AttributesTest {
 
     @Test
     void marksOfOldKernelsAreLeftOut() throws RdmaException {
-        assertThat(Attributes.of(kernels, 1 << 21 | 1 << 22 | 1 << 23 | 1 << 24 | 1 << 25).mask())
+        assertThat(QueuePairValues.read(kernels, 1 << 21 | 1 << 22 | 1 << 23 | 1 << 24 | 1 << 25)
+                .mask())
                 .containsExactly(QueuePairAttribute.RATE_LIMIT);
     }
 
     @Test
     void noMarksAreNoAttributes() throws RdmaException {
-        assertThat(Attributes.of(kernels, 0).mask()).isEmpty();
+        assertThat(QueuePairValues.read(kernels, 0).mask()).isEmpty();
     }
 
     @Test
@@ -88,7 +90,7 @@ class AttributesTest {
         Native.putInt(kernels, QueuePairAttr.PATH_MTU, 9);
 
         assertThatExceptionOfType(RdmaException.class)
-                .isThrownBy(() -> Attributes.of(kernels, 1 << 8))
+                .isThrownBy(() -> QueuePairValues.read(kernels, 1 << 8))
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
     }
 }
