@@ -32,7 +32,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * A completion queue. Every one has the context's channel of the library: events that the application asks for, and
  * those for threads that wait for completions, come by it and are told apart here. Its lock comes before the context's.
  */
-final class NativeCompletionQueue implements ExtendedCompletionQueue {
+final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEventTarget {
     private static final String POLL = "poll completion queue";
     private static final String CREATE = "create completion queue";
     private static final int BATCH = 32;
@@ -61,7 +61,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue {
             throws RdmaException {
         this.context = context;
         this.wanted = wanted;
-        events = context.newEventSource(this);
+        events = context.events().newSource(this);
         reading = new CompletionReading(context.ledgers());
         pollFunction = context.functions().address(ContextOperation.POLL_CQ);
         notifyFunction = context.functions().address(ContextOperation.REQ_NOTIFY_CQ);
@@ -70,7 +70,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue {
                 : CompletionEvents.attach(channel, this, ProgressDriver.NONE);
         try {
             pointer = context.verbs().get(VerbsSymbol.CREATE_CQ)
-                    .call(context.pointer(), wanted.capacity(), 0, context.channel(),
+                    .call(context.pointer(), wanted.capacity(), 0, context.events().channel(),
                             wanted.completionVector())
                     .pointer(CREATE, "the device refused " + wanted.capacity()
                             + " entries; ibv_devinfo -v shows its max_cqe and max_cq, and memory for"
@@ -79,7 +79,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue {
             release();
             throw e;
         }
-        context.completionQueues().put(pointer, this);
+        context.events().completionQueues().put(pointer, this);
     }
 
     private void release() {
@@ -305,7 +305,8 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue {
         waiters.onCompletion();
     }
 
-    void onAsyncEvent(AsyncEventType type) {
+    @Override
+    public void onAsyncEvent(AsyncEventType type) {
         events.publish(type, 0);
     }
 
@@ -377,7 +378,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue {
             isClosed = true;
             context.verbs().get(VerbsSymbol.DESTROY_CQ).call(pointer).check(operation,
                     "the device could not free it; the context cannot be closed any more");
-            context.completionQueues().remove(pointer);
+            context.events().completionQueues().remove(pointer);
             events.discard();
             release();
             context.dependents().remove();

@@ -93,7 +93,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
     public MemoryRegion register(MemorySegment segment, long iova, Set<AccessFlag> access)
             throws RdmaException {
         RegionChecks.check(REGISTER, segment, access);
-        context.requireFlushing(REGISTER, access);
+        context.queries().requireFlushing(REGISTER, access);
         String advice = "the device refused " + segment.byteSize() + " bytes with access " + access
                 + PINNED;
         int bits = AccessFlag.bits(access);
@@ -209,7 +209,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
         context.lock();
         try {
             checkOpen();
-            return NativeQueuePair.create(this, attributes);
+            return new NativeQueuePair(this, attributes);
         } finally {
             context.unlock();
         }

@@ -28,6 +28,7 @@ import java.util.Set;
  */
 final class NativeSendBatch implements ExtendedQueuePair {
     private final NativeQueuePair owner;
+    private final NativeSendQueue queue;
     private final Set<SendOpcode> offered;
     private final List<SendWorkRequest> reusable = new ArrayList<>();
     private final ByteArrayOutputStream inlined = new ByteArrayOutputStream();
@@ -39,8 +40,9 @@ final class NativeSendBatch implements ExtendedQueuePair {
     private long id;
     private int flags;
 
-    NativeSendBatch(NativeQueuePair owner, Set<SendOpcode> offered) {
+    NativeSendBatch(NativeQueuePair owner, NativeSendQueue queue, Set<SendOpcode> offered) {
         this.owner = owner;
+        this.queue = queue;
         this.offered = offered;
     }
 
@@ -51,12 +53,12 @@ final class NativeSendBatch implements ExtendedQueuePair {
 
     /** {@return whether the calling thread has begun a batch} */
     boolean isOfThisThread() {
-        return owner.sendLock().isHeldByCurrentThread() && isInBatch;
+        return queue.lock().isHeldByCurrentThread() && isInBatch;
     }
 
     @Override
     public void start() {
-        owner.sendLock().lock();
+        queue.lock().lock();
         try {
             if (isInBatch) {
                 throw new IllegalStateException(
@@ -64,7 +66,7 @@ final class NativeSendBatch implements ExtendedQueuePair {
             }
             owner.checkOpen();
         } catch (IllegalStateException e) {
-            owner.sendLock().unlock();
+            queue.lock().unlock();
             throw e;
         }
         isInBatch = true;
@@ -257,7 +259,7 @@ final class NativeSendBatch implements ExtendedQueuePair {
                 throw failure;
             }
             isInBatch = false;
-            owner.postBatch(reusable.subList(0, count));
+            queue.postBatch(reusable.subList(0, count));
         } finally {
             end();
         }
@@ -275,6 +277,6 @@ final class NativeSendBatch implements ExtendedQueuePair {
         inlined.reset();
         failure = null;
         mistake = null;
-        owner.sendLock().unlock();
+        queue.lock().unlock();
     }
 }

@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** A shared receive queue. Its lock comes before the context's: a thread that posts may have to free a region. */
-final class NativeSharedReceiveQueue implements SharedReceiveQueue {
+final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTarget {
     private static final String CREATE = "create shared receive queue";
     private static final int MAX_WR = 1;
     private static final int LIMIT = 1 << 1;
@@ -47,7 +47,7 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue {
         this.domain = domain;
         this.userContext = userContext;
         context = domain.owner();
-        events = context.newEventSource(this);
+        events = context.events().newSource(this);
         if (wanted.limit() < 0 || wanted.limit() > wanted.maxRequests()) {
             throw new RdmaException(Errno.EINVAL, CREATE, "limit must be from 0 to "
                     + wanted.maxRequests() + ", not " + wanted.limit());
@@ -75,7 +75,7 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue {
                 context.functions().address(ContextOperation.POST_SRQ_RECV), pointer,
                 known.maxElements());
         domain.dependents().add();
-        context.sharedReceiveQueues().put(pointer, this);
+        context.events().sharedReceiveQueues().put(pointer, this);
     }
 
     long pointer() {
@@ -96,7 +96,8 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue {
         }
     }
 
-    void onAsyncEvent(AsyncEventType type) {
+    @Override
+    public void onAsyncEvent(AsyncEventType type) {
         events.publish(type, 0);
     }
 
@@ -225,7 +226,7 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue {
             isClosed = true;
             context.verbs().get(VerbsSymbol.DESTROY_SRQ).call(pointer).check(operation,
                     "the device could not free it");
-            context.sharedReceiveQueues().remove(pointer);
+            context.events().sharedReceiveQueues().remove(pointer);
             context.ledgers().remove(tag);
             events.discard();
             arena.close();

@@ -224,7 +224,12 @@ final class SendPosting {
         Native.putLong(chain, at + SendRequest.BIND_MW, window.pointer());
         Native.putInt(chain, at + SendRequest.BIND_RKEY, request.windowRkey());
         writeBind(chain, at + SendRequest.BIND_INFO - WindowBind.MR, region, bind);
-        queuePair.windowsChange(window, bind.length() == 0 ? null : region, request.windowRkey());
+        domain.owner().lock();
+        try {
+            window.bind(bind.length() == 0 ? null : region, request.windowRkey());
+        } finally {
+            domain.owner().unlock();
+        }
     }
 
     /** Writes {@code struct ibv_mw_bind_info} where it lies in a {@code struct ibv_mw_bind}. */

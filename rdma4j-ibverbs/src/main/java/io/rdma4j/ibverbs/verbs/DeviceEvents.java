@@ -1,0 +1,156 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.event.EventQueue;
+import io.rdma4j.ibverbs.abi.Layout;
+import io.rdma4j.ibverbs.abi.Layout.Context;
+import io.rdma4j.ibverbs.abi.Library;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.abi.Outcome;
+import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.ibverbs.event.EventLoop;
+import io.rdma4j.verbs.AsyncEvent;
+import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The events of an open device: a thread of its own reads those of the library, acknowledges them at once, and tells the
+ * objects they are about. All completion queues share one completion channel of the library.
+ */
+final class DeviceEvents {
+    private final NativeContext context;
+    private final Library<VerbsSymbol> verbs;
+    private final long channel;
+    private final int asyncDescriptor;
+    private final int channelDescriptor;
+    private final EventLoop loop;
+    private final Map<Long, NativeCompletionQueue> completionQueues = new ConcurrentHashMap<>();
+    private final Map<Long, AsyncEventTarget> queuePairs = new ConcurrentHashMap<>();
+    private final Map<Long, NativeSharedReceiveQueue> sharedReceiveQueues = new ConcurrentHashMap<>();
+    private final EventQueue<AsyncEvent, RdmaException> asyncEvents = new EventQueue<>(
+            RdmaException.whileWaiting("await asynchronous event"), false);
+    private final AsyncEventSource portEvents = new AsyncEventSource(asyncEvents, null);
+
+    /** @throws RdmaException if the process has no descriptors for it; nothing is left of it then */
+    DeviceEvents(NativeContext context, NativeLibraries libraries) throws RdmaException {
+        this.context = context;
+        verbs = context.verbs();
+        asyncDescriptor = Native.getInt(Native.at(context.pointer(), Context.SIZE),
+                Context.ASYNC_FD);
+        channel = verbs.get(VerbsSymbol.CREATE_COMP_CHANNEL).call(context.pointer()).pointer(
+                "open device", "the device gives no completion channel; raise ulimit -n");
+        boolean isStarted = false;
+        try {
+            channelDescriptor = Native.getInt(Native.at(channel, Layout.CompletionChannel.SIZE),
+                    Layout.CompletionChannel.FD);
+            loop = new EventLoop(libraries.system(), "rdma4j-" + context.device().name());
+            isStarted = true;
+        } finally {
+            if (!isStarted) {
+                verbs.get(VerbsSymbol.DESTROY_COMP_CHANNEL).call(channel);
+            }
+        }
+    }
+
+    /** Reads events from now on. */
+    void start() {
+        loop.add(asyncDescriptor, this::readAsyncEvent);
+        loop.add(channelDescriptor, this::readCompletionEvent);
+    }
+
+    /** {@return the library's completion channel, of all queues} */
+    long channel() {
+        return channel;
+    }
+
+    /** {@return the completion queues by the addresses of their {@code ibv_cq}} */
+    Map<Long, NativeCompletionQueue> completionQueues() {
+        return completionQueues;
+    }
+
+    /** {@return the queue pairs by the addresses of their {@code ibv_qp}} */
+    Map<Long, AsyncEventTarget> queuePairs() {
+        return queuePairs;
+    }
+
+    /** {@return the shared receive queues by the addresses of their {@code ibv_srq}} */
+    Map<Long, NativeSharedReceiveQueue> sharedReceiveQueues() {
+        return sharedReceiveQueues;
+    }
+
+    AsyncEventSource newSource(Object subject) {
+        return new AsyncEventSource(asyncEvents, subject);
+    }
+
+    EventQueue<AsyncEvent, RdmaException> asyncEvents() {
+        return asyncEvents;
+    }
+
+    private void readCompletionEvent() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment found = arena.allocate(2 * Long.BYTES, Long.BYTES);
+            Outcome outcome = verbs.get(VerbsSymbol.GET_CQ_EVENT).call(channel,
+                    found.address(), found.address() + Long.BYTES);
+            if (outcome.value() != 0) {
+                return;
+            }
+            long queue = Native.getLong(found, 0);
+            NativeCompletionQueue known = completionQueues.get(queue);
+            verbs.get(VerbsSymbol.ACK_CQ_EVENTS).call(queue, 1);
+            if (known != null) {
+                known.onEvent();
+            }
+        }
+    }
+
+    private void readAsyncEvent() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment event = arena.allocate(Layout.AsyncEvent.SIZE + Layout.SLACK, 8);
+            if (verbs.get(VerbsSymbol.GET_ASYNC_EVENT).call(context.pointer(), event.address())
+                    .value() != 0) {
+                return;
+            }
+            long element = Native.getLong(event, Layout.AsyncEvent.ELEMENT);
+            int code = Native.getInt(event, Layout.AsyncEvent.EVENT_TYPE);
+            verbs.get(VerbsSymbol.ACK_ASYNC_EVENT).call(event.address());
+            for (AsyncEventType type : AsyncEventType.values()) {
+                if (type.code() == code) {
+                    publish(type, element);
+                }
+            }
+        }
+    }
+
+    private void publish(AsyncEventType type, long element) {
+        switch (type) {
+            case CQ_ERROR -> tell(completionQueues.get(element), type);
+            case SRQ_ERROR, SRQ_LIMIT_REACHED -> tell(sharedReceiveQueues.get(element), type);
+            case QP_FATAL, QP_REQUEST_ERROR, QP_ACCESS_ERROR, COMMUNICATION_ESTABLISHED,
+                    SEND_QUEUE_DRAINED, PATH_MIGRATED, PATH_MIGRATION_ERROR,
+                    QP_LAST_WQE_REACHED ->
+                tell(queuePairs.get(element), type);
+            default -> portEvents.publish(type, (int) element);
+        }
+    }
+
+    private static void tell(@Nullable AsyncEventTarget target, AsyncEventType type) {
+        if (target != null) {
+            target.onAsyncEvent(type);
+        }
+    }
+
+    /** Wakes who waits for an asynchronous event, and ends the thread. */
+    void close(String operation) throws RdmaException {
+        asyncEvents.close();
+        loop.remove(asyncDescriptor);
+        loop.remove(channelDescriptor);
+        loop.close();
+        verbs.get(VerbsSymbol.DESTROY_COMP_CHANNEL).call(channel).check(operation,
+                "its completion channel could not be freed");
+    }
+}

@@ -1,0 +1,299 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.ibverbs.abi.ContextOperation;
+import io.rdma4j.ibverbs.abi.Layout;
+import io.rdma4j.ibverbs.abi.Library;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.abi.NativeFunction;
+import io.rdma4j.ibverbs.abi.Outcome;
+import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.ibverbs.values.DeviceValues;
+import io.rdma4j.ibverbs.values.Paths;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.DeviceAttributes;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.EthernetAddress;
+import io.rdma4j.verbs.ExtendedDeviceAttributes;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.GidEntry;
+import io.rdma4j.verbs.GidType;
+import io.rdma4j.verbs.PortAttributes;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.WorkCompletion;
+import io.rdma4j.verbs.WorkCompletionFlag;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/** What an open device tells of itself, its ports and their tables. */
+final class DeviceQueries {
+    /** Bits of {@code device_cap_flags_ex}. */
+    private static final long FLUSH_GLOBAL = 1L << 38;
+    private static final long FLUSH_PERSISTENT = 1L << 39;
+    private static final String QUERY_GID = "query GID";
+
+    private final NativeContext context;
+    private final Library<VerbsSymbol> verbs;
+    private final long pointer;
+    private final int completionVectors;
+
+    DeviceQueries(NativeContext context, int completionVectors) {
+        this.context = context;
+        this.completionVectors = completionVectors;
+        verbs = context.verbs();
+        pointer = context.pointer();
+    }
+
+    DeviceAttributes device() throws RdmaException {
+        return context.inCall(arena -> {
+            MemorySegment attributes = arena.allocate(Layout.DeviceAttr.SIZE + Layout.SLACK, 8);
+            verbs.get(VerbsSymbol.QUERY_DEVICE).call(pointer, attributes.address())
+                    .check("query device", "the device cannot be asked");
+            return DeviceValues.device(attributes, completionVectors);
+        });
+    }
+
+    ExtendedDeviceAttributes extended() throws RdmaException {
+        return context.inCall(arena -> {
+            MemorySegment attributes = arena.allocate(Layout.DeviceAttrEx.SIZE + Layout.SLACK, 8);
+            if (!readExtended(attributes)) {
+                attributes.fill((byte) 0);
+                verbs.get(VerbsSymbol.QUERY_DEVICE).call(pointer, attributes.address())
+                        .check("query device", "the device cannot be asked");
+            }
+            return DeviceValues.extended(attributes, completionVectors);
+        });
+    }
+
+    /** {@return whether the driver has told} */
+    private boolean readExtended(MemorySegment attributes) throws RdmaException {
+        NativeFunction function = context.functions().find(ContextOperation.QUERY_DEVICE_EX);
+        return function != null && function
+                .call(pointer, 0, attributes.address(), Layout.DeviceAttrEx.SIZE).value() == 0;
+    }
+
+    long clock() throws RdmaException {
+        String operation = "query clock";
+        NativeFunction function = context.functions().require(ContextOperation.QUERY_RT_VALUES,
+                operation);
+        return context.inCall(arena -> {
+            MemorySegment values = arena.allocate(Layout.Values.SIZE + Layout.SLACK, 8);
+            Native.putInt(values, Layout.Values.COMP_MASK, 1);
+            function.call(pointer, values.address()).check(operation, "the device has no clock");
+            return Native.getLong(values, Layout.Values.NANOSECONDS);
+        });
+    }
+
+    PortAttributes port(int port) throws RdmaException {
+        String operation = "query port";
+        return context.inCall(arena -> {
+            requirePort(operation, port);
+            MemorySegment attributes = arena.allocate(Layout.PortAttr.SIZE + Layout.SLACK, 8);
+            NativeFunction function = context.functions().find(ContextOperation.QUERY_PORT);
+            Outcome outcome = function == null
+                    ? verbs.get(VerbsSymbol.QUERY_PORT).call(pointer, port,
+                            attributes.address())
+                    : function.call(pointer, port, attributes.address(), Layout.PortAttr.SIZE);
+            outcome.check(operation, "there is no port " + port);
+            return DeviceValues.port(attributes);
+        });
+    }
+
+    private static void requirePort(String operation, int port) throws RdmaException {
+        if (port < 1 || port > 0xff) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    "ports are numbered from 1, there is no port " + port);
+        }
+    }
+
+    long portSpeed(int port) throws RdmaException {
+        PortAttributes attributes = port(port);
+        return (long) width(attributes.activeWidth()) * speed(attributes.activeSpeed());
+    }
+
+    private static int width(int code) {
+        return switch (code) {
+            case 1 -> 1;
+            case 2 -> 4;
+            case 4 -> 8;
+            case 8 -> 12;
+            case 16 -> 2;
+            default -> 0;
+        };
+    }
+
+    /** {@return the speed of a lane in units of 100 Mb/s} IBTA 14.2.5.6. */
+    private static int speed(int code) {
+        return switch (code) {
+            case 1 -> 25;
+            case 2 -> 50;
+            case 4, 8 -> 100;
+            case 16 -> 140;
+            case 32 -> 250;
+            case 64 -> 500;
+            case 128 -> 1000;
+            default -> 0;
+        };
+    }
+
+    Gid gid(int port, int index) throws RdmaException {
+        return context.inCall(arena -> {
+            requirePort(QUERY_GID, port);
+            MemorySegment gid = arena.allocate(2 * Long.BYTES, 8);
+            verbs.get(VerbsSymbol.QUERY_GID).call(pointer, port, index, gid.address())
+                    .check(QUERY_GID, "port " + port + " has no entry " + index);
+            return Paths.readGid(gid, 0);
+        });
+    }
+
+    GidEntry gidEntry(int port, int index) throws RdmaException {
+        Gid gid = gid(port, index);
+        if (gid.isZero()) {
+            throw new RdmaException(Errno.ENODATA, QUERY_GID,
+                    "entry " + index + " of the table is empty");
+        }
+        NativeFunction function = verbs.require(VerbsSymbol.QUERY_GID_EX, QUERY_GID);
+        return context.inCall(arena -> {
+            MemorySegment entry = arena.allocate(Layout.GidEntry.SIZE + Layout.SLACK, 8);
+            function.call(pointer, port, index, entry.address(), 0, Layout.GidEntry.SIZE)
+                    .check(QUERY_GID, "port " + port + " has no entry " + index);
+            return entry(entry, 0);
+        });
+    }
+
+    private static GidEntry entry(MemorySegment source, long offset) {
+        return new GidEntry(Paths.readGid(source, offset + Layout.GidEntry.GID),
+                Native.getInt(source, offset + Layout.GidEntry.GID_INDEX),
+                Native.getInt(source, offset + Layout.GidEntry.PORT_NUM),
+                switch (Native.getInt(source, offset + Layout.GidEntry.GID_TYPE)) {
+                    case 1 -> GidType.ROCE_V1;
+                    case 2 -> GidType.ROCE_V2;
+                    default -> GidType.INFINIBAND;
+                }, Native.getInt(source, offset + Layout.GidEntry.NDEV_IFINDEX));
+    }
+
+    List<GidEntry> gidTable() throws RdmaException {
+        NativeFunction function = verbs.require(VerbsSymbol.QUERY_GID_TABLE, QUERY_GID);
+        int room = port(1).gidTableLength() * device().physicalPortCount();
+        return context.inCall(arena -> {
+            MemorySegment table = arena
+                    .allocate((room + 1L) * Layout.GidEntry.SIZE + Layout.SLACK, 8);
+            Outcome outcome = function.call(pointer, table.address(), room, 0,
+                    Layout.GidEntry.SIZE);
+            if (outcome.value() < 0 || outcome.value() > room) {
+                throw new RdmaException(Errno.EIO, QUERY_GID,
+                        "the kernel does not give the table of " + context.device().name());
+            }
+            List<GidEntry> entries = new ArrayList<>();
+            for (int i = 0; i < outcome.value(); i++) {
+                entries.add(entry(table, i * Layout.GidEntry.SIZE));
+            }
+            return entries;
+        });
+    }
+
+    int pkey(int port, int index) throws RdmaException {
+        String operation = "query P_Key";
+        int entries = partitionKeys(operation, port);
+        if (index < 0 || index >= entries) {
+            throw new RdmaException(Errno.EINVAL, operation, "the index must be from 0 to "
+                    + (entries - 1) + ", not " + index);
+        }
+        return context.inCall(arena -> {
+            requirePort(operation, port);
+            MemorySegment key = arena.allocate(Short.BYTES, Short.BYTES);
+            verbs.get(VerbsSymbol.QUERY_PKEY).call(pointer, port, index, key.address())
+                    .check(operation, "port " + port + " has no entry " + index);
+            return Short.toUnsignedInt(Short.reverseBytes((short) Native.getShort(key, 0)));
+        });
+    }
+
+    private int partitionKeys(String operation, int port) throws RdmaException {
+        int entries = port(port).pkeyTableLength();
+        if (entries == 0) {
+            throw RdmaException.unsupported(operation, "this device has no partitions");
+        }
+        return entries;
+    }
+
+    int pkeyIndex(int port, int pkey) throws RdmaException {
+        int entries = partitionKeys("find P_Key", port);
+        for (int index = 0; index < entries; index++) {
+            if (pkey(port, index) == pkey) {
+                return index;
+            }
+        }
+        throw new RdmaException(Errno.ENOENT, "find P_Key",
+                String.format("0x%04x is not in the table", pkey));
+    }
+
+    AddressHandleAttributes pathBack(int port, WorkCompletion completion,
+            MemorySegment header) throws RdmaException {
+        String operation = "find path back";
+        if (!completion.has(WorkCompletionFlag.GRH) || header.byteSize() < 40) {
+            throw new RdmaException(Errno.EINVAL, operation, "the completion is not that of a"
+                    + " datagram with a global route header, or the memory has not its 40 bytes");
+        }
+        return context.inCall(arena -> {
+            requirePort(operation, port);
+            MemorySegment source = arena.allocate(Layout.WorkCompletion.SIZE, 8);
+            Native.putInt(source, Layout.WorkCompletion.WC_FLAGS, completion.flags());
+            Native.putInt(source, Layout.WorkCompletion.SRC_QP, completion.sourceQueuePair());
+            Native.putShort(source, Layout.WorkCompletion.SLID, completion.sourceLid());
+            Native.putByte(source, Layout.WorkCompletion.SL, completion.serviceLevel());
+            MemorySegment route = arena.allocate(40, 8);
+            MemorySegment.copy(header, 0, route, 0, 40);
+            MemorySegment path = arena.allocate(Layout.AddressHandleAttr.SIZE + Layout.SLACK, 8);
+            verbs.get(VerbsSymbol.INIT_AH_FROM_WC)
+                    .call(pointer, port, source.address(), route.address(), path.address())
+                    .check(operation, "the header is not of a datagram to this device");
+            return Paths.read(path, 0);
+        });
+    }
+
+    EthernetAddress resolveEthernet(AddressHandleAttributes path) throws RdmaException {
+        String operation = "resolve Ethernet address";
+        return context.inCall(arena -> {
+            MemorySegment attributes = arena
+                    .allocate(Layout.AddressHandleAttr.SIZE + Layout.SLACK, 8);
+            Paths.write(attributes, 0, path);
+            MemorySegment mac = arena.allocate(8, 8);
+            MemorySegment vlan = arena.allocate(Short.BYTES, Short.BYTES);
+            verbs.get(VerbsSymbol.RESOLVE_ETH_L2_FROM_GID)
+                    .call(pointer, attributes.address(), mac.address(), vlan.address())
+                    .check(operation, "the system does not know the neighbour");
+            return new EthernetAddress(Native.bigEndian(Native.getLong(mac, 0)) >>> 16,
+                    Native.getShort(vlan, 0));
+        });
+    }
+
+    /** {@return the longest message of queue pairs of a type} */
+    long longestMessage(QueuePairType type) throws RdmaException {
+        PortAttributes port = port(1);
+        return type == QueuePairType.UD ? port.activeMtu().bytes()
+                : port.maxMessageSize() == 0 ? Integer.MAX_VALUE : port.maxMessageSize();
+    }
+
+    /** @throws RdmaException EOPNOTSUPP for a right to FLUSH that the device does not have */
+    void requireFlushing(String operation, Set<AccessFlag> access) throws RdmaException {
+        long wanted = (access.contains(AccessFlag.FLUSH_GLOBAL) ? FLUSH_GLOBAL : 0)
+                | (access.contains(AccessFlag.FLUSH_PERSISTENT) ? FLUSH_PERSISTENT : 0);
+        if (wanted != 0 && (capabilities() & wanted) != wanted) {
+            throw RdmaException.unsupported(operation, "this device has no FLUSH");
+        }
+    }
+
+    /** {@return {@code device_cap_flags_ex}, 0 if the driver does not tell} */
+    private long capabilities() throws RdmaException {
+        return context.inCall(arena -> {
+            MemorySegment attributes = arena.allocate(Layout.DeviceAttrEx.SIZE + Layout.SLACK, 8);
+            return readExtended(attributes)
+                    ? Native.getLong(attributes, Layout.DeviceAttrEx.CAP_FLAGS_EX)
+                    : 0L;
+        });
+    }
+}

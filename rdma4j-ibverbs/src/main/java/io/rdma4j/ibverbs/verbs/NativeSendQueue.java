@@ -1,0 +1,209 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.ibverbs.abi.ContextOperation;
+import io.rdma4j.ibverbs.abi.Layout.WindowBind;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.abi.NativeFunction;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.ExtendedQueuePair;
+import io.rdma4j.verbs.MemoryWindow;
+import io.rdma4j.verbs.MemoryWindowBind;
+import io.rdma4j.verbs.MemoryWindowType;
+import io.rdma4j.verbs.PostException;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.WorkCompletionOpcode;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The send queue of a queue pair: requests posted one by one, in lists and in batches, and windows of type 1, which are
+ * bound in the order of work.
+ */
+final class NativeSendQueue {
+    private final NativeQueuePair queuePair;
+    private final NativeProtectionDomain domain;
+    private final NativeContext context;
+    private final OutstandingWork work;
+    private final long tag;
+    private final SendPosting posting;
+    private final @Nullable NativeSendBatch batch;
+    private final ReentrantLock lock = new ReentrantLock();
+
+    /**
+     * @param arena lives as long as the queue pair
+     * @param offered what can be posted
+     * @param ofBatches what can be posted piece by piece, null for nothing
+     */
+    NativeSendQueue(NativeQueuePair queuePair, Arena arena, Set<SendOpcode> offered,
+            @Nullable Set<SendOpcode> ofBatches) throws RdmaException {
+        this.queuePair = queuePair;
+        domain = queuePair.owner();
+        context = domain.owner();
+        work = new OutstandingWork(queuePair.capabilities().maxSendRequests());
+        tag = context.ledgers().add(work);
+        posting = new SendPosting(queuePair, arena,
+                context.functions().address(ContextOperation.POST_SEND), tag, work, offered,
+                context.queries().longestMessage(queuePair.type()));
+        batch = ofBatches == null ? null : new NativeSendBatch(queuePair, this, ofBatches);
+    }
+
+    /** {@return the lock of who posts and who closes; a batch keeps it until it is over} */
+    ReentrantLock lock() {
+        return lock;
+    }
+
+    OutstandingWork work() {
+        return work;
+    }
+
+    void post(SendWorkRequest request) throws RdmaException {
+        lock.lock();
+        try {
+            queuePair.checkOpen();
+            requireNoBatch();
+            posting.drop();
+            posting.stage(request);
+            posting.post();
+        } catch (SendPosting.Refused refused) {
+            throw refused.why();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void post(List<SendWorkRequest> requests) throws RdmaException {
+        lock.lock();
+        try {
+            queuePair.checkOpen();
+            requireNoBatch();
+            postInTurn(requests);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Posts what comes before a request that is refused. Under the lock of work. */
+    private void postInTurn(List<SendWorkRequest> requests) throws RdmaException {
+        posting.drop();
+        int begun = 0;
+        int next = 0;
+        RdmaException why = null;
+        while (next < requests.size() && why == null) {
+            try {
+                posting.stage(Requests.given(requests, next));
+                next++;
+            } catch (RdmaException refused) {
+                why = new PostException(refused, next);
+            } catch (IllegalStateException mistake) {
+                why = new PostException(SendChecks.OPERATION, mistake, next);
+            }
+            if (why != null || !posting.hasRoom() || next == requests.size()) {
+                try {
+                    posting.post();
+                } catch (SendPosting.Refused refused) {
+                    throw new PostException(refused.why(), begun + refused.posted());
+                }
+                begun = next;
+            }
+        }
+        if (why != null) {
+            throw why;
+        }
+    }
+
+    private void requireNoBatch() {
+        if (batch != null && batch.isOfThisThread()) {
+            throw new IllegalStateException(
+                    "this thread is in a batch: complete or abort it first");
+        }
+    }
+
+    /** Posts the requests of a batch, all or none as far as they are checked here. Under the lock of work. */
+    void postBatch(List<SendWorkRequest> requests) throws RdmaException {
+        if (requests.size() > SendPosting.CHAIN) {
+            postInTurn(requests);
+            return;
+        }
+        posting.drop();
+        for (SendWorkRequest request : requests) {
+            posting.stage(request);
+        }
+        try {
+            posting.post();
+        } catch (SendPosting.Refused refused) {
+            throw refused.why();
+        }
+    }
+
+    void bindMemoryWindow(MemoryWindow window, long requestId, MemoryWindowBind bind,
+            boolean signaled) throws RdmaException {
+        String operation = "bind memory window";
+        if (!(window instanceof NativeMemoryWindow own)
+                || own.type() != MemoryWindowType.TYPE_1) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    "only a window of type 1 of this device is bound here, not " + window.type());
+        }
+        NativeMemoryRegion region = NativeMemoryRegion.own(bind.region(), context, operation);
+        if (!own.owner().equals(domain) || !region.owner().equals(domain)) {
+            throw new RdmaException(Errno.EPERM, operation,
+                    "window, region and queue pair are not of one protection domain");
+        }
+        NativeFunction function = context.functions().require(ContextOperation.BIND_MW,
+                operation);
+        lock.lock();
+        context.lock();
+        try (Arena ofCall = Arena.ofConfined()) {
+            queuePair.checkOpen();
+            own.checkOpen();
+            MemorySegment structure = ofCall.allocate(WindowBind.SIZE, 8);
+            SendPosting.writeBind(structure, 0, region, bind);
+            if (!work.hasRoom(1)) {
+                throw new RdmaException(Errno.ENOMEM, operation,
+                        "the send queue is full; take completions first");
+            }
+            long place = work.note(0, requestId, WorkCompletionOpcode.BIND_MEMORY_WINDOW);
+            Native.putLong(structure, WindowBind.WR_ID, tag | place);
+            Native.putInt(structure, WindowBind.SEND_FLAGS,
+                    signaled ? SendFlag.SIGNALED.bit() : 0);
+            work.commit(1);
+            try {
+                function.call(queuePair.pointer(), own.pointer(), structure.address()).check(
+                        operation,
+                        "the device refused: the region needs MW_BIND, and the queue room");
+            } catch (RdmaException refused) {
+                work.takeBack(1);
+                throw refused;
+            }
+            own.keyChanged(bind.length() == 0 ? null : region);
+        } finally {
+            context.unlock();
+            lock.unlock();
+        }
+    }
+
+    /**
+     * {@return what posts piece by piece}
+     *
+     * @throws IllegalStateException if the queue pair was created without
+     */
+    ExtendedQueuePair batch() {
+        if (batch == null) {
+            throw new IllegalStateException("the queue pair was created without sendOperations,"
+                    + " which say what is posted piece by piece");
+        }
+        return batch;
+    }
+
+    /** Completions of it are of a queue that is gone. */
+    void forget() {
+        context.ledgers().remove(tag);
+    }
+}

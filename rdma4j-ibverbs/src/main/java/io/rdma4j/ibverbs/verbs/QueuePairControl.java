@@ -1,0 +1,179 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.ibverbs.abi.Layout;
+import io.rdma4j.ibverbs.abi.Layout.QueuePairAttr;
+import io.rdma4j.ibverbs.abi.Layout.QueuePairInitAttr;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.abi.NativeFunction;
+import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.ibverbs.values.QueuePairValues;
+import io.rdma4j.verbs.EnhancedConnectionOptions;
+import io.rdma4j.verbs.QueuePairAttribute;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendOpcode;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.function.Consumer;
+
+/**
+ * The object of libibverbs behind a queue pair: its states and what else is set and asked, everything but posting. Takes the
+ * context's lock.
+ */
+final class QueuePairControl {
+    private static final String MODIFY = "modify queue pair";
+    private static final int ALL_ATTRIBUTES = 0x1f_ffff;
+
+    private final NativeContext context;
+    private final long pointer;
+    private final int number;
+    private final QueuePairType type;
+    private final Consumer<QueuePairState> onState;
+    private volatile QueuePairState state = QueuePairState.RESET;
+    private volatile boolean isClosed;
+
+    /**
+     * @param pointer the address of its {@code ibv_qp}
+     * @param onState told every state it comes to
+     */
+    QueuePairControl(NativeContext context, long pointer, QueuePairType type,
+            Consumer<QueuePairState> onState) {
+        this.context = context;
+        this.pointer = pointer;
+        this.type = type;
+        this.onState = onState;
+        number = Native.getInt(Native.at(pointer, Layout.QueuePair.SIZE), Layout.QueuePair.QP_NUM);
+    }
+
+    long pointer() {
+        return pointer;
+    }
+
+    int number() {
+        return number;
+    }
+
+    QueuePairType type() {
+        return type;
+    }
+
+    QueuePairState state() {
+        return state;
+    }
+
+    boolean isClosed() {
+        return isClosed;
+    }
+
+    void checkOpen() {
+        if (isClosed) {
+            throw new IllegalStateException("the queue pair is closed");
+        }
+    }
+
+    void modify(QueuePairAttributes attributes) throws RdmaException {
+        if (attributes.isSet(QueuePairAttribute.SOURCE_MAC)
+                || attributes.isSet(QueuePairAttribute.VLAN_ID)) {
+            throw RdmaException.unsupported(MODIFY, "the kernel finds MAC and VLAN by itself");
+        }
+        context.lock();
+        try (Arena arena = Arena.ofConfined()) {
+            checkOpen();
+            QueuePairState next = context.transitions().check(type, state, attributes);
+            MemorySegment structure = arena.allocate(QueuePairAttr.SIZE + Layout.SLACK, 8);
+            int mask = QueuePairValues.write(structure.asSlice(0, QueuePairAttr.SIZE), attributes);
+            context.verbs().get(VerbsSymbol.MODIFY_QP).call(pointer, structure.address(), mask)
+                    .check(MODIFY, "the device refused to go from " + state + " to " + next
+                            + " with " + attributes);
+            set(next);
+        } finally {
+            context.unlock();
+        }
+    }
+
+    /** It is in a state now. */
+    void set(QueuePairState next) {
+        state = next;
+        onState.accept(next);
+    }
+
+    /** {@return its attributes, but for the sizes of its queues} */
+    QueuePairAttributes query() throws RdmaException {
+        context.lock();
+        try (Arena arena = Arena.ofConfined()) {
+            checkOpen();
+            MemorySegment attributes = arena.allocate(QueuePairAttr.SIZE + Layout.SLACK, 8);
+            MemorySegment initial = arena.allocate(QueuePairInitAttr.SIZE + Layout.SLACK, 8);
+            // A driver that does not know the state leaves it as it is here.
+            Native.putInt(attributes, QueuePairAttr.QP_STATE, QueuePairValues.code(state));
+            context.verbs().get(VerbsSymbol.QUERY_QP)
+                    .call(pointer, attributes.address(), ALL_ATTRIBUTES, initial.address())
+                    .check("query queue pair", "the device cannot tell");
+            QueuePairAttributes known = QueuePairValues.read(attributes, ALL_ATTRIBUTES);
+            if (context.isStateKept()) {
+                known.state(state);
+            } else if (known.state() != state) {
+                set(known.state());
+            }
+            return known.currentState(known.state());
+        } finally {
+            context.unlock();
+        }
+    }
+
+    boolean isDataInOrder(SendOpcode opcode) {
+        NativeFunction function = context.verbs().find(VerbsSymbol.QUERY_QP_DATA_IN_ORDER);
+        context.lock();
+        try {
+            checkOpen();
+            return function != null && function.call(pointer, opcode.code(), 0).value() == 1;
+        } finally {
+            context.unlock();
+        }
+    }
+
+    void enhancedConnectionOptions(EnhancedConnectionOptions options) throws RdmaException {
+        String operation = "set enhanced connection options";
+        NativeFunction function = context.verbs().require(VerbsSymbol.SET_ECE, operation);
+        context.lock();
+        try (Arena arena = Arena.ofConfined()) {
+            checkOpen();
+            MemorySegment ece = arena.allocate(Layout.Ece.SIZE + Layout.SLACK, 8);
+            Native.putInt(ece, Layout.Ece.VENDOR_ID, options.vendorId());
+            Native.putInt(ece, Layout.Ece.OPTIONS, options.options());
+            function.call(pointer, ece.address()).check(operation,
+                    "the device has none, or not these");
+        } finally {
+            context.unlock();
+        }
+    }
+
+    EnhancedConnectionOptions enhancedConnectionOptions() throws RdmaException {
+        String operation = "query enhanced connection options";
+        NativeFunction function = context.verbs().require(VerbsSymbol.QUERY_ECE, operation);
+        context.lock();
+        try (Arena arena = Arena.ofConfined()) {
+            checkOpen();
+            MemorySegment ece = arena.allocate(Layout.Ece.SIZE + Layout.SLACK, 8);
+            function.call(pointer, ece.address()).check(operation, "the device cannot tell");
+            return new EnhancedConnectionOptions(Native.getInt(ece, Layout.Ece.VENDOR_ID),
+                    Native.getInt(ece, Layout.Ece.OPTIONS));
+        } finally {
+            context.unlock();
+        }
+    }
+
+    /**
+     * Frees it, under the context's lock. After a failure it is not touched any more: some drivers have freed its queues
+     * by then.
+     */
+    void destroy(String operation) throws RdmaException {
+        isClosed = true;
+        state = QueuePairState.ERR;
+        context.verbs().get(VerbsSymbol.DESTROY_QP).call(pointer).check(operation,
+                "the device could not free it; the context cannot be closed any more");
+    }
+}

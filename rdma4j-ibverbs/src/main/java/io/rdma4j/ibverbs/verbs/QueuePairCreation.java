@@ -1,0 +1,134 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.ibverbs.abi.ContextOperation;
+import io.rdma4j.ibverbs.abi.Layout;
+import io.rdma4j.ibverbs.abi.Layout.QueuePairInitAttr;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.abi.NativeFunction;
+import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.ibverbs.values.QueuePairValues;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.SharedReceiveQueue;
+import io.rdma4j.verbs.TransportType;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * A queue pair that was checked, and made by the call of libibverbs that can give it.
+ *
+ * @param initial what was wanted, with the sizes that were given
+ * @param sends where sends complete
+ * @param receives where receives complete
+ * @param shared where receives are taken from, null for its own queue
+ * @param offered what it can do
+ * @param pointer the address of its {@code ibv_qp}
+ */
+record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue sends,
+        NativeCompletionQueue receives, @Nullable NativeSharedReceiveQueue shared,
+        Set<SendOpcode> offered, long pointer) {
+    private static final String CREATE = "create queue pair";
+    private static final int PD_MASK = 1;
+    private static final int CREATE_FLAGS_MASK = 1 << 1;
+    private static final int BLOCK_SELF_MULTICAST = 1 << 1;
+
+    /** Under the context's lock. */
+    static QueuePairCreation make(NativeProtectionDomain domain, QueuePairInitAttributes wanted)
+            throws RdmaException {
+        NativeContext context = domain.owner();
+        NativeCompletionQueue sends = NativeCompletionQueue.own(wanted.sendCompletionQueue(),
+                context, CREATE, "sends");
+        NativeCompletionQueue receives = NativeCompletionQueue
+                .own(wanted.receiveCompletionQueue(), context, CREATE, "receives");
+        Set<SendOpcode> offered = offered(context, wanted);
+        NativeSharedReceiveQueue shared = shared(wanted.sharedReceiveQueue(), domain);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment attributes = arena
+                    .allocate(QueuePairInitAttr.EXTENDED_SIZE + Layout.SLACK, 8);
+            Native.putLong(attributes, QueuePairInitAttr.SEND_CQ, sends.pointer());
+            Native.putLong(attributes, QueuePairInitAttr.RECV_CQ, receives.pointer());
+            Native.putLong(attributes, QueuePairInitAttr.SRQ,
+                    shared == null ? 0 : shared.pointer());
+            QueuePairValues.writeCapabilities(attributes, QueuePairInitAttr.MAX_SEND_WR,
+                    wanted.capabilities());
+            Native.putInt(attributes, QueuePairInitAttr.QP_TYPE, wanted.type().code());
+            Native.putInt(attributes, QueuePairInitAttr.SQ_SIG_ALL, wanted.signalAll() ? 1 : 0);
+            long pointer = call(domain, wanted, attributes);
+            QueuePairInitAttributes initial = new QueuePairInitAttributes(wanted);
+            initial.capabilities(given(wanted.capabilities(), QueuePairValues
+                    .readCapabilities(attributes, QueuePairInitAttr.MAX_SEND_WR)));
+            return new QueuePairCreation(initial, sends, receives, shared, offered, pointer);
+        }
+    }
+
+    private static Set<SendOpcode> offered(NativeContext context, QueuePairInitAttributes wanted)
+            throws RdmaException {
+        boolean isIwarp = context.device().transport() == TransportType.IWARP;
+        Set<SendOpcode> offered = SendChecks.operations(wanted.type(), isIwarp);
+        if (offered.isEmpty() || (isIwarp && wanted.type() != QueuePairType.RC)) {
+            throw RdmaException.unsupported(CREATE,
+                    "queue pairs of type " + wanted.type() + " are not to be had on this device");
+        }
+        Set<SendOpcode> operations = wanted.sendOperations();
+        if (operations != null && !offered.containsAll(operations)) {
+            Set<SendOpcode> missing = new HashSet<>(operations);
+            missing.removeAll(offered);
+            throw RdmaException.unsupported(CREATE, "queue pairs of type " + wanted.type()
+                    + " of this device cannot do " + missing);
+        }
+        return offered;
+    }
+
+    private static @Nullable NativeSharedReceiveQueue shared(@Nullable SharedReceiveQueue queue,
+            NativeProtectionDomain domain) throws RdmaException {
+        if (queue == null) {
+            return null;
+        }
+        if (queue instanceof NativeSharedReceiveQueue own && own.owner().equals(domain)) {
+            own.checkOpen();
+            return own;
+        }
+        throw new RdmaException(Errno.EINVAL, CREATE,
+                "the shared receive queue is of another protection domain");
+    }
+
+    private static long call(NativeProtectionDomain domain, QueuePairInitAttributes wanted,
+            MemorySegment attributes) throws RdmaException {
+        NativeContext context = domain.owner();
+        QueuePairCapabilities asked = wanted.capabilities();
+        String advice = "the device refused " + wanted.type() + " with " + asked.maxSendRequests()
+                + " sends of " + asked.maxSendElements() + " elements, "
+                + asked.maxReceiveRequests() + " receives of " + asked.maxReceiveElements()
+                + " and " + asked.maxInlineData() + " bytes inline; ibv_devinfo -v shows its"
+                + " max_qp, max_qp_wr and max_sge, and memory for queues counts against ulimit -l";
+        if (!wanted.blockSelfMulticastLoopback()) {
+            return context.verbs().get(VerbsSymbol.CREATE_QP)
+                    .call(domain.pointer(), attributes.address()).pointer(CREATE, advice);
+        }
+        NativeFunction extended = context.functions().require(ContextOperation.CREATE_QP_EX,
+                CREATE);
+        Native.putInt(attributes, QueuePairInitAttr.COMP_MASK, PD_MASK | CREATE_FLAGS_MASK);
+        Native.putLong(attributes, QueuePairInitAttr.PD, domain.pointer());
+        Native.putInt(attributes, QueuePairInitAttr.CREATE_FLAGS, BLOCK_SELF_MULTICAST);
+        return extended.call(context.pointer(), attributes.address()).pointer(CREATE, advice);
+    }
+
+    /** {@return what was given; some drivers leave numbers away that they do not change} */
+    private static QueuePairCapabilities given(QueuePairCapabilities asked,
+            QueuePairCapabilities told) {
+        return new QueuePairCapabilities(
+                Math.max(asked.maxSendRequests(), told.maxSendRequests()),
+                Math.max(asked.maxReceiveRequests(), told.maxReceiveRequests()),
+                Math.max(asked.maxSendElements(), told.maxSendElements()),
+                Math.max(asked.maxReceiveElements(), told.maxReceiveElements()),
+                Math.max(asked.maxInlineData(), told.maxInlineData()));
+    }
+}
