@@ -30,6 +30,12 @@ public final class CompletionSlot extends WorkCompletion {
     }
 
     @Override
+    public CompletionSlot fillRoute(int newPkeyIndex, int lid, int level, int pathBits) {
+        super.fillRoute(newPkeyIndex, lid, level, pathBits);
+        return this;
+    }
+
+    @Override
     public CompletionSlot fillTime(long timestamp, long wallclockNs) {
         super.fillTime(timestamp, wallclockNs);
         return this;

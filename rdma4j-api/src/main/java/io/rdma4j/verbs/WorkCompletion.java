@@ -174,6 +174,15 @@ public class WorkCompletion {
         return this;
     }
 
+    /** Adds the way it came by over InfiniBand. */
+    protected WorkCompletion fillRoute(int newPkeyIndex, int lid, int level, int pathBits) {
+        pkeyIndex = newPkeyIndex;
+        sourceLid = lid;
+        serviceLevel = level;
+        destinationPathBits = pathBits;
+        return this;
+    }
+
     /** Adds when it completed. */
     protected WorkCompletion fillTime(long timestamp, long wallclockNs) {
         completionTimestamp = timestamp;

@@ -22,6 +22,7 @@ public enum ContextOperation {
     POST_RECV(216, Signature.of(INT, POINTER, POINTER, POINTER)),
     CREATE_QP_EX(-56, Signature.of(POINTER, POINTER, POINTER)),
     QUERY_DEVICE_EX(-104, Signature.of(INT, POINTER, POINTER, POINTER, LONG)),
+    CREATE_CQ_EX(-120, Signature.of(POINTER, POINTER, POINTER)),
     QUERY_RT_VALUES(-128, Signature.of(INT, POINTER, POINTER)),
     MODIFY_CQ(-184, Signature.of(INT, POINTER, POINTER)),
     ALLOC_TD(-192, Signature.of(POINTER, POINTER, POINTER)),

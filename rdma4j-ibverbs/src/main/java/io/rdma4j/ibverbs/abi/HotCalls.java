@@ -27,6 +27,19 @@ public final class HotCalls {
     private static final MethodHandle NOTIFY = LINKER.downcallHandle(
             FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT));
 
+    /** {@code int start_poll(struct ibv_cq_ex *, struct ibv_poll_cq_attr *)}. */
+    private static final MethodHandle START_POLL = LINKER.downcallHandle(
+            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
+    /** {@code int next_poll(struct ibv_cq_ex *)}, and the reading of a field of 32 bits. */
+    private static final MethodHandle READ_INT = LINKER.downcallHandle(
+            FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
+    /** {@code uint64_t read_completion_ts(struct ibv_cq_ex *)} and its like. */
+    private static final MethodHandle READ_LONG = LINKER.downcallHandle(
+            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG));
+    /** {@code void end_poll(struct ibv_cq_ex *)}. */
+    private static final MethodHandle END_POLL = LINKER.downcallHandle(
+            FunctionDescriptor.ofVoid(JAVA_LONG));
+
     private HotCalls() {}
 
     /**
@@ -58,6 +71,42 @@ public final class HotCalls {
     public static int requestNotification(MemorySegment function, long queue, int solicitedOnly) {
         try {
             return (int) NOTIFY.invokeExact(function, queue, solicitedOnly);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** {@code start_poll}. {@return 0, ENOENT if there is no completion, or another error number} */
+    public static int startPoll(MemorySegment function, long queue, long attributes) {
+        try {
+            return (int) START_POLL.invokeExact(function, queue, attributes);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** {@code next_poll}, or {@code read_*} of at most 32 bits. {@return its result} */
+    public static int readInt(MemorySegment function, long queue) {
+        try {
+            return (int) READ_INT.invokeExact(function, queue);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** {@code read_*} of 64 bits. {@return its result} */
+    public static long readLong(MemorySegment function, long queue) {
+        try {
+            return (long) READ_LONG.invokeExact(function, queue);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** {@code end_poll}. */
+    public static void endPoll(MemorySegment function, long queue) {
+        try {
+            END_POLL.invokeExact(function, queue);
         } catch (Throwable t) {
             throw unexpected(t);
         }

@@ -206,6 +206,7 @@ public final class Layout {
         public static final long PKEY_INDEX = 40;
         public static final long SLID = 42;
         public static final long SL = 44;
+        public static final long DLID_PATH_BITS = 45;
 
         private WorkCompletion() {}
     }
@@ -236,6 +237,7 @@ public final class Layout {
         public static final long COMP_MASK = 60;
         public static final long PD = 64;
         public static final long CREATE_FLAGS = 80;
+        public static final long SEND_OPS_FLAGS = 128;
 
         private QueuePairInitAttr() {}
     }
@@ -379,6 +381,91 @@ public final class Layout {
         public static final long CQ_PERIOD = 6;
 
         private ModifyCq() {}
+    }
+
+    /** {@code struct ibv_cq_init_attr_ex}. */
+    public static final class CompletionQueueInitAttrEx {
+        public static final long SIZE = 56;
+        public static final long CQE = 0;
+        public static final long CHANNEL = 16;
+        public static final long COMP_VECTOR = 24;
+        public static final long WC_FLAGS = 32;
+        public static final long COMP_MASK = 40;
+        public static final long FLAGS = 44;
+        public static final long PARENT_DOMAIN = 48;
+
+        private CompletionQueueInitAttrEx() {}
+    }
+
+    /** {@code struct ibv_cq_ex}, which begins with a {@code struct ibv_cq}: fields and pointers to functions. */
+    public static final class CompletionQueueEx {
+        public static final long SIZE = 288;
+        public static final long STATUS = 132;
+        public static final long WR_ID = 136;
+        public static final long START_POLL = 144;
+        public static final long NEXT_POLL = 152;
+        public static final long END_POLL = 160;
+        public static final long READ_OPCODE = 168;
+        public static final long READ_VENDOR_ERR = 176;
+        public static final long READ_BYTE_LEN = 184;
+        public static final long READ_IMM_DATA = 192;
+        public static final long READ_QP_NUM = 200;
+        public static final long READ_SRC_QP = 208;
+        public static final long READ_WC_FLAGS = 216;
+        public static final long READ_SLID = 224;
+        public static final long READ_SL = 232;
+        public static final long READ_DLID_PATH_BITS = 240;
+        public static final long READ_COMPLETION_TS = 248;
+        public static final long READ_COMPLETION_WALLCLOCK_NS = 280;
+
+        private CompletionQueueEx() {}
+    }
+
+    /** {@code struct ibv_qp_ex}, which begins with a {@code struct ibv_qp}: fields and pointers to functions. */
+    public static final class QueuePairEx {
+        public static final long SIZE = 360;
+        public static final long WR_ID = 168;
+        public static final long WR_FLAGS = 176;
+        public static final long WR_START = 320;
+        public static final long WR_COMPLETE = 328;
+        public static final long WR_ATOMIC_WRITE = 344;
+        public static final long WR_FLUSH = 352;
+
+        private QueuePairEx() {}
+    }
+
+    /** {@code struct ibv_dm}. */
+    public static final class DeviceMemory {
+        public static final long SIZE = 32;
+        public static final long MEMCPY_TO_DM = 8;
+        public static final long MEMCPY_FROM_DM = 16;
+
+        private DeviceMemory() {}
+    }
+
+    /** {@code struct ibv_alloc_dm_attr}. */
+    public static final class AllocDeviceMemory {
+        public static final long SIZE = 16;
+        public static final long LENGTH = 0;
+        public static final long LOG_ALIGN_REQ = 8;
+
+        private AllocDeviceMemory() {}
+    }
+
+    /** {@code struct ibv_td_init_attr}. */
+    public static final class ThreadDomainInitAttr {
+        public static final long SIZE = 4;
+
+        private ThreadDomainInitAttr() {}
+    }
+
+    /** {@code struct ibv_parent_domain_init_attr}. */
+    public static final class ParentDomainInitAttr {
+        public static final long SIZE = 48;
+        public static final long PD = 0;
+        public static final long TD = 8;
+
+        private ParentDomainInitAttr() {}
     }
 
     /** {@code struct ibv_values_ex}. */

@@ -52,6 +52,8 @@ public enum VerbsSymbol implements Symbol {
     RESOLVE_ETH_L2_FROM_GID(Signature.of(INT, POINTER, POINTER, POINTER, POINTER)),
     /** Version 1.5. */
     GET_PKEY_INDEX(false, Signature.of(INT, POINTER, BYTE, SHORT)),
+    /** Version 1.6. */
+    QP_TO_QP_EX(false, Signature.of(POINTER, POINTER)),
     /** Version 1.7. */
     REG_MR_IOVA(false, Signature.of(POINTER, POINTER, POINTER, LONG, LONG, INT)),
     /** Version 1.8: leaves optional rights away where the kernel does not know them. */

@@ -17,6 +17,9 @@ final class CompletionReading {
     private static final WorkCompletionStatus[] STATUSES = WorkCompletionStatus.values();
     private static final @Nullable WorkCompletionOpcode[] OPCODES = opcodes();
 
+    /** The bit that all {@code IBV_WC_RECV} have; drivers leave the way of others as it was in memory. */
+    private static final int RECEIVES = 1 << 7;
+
     private final WorkLedgers ledgers;
     private final CompletionSlot slot = new CompletionSlot();
     private final Completed completed = new Completed();
@@ -37,9 +40,12 @@ final class CompletionReading {
     /**
      * Reads one.
      *
+     * @param timestamp when it completed by the device's clock, 0 for unknown
+     * @param wallclockNs when it completed, in nanoseconds since 1970, 0 for unknown
      * @return false if it is of a queue that was closed
      */
-    boolean read(MemorySegment source, long offset, WorkCompletion into) {
+    boolean read(MemorySegment source, long offset, long timestamp, long wallclockNs,
+            WorkCompletion into) {
         long number = Native.getLong(source, offset + Layout.WorkCompletion.WR_ID);
         WorkLedger ledger = ledgers.of(number);
         if (ledger == null || !ledger.complete(number & WorkLedgers.NUMBERS, completed)) {
@@ -49,6 +55,7 @@ final class CompletionReading {
         int queuePair = Native.getInt(source, offset + Layout.WorkCompletion.QP_NUM);
         if (status == 0) {
             readSuccess(source, offset, queuePair);
+            slot.fillTime(timestamp, wallclockNs);
         } else {
             slot.fill(completed.id, status(status), opcode(completed.opcode), queuePair, 0)
                     .fillVendorError(
@@ -72,6 +79,13 @@ final class CompletionReading {
         }
         slot.fillSource(Native.getInt(source, offset + Layout.WorkCompletion.SRC_QP),
                 flags & (WorkCompletionFlag.GRH.bit() | WorkCompletionFlag.IP_CHECKSUM_OK.bit()));
+        if ((Native.getInt(source, offset + Layout.WorkCompletion.OPCODE) & RECEIVES) != 0) {
+            slot.fillRoute(
+                    Native.getShort(source, offset + Layout.WorkCompletion.PKEY_INDEX) & 0xffff,
+                    Native.getShort(source, offset + Layout.WorkCompletion.SLID) & 0xffff,
+                    Native.getByte(source, offset + Layout.WorkCompletion.SL) & 0xff,
+                    Native.getByte(source, offset + Layout.WorkCompletion.DLID_PATH_BITS) & 0xff);
+        }
     }
 
     private static WorkCompletionStatus status(int code) {

@@ -21,6 +21,7 @@ import io.rdma4j.verbs.GidType;
 import io.rdma4j.verbs.PortAttributes;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.WorkCompletion;
 import io.rdma4j.verbs.WorkCompletionFlag;
 
@@ -34,6 +35,7 @@ final class DeviceQueries {
     /** Bits of {@code device_cap_flags_ex}. */
     private static final long FLUSH_GLOBAL = 1L << 38;
     private static final long FLUSH_PERSISTENT = 1L << 39;
+    private static final long ATOMIC_WRITE = 1L << 40;
     private static final String QUERY_GID = "query GID";
 
     private final NativeContext context;
@@ -285,6 +287,16 @@ final class DeviceQueries {
         if (wanted != 0 && (capabilities() & wanted) != wanted) {
             throw RdmaException.unsupported(operation, "this device has no FLUSH");
         }
+    }
+
+    /** {@return whether the device has an operation that only extended queue pairs have} */
+    boolean has(SendOpcode extended) throws RdmaException {
+        long flags = switch (extended) {
+            case FLUSH -> FLUSH_GLOBAL | FLUSH_PERSISTENT;
+            case ATOMIC_WRITE -> ATOMIC_WRITE;
+            default -> 0;
+        };
+        return (capabilities() & flags) != 0;
     }
 
     /** {@return {@code device_cap_flags_ex}, 0 if the driver does not tell} */

@@ -6,6 +6,7 @@ import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.ErrorNumbers;
 import io.rdma4j.ibverbs.abi.HotCalls;
 import io.rdma4j.ibverbs.abi.Layout;
+import io.rdma4j.ibverbs.abi.Layout.CompletionQueueInitAttrEx;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
@@ -18,12 +19,14 @@ import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
+import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
@@ -33,18 +36,24 @@ import java.util.concurrent.locks.ReentrantLock;
  * those for threads that wait for completions, come by it and are told apart here. Its lock comes before the context's.
  */
 final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEventTarget {
-    private static final String POLL = "poll completion queue";
     private static final String CREATE = "create completion queue";
-    private static final int BATCH = 32;
+    private static final String ADVICE = " entries; ibv_devinfo -v shows its max_cqe and max_cq, and"
+            + " memory for queues counts against ulimit -l";
+    private static final Set<CompletionField> ALL_FIELDS = Set.copyOf(EnumSet.range(
+            CompletionField.BYTE_LENGTH, CompletionField.DESTINATION_PATH_BITS));
+    /** Flags of {@code enum ibv_create_cq_attr_flags}. */
+    private static final int SINGLE_THREADED = 1;
+    private static final int IGNORE_OVERRUN = 1 << 1;
+    /** Flags of {@code enum ibv_cq_init_attr_mask}. */
+    private static final int FLAGS_MASK = 1;
+    private static final int PARENT_MASK = 1 << 1;
 
     private final NativeContext context;
     private final CompletionQueueInitAttributes wanted;
     private final long pointer;
-    private final MemorySegment pollFunction;
     private final MemorySegment notifyFunction;
     private final Arena arena = Arena.ofShared();
-    private final MemorySegment batch = arena.allocate(BATCH * Layout.WorkCompletion.SIZE, 8);
-    private final CompletionReading reading;
+    private final Polling polling;
     private final WorkCompletion current = new WorkCompletion();
     private final ReentrantLock lock = new ReentrantLock();
     private final AtomicInteger unacknowledged = new AtomicInteger();
@@ -52,6 +61,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     private final CompletionWaiters waiters = new CompletionWaiters(this::armForWaiters);
     private final Dependents dependents = new Dependents();
     private final AsyncEventSource events;
+    private final @Nullable NativeProtectionDomain parent;
     private volatile boolean isEventAsked;
     private volatile boolean isSolicitedAsked;
     private volatile boolean isClosed;
@@ -61,25 +71,84 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
             throws RdmaException {
         this.context = context;
         this.wanted = wanted;
+        parent = (NativeProtectionDomain) wanted.parentDomain();
         events = context.events().newSource(this);
-        reading = new CompletionReading(context.ledgers());
-        pollFunction = context.functions().address(ContextOperation.POLL_CQ);
         notifyFunction = context.functions().address(ContextOperation.REQ_NOTIFY_CQ);
         CompletionChannel channel = wanted.channel();
         announcements = channel == null ? null
                 : CompletionEvents.attach(channel, this, ProgressDriver.NONE);
+        long made = 0;
+        boolean isMade = false;
         try {
-            pointer = context.verbs().get(VerbsSymbol.CREATE_CQ)
-                    .call(context.pointer(), wanted.capacity(), 0, context.events().channel(),
-                            wanted.completionVector())
-                    .pointer(CREATE, "the device refused " + wanted.capacity()
-                            + " entries; ibv_devinfo -v shows its max_cqe and max_cq, and memory for"
-                            + " queues counts against ulimit -l");
-        } catch (RdmaException e) {
-            release();
-            throw e;
+            boolean isExtended = wanted.ignoreOverrun() || wanted.parentDomain() != null
+                    || hasTimes(wanted);
+            made = isExtended ? createExtended(context, wanted) : create(context, wanted);
+            pointer = made;
+            polling = hasTimes(wanted)
+                    ? new TimestampPolling(context, pointer, wanted.fields(), arena)
+                    : new PlainPolling(context, pointer, arena);
+            isMade = true;
+        } finally {
+            if (!isMade) {
+                if (made != 0) {
+                    context.verbs().get(VerbsSymbol.DESTROY_CQ).call(made);
+                }
+                release();
+            }
+        }
+        if (parent != null) {
+            parent.dependents().add();
         }
         context.events().completionQueues().put(pointer, this);
+    }
+
+    private static boolean hasTimes(CompletionQueueInitAttributes wanted) {
+        return wanted.fields().contains(CompletionField.COMPLETION_TIMESTAMP)
+                || wanted.fields().contains(CompletionField.COMPLETION_WALLCLOCK);
+    }
+
+    private static long create(NativeContext context, CompletionQueueInitAttributes wanted)
+            throws RdmaException {
+        return context.verbs().get(VerbsSymbol.CREATE_CQ)
+                .call(context.pointer(), wanted.capacity(), 0, context.events().channel(),
+                        wanted.completionVector())
+                .pointer(CREATE, "the device refused " + wanted.capacity() + ADVICE);
+    }
+
+    private static long createExtended(NativeContext context,
+            CompletionQueueInitAttributes wanted) throws RdmaException {
+        NativeFunction function = context.functions().require(ContextOperation.CREATE_CQ_EX,
+                CREATE);
+        int fields = 0;
+        for (CompletionField field : ALL_FIELDS) {
+            fields |= field.bit();
+        }
+        for (CompletionField field : wanted.fields()) {
+            fields |= field.bit();
+        }
+        int flags = (wanted.singleThreaded() ? SINGLE_THREADED : 0)
+                | (wanted.ignoreOverrun() ? IGNORE_OVERRUN : 0);
+        ProtectionDomain parent = wanted.parentDomain();
+        try (Arena ofCall = Arena.ofConfined()) {
+            MemorySegment attributes = ofCall
+                    .allocate(CompletionQueueInitAttrEx.SIZE + Layout.SLACK, 8);
+            Native.putInt(attributes, CompletionQueueInitAttrEx.CQE, wanted.capacity());
+            Native.putLong(attributes, CompletionQueueInitAttrEx.CHANNEL,
+                    context.events().channel());
+            Native.putInt(attributes, CompletionQueueInitAttrEx.COMP_VECTOR,
+                    wanted.completionVector());
+            Native.putLong(attributes, CompletionQueueInitAttrEx.WC_FLAGS, fields);
+            Native.putInt(attributes, CompletionQueueInitAttrEx.COMP_MASK,
+                    (flags == 0 ? 0 : FLAGS_MASK) | (parent == null ? 0 : PARENT_MASK));
+            Native.putInt(attributes, CompletionQueueInitAttrEx.FLAGS, flags);
+            Native.putLong(attributes, CompletionQueueInitAttrEx.PARENT_DOMAIN, parent == null ? 0
+                    : NativeProtectionDomain.own(parent, context, CREATE).pointer());
+            return function.call(context.pointer(), attributes.address()).pointer(CREATE,
+                    "the device refused fields " + wanted.fields()
+                            + (wanted.ignoreOverrun() ? ", or to ignore an overrun" : "")
+                            + (parent == null ? "" : ", or a parent domain") + ", or "
+                            + wanted.capacity() + ADVICE);
+        }
     }
 
     private void release() {
@@ -153,10 +222,10 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
             requireNoBatch();
             int taken = 0;
             while (taken < completions.length) {
-                int asked = Math.min(BATCH, completions.length - taken);
-                int found = fetch(asked);
+                int asked = Math.min(Polling.BATCH, completions.length - taken);
+                int found = polling.fetch(asked);
                 for (int i = 0; i < found; i++) {
-                    if (reading.read(batch, i * Layout.WorkCompletion.SIZE, completions[taken])) {
+                    if (polling.read(i, completions[taken])) {
                         taken++;
                     }
                 }
@@ -183,22 +252,12 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     }
 
     private boolean takeOne(WorkCompletion completion) throws RdmaException {
-        while (fetch(1) == 1) {
-            if (reading.read(batch, 0, completion)) {
+        while (polling.fetch(1) == 1) {
+            if (polling.read(0, completion)) {
                 return true;
             }
         }
         return false;
-    }
-
-    private int fetch(int most) throws RdmaException {
-        int found = HotCalls.poll(pollFunction, pointer, most, batch.address());
-        if (found < 0 || found > most) {
-            throw new RdmaException(Errno.EIO, POLL, "the device's driver answered " + found
-                    + " to a request for " + most + " completions: the queue has overrun or the"
-                    + " device has failed");
-        }
-        return found;
     }
 
     private void requireNoBatch() {
@@ -382,6 +441,9 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
             events.discard();
             release();
             context.dependents().remove();
+            if (parent != null) {
+                parent.dependents().remove();
+            }
         } finally {
             context.unlock();
             lock.unlock();

@@ -48,7 +48,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.time.Duration;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -60,8 +59,9 @@ import java.util.function.Supplier;
  * do not. A thread of its own reads the library's events.
  */
 public final class NativeContext implements CmContext {
-    private static final Set<CompletionField> FIELDS = Set.copyOf(
-            EnumSet.range(CompletionField.BYTE_LENGTH, CompletionField.DESTINATION_PATH_BITS));
+    /** What no {@code struct ibv_wc} has, and belongs to raw packets and tag matching. */
+    private static final Set<CompletionField> NO_FIELDS = Set.of(CompletionField.VLAN,
+            CompletionField.FLOW_TAG, CompletionField.TAG_MATCHING);
 
     private final RdmaDevice device;
     private final NativeLibraries libraries;
@@ -290,11 +290,11 @@ public final class NativeContext implements CmContext {
     public ExtendedCompletionQueue createCompletionQueue(CompletionQueueInitAttributes attributes)
             throws RdmaException {
         String operation = "create completion queue";
-        if (!FIELDS.containsAll(attributes.fields())) {
-            EnumSet<CompletionField> unknown = EnumSet.copyOf(attributes.fields());
-            unknown.removeAll(FIELDS);
-            throw RdmaException.unsupported(operation,
-                    "completions of native devices have no " + unknown);
+        for (CompletionField field : attributes.fields()) {
+            if (NO_FIELDS.contains(field)) {
+                throw RdmaException.unsupported(operation,
+                        "completions of native devices have no " + field);
+            }
         }
         if (attributes.capacity() < 1) {
             throw new RdmaException(Errno.EINVAL, operation,
@@ -307,7 +307,7 @@ public final class NativeContext implements CmContext {
         }
         ProtectionDomain parent = attributes.parentDomain();
         if (parent != null) {
-            NativeProtectionDomain.own(parent, this, operation);
+            NativeProtectionDomain.own(parent, this, operation).requireParent(operation);
         }
         return inCall(arena -> {
             NativeCompletionQueue queue = new NativeCompletionQueue(this, attributes);
@@ -318,15 +318,13 @@ public final class NativeContext implements CmContext {
 
     @Override
     public ThreadDomain allocateThreadDomain() throws RdmaException {
-        throw RdmaException.unsupported("allocate thread domain",
-                "rdma4j-ibverbs has none: its objects are thread safe");
+        return inCall(arena -> new NativeThreadDomain(this));
     }
 
     @Override
     public DeviceMemory allocateDeviceMemory(long byteSize, long byteAlignment)
             throws RdmaException {
-        throw RdmaException.unsupported("allocate device memory",
-                "rdma4j-ibverbs does not reach memory of native devices");
+        return inCall(arena -> new NativeDeviceMemory(this, byteSize, byteAlignment));
     }
 
     // ---------------------------------------------------------------- for the connection manager

@@ -30,17 +30,33 @@ final class NativeMemoryRegion implements MemoryRegion {
     private final NativeContext context;
     private final long pointer;
     private final Dependents dependents = new Dependents();
+    private final @Nullable NativeDeviceMemory deviceMemory;
     private volatile NativeProtectionDomain domain;
     private volatile MemorySegment segment;
     private volatile Set<AccessFlag> access;
     private volatile long address;
+    private volatile long length;
     private volatile int lkey;
     private volatile int rkey;
     private volatile boolean isClosed;
 
-    /** Under the context's lock. */
+    /** Memory of the process. Under the context's lock. */
     NativeMemoryRegion(NativeProtectionDomain domain, long pointer, MemorySegment segment,
             long address, Set<AccessFlag> access) {
+        this(domain, pointer, segment, null, address, segment.byteSize(), access);
+    }
+
+    /** Memory of the device. Under the context's lock. */
+    NativeMemoryRegion(NativeProtectionDomain domain, long pointer,
+            NativeDeviceMemory deviceMemory, long length, Set<AccessFlag> access) {
+        this(domain, pointer, MemorySegment.NULL, deviceMemory, 0, length, access);
+    }
+
+    private NativeMemoryRegion(NativeProtectionDomain domain, long pointer, MemorySegment segment,
+            @Nullable NativeDeviceMemory deviceMemory, long address, long length,
+            Set<AccessFlag> access) {
+        this.deviceMemory = deviceMemory;
+        this.length = length;
         this.domain = domain;
         this.pointer = pointer;
         this.segment = segment;
@@ -50,6 +66,9 @@ final class NativeMemoryRegion implements MemoryRegion {
         readKeys();
         domain.dependents().add();
         domain.regions().put(lkey, this);
+        if (deviceMemory != null) {
+            deviceMemory.dependents().add();
+        }
     }
 
     private void readKeys() {
@@ -98,7 +117,7 @@ final class NativeMemoryRegion implements MemoryRegion {
 
     @Override
     public long length() {
-        return segment.byteSize();
+        return length;
     }
 
     @Override
@@ -120,6 +139,10 @@ final class NativeMemoryRegion implements MemoryRegion {
     public void reregister(@Nullable MemorySegment newSegment,
             @Nullable ProtectionDomain newDomain, @Nullable Set<AccessFlag> newAccess)
             throws RdmaException {
+        if (deviceMemory != null) {
+            throw RdmaException.unsupported(REREGISTER,
+                    "a region of device memory is changed by closing and registering again");
+        }
         NativeProtectionDomain next = newDomain == null ? domain
                 : NativeProtectionDomain.own(newDomain, context, REREGISTER);
         MemorySegment memory = newSegment == null ? segment : newSegment;
@@ -146,6 +169,7 @@ final class NativeMemoryRegion implements MemoryRegion {
             segment = memory;
             access = Set.copyOf(rights);
             address = newSegment == null ? address : memory.address();
+            length = memory.byteSize();
             readKeys();
             next.dependents().add();
             next.regions().put(lkey, this);
@@ -177,6 +201,9 @@ final class NativeMemoryRegion implements MemoryRegion {
             isClosed = true;
             domain.regions().remove(lkey, this);
             domain.dependents().remove();
+            if (deviceMemory != null) {
+                deviceMemory.dependents().remove();
+            }
         } finally {
             context.unlock();
         }

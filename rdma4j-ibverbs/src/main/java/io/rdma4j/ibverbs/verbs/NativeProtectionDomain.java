@@ -2,6 +2,8 @@ package io.rdma4j.ibverbs.verbs;
 
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout;
+import io.rdma4j.ibverbs.abi.Layout.ParentDomainInitAttr;
+import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.verbs.AccessFlag;
@@ -32,24 +34,57 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A protection domain. */
+/**
+ * A protection domain, or a parent domain: one that shares the regions of another, its root, and whose queues belong to one
+ * thread.
+ */
 final class NativeProtectionDomain implements ProtectionDomain {
     private static final String REGISTER = "register memory";
+    private static final String CREATE_PARENT = "create parent domain";
     private static final String PINNED = "; registered memory is pinned and counts against ulimit -l"
             + " (LimitMEMLOCK, docker --ulimit memlock=-1)";
 
     private final NativeContext context;
     private final long pointer;
     private final Dependents dependents = new Dependents();
-    private final Map<Integer, NativeMemoryRegion> regions = new ConcurrentHashMap<>();
+    private final Map<Integer, NativeMemoryRegion> regions;
+    /** Whose parent domain this is, null if it is none. */
+    private final @Nullable NativeProtectionDomain root;
+    private final @Nullable NativeThreadDomain threadDomain;
     private volatile boolean isClosed;
 
     /** Under the context's lock. */
     NativeProtectionDomain(NativeContext context) throws RdmaException {
         this.context = context;
+        root = null;
+        threadDomain = null;
+        regions = new ConcurrentHashMap<>();
         pointer = context.verbs().get(VerbsSymbol.ALLOC_PD).call(context.pointer()).pointer(
                 "allocate protection domain",
                 "the device has no room for another; ibv_devinfo -v shows its max_pd");
+    }
+
+    /** A parent domain. Under the context's lock. */
+    private NativeProtectionDomain(NativeProtectionDomain root,
+            @Nullable NativeThreadDomain threadDomain) throws RdmaException {
+        this.root = root;
+        this.threadDomain = threadDomain;
+        context = root.context;
+        regions = root.regions;
+        NativeFunction function = context.functions().require(ContextOperation.ALLOC_PARENT_DOMAIN,
+                CREATE_PARENT);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment attributes = arena.allocate(ParentDomainInitAttr.SIZE, 8);
+            Native.putLong(attributes, ParentDomainInitAttr.PD, root.pointer);
+            Native.putLong(attributes, ParentDomainInitAttr.TD,
+                    threadDomain == null ? 0 : threadDomain.pointer());
+            pointer = function.call(context.pointer(), attributes.address()).pointer(CREATE_PARENT,
+                    "the device has no room for another; ibv_devinfo -v shows its max_pd");
+        }
+        root.dependents.add();
+        if (threadDomain != null) {
+            threadDomain.dependents().add();
+        }
     }
 
     @Override
@@ -67,6 +102,24 @@ final class NativeProtectionDomain implements ProtectionDomain {
 
     Dependents dependents() {
         return dependents;
+    }
+
+    /** {@return whether it shares its regions with another: one is the other, or the other's parent domain} */
+    boolean isOneWith(NativeProtectionDomain other) {
+        return ownRoot().equals(other.ownRoot());
+    }
+
+    /** @throws RdmaException EINVAL if it is no parent domain */
+    void requireParent(String operation) throws RdmaException {
+        checkOpen();
+        if (root == null) {
+            throw new RdmaException(Errno.EINVAL, operation, "it takes a parent domain, made by"
+                    + " createParentDomain; this is a protection domain");
+        }
+    }
+
+    private NativeProtectionDomain ownRoot() {
+        return root == null ? this : root;
     }
 
     /** {@return its regions by lkey} */
@@ -133,13 +186,46 @@ final class NativeProtectionDomain implements ProtectionDomain {
                     + " a segment and device memory are set; a region lies in one of them");
         }
         if (segment == null) {
-            throw new RdmaException(Errno.EINVAL, REGISTER,
-                    "the device memory is of another device context");
+            return registerInDevice(attributes);
         }
         Long iova = attributes.iova();
         return iova == null
                 ? register(segment, attributes.access())
                 : register(segment, iova, attributes.access());
+    }
+
+    private MemoryRegion registerInDevice(MemoryRegionInitAttributes attributes)
+            throws RdmaException {
+        if (!(attributes.deviceMemory() instanceof NativeDeviceMemory memory)
+                || !memory.owner().equals(context)) {
+            throw new RdmaException(Errno.EINVAL, REGISTER,
+                    "the device memory is of another device context");
+        }
+        Set<AccessFlag> access = attributes.access();
+        if (!access.contains(AccessFlag.ZERO_BASED) || attributes.iova() != null) {
+            throw new RdmaException(Errno.EINVAL, REGISTER,
+                    "device memory has no address: its regions are ZERO_BASED");
+        }
+        long offset = attributes.deviceOffset();
+        long length = attributes.deviceLength();
+        memory.checkStretch(REGISTER, offset, length);
+        if (length == 0) {
+            throw new RdmaException(Errno.EINVAL, REGISTER, "the region would have no bytes");
+        }
+        context.queries().requireFlushing(REGISTER, access);
+        NativeFunction function = context.functions().require(ContextOperation.REG_DM_MR, REGISTER);
+        context.lock();
+        try {
+            checkOpen();
+            memory.checkOpen();
+            long region = function
+                    .call(pointer, memory.pointer(), offset, length, AccessFlag.bits(access))
+                    .pointer(REGISTER, "the device refused " + length
+                            + " bytes of device memory with access " + access);
+            return new NativeMemoryRegion(this, region, memory, length, access);
+        } finally {
+            context.unlock();
+        }
     }
 
     @Override
@@ -198,10 +284,32 @@ final class NativeProtectionDomain implements ProtectionDomain {
     // ---------------------------------------------------------------- queues and paths
 
     @Override
-    public ProtectionDomain createParentDomain(@Nullable ThreadDomain threadDomain,
+    public ProtectionDomain createParentDomain(@Nullable ThreadDomain ofOneThread,
             @Nullable BufferAllocator allocator) throws RdmaException {
-        throw RdmaException.unsupported("create parent domain", "rdma4j-ibverbs has none; use the"
-                + " protection domain itself");
+        if (allocator != null) {
+            throw RdmaException.unsupported(CREATE_PARENT,
+                    "native devices allocate the memory of their queues themselves");
+        }
+        if (root != null) {
+            throw new RdmaException(Errno.EINVAL, CREATE_PARENT,
+                    "this is a parent domain itself; make it of its protection domain");
+        }
+        if (ofOneThread != null && !(ofOneThread instanceof NativeThreadDomain known
+                && known.owner().equals(context))) {
+            throw new RdmaException(Errno.EINVAL, CREATE_PARENT,
+                    "the thread domain is of another device context");
+        }
+        context.lock();
+        try {
+            checkOpen();
+            NativeThreadDomain own = (NativeThreadDomain) ofOneThread;
+            if (own != null) {
+                own.checkOpen();
+            }
+            return new NativeProtectionDomain(this, own);
+        } finally {
+            context.unlock();
+        }
     }
 
     @Override
@@ -251,7 +359,14 @@ final class NativeProtectionDomain implements ProtectionDomain {
             context.verbs().get(VerbsSymbol.DEALLOC_PD).call(pointer).check(operation,
                     "objects made in it are alive");
             isClosed = true;
-            context.dependents().remove();
+            if (root == null) {
+                context.dependents().remove();
+            } else {
+                root.dependents.remove();
+            }
+            if (threadDomain != null) {
+                threadDomain.dependents().remove();
+            }
         } finally {
             context.unlock();
         }

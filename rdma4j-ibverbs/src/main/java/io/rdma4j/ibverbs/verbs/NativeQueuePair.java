@@ -67,7 +67,8 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
         control = new QueuePairControl(context, made.pointer(), wanted.type(), this::onState);
         events = context.events().newSource(this);
         groups = new GroupAttachments(this, context);
-        sendQueue = new NativeSendQueue(this, arena, made.offered(), wanted.sendOperations());
+        sendQueue = new NativeSendQueue(this, arena, made.offered(), wanted.sendOperations(),
+                made.extended());
         receives = new OutstandingWork(sizes.maxReceiveRequests());
         receiveTag = context.ledgers().add(receives);
         receivePosting = new ReceivePosting(arena,

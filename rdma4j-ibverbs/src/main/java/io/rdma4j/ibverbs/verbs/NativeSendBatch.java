@@ -221,11 +221,10 @@ final class NativeSendBatch implements ExtendedQueuePair {
         begun().set(SendFlag.INLINE);
         isInlined = true;
         try {
-            if (inlined.size() + data.byteSize() > owner.capabilities().maxInlineData()) {
+            if (inlined.size() + data.byteSize() > mostInline()) {
                 throw new RdmaException(Errno.EINVAL, SendChecks.OPERATION, "the inline data has "
                         + (inlined.size() + data.byteSize())
-                        + " bytes; the queue pair was created for "
-                        + owner.capabilities().maxInlineData());
+                        + " bytes; the most are " + mostInline());
             }
             inlined.writeBytes(data.toArray(ValueLayout.JAVA_BYTE));
         } catch (RdmaException tooLong) {
@@ -235,6 +234,12 @@ final class NativeSendBatch implements ExtendedQueuePair {
             mistake = new IllegalStateException("the inline data cannot be read", unreadable);
         }
         return this;
+    }
+
+    private int mostInline() {
+        return begun().opcode() == SendOpcode.ATOMIC_WRITE
+                ? Long.BYTES
+                : owner.capabilities().maxInlineData();
     }
 
     @Override

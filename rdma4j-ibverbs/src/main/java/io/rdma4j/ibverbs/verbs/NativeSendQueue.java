@@ -41,9 +41,11 @@ final class NativeSendQueue {
      * @param arena lives as long as the queue pair
      * @param offered what can be posted
      * @param ofBatches what can be posted piece by piece, null for nothing
+     * @param extended posts FLUSH and atomic writes, null if neither can be posted
      */
     NativeSendQueue(NativeQueuePair queuePair, Arena arena, Set<SendOpcode> offered,
-            @Nullable Set<SendOpcode> ofBatches) throws RdmaException {
+            @Nullable Set<SendOpcode> ofBatches, @Nullable ExtendedPosting extended)
+            throws RdmaException {
         this.queuePair = queuePair;
         domain = queuePair.owner();
         context = domain.owner();
@@ -51,7 +53,7 @@ final class NativeSendQueue {
         tag = context.ledgers().add(work);
         posting = new SendPosting(queuePair, arena,
                 context.functions().address(ContextOperation.POST_SEND), tag, work, offered,
-                context.queries().longestMessage(queuePair.type()));
+                context.queries().longestMessage(queuePair.type()), extended);
         batch = ofBatches == null ? null : new NativeSendBatch(queuePair, this, ofBatches);
     }
 
@@ -152,7 +154,7 @@ final class NativeSendQueue {
                     "only a window of type 1 of this device is bound here, not " + window.type());
         }
         NativeMemoryRegion region = NativeMemoryRegion.own(bind.region(), context, operation);
-        if (!own.owner().equals(domain) || !region.owner().equals(domain)) {
+        if (!own.owner().isOneWith(domain) || !region.owner().isOneWith(domain)) {
             throw new RdmaException(Errno.EPERM, operation,
                     "window, region and queue pair are not of one protection domain");
         }

@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Collections;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.Set;
 
@@ -31,13 +33,17 @@ import java.util.Set;
  * @param shared where receives are taken from, null for its own queue
  * @param offered what it can do
  * @param pointer the address of its {@code ibv_qp}
+ * @param extended posts what is not posted in the common way, null for nothing
  */
 record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue sends,
         NativeCompletionQueue receives, @Nullable NativeSharedReceiveQueue shared,
-        Set<SendOpcode> offered, long pointer) {
+        Set<SendOpcode> offered, long pointer, @Nullable ExtendedPosting extended) {
     private static final String CREATE = "create queue pair";
     private static final int PD_MASK = 1;
-    private static final int CREATE_FLAGS_MASK = 1 << 1;
+    private static final int CREATE_FLAGS_MASK = 1 << 2;
+    private static final long WITH_FLUSH = 1 << 11;
+    private static final long WITH_ATOMIC_WRITE = 1 << 12;
+    private static final int SEND_OPS_MASK = 1 << 6;
     private static final int BLOCK_SELF_MULTICAST = 1 << 1;
 
     /** Under the context's lock. */
@@ -65,7 +71,8 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
             QueuePairInitAttributes initial = new QueuePairInitAttributes(wanted);
             initial.capabilities(given(wanted.capabilities(), QueuePairValues
                     .readCapabilities(attributes, QueuePairInitAttr.MAX_SEND_WR)));
-            return new QueuePairCreation(initial, sends, receives, shared, offered, pointer);
+            return new QueuePairCreation(initial, sends, receives, shared, offered, pointer,
+                    extended(context, offered, pointer));
         }
     }
 
@@ -78,6 +85,15 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
                     "queue pairs of type " + wanted.type() + " are not to be had on this device");
         }
         Set<SendOpcode> operations = wanted.sendOperations();
+        if (operations != null && wanted.type() == QueuePairType.RC
+                && !Collections.disjoint(operations, ExtendedPosting.OPERATIONS)) {
+            offered = EnumSet.copyOf(offered);
+            for (SendOpcode extended : ExtendedPosting.OPERATIONS) {
+                if (operations.contains(extended) && context.queries().has(extended)) {
+                    offered.add(extended);
+                }
+            }
+        }
         if (operations != null && !offered.containsAll(operations)) {
             Set<SendOpcode> missing = new HashSet<>(operations);
             missing.removeAll(offered);
@@ -87,12 +103,29 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
         return offered;
     }
 
+    /** {@return what posts operations that only extended queue pairs have; the queue pair is freed if it cannot} */
+    private static @Nullable ExtendedPosting extended(NativeContext context,
+            Set<SendOpcode> offered, long pointer) throws RdmaException {
+        if (Collections.disjoint(offered, ExtendedPosting.OPERATIONS)) {
+            return null;
+        }
+        ExtendedPosting posting = null;
+        try {
+            posting = new ExtendedPosting(context, pointer, offered);
+            return posting;
+        } finally {
+            if (posting == null) {
+                context.verbs().get(VerbsSymbol.DESTROY_QP).call(pointer);
+            }
+        }
+    }
+
     private static @Nullable NativeSharedReceiveQueue shared(@Nullable SharedReceiveQueue queue,
             NativeProtectionDomain domain) throws RdmaException {
         if (queue == null) {
             return null;
         }
-        if (queue instanceof NativeSharedReceiveQueue own && own.owner().equals(domain)) {
+        if (queue instanceof NativeSharedReceiveQueue own && own.owner().isOneWith(domain)) {
             own.checkOpen();
             return own;
         }
@@ -109,16 +142,28 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
                 + asked.maxReceiveRequests() + " receives of " + asked.maxReceiveElements()
                 + " and " + asked.maxInlineData() + " bytes inline; ibv_devinfo -v shows its"
                 + " max_qp, max_qp_wr and max_sge, and memory for queues counts against ulimit -l";
-        if (!wanted.blockSelfMulticastLoopback()) {
+        Set<SendOpcode> operations = wanted.sendOperations();
+        long extended = operations == null ? 0 : operationFlags(operations);
+        boolean isBlocking = wanted.blockSelfMulticastLoopback();
+        if (extended == 0 && !isBlocking) {
             return context.verbs().get(VerbsSymbol.CREATE_QP)
                     .call(domain.pointer(), attributes.address()).pointer(CREATE, advice);
         }
-        NativeFunction extended = context.functions().require(ContextOperation.CREATE_QP_EX,
+        NativeFunction function = context.functions().require(ContextOperation.CREATE_QP_EX,
                 CREATE);
-        Native.putInt(attributes, QueuePairInitAttr.COMP_MASK, PD_MASK | CREATE_FLAGS_MASK);
+        Native.putInt(attributes, QueuePairInitAttr.COMP_MASK, PD_MASK
+                | (isBlocking ? CREATE_FLAGS_MASK : 0) | (extended == 0 ? 0 : SEND_OPS_MASK));
         Native.putLong(attributes, QueuePairInitAttr.PD, domain.pointer());
-        Native.putInt(attributes, QueuePairInitAttr.CREATE_FLAGS, BLOCK_SELF_MULTICAST);
-        return extended.call(context.pointer(), attributes.address()).pointer(CREATE, advice);
+        Native.putInt(attributes, QueuePairInitAttr.CREATE_FLAGS,
+                isBlocking ? BLOCK_SELF_MULTICAST : 0);
+        Native.putLong(attributes, QueuePairInitAttr.SEND_OPS_FLAGS, extended);
+        return function.call(context.pointer(), attributes.address()).pointer(CREATE, advice);
+    }
+
+    /** {@return those of {@code enum ibv_qp_create_send_ops_flags} that the library has to know of} */
+    private static long operationFlags(Set<SendOpcode> operations) {
+        return (operations.contains(SendOpcode.FLUSH) ? WITH_FLUSH : 0)
+                | (operations.contains(SendOpcode.ATOMIC_WRITE) ? WITH_ATOMIC_WRITE : 0);
     }
 
     /** {@return what was given; some drivers leave numbers away that they do not change} */

@@ -94,6 +94,10 @@ final class SendChecks {
     private static void checkLength(SendWorkRequest request, QueuePairCapabilities sizes,
             long longest) throws RdmaException {
         long length = length(request);
+        if (request.opcode() == SendOpcode.ATOMIC_WRITE && length != Long.BYTES) {
+            throw new RdmaException(Errno.EINVAL, OPERATION,
+                    "an atomic write has 8 bytes, not " + length);
+        }
         if (length > longest) {
             throw new RdmaException(Errno.EMSGSIZE, OPERATION, "the message has " + length
                     + " bytes; at most " + longest + " are possible");
@@ -102,12 +106,14 @@ final class SendChecks {
             return;
         }
         switch (request.opcode()) {
-            case RDMA_READ, ATOMIC_COMPARE_AND_SWAP,
-                    ATOMIC_FETCH_AND_ADD ->
+            case RDMA_READ, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD, FLUSH ->
                 throw new RdmaException(
                         Errno.EINVAL, OPERATION,
                         "INLINE is for payload that is sent, and " + request.opcode()
                                 + " sends none");
+            case ATOMIC_WRITE -> {
+                // Its bytes are in the request in any case.
+            }
             default -> {
                 if (length > sizes.maxInlineData()) {
                     throw new RdmaException(Errno.EINVAL, OPERATION, "the inline data has " + length

@@ -17,6 +17,7 @@ import io.rdma4j.verbs.ScatterGatherList;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -28,6 +29,12 @@ import java.util.Set;
 final class SendPosting {
     /** How many requests one call posts at most. */
     static final int CHAIN = 32;
+
+    /** Where a staged FLUSH keeps what no {@code struct ibv_send_wr} has; the library does not see it. */
+    private static final long FLUSH_LENGTH = SendRequest.SWAP;
+    private static final long FLUSH_PLACEMENT = SendRequest.ATOMIC_RKEY;
+    private static final long FLUSH_SELECTIVITY = FLUSH_PLACEMENT + Integer.BYTES;
+    private static final int ATOMIC_WRITE_LENGTH = Long.BYTES;
 
     private final NativeQueuePair queuePair;
     private final NativeProtectionDomain domain;
@@ -44,11 +51,15 @@ final class SendPosting {
     private final long inlineOffset;
     private final MemorySegment chain;
     private final MemorySegment refused;
+    private final @Nullable ExtendedPosting extended;
     private int staged;
+    private boolean isExtendedStaged;
 
     SendPosting(NativeQueuePair queuePair, Arena arena, MemorySegment function, long tag,
-            OutstandingWork work, Set<SendOpcode> offered, long longest) {
+            OutstandingWork work, Set<SendOpcode> offered, long longest,
+            @Nullable ExtendedPosting extended) {
         this.queuePair = queuePair;
+        this.extended = extended;
         domain = queuePair.owner();
         this.function = function;
         queue = queuePair.pointer();
@@ -60,7 +71,7 @@ final class SendPosting {
         type = queuePair.type();
         inlineOffset = SendRequest.SIZE
                 + Math.max(1, sizes.maxSendElements()) * Layout.Element.SIZE;
-        stride = inlineOffset + (sizes.maxInlineData() + 7L) / 8 * 8;
+        stride = inlineOffset + (Math.max(ATOMIC_WRITE_LENGTH, sizes.maxInlineData()) + 7L) / 8 * 8;
         capacity = Math.max(1, Math.min(CHAIN, sizes.maxSendRequests()));
         chain = arena.allocate(capacity * stride, 8);
         refused = arena.allocate(Long.BYTES, Long.BYTES);
@@ -74,6 +85,7 @@ final class SendPosting {
     /** Forgets what is staged. */
     void drop() {
         staged = 0;
+        isExtendedStaged = false;
     }
 
     /**
@@ -122,6 +134,17 @@ final class SendPosting {
                 Native.putInt(chain, at + SendRequest.ATOMIC_RKEY, request.rkey());
             }
             case BIND_MEMORY_WINDOW -> putBind(request, at);
+            case FLUSH -> {
+                putRemote(request, at);
+                Native.putLong(chain, at + FLUSH_LENGTH, request.flushLength());
+                Native.putInt(chain, at + FLUSH_PLACEMENT, request.flushPlacement());
+                Native.putInt(chain, at + FLUSH_SELECTIVITY, request.flushSelectivity().code());
+                isExtendedStaged = true;
+            }
+            case ATOMIC_WRITE -> {
+                putRemote(request, at);
+                isExtendedStaged = true;
+            }
             default -> {
                 // Nothing beside the payload.
             }
@@ -133,7 +156,8 @@ final class SendPosting {
 
     private int writePayload(SendWorkRequest request, long at, long elementsAt)
             throws RdmaException {
-        if (request.has(SendFlag.INLINE)) {
+        boolean isAtomicWrite = request.opcode() == SendOpcode.ATOMIC_WRITE;
+        if (request.has(SendFlag.INLINE) || isAtomicWrite) {
             long length = gatherInline(request, at + inlineOffset);
             Elements.write(chain, elementsAt, chain.address() + at + inlineOffset, length, 0);
             return length == 0 ? 0 : 1;
@@ -158,9 +182,9 @@ final class SendPosting {
             if (length > 0) {
                 NativeMemoryRegion region = domain.regions().get(elements.lkey(i));
                 long offset = region == null ? -1 : elements.address(i) - region.address();
-                if (region == null || offset < 0 || offset > region.length() - length) {
+                if (region == null || offset < 0 || offset > region.segment().byteSize() - length) {
                     throw new RdmaException(Errno.EFAULT, SendChecks.OPERATION, "element " + i
-                            + " of the inline data names no registered memory; give its bytes with"
+                            + " of the inline data names no registered memory of the process; give its bytes with"
                             + " SendWorkRequest.inline instead");
                 }
                 copy(region.segment(), offset, length, at + copied);
@@ -197,7 +221,7 @@ final class SendPosting {
 
     private void putDestination(SendWorkRequest request, long at) throws RdmaException {
         if (!(request.addressHandle() instanceof NativeAddressHandle handle)
-                || !handle.owner().equals(domain)) {
+                || !handle.owner().isOneWith(domain)) {
             throw new RdmaException(Errno.EINVAL, SendChecks.OPERATION,
                     "a datagram needs an address handle of the queue pair's protection domain");
         }
@@ -252,23 +276,83 @@ final class SendPosting {
         if (count == 0) {
             return;
         }
-        work.commit(count);
-        Native.putLong(refused, 0, 0);
-        int result = HotCalls.post(function, queue, chain.address(), refused.address());
-        if (result == 0) {
+        if (isExtendedStaged) {
+            isExtendedStaged = false;
+            postRuns(count);
+        } else {
+            postRun(0, count);
+        }
+    }
+
+    /** Posts a chain in which are requests that the library takes in another way, one by one. */
+    private void postRuns(int count) throws Refused {
+        int from = 0;
+        for (int i = 0; i < count; i++) {
+            if (isExtended(i)) {
+                postRun(from, i);
+                postExtended(i);
+                from = i + 1;
+            }
+        }
+        postRun(from, count);
+    }
+
+    private boolean isExtended(int index) {
+        int opcode = Native.getInt(chain, index * stride + SendRequest.OPCODE);
+        return opcode == SendOpcode.FLUSH.code() || opcode == SendOpcode.ATOMIC_WRITE.code();
+    }
+
+    private void postExtended(int index) throws Refused {
+        long at = index * stride;
+        int flags = Native.getInt(chain, at + SendRequest.SEND_FLAGS) & ~SendFlag.INLINE.bit();
+        int rkey = Native.getInt(chain, at + SendRequest.RDMA_RKEY);
+        long address = Native.getLong(chain, at + SendRequest.REMOTE_ADDR);
+        long id = Native.getLong(chain, at + SendRequest.WR_ID);
+        if (extended == null) {
+            throw new IllegalStateException("such a request is refused when it is staged");
+        }
+        work.commit(1);
+        int result = Native.getInt(chain, at + SendRequest.OPCODE) == SendOpcode.FLUSH.code()
+                ? extended.flush(id, flags, rkey, address,
+                        Native.getLong(chain, at + FLUSH_LENGTH),
+                        Native.getInt(chain, at + FLUSH_PLACEMENT),
+                        Native.getInt(chain, at + FLUSH_SELECTIVITY))
+                : extended.atomicWrite(id, flags, rkey, address,
+                        chain.address() + at + inlineOffset);
+        if (result != 0) {
+            work.takeBack(1);
+            throw refused(result, index);
+        }
+    }
+
+    /** Posts requests of the chain with one call. */
+    private void postRun(int from, int to) throws Refused {
+        if (from == to) {
             return;
         }
-        int posted = postedBefore(count);
-        work.takeBack(count - posted);
-        throw new Refused(ErrorNumbers.failure(SendChecks.OPERATION, Math.abs(result),
+        work.commit(to - from);
+        Native.putLong(refused, 0, 0);
+        Native.putLong(chain, (to - 1) * stride + SendRequest.NEXT, 0);
+        int result = HotCalls.post(function, queue, chain.address() + from * stride,
+                refused.address());
+        if (result != 0) {
+            int posted = postedBefore(from, to);
+            work.takeBack(to - posted);
+            throw refused(result, posted);
+        }
+    }
+
+    private static Refused refused(int result, int posted) {
+        return new Refused(ErrorNumbers.failure(SendChecks.OPERATION, Math.abs(result),
                 "the device refused: the queue is full, or the request does not fit it"), posted);
     }
 
     /** {@return how many come before the one that the library points at} */
-    private int postedBefore(int count) {
+    private int postedBefore(int from, int to) {
         long distance = Native.getLong(refused, 0) - chain.address();
-        boolean isOne = distance >= 0 && distance % stride == 0 && distance / stride < count;
-        return isOne ? (int) (distance / stride) : 0;
+        boolean isOne = distance >= from * stride && distance % stride == 0
+                && distance / stride < to;
+        return isOne ? (int) (distance / stride) : from;
     }
 
     /** The device refused a request of a chain. */

@@ -1,0 +1,62 @@
+package io.rdma4j.ibverbs.abi;
+
+import io.rdma4j.ibverbs.abi.Layout.DeviceMemory;
+import io.rdma4j.ibverbs.abi.Layout.QueuePairEx;
+import io.rdma4j.verbs.RdmaException;
+
+import static io.rdma4j.ibverbs.abi.CType.BYTE;
+import static io.rdma4j.ibverbs.abi.CType.INT;
+import static io.rdma4j.ibverbs.abi.CType.LONG;
+import static io.rdma4j.ibverbs.abi.CType.POINTER;
+
+/**
+ * Functions that are reached by pointers in an object which is not the context: inline functions of {@code verbs.h} call
+ * them. What the object does not offer is a null pointer.
+ */
+public enum ObjectFunction {
+    /** Of {@code struct ibv_dm}. */
+    MEMCPY_TO_DM(DeviceMemory.MEMCPY_TO_DM, Signature.of(INT, POINTER, LONG, POINTER, LONG)),
+    /** Of {@code struct ibv_dm}. */
+    MEMCPY_FROM_DM(DeviceMemory.MEMCPY_FROM_DM, Signature.of(INT, POINTER, POINTER, LONG, LONG)),
+    /** Of {@code struct ibv_qp_ex}. */
+    WR_START(QueuePairEx.WR_START, Signature.ofVoid(POINTER)),
+    /** Of {@code struct ibv_qp_ex}. */
+    WR_COMPLETE(QueuePairEx.WR_COMPLETE, Signature.of(INT, POINTER)),
+    /** Of {@code struct ibv_qp_ex}. */
+    WR_ATOMIC_WRITE(QueuePairEx.WR_ATOMIC_WRITE, Signature.ofVoid(POINTER, INT, LONG, POINTER)),
+    /** Of {@code struct ibv_qp_ex}. */
+    WR_FLUSH(QueuePairEx.WR_FLUSH, Signature.ofVoid(POINTER, INT, LONG, LONG, BYTE, BYTE));
+
+    private final long offset;
+    // Immutable: a list that was copied.
+    @SuppressWarnings("ImmutableEnumChecker")
+    private final Signature signature;
+
+    ObjectFunction(long offset, Signature signature) {
+        this.offset = offset;
+        this.signature = signature;
+    }
+
+    /** {@return what it takes and returns} */
+    public Signature signature() {
+        return signature;
+    }
+
+    /** {@return where its pointer is, in bytes from the address of the object} */
+    public long offset() {
+        return offset;
+    }
+
+    /**
+     * {@return the function of an object}
+     *
+     * @throws RdmaException EOPNOTSUPP if the object does not offer it
+     */
+    public NativeFunction of(long object, String operation) throws RdmaException {
+        long address = Native.getLong(Native.at(object + offset, Long.BYTES), 0);
+        if (address == 0) {
+            throw RdmaException.unsupported(operation, "the device's driver does not offer it");
+        }
+        return new NativeFunction(name(), signature, address);
+    }
+}

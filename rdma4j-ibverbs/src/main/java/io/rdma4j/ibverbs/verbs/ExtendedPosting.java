@@ -1,0 +1,81 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.ibverbs.abi.Layout.QueuePairEx;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.abi.NativeFunction;
+import io.rdma4j.ibverbs.abi.ObjectFunction;
+import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendOpcode;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+
+/**
+ * FLUSH and atomic writes, which {@code struct ibv_send_wr} has no room for: they are posted by {@code ibv_wr_start} and
+ * its like. The driver keeps a lock from the first call to the last, so these come one behind the other.
+ */
+final class ExtendedPosting {
+    /** What only this can post. */
+    static final Set<SendOpcode> OPERATIONS = Set.of(SendOpcode.FLUSH, SendOpcode.ATOMIC_WRITE);
+
+    private static final String CREATE = "create queue pair";
+
+    private final long queuePair;
+    private final MemorySegment structure;
+    private final NativeFunction start;
+    private final NativeFunction complete;
+    private final @Nullable NativeFunction flush;
+    private final @Nullable NativeFunction atomicWrite;
+
+    /**
+     * @param queuePair the address of an {@code ibv_qp} that was made for these operations
+     * @throws RdmaException EOPNOTSUPP if the driver does not have one of them after all
+     */
+    ExtendedPosting(NativeContext context, long queuePair, Set<SendOpcode> operations)
+            throws RdmaException {
+        this.queuePair = context.verbs().require(VerbsSymbol.QP_TO_QP_EX, CREATE).call(queuePair)
+                .pointer(CREATE, "the device's driver has no extended queue pairs");
+        structure = Native.at(this.queuePair, QueuePairEx.SIZE);
+        start = ObjectFunction.WR_START.of(this.queuePair, CREATE);
+        complete = ObjectFunction.WR_COMPLETE.of(this.queuePair, CREATE);
+        flush = operations.contains(SendOpcode.FLUSH)
+                ? ObjectFunction.WR_FLUSH.of(this.queuePair, CREATE)
+                : null;
+        atomicWrite = operations.contains(SendOpcode.ATOMIC_WRITE)
+                ? ObjectFunction.WR_ATOMIC_WRITE.of(this.queuePair, CREATE)
+                : null;
+    }
+
+    /** {@return 0 or an error number} Under the lock of sends, as everything here. */
+    int flush(long workRequestId, int flags, int rkey, long address, long length, int placement,
+            int selectivity) {
+        if (flush == null) {
+            throw new IllegalStateException("a queue pair without FLUSH was given one");
+        }
+        begin(workRequestId, flags);
+        flush.call(queuePair, rkey, address, length, placement, selectivity);
+        return complete.call(queuePair).error();
+    }
+
+    /**
+     * {@return 0 or an error number}
+     *
+     * @param value the address of the 8 bytes
+     */
+    int atomicWrite(long workRequestId, int flags, int rkey, long address, long value) {
+        if (atomicWrite == null) {
+            throw new IllegalStateException("a queue pair without atomic writes was given one");
+        }
+        begin(workRequestId, flags);
+        atomicWrite.call(queuePair, rkey, address, value);
+        return complete.call(queuePair).error();
+    }
+
+    private void begin(long workRequestId, int flags) {
+        start.call(queuePair);
+        Native.putLong(structure, QueuePairEx.WR_ID, workRequestId);
+        Native.putInt(structure, QueuePairEx.WR_FLAGS, flags);
+    }
+}

@@ -1,0 +1,139 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.ibverbs.abi.ContextOperation;
+import io.rdma4j.ibverbs.abi.Layout.AllocDeviceMemory;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.abi.NativeFunction;
+import io.rdma4j.ibverbs.abi.ObjectFunction;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.DeviceMemory;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Memory of the device. Copies take the context's lock, so that it is not freed under them, and go by memory of their own:
+ * the arena of the caller's may be closed at any moment.
+ */
+final class NativeDeviceMemory implements DeviceMemory {
+    private static final String ALLOCATE = "allocate device memory";
+    private static final String TO = "copy to device memory";
+    private static final String FROM = "copy from device memory";
+
+    private final NativeContext context;
+    private final long length;
+    private final long pointer;
+    private final Dependents dependents = new Dependents();
+    private volatile boolean isClosed;
+
+    /** Under the context's lock. */
+    NativeDeviceMemory(NativeContext context, long byteSize, long byteAlignment)
+            throws RdmaException {
+        this.context = context;
+        length = byteSize;
+        if (byteSize < 1 || Long.bitCount(byteAlignment) != 1) {
+            throw new RdmaException(Errno.EINVAL, ALLOCATE, byteSize < 1
+                    ? "the size must be at least 1, not " + byteSize
+                    : "the alignment must be a power of two, not " + byteAlignment);
+        }
+        NativeFunction function = context.functions().require(ContextOperation.ALLOC_DM, ALLOCATE);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment attributes = arena.allocate(AllocDeviceMemory.SIZE, 8);
+            Native.putLong(attributes, AllocDeviceMemory.LENGTH, byteSize);
+            Native.putInt(attributes, AllocDeviceMemory.LOG_ALIGN_REQ,
+                    Long.numberOfTrailingZeros(byteAlignment));
+            pointer = function.call(context.pointer(), attributes.address()).pointer(ALLOCATE,
+                    "the device has not " + byteSize + " bytes left at an alignment of "
+                            + byteAlignment + "; ibv_devinfo -v shows its max_dm_size");
+        }
+        context.dependents().add();
+    }
+
+    @Override
+    public DeviceContext context() {
+        return context;
+    }
+
+    long pointer() {
+        return pointer;
+    }
+
+    NativeContext owner() {
+        return context;
+    }
+
+    Dependents dependents() {
+        return dependents;
+    }
+
+    @Override
+    public long length() {
+        return length;
+    }
+
+    void checkOpen() {
+        if (isClosed) {
+            throw new IllegalStateException("the device memory is freed");
+        }
+    }
+
+    /** @throws RdmaException EINVAL if a stretch is not inside it */
+    void checkStretch(String operation, long offset, long byteCount) throws RdmaException {
+        if (offset < 0 || byteCount < 0 || offset > length - byteCount) {
+            throw new RdmaException(Errno.EINVAL, operation, "offset " + offset + " and length "
+                    + byteCount + " are not inside its " + length + " bytes");
+        }
+    }
+
+    @Override
+    public void copyFrom(long offset, MemorySegment source) throws RdmaException {
+        context.lock();
+        try (Arena arena = Arena.ofConfined()) {
+            checkOpen();
+            checkStretch(TO, offset, source.byteSize());
+            MemorySegment copied = arena.allocate(source.byteSize(), 8).copyFrom(source);
+            ObjectFunction.MEMCPY_TO_DM.of(pointer, TO)
+                    .call(pointer, offset, copied.address(), copied.byteSize())
+                    .check(TO, "the device refused");
+        } finally {
+            context.unlock();
+        }
+    }
+
+    @Override
+    public void copyTo(MemorySegment target, long offset) throws RdmaException {
+        context.lock();
+        try (Arena arena = Arena.ofConfined()) {
+            checkOpen();
+            checkStretch(FROM, offset, target.byteSize());
+            MemorySegment copied = arena.allocate(target.byteSize(), 8);
+            ObjectFunction.MEMCPY_FROM_DM.of(pointer, FROM)
+                    .call(copied.address(), pointer, offset, copied.byteSize())
+                    .check(FROM, "the device refused");
+            target.copyFrom(copied);
+        } finally {
+            context.unlock();
+        }
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        String operation = "free device memory";
+        context.lock();
+        try {
+            if (isClosed) {
+                return;
+            }
+            dependents.requireNone(operation);
+            context.functions().require(ContextOperation.FREE_DM, operation).call(pointer)
+                    .check(operation, "the device could not free it");
+            isClosed = true;
+            context.dependents().remove();
+        } finally {
+            context.unlock();
+        }
+        context.onReleased();
+    }
+}

@@ -1,0 +1,40 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.ibverbs.abi.ContextOperation;
+import io.rdma4j.ibverbs.abi.HotCalls;
+import io.rdma4j.ibverbs.abi.Layout;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.WorkCompletion;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** By {@code ibv_poll_cq}: one call for all that are taken. */
+final class PlainPolling implements Polling {
+    private final MemorySegment function;
+    private final long queue;
+    private final MemorySegment batch;
+    private final CompletionReading reading;
+
+    /** @param queue the address of an {@code ibv_cq} */
+    PlainPolling(NativeContext context, long queue, Arena arena) {
+        this.queue = queue;
+        function = context.functions().address(ContextOperation.POLL_CQ);
+        batch = arena.allocate(BATCH * Layout.WorkCompletion.SIZE, 8);
+        reading = new CompletionReading(context.ledgers());
+    }
+
+    @Override
+    public int fetch(int most) throws RdmaException {
+        int found = HotCalls.poll(function, queue, most, batch.address());
+        if (found < 0 || found > most) {
+            throw Polling.failed(found, most);
+        }
+        return found;
+    }
+
+    @Override
+    public boolean read(int index, WorkCompletion into) {
+        return reading.read(batch, index * Layout.WorkCompletion.SIZE, 0, 0, into);
+    }
+}
