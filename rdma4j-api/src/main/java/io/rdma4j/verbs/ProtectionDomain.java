@@ -57,6 +57,29 @@ public interface ProtectionDomain extends AutoCloseable {
             throws RdmaException;
 
     /**
+     * Registers new memory, which is the region's own: zeroed, aligned to a page, and given back when the region is
+     * closed, not before. No arena can be closed under it, which a device that reads and writes memory by its physical
+     * addresses does not notice in time. C: {@code ibv_alloc_buf}, or {@code malloc}, and {@code ibv_reg_mr}.
+     *
+     * @param byteSize from 1
+     * @param access what may be done; reading by the local side is always allowed
+     * @throws RdmaException EINVAL for a size below 1 and for rights that memory of the process cannot have, as above;
+     *         ENOMEM if there is not so much memory, or no room for another region
+     */
+    MemoryRegion allocateRegion(long byteSize, Set<AccessFlag> access) throws RdmaException;
+
+    /**
+     * As above.
+     *
+     * @throws RdmaException as above
+     * @throws IllegalArgumentException if a right is named twice
+     */
+    default MemoryRegion allocateRegion(long byteSize, AccessFlag... access)
+            throws RdmaException {
+        return allocateRegion(byteSize, Set.of(access));
+    }
+
+    /**
      * Registers memory of the process or of the device. C: {@code ibv_reg_mr_ex}, {@code ibv_reg_dm_mr}.
      *
      * @throws RdmaException EINVAL if not exactly one of segment and device memory is set, for device memory of

@@ -53,6 +53,33 @@ class MemoryObjectsTest {
         pair.settle();
     }
 
+    // ---------------------------------------------------------------- memory of the region's own
+
+    @Test
+    void regionHasMemoryOfItsOwnUntilItIsClosed() throws Exception {
+        MemoryRegion region = domain.allocateRegion(10_000, AccessFlag.LOCAL_WRITE,
+                AccessFlag.REMOTE_WRITE);
+        MemorySegment memory = region.segment();
+        assertThat(memory.byteSize()).isEqualTo(10_000);
+        assertThat(memory.address() % 4096).isZero();
+        assertThat(memory.toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
+        write(1, region.address(), region.rkey(), 10);
+        assertThat(memory.asSlice(0, 10).mismatch(pair.a.memory.asSlice(0, 10))).isEqualTo(-1);
+        assertRefused(() -> region.reregister(Arena.ofAuto().allocate(8), null, null),
+                Errno.EINVAL, "memory of its own");
+        region.close();
+        assertThatIllegalStateException().isThrownBy(() -> memory.get(ValueLayout.JAVA_BYTE, 0));
+        pair.a.assertCompleted("1 SUCCESS");
+    }
+
+    @Test
+    void regionOfNoBytesOrOfMoreThanThereIsIsRefused() {
+        assertRefused(() -> domain.allocateRegion(0), Errno.EINVAL, "at least 1 byte");
+        assertRefused(() -> domain.allocateRegion(Long.MAX_VALUE), Errno.ENOMEM, "bytes");
+        assertRefused(() -> domain.allocateRegion(8, AccessFlag.REMOTE_WRITE), Errno.EINVAL,
+                "LOCAL_WRITE");
+    }
+
     // ---------------------------------------------------------------- changed registrations
 
     @Test

@@ -7,6 +7,7 @@ import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.Outcome;
 import io.rdma4j.ibverbs.abi.SystemSymbol;
 import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -28,6 +29,8 @@ public final class EventLoop implements AutoCloseable {
     private static final int F_SETFL = 4;
     private static final int O_NONBLOCK = 0x800;
     private static final long WORD = 8;
+    /** For poll(2). */
+    private static final int FOR_EVER = -1;
 
     private final Library<SystemSymbol> system;
     private final int wakeUp;
@@ -35,6 +38,8 @@ public final class EventLoop implements AutoCloseable {
     private final Condition turnOver = lock.newCondition();
     private final Map<Integer, Runnable> handlers = new LinkedHashMap<>();
     private final Thread thread;
+    private @Nullable Runnable task;
+    private int periodMs = FOR_EVER;
     private long turns;
     private boolean isClosed;
 
@@ -83,6 +88,26 @@ public final class EventLoop implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+    }
+
+    /**
+     * Has something done now and then, by the loop's thread, until {@link #rest}. There is one such thing at a time.
+     *
+     * @param newPeriodMs how long the loop waits for events at most before it is done
+     */
+    public void every(int newPeriodMs, Runnable newTask) {
+        change(() -> {
+            periodMs = newPeriodMs;
+            task = newTask;
+        });
+    }
+
+    /** Waits for events alone from now on. */
+    public void rest() {
+        change(() -> {
+            periodMs = FOR_EVER;
+            task = null;
+        });
     }
 
     private void change(Runnable change) {
@@ -159,8 +184,11 @@ public final class EventLoop implements AutoCloseable {
             Native.putShort(descriptors, at + PollDescriptor.EVENTS, POLLIN);
         }
         // A signal ends it early, and is a turn without anything to do.
-        long ready = system.get(SystemSymbol.POLL).call(descriptors.address(), now.size(), -1)
-                .value();
+        long ready = system.get(SystemSymbol.POLL)
+                .call(descriptors.address(), now.size(), timeout()).value();
+        if (ready == 0) {
+            doTask();
+        }
         if (ready <= 0) {
             return;
         }
@@ -172,6 +200,28 @@ public final class EventLoop implements AutoCloseable {
                     && isWanted(now.get(i).getKey(), now.get(i).getValue())) {
                 now.get(i).getValue().run();
             }
+        }
+    }
+
+    private int timeout() {
+        lock.lock();
+        try {
+            return periodMs;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void doTask() {
+        Runnable now;
+        lock.lock();
+        try {
+            now = isClosed ? null : task;
+        } finally {
+            lock.unlock();
+        }
+        if (now != null) {
+            now.run();
         }
     }
 

@@ -29,6 +29,7 @@ final class DeviceEvents {
     private final int asyncDescriptor;
     private final int channelDescriptor;
     private final EventLoop loop;
+    private final RegionWatch regionWatch;
     private final Map<Long, NativeCompletionQueue> completionQueues = new ConcurrentHashMap<>();
     private final Map<Long, AsyncEventTarget> queuePairs = new ConcurrentHashMap<>();
     private final Map<Long, NativeSharedReceiveQueue> sharedReceiveQueues = new ConcurrentHashMap<>();
@@ -49,6 +50,7 @@ final class DeviceEvents {
             channelDescriptor = Native.getInt(Native.at(channel, Layout.CompletionChannel.SIZE),
                     Layout.CompletionChannel.FD);
             loop = new EventLoop(libraries.system(), "rdma4j-" + context.device().name());
+            regionWatch = new RegionWatch(loop);
             isStarted = true;
         } finally {
             if (!isStarted) {
@@ -81,6 +83,11 @@ final class DeviceEvents {
     /** {@return the shared receive queues by the addresses of their {@code ibv_srq}} */
     Map<Long, NativeSharedReceiveQueue> sharedReceiveQueues() {
         return sharedReceiveQueues;
+    }
+
+    /** {@return what looks after regions whose arenas can be closed} */
+    RegionWatch regionWatch() {
+        return regionWatch;
     }
 
     AsyncEventSource newSource(Object subject) {

@@ -13,6 +13,7 @@ import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
@@ -31,6 +32,7 @@ final class NativeMemoryRegion implements MemoryRegion {
     private final long pointer;
     private final Dependents dependents = new Dependents();
     private final @Nullable NativeDeviceMemory deviceMemory;
+    private final @Nullable Arena ownArena;
     private volatile NativeProtectionDomain domain;
     private volatile MemorySegment segment;
     private volatile Set<AccessFlag> access;
@@ -39,22 +41,31 @@ final class NativeMemoryRegion implements MemoryRegion {
     private volatile int lkey;
     private volatile int rkey;
     private volatile boolean isClosed;
+    /** The library's object is gone before this one. */
+    private volatile boolean isEnded;
 
     /** Memory of the process. Under the context's lock. */
     NativeMemoryRegion(NativeProtectionDomain domain, long pointer, MemorySegment segment,
             long address, Set<AccessFlag> access) {
-        this(domain, pointer, segment, null, address, segment.byteSize(), access);
+        this(domain, pointer, segment, null, null, address, segment.byteSize(), access);
+    }
+
+    /** Memory of its own, which goes with it. Under the context's lock. */
+    NativeMemoryRegion(NativeProtectionDomain domain, long pointer, MemorySegment segment,
+            Arena ownArena, long address, Set<AccessFlag> access) {
+        this(domain, pointer, segment, null, ownArena, address, segment.byteSize(), access);
     }
 
     /** Memory of the device. Under the context's lock. */
     NativeMemoryRegion(NativeProtectionDomain domain, long pointer,
             NativeDeviceMemory deviceMemory, long length, Set<AccessFlag> access) {
-        this(domain, pointer, MemorySegment.NULL, deviceMemory, 0, length, access);
+        this(domain, pointer, MemorySegment.NULL, deviceMemory, null, 0, length, access);
     }
 
     private NativeMemoryRegion(NativeProtectionDomain domain, long pointer, MemorySegment segment,
-            @Nullable NativeDeviceMemory deviceMemory, long address, long length,
-            Set<AccessFlag> access) {
+            @Nullable NativeDeviceMemory deviceMemory, @Nullable Arena ownArena, long address,
+            long length, Set<AccessFlag> access) {
+        this.ownArena = ownArena;
         this.deviceMemory = deviceMemory;
         this.length = length;
         this.domain = domain;
@@ -68,6 +79,14 @@ final class NativeMemoryRegion implements MemoryRegion {
         domain.regions().put(lkey, this);
         if (deviceMemory != null) {
             deviceMemory.dependents().add();
+        }
+        watch();
+    }
+
+    /** What is not the region's own, and is not there for ever, may go while it is registered. */
+    private void watch() {
+        if (ownArena == null && !segment.scope().equals(Arena.global().scope())) {
+            context.events().regionWatch().add(this);
         }
     }
 
@@ -90,14 +109,15 @@ final class NativeMemoryRegion implements MemoryRegion {
     }
 
     void checkOpen() {
-        if (isClosed) {
-            throw new IllegalStateException("the memory region is closed");
+        if (isClosed || isEnded) {
+            throw new IllegalStateException(isClosed ? "the memory region is closed"
+                    : "the arena of the memory region is closed, which ended its registration");
         }
     }
 
     /** {@return whether its memory is still there} */
     boolean isAlive() {
-        return !isClosed && segment.scope().isAlive();
+        return !isClosed && !isEnded && segment.scope().isAlive();
     }
 
     @Override
@@ -139,6 +159,14 @@ final class NativeMemoryRegion implements MemoryRegion {
     public void reregister(@Nullable MemorySegment newSegment,
             @Nullable ProtectionDomain newDomain, @Nullable Set<AccessFlag> newAccess)
             throws RdmaException {
+        if (ownArena != null && newSegment != null) {
+            throw new RdmaException(Errno.EINVAL, REREGISTER, "the region has memory of its own,"
+                    + " by allocateRegion, which is not exchanged");
+        }
+        if (deviceMemory != null && newSegment != null) {
+            throw new RdmaException(Errno.EINVAL, REREGISTER,
+                    "the region lies in device memory and stays there");
+        }
         if (deviceMemory != null) {
             throw RdmaException.unsupported(REREGISTER,
                     "a region of device memory is changed by closing and registering again");
@@ -173,17 +201,25 @@ final class NativeMemoryRegion implements MemoryRegion {
             readKeys();
             next.dependents().add();
             next.regions().put(lkey, this);
+            watch();
         } finally {
             context.unlock();
         }
     }
 
-    /** Its arena is closed: the device shall not reach the memory any more. */
+    /**
+     * Its arena is closed: the device shall not reach the memory any more. The region is there until it is closed, so that
+     * what is posted with it is told why it cannot be.
+     */
     void endAccess() {
+        context.lock();
         try {
-            close();
-        } catch (RdmaException windowsDependOnIt) {
-            // Then it stays registered, as it does in C; nothing is posted with it any more.
+            // With windows bound to it it stays registered, as it does in C; nothing is posted with it any more.
+            if (!isClosed && !isEnded && dependents.isEmpty()) {
+                isEnded = context.verbs().get(VerbsSymbol.DEREG_MR).call(pointer).value() == 0;
+            }
+        } finally {
+            context.unlock();
         }
     }
 
@@ -196,13 +232,19 @@ final class NativeMemoryRegion implements MemoryRegion {
                 return;
             }
             dependents.requireNone(operation);
-            context.verbs().get(VerbsSymbol.DEREG_MR).call(pointer).check(operation,
-                    "memory windows are bound to it; close them first");
+            if (!isEnded) {
+                context.verbs().get(VerbsSymbol.DEREG_MR).call(pointer).check(operation,
+                        "memory windows are bound to it; close them first");
+            }
             isClosed = true;
             domain.regions().remove(lkey, this);
             domain.dependents().remove();
             if (deviceMemory != null) {
                 deviceMemory.dependents().remove();
+            }
+            context.events().regionWatch().remove(this);
+            if (ownArena != null) {
+                ownArena.close();
             }
         } finally {
             context.unlock();

@@ -6,6 +6,7 @@ import io.rdma4j.ibverbs.abi.Layout.ParentDomainInitAttr;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.spi.RegionMemory;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -147,24 +148,55 @@ final class NativeProtectionDomain implements ProtectionDomain {
             throws RdmaException {
         RegionChecks.check(REGISTER, segment, access);
         context.queries().requireFlushing(REGISTER, access);
-        String advice = "the device refused " + segment.byteSize() + " bytes with access " + access
-                + PINNED;
-        int bits = AccessFlag.bits(access);
         context.lock();
         try {
-            checkOpen();
-            NativeFunction function = context.verbs().find(VerbsSymbol.REG_MR_IOVA2);
-            if (function == null) {
-                function = context.verbs().find(VerbsSymbol.REG_MR_IOVA);
-            }
-            long region = function == null
-                    ? registerAtOwnAddress(segment, iova, bits, advice)
-                    : function.call(pointer, segment.address(), segment.byteSize(), iova, bits)
-                            .pointer(REGISTER, advice);
-            return new NativeMemoryRegion(this, region, segment, iova, access);
+            return new NativeMemoryRegion(this, pin(segment, iova, access), segment, iova, access);
         } finally {
             context.unlock();
         }
+    }
+
+    @Override
+    public MemoryRegion allocateRegion(long byteSize, Set<AccessFlag> access)
+            throws RdmaException {
+        Arena arena = Arena.ofShared();
+        boolean isRegistered = false;
+        try {
+            MemorySegment segment = RegionMemory.allocate(arena, REGISTER, byteSize);
+            RegionChecks.check(REGISTER, segment, access);
+            context.queries().requireFlushing(REGISTER, access);
+            context.lock();
+            try {
+                long iova = access.contains(AccessFlag.ZERO_BASED) ? 0 : segment.address();
+                MemoryRegion region = new NativeMemoryRegion(this, pin(segment, iova, access),
+                        segment, arena, iova, access);
+                isRegistered = true;
+                return region;
+            } finally {
+                context.unlock();
+            }
+        } finally {
+            if (!isRegistered) {
+                arena.close();
+            }
+        }
+    }
+
+    /** {@return the address of the {@code ibv_mr} of memory that the kernel keeps where it is} Under the context's lock. */
+    private long pin(MemorySegment segment, long iova, Set<AccessFlag> access)
+            throws RdmaException {
+        checkOpen();
+        String advice = "the device refused " + segment.byteSize() + " bytes with access " + access
+                + PINNED;
+        int bits = AccessFlag.bits(access);
+        NativeFunction function = context.verbs().find(VerbsSymbol.REG_MR_IOVA2);
+        if (function == null) {
+            function = context.verbs().find(VerbsSymbol.REG_MR_IOVA);
+        }
+        return function == null
+                ? registerAtOwnAddress(segment, iova, bits, advice)
+                : function.call(pointer, segment.address(), segment.byteSize(), iova, bits)
+                        .pointer(REGISTER, advice);
     }
 
     private long registerAtOwnAddress(MemorySegment segment, long iova, int bits, String advice)

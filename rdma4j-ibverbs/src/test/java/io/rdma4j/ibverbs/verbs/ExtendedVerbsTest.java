@@ -53,6 +53,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -161,6 +163,49 @@ class ExtendedVerbsTest {
         ProtectionDomain domain = driver.open().allocateProtectionDomain();
         assertErrno(Errno.EOPNOTSUPP, () -> domain.createParentDomain(null, null));
         assertErrno(Errno.EOPNOTSUPP, () -> driver.open().allocateThreadDomain());
+    }
+
+    // ---------------------------------------------------------------- arenas under registrations
+
+    @Test
+    void registrationEndsSoonAfterItsArenaWasClosed() throws Exception {
+        CountDownLatch ended = new CountDownLatch(1);
+        driver.library.define(VerbsSymbol.DEREG_MR, arguments -> {
+            asked.add("deregister");
+            ended.countDown();
+            return 0;
+        });
+        ProtectionDomain domain = driver.open().allocateProtectionDomain();
+        Arena closing = Arena.ofShared();
+        MemoryRegion region = domain.register(closing.allocate(64), Set.of());
+        MemoryRegion kept = domain.register(arena.allocate(64), Set.of());
+        closing.close();
+        assertThat(ended.await(10, TimeUnit.SECONDS)).isTrue();
+        assertErrno(Errno.EBUSY, domain::close);
+        region.close();
+        assertThat(asked).hasSize(1);
+        kept.close();
+        domain.close();
+        assertThat(asked).hasSize(2);
+    }
+
+    @Test
+    void regionOwnsItsMemoryAndGivesItBackAfterTheDevice() throws RdmaException {
+        ProtectionDomain domain = driver.open().allocateProtectionDomain();
+        MemoryRegion region = domain.allocateRegion(3L << 20, AccessFlag.LOCAL_WRITE);
+        MemorySegment memory = region.segment();
+        assertThat(memory.address() % (2L << 20)).isZero();
+        assertThat(region.length()).isEqualTo(3L << 20);
+        driver.library.define(VerbsSymbol.DEREG_MR, arguments -> {
+            asked.add("alive " + memory.scope().isAlive());
+            return 0;
+        });
+        assertErrno(Errno.EINVAL, () -> region.reregister(arena.allocate(8), null, null));
+        region.close();
+        assertThat(memory.scope().isAlive()).isFalse();
+        driver.failures.put(VerbsSymbol.REG_MR_IOVA2, Errno.ENOMEM.number());
+        assertErrno(Errno.ENOMEM, () -> domain.allocateRegion(4096));
+        assertErrno(Errno.EINVAL, () -> domain.allocateRegion(0));
     }
 
     // ---------------------------------------------------------------- device memory

@@ -8,6 +8,7 @@ import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
@@ -16,6 +17,7 @@ final class SoftMemoryRegion implements MemoryRegion {
     private static final String REREGISTER = "reregister memory";
 
     private final @Nullable SoftDeviceMemory deviceMemory;
+    private final @Nullable Arena ownArena;
     private volatile SoftProtectionDomain domain;
     private volatile RegisteredMemory memory;
     private volatile Set<AccessFlag> access;
@@ -25,9 +27,11 @@ final class SoftMemoryRegion implements MemoryRegion {
      * For the engine's owner.
      *
      * @param deviceMemory what the memory is part of, or null
+     * @param ownArena what the memory goes with when the region is closed, or null
      */
     SoftMemoryRegion(SoftProtectionDomain domain, RegisteredMemory memory, Set<AccessFlag> access,
-            @Nullable SoftDeviceMemory deviceMemory) {
+            @Nullable SoftDeviceMemory deviceMemory, @Nullable Arena ownArena) {
+        this.ownArena = ownArena;
         this.domain = domain;
         this.memory = memory;
         this.access = Set.copyOf(access);
@@ -91,6 +95,10 @@ final class SoftMemoryRegion implements MemoryRegion {
                 throw new RdmaException(Errno.EINVAL, REREGISTER,
                         "the region lies in device memory and stays there");
             }
+            if (ownArena != null) {
+                throw new RdmaException(Errno.EINVAL, REREGISTER,
+                        "the region has memory of its own, by allocateRegion, which stays");
+            }
             MemoryChecks.check(REREGISTER, newSegment);
         }
         SoftProtectionDomain nextDomain = newDomain == null ? domain : own(newDomain);
@@ -141,6 +149,9 @@ final class SoftMemoryRegion implements MemoryRegion {
                 domain.nic().totals().remove(ObjectKind.MEMORY_REGION);
                 if (deviceMemory != null) {
                     deviceMemory.children().remove(ObjectKind.MEMORY_REGION);
+                }
+                if (ownArena != null) {
+                    ownArena.close();
                 }
             }
             return this;

@@ -3,6 +3,7 @@ package io.rdma4j.softnic.verbs;
 import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.softnic.memory.DomainMemory;
 import io.rdma4j.softnic.memory.RegisteredMemory;
+import io.rdma4j.spi.RegionMemory;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -24,6 +25,7 @@ import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import io.rdma4j.verbs.ThreadDomain;
 import org.jspecify.annotations.Nullable;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
@@ -108,7 +110,27 @@ final class SoftProtectionDomain implements ProtectionDomain {
             throws RdmaException {
         MemoryChecks.check(REGISTER, segment);
         MemoryChecks.check(REGISTER, segment, access);
-        return register(segment, iova, access, null);
+        return register(segment, iova, access, null, null);
+    }
+
+    @Override
+    public MemoryRegion allocateRegion(long byteSize, Set<AccessFlag> access)
+            throws RdmaException {
+        Arena arena = Arena.ofShared();
+        boolean isRegistered = false;
+        try {
+            MemorySegment segment = RegionMemory.allocate(arena, REGISTER, byteSize);
+            MemoryChecks.check(REGISTER, segment, access);
+            MemoryRegion region = register(segment,
+                    access.contains(AccessFlag.ZERO_BASED) ? 0 : segment.address(), access, null,
+                    arena);
+            isRegistered = true;
+            return region;
+        } finally {
+            if (!isRegistered) {
+                arena.close();
+            }
+        }
     }
 
     @Override
@@ -146,11 +168,12 @@ final class SoftProtectionDomain implements ProtectionDomain {
             throw new RdmaException(Errno.EINVAL, REGISTER, "the stretch has no bytes");
         }
         MemoryChecks.check(REGISTER, stretch, access);
-        return register(stretch, 0, access, memory);
+        return register(stretch, 0, access, memory, null);
     }
 
     private MemoryRegion register(MemorySegment segment, long address, Set<AccessFlag> access,
-            @Nullable SoftDeviceMemory deviceMemory) throws RdmaException {
+            @Nullable SoftDeviceMemory deviceMemory, @Nullable Arena ownArena)
+            throws RdmaException {
         return nic().driver().call(nowNs -> {
             checkOpen();
             nic().totals().requireRoom(ObjectKind.MEMORY_REGION, Limits.REGIONS, "max_mr");
@@ -160,7 +183,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
             SoftMemoryRegion region = new SoftMemoryRegion(this,
                     new RegisteredMemory(nic().memory().newKey(), root(), segment, address,
                             AccessFlag.bits(access)),
-                    access, deviceMemory);
+                    access, deviceMemory, ownArena);
             count(ObjectKind.MEMORY_REGION);
             if (deviceMemory != null) {
                 deviceMemory.children().add(ObjectKind.MEMORY_REGION);
@@ -176,7 +199,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
             nic().totals().requireRoom(ObjectKind.MEMORY_REGION, Limits.REGIONS, "max_mr");
             SoftMemoryRegion region = new SoftMemoryRegion(this,
                     RegisteredMemory.nothing(nic().memory().newKey(), root()),
-                    Set.of(AccessFlag.LOCAL_WRITE), null);
+                    Set.of(AccessFlag.LOCAL_WRITE), null, null);
             count(ObjectKind.MEMORY_REGION);
             return region;
         });
