@@ -714,17 +714,18 @@ public final class CmId implements CmOperations, AutoCloseable {
 
     /**
      * Joins a multicast group to send to it and to receive from it; ends with MULTICAST_JOIN, which tells
-     * where to send, or MULTICAST_ERROR. The id's queue pair, if it has one, is attached. C:
+     * where to send, or MULTICAST_ERROR. The id's queue pair, if it has one, is attached as soon as the group is
+     * joined: a software device has done so when this returns, a native one asks the kernel. C:
      * {@code rdma_join_multicast}.
      *
      * @param group an IPv4 or IPv6 multicast address, of the version of the id's address
      * @param context an object for {@link CmEvent#joinContext}
      * @throws RdmaException EINVAL unless the id is of datagrams, for an address that is no group or of another
-     *         IP version than the id's; EADDRINUSE if the id has joined it already; a synchronous id also
-     *         EOPNOTSUPP if the device has no datagrams, ENETUNREACH if it has lost the local address,
-     *         EADDRNOTAVAIL if its interface cannot join, EINVAL or ENOMEM naming the limit for more groups
-     *         than the queue pair or the device can be in, and EINTR when interrupted. An asynchronous id
-     *         reports these as MULTICAST_ERROR
+     *         IP version than the id's, or while another thread takes a step of this synchronous id; EADDRINUSE if
+     *         the id has joined it already; a synchronous id also EOPNOTSUPP if the device has no datagrams or its
+     *         driver no such groups, ENETUNREACH if it has lost the local address, EADDRNOTAVAIL if its interface
+     *         cannot join, EINVAL or ENOMEM naming the limit for more groups than the queue pair or the device can
+     *         be in, and EINTR when interrupted. An asynchronous id reports these as MULTICAST_ERROR
      */
     public void joinMulticast(InetAddress group, @Nullable Object context) throws RdmaException {
         groups.join(exchange, group, MulticastMembership.FULL_MEMBER, context);
@@ -828,6 +829,7 @@ public final class CmId implements CmOperations, AutoCloseable {
             parent.backlog.forget(this);
         }
         exchange.close();
+        groups.close();
         closeQueuePair();
         own.closeShared();
         addresses.release();

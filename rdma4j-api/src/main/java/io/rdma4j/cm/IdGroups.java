@@ -1,15 +1,13 @@
 package io.rdma4j.cm;
 
-import io.rdma4j.connection.DatagramParameters;
-import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.spi.JoinRequest;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.Gid;
-import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /** The multicast groups an id has joined. */
@@ -20,14 +18,9 @@ final class IdGroups {
     private final IdAddresses addresses;
     private final IdOptions options;
     private final IdQueuePair queuePair;
-    /** The groups by address. */
-    private final Map<InetAddress, Membership> groups = new LinkedHashMap<>();
-
-    /**
-     * @param gid what the device calls the group
-     * @param attached the queue pair that receives, null for none
-     */
-    private record Membership(Gid gid, @Nullable QueuePair attached) {}
+    /** The groups by address. Guarded by this. */
+    private final Map<InetAddress, GroupMember> groups = new LinkedHashMap<>();
+    private boolean isClosed;
 
     IdGroups(IdEvents events, IdAddresses addresses, IdOptions options, IdQueuePair queuePair) {
         this.events = events;
@@ -37,77 +30,106 @@ final class IdGroups {
     }
 
     /**
-     * Joins and reports it as an event.
+     * Joins; what comes of it is reported as an event.
      *
      * @param exchange says which datagrams the id sends
      */
     void join(IdExchange exchange, InetAddress group, MulticastMembership membership,
             @Nullable Object context) throws RdmaException {
-        if (!(exchange instanceof IdDatagram datagram)) {
-            throw new RdmaException(Errno.EINVAL, JOIN, "an id in port space "
-                    + exchange.kind.space()
-                    + " has connections; datagrams go in port space UDP");
+        try (IdEvents.Step step = events.begin(JOIN)) {
+            IdDatagram datagram = datagram(exchange);
+            if (!group.isMulticastAddress()) {
+                throw new RdmaException(Errno.EINVAL, JOIN,
+                        group.getHostAddress() + " is no multicast address");
+            }
+            addresses.device();
+            JoinRequest request = new JoinRequest(group, own(group), options.typeOfService,
+                    membership == MulticastMembership.SEND_ONLY_FULL_MEMBER);
+            begin(datagram, request, context);
+            step.complete(JOIN, CmEventType.MULTICAST_JOIN);
         }
-        if (!group.isMulticastAddress()) {
-            throw new RdmaException(Errno.EINVAL, JOIN,
-                    group.getHostAddress() + " is no multicast address");
+    }
+
+    private static IdDatagram datagram(IdExchange exchange) throws RdmaException {
+        if (exchange instanceof IdDatagram datagram) {
+            return datagram;
         }
-        addresses.device();
+        throw new RdmaException(Errno.EINVAL, JOIN, "an id in port space "
+                + exchange.kind.space() + " has connections; datagrams go in port space UDP");
+    }
+
+    /** {@return the address datagrams to a group leave from} */
+    private InetAddress own(InetAddress group) throws RdmaException {
         InetAddress own = addresses.local(JOIN).getAddress();
         if (own.getClass() != group.getClass()) {
             throw new RdmaException(Errno.EINVAL, JOIN, group.getHostAddress() + " and "
                     + own.getHostAddress() + " are not of the same IP version");
         }
+        return own;
+    }
+
+    private void begin(IdDatagram datagram, JoinRequest request, @Nullable Object context)
+            throws RdmaException {
+        GroupMember member = new GroupMember(events, queuePair, request, datagram.qkey(), context,
+                this::forget);
+        add(request.group(), member);
         try {
-            DatagramParameters parameters = enter(datagram, group, own, membership);
-            events.publish(CmEventType.MULTICAST_JOIN, EventDetails.joined(parameters, context));
+            member.join(datagram.services(JOIN));
         } catch (RdmaException e) {
-            if (e.errno() == Errno.EADDRINUSE || events.isSynchronous()) {
+            forget(member);
+            if (events.isSynchronous()) {
                 throw e;
             }
             events.publish(CmEventType.MULTICAST_ERROR, EventDetails.notJoined(e, context));
         }
-        events.complete(JOIN, CmEventType.MULTICAST_JOIN);
     }
 
-    private synchronized DatagramParameters enter(IdDatagram datagram, InetAddress group,
-            InetAddress own, MulticastMembership membership) throws RdmaException {
-        if (groups.containsKey(group)) {
+    private synchronized void add(InetAddress group, GroupMember member) throws RdmaException {
+        if (isClosed) {
+            throw new IllegalStateException(IdState.CLOSED.hint());
+        }
+        if (groups.putIfAbsent(group, member) != null) {
             throw new RdmaException(Errno.EADDRINUSE, JOIN,
                     "the id has joined " + group.getHostAddress() + " already");
         }
-        AddressHandleAttributes path = datagram.services(JOIN).groupPath(group, own,
-                options.typeOfService);
-        QueuePair receiver = membership == MulticastMembership.FULL_MEMBER
-                ? queuePair.queuePair()
-                : null;
-        if (receiver != null) {
-            receiver.attachMulticast(path.destination());
-        }
-        groups.put(group, new Membership(path.destination(), receiver));
-        return new DatagramParameters(path, DatagramParameters.MULTICAST_QUEUE_PAIR,
-                datagram.qkey(), new byte[0]);
     }
 
-    synchronized void leave(InetAddress group) throws RdmaException {
-        Membership left = groups.remove(group);
+    private synchronized void forget(GroupMember member) {
+        groups.values().remove(member);
+    }
+
+    void leave(InetAddress group) throws RdmaException {
+        GroupMember left = remove(group);
         if (left == null) {
             throw new RdmaException(Errno.EADDRNOTAVAIL, "leave multicast group",
                     "the id has not joined " + group.getHostAddress());
         }
-        if (left.attached != null) {
-            left.attached.detachMulticast(left.gid);
-        }
+        left.leave();
+    }
+
+    private synchronized @Nullable GroupMember remove(InetAddress group) {
+        return groups.remove(group);
+    }
+
+    private synchronized List<GroupMember> members() {
+        return List.copyOf(groups.values());
     }
 
     /** The queue pair goes away; the id stays a member. */
-    synchronized void detachAll() throws RdmaException {
-        for (Map.Entry<InetAddress, Membership> group : groups.entrySet()) {
-            Membership membership = group.getValue();
-            if (membership.attached != null) {
-                membership.attached.detachMulticast(membership.gid);
-                group.setValue(new Membership(membership.gid, null));
-            }
+    void detachAll() throws RdmaException {
+        for (GroupMember member : members()) {
+            member.detach();
+        }
+    }
+
+    /** The id goes away, and its queue pair is detached. */
+    void close() throws RdmaException {
+        synchronized (this) {
+            isClosed = true;
+        }
+        for (GroupMember member : members()) {
+            member.leave();
+            forget(member);
         }
     }
 }

@@ -1,7 +1,6 @@
 package io.rdma4j.spi;
 
 import io.rdma4j.connection.PrivateDataLimits;
-import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.RdmaException;
 
 import java.net.InetAddress;
@@ -36,11 +35,10 @@ public interface CmDatagrams {
     QueuePairBringUp bringUp(InetAddress local, int qkey);
 
     /**
-     * {@return the path to a multicast group; its destination is what a queue pair attaches to}
+     * Joins a multicast group; what comes of it, comes to the handler.
      *
-     * @param local the address datagrams leave from
-     * @throws RdmaException ENETUNREACH if the device has lost the local address
+     * @throws RdmaException ENETUNREACH if the device has lost the local address, EOPNOTSUPP for a membership that the
+     *         device or its driver does not have
      */
-    AddressHandleAttributes groupPath(InetAddress group, InetAddress local, int trafficClass)
-            throws RdmaException;
+    CmMembership join(JoinRequest request, CmMembership.Handler handler) throws RdmaException;
 }

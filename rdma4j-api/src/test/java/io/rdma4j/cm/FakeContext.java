@@ -10,10 +10,12 @@ import io.rdma4j.spi.CmDatagrams;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.CmLookup;
 import io.rdma4j.spi.CmLookupRequest;
+import io.rdma4j.spi.CmMembership;
 import io.rdma4j.spi.CmOptions;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.InfinibandBringUp;
 import io.rdma4j.spi.IpGids;
+import io.rdma4j.spi.JoinRequest;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.spi.Refusal;
@@ -64,6 +66,12 @@ final class FakeContext implements CmContext {
     final List<CmConnection.Handler> handlers = new ArrayList<>();
     final List<CmLookup.Handler> lookupHandlers = new ArrayList<>();
     final List<CmListener.Handler> listenHandlers = new ArrayList<>();
+    final List<JoinRequest> joins = new ArrayList<>();
+    final List<CmMembership.Handler> joinHandlers = new ArrayList<>();
+    final List<InetAddress> left = new ArrayList<>();
+    /** What comes of joining a group before the call has returned. */
+    BiConsumer<AddressHandleAttributes, CmMembership.Handler> joining = (path, handler) -> handler
+            .onJoined(path, null);
     /** What the peer does before connecting has returned. */
     BiConsumer<CmConnection, CmConnection.Handler> answer = (connection, handler) -> {};
     /** What happens when a connection is being ended. */
@@ -182,11 +190,13 @@ final class FakeContext implements CmContext {
         }
 
         @Override
-        public AddressHandleAttributes groupPath(InetAddress group, InetAddress local,
-                int trafficClass) throws RdmaException {
-            return AddressHandleAttributes
-                    .to(Gid.of(group), IpGids.entry(FakeContext.this, local).index())
-                    .withTrafficClass(trafficClass);
+        public CmMembership join(JoinRequest request, CmMembership.Handler handler)
+                throws RdmaException {
+            int index = IpGids.entry(FakeContext.this, request.local()).index();
+            joins.add(request);
+            joinHandlers.add(handler);
+            joining.accept(AddressHandleAttributes.to(Gid.of(request.group()), index), handler);
+            return () -> left.add(request.group());
         }
     }
 

@@ -28,6 +28,7 @@ public enum CmSymbol implements Symbol {
     GET_SRC_PORT(Signature.of(SHORT, POINTER)),
     GET_DST_PORT(Signature.of(SHORT, POINTER)),
     SET_OPTION(Signature.of(INT, POINTER, INT, INT, POINTER, LONG)),
+    JOIN_MULTICAST(Signature.of(INT, POINTER, POINTER, POINTER)),
     LEAVE_MULTICAST(Signature.of(INT, POINTER, POINTER)),
     /** Version 1.1. */
     JOIN_MULTICAST_EX(false, Signature.of(INT, POINTER, POINTER, POINTER)),

@@ -2,19 +2,18 @@ package io.rdma4j.ibverbs.cm;
 
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.connection.PrivateDataLimits;
+import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmDatagrams;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.CmLookup;
 import io.rdma4j.spi.CmLookupRequest;
+import io.rdma4j.spi.CmMembership;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.InfinibandBringUp;
+import io.rdma4j.spi.JoinRequest;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.QueuePairBringUp;
-import io.rdma4j.verbs.AddressHandleAttributes;
-import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.Gid;
-import io.rdma4j.verbs.GidEntry;
-import io.rdma4j.verbs.GidType;
+import io.rdma4j.verbs.LinkLayer;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 
@@ -67,29 +66,22 @@ final class NativeDatagrams implements CmDatagrams {
     }
 
     /**
-     * {@inheritDoc} On RoCE the group's GID is its IP address, and attaching a queue pair is all that the kernel needs to
-     * join; so {@code rdma_join_multicast}, which is answered by an event, would tell nothing new.
+     * {@inheritDoc} C: {@code rdma_join_multicast_ex}.
      *
-     * @throws RdmaException EOPNOTSUPP on InfiniBand, where the subnet manager gives out groups
+     * @throws RdmaException EADDRNOTAVAIL if the local address is another device's, ENODEV if it is none's, EOPNOTSUPP on
+     *         InfiniBand, whose groups have LIDs that queue pairs here do not attach to, and for groups of IPv6, which the
+     *         kernel does not join
      */
     @Override
-    public AddressHandleAttributes groupPath(InetAddress group, InetAddress local,
-            int trafficClass) throws RdmaException {
-        Gid wanted = Gid.of(local);
-        boolean isRoce = false;
-        for (GidEntry entry : device.via().queryGidTable()) {
-            isRoce |= entry.type() != GidType.INFINIBAND;
-            if (entry.type() == GidType.ROCE_V2 && entry.gid().equals(wanted)) {
-                return AddressHandleAttributes.to(Gid.of(group), entry.index())
-                        .withTrafficClass(trafficClass).withPort(entry.port());
-            }
-        }
-        if (!isRoce) {
-            throw RdmaException.unsupported("join multicast group",
+    public CmMembership join(JoinRequest request, CmMembership.Handler handler)
+            throws RdmaException {
+        String operation = "join multicast group";
+        device.requireOpen(operation);
+        CmContext via = device.via();
+        if (via.queryPort(via.portNumber(request.local())).linkLayer() != LinkLayer.ETHERNET) {
+            throw RdmaException.unsupported(operation,
                     "groups of InfiniBand are not offered; a RoCE device has groups");
         }
-        throw new RdmaException(Errno.ENETUNREACH, "join multicast group",
-                local.getHostAddress() + " is no address of RoCE v2 of "
-                        + device.via().device().name());
+        return NativeMembership.join(device, request, handler);
     }
 }

@@ -8,6 +8,7 @@ import io.rdma4j.ibverbs.abi.Layout.CmId;
 import io.rdma4j.ibverbs.abi.Layout.ConnectionParam;
 import io.rdma4j.ibverbs.abi.Layout.Context;
 import io.rdma4j.ibverbs.abi.Layout.Device;
+import io.rdma4j.ibverbs.abi.Layout.JoinMulticast;
 import io.rdma4j.ibverbs.abi.Layout.QueuePairAttr;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.values.QueuePairValues;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -36,6 +38,12 @@ final class NativeId {
     private static final int ACKNOWLEDGE_TIMEOUT = 3;
     private static final int COMMUNICATION_ESTABLISHED = 4;
     private static final int RESOLVE_TIMEOUT_MS = 2000;
+    /** Of {@code enum rdma_cm_join_mc_attr_mask}. */
+    private static final int JOIN_ADDRESS = 1;
+    private static final int JOIN_FLAGS = 2;
+    /** Of {@code enum rdma_cm_mc_join_flags}. */
+    private static final int FULL_MEMBER = 0;
+    private static final int SEND_ONLY = 1;
 
     private final CmChannel channel;
     private final long address;
@@ -44,6 +52,7 @@ final class NativeId {
     private final ReentrantLock lock = new ReentrantLock();
     private volatile @Nullable Hearer hearer;
     private boolean isInLongCall;
+    private boolean isMember;
     private boolean isOver;
     private boolean isDestroyed;
 
@@ -314,6 +323,61 @@ final class NativeId {
         }
     }
 
+    // ---------------------------------------------------------------- groups
+
+    /**
+     * Begins to join a multicast group. C: {@code rdma_join_multicast_ex}, or {@code rdma_join_multicast} of a library
+     * that does not have it.
+     *
+     * @throws RdmaException EOPNOTSUPP if the library does not join for sending alone, or the kernel has no groups of this IP
+     *         version
+     */
+    void joinGroup(InetAddress group, boolean isSendOnly) throws RdmaException {
+        String operation = "join multicast group";
+        requireDevice(operation);
+        String advice = "the kernel does not join " + group.getHostAddress()
+                + "; it joins groups of IPv4, on an interface that has multicast";
+        lock.lock();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment place = SocketAddresses.allocate(arena,
+                    new InetSocketAddress(group, 0), 0);
+            if (isSendOnly || channel.library().find(CmSymbol.JOIN_MULTICAST_EX) != null) {
+                call(CmSymbol.JOIN_MULTICAST_EX, operation, advice,
+                        how(arena, place, isSendOnly).address(), 0);
+            } else {
+                call(CmSymbol.JOIN_MULTICAST, operation, advice, place.address(), 0);
+            }
+            isMember = true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static MemorySegment how(Arena arena, MemorySegment group, boolean isSendOnly) {
+        MemorySegment out = arena.allocate(JoinMulticast.SIZE + Layout.SLACK, Long.BYTES);
+        Native.putInt(out, JoinMulticast.COMP_MASK, JOIN_ADDRESS | JOIN_FLAGS);
+        Native.putInt(out, JoinMulticast.JOIN_FLAGS, isSendOnly ? SEND_ONLY : FULL_MEMBER);
+        Native.putLong(out, JoinMulticast.ADDR, group.address());
+        return out;
+    }
+
+    /**
+     * Leaves a multicast group, if the id is in one; destroying the id alone would leave memory behind. Idempotent. C:
+     * {@code rdma_leave_multicast}.
+     */
+    void leaveGroup(InetAddress group) {
+        lock.lock();
+        try (Arena arena = Arena.ofConfined()) {
+            if (isMember && !isOver) {
+                isMember = false;
+                channel.library().get(CmSymbol.LEAVE_MULTICAST).call(address, SocketAddresses
+                        .allocate(arena, new InetSocketAddress(group, 0), 0).address());
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
     // ---------------------------------------------------------------- calls
 
     private void call(CmSymbol symbol, String operation, String advice, long... more)
@@ -324,7 +388,7 @@ final class NativeId {
         lock.lock();
         try {
             requireAlive(operation);
-            channel.library().get(symbol).call(arguments).check(operation, advice);
+            channel.library().require(symbol, operation).call(arguments).check(operation, advice);
         } finally {
             lock.unlock();
         }

@@ -25,7 +25,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import java.lang.foreign.MemorySegment;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -170,15 +169,5 @@ class DatagramServicesTest {
         request.close();
         assertThat(machine.cm.count(CmSymbol.REJECT)).isZero();
         listener.close();
-    }
-
-    @Test
-    void aGroupIsReachedFromTheEntryOfRoceV2() throws Exception {
-        InetAddress group = InetAddress.ofLiteral("239.1.2.3");
-
-        assertThat(datagrams.groupPath(group, Machine.ROCE, 8))
-                .isEqualTo(AddressHandleAttributes.to(Gid.of(group), 1).withTrafficClass(8));
-        assertErrno(Errno.ENETUNREACH, () -> datagrams.groupPath(group, Machine.IWARP, 8));
-        assertThat(machine.iwarp.datagramServices()).isNull();
     }
 }

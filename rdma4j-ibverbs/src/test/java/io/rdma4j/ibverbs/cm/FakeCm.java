@@ -7,6 +7,7 @@ import io.rdma4j.ibverbs.abi.Layout.CmId;
 import io.rdma4j.ibverbs.abi.Layout.Context;
 import io.rdma4j.ibverbs.abi.Layout.Device;
 import io.rdma4j.ibverbs.abi.Layout.EventChannel;
+import io.rdma4j.ibverbs.abi.Layout.JoinMulticast;
 import io.rdma4j.ibverbs.abi.Library;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.SystemSymbol;
@@ -28,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
@@ -65,6 +67,8 @@ final class FakeCm {
         final int space;
         final List<byte[]> params = new ArrayList<>();
         final List<byte[]> privateData = new ArrayList<>();
+        /** What was joined, with the flags. */
+        final Map<InetAddress, Integer> groups = new ConcurrentHashMap<>();
         boolean isShared;
         boolean isBound;
         int backlog;
@@ -106,12 +110,25 @@ final class FakeCm {
             return 0;
         });
         define(CmSymbol.INIT_QP_ATTR, this::initAttributes);
+        define(CmSymbol.JOIN_MULTICAST_EX, args -> {
+            MemorySegment how = Native.at(args[1], JoinMulticast.SIZE);
+            return join(args[0], Native.getInt(how, JoinMulticast.COMP_MASK),
+                    Native.getInt(how, JoinMulticast.JOIN_FLAGS),
+                    Native.getLong(how, JoinMulticast.ADDR));
+        });
+        define(CmSymbol.JOIN_MULTICAST, args -> join(args[0], 3, 0, args[1]));
+        define(CmSymbol.LEAVE_MULTICAST, this::leave);
         for (CmSymbol each : List.of(CmSymbol.ESTABLISH, CmSymbol.NOTIFY, CmSymbol.DISCONNECT)) {
             define(each, args -> {
                 id(args);
                 return 0;
             });
         }
+    }
+
+    /** An older library does not have it. To be said before anything is looked up. */
+    void remove(CmSymbol symbol) {
+        functions.remove(symbol);
     }
 
     Library<CmSymbol> library() throws RdmaException {
@@ -256,8 +273,11 @@ final class FakeCm {
     }
 
     private synchronized long destroy(long[] args) {
-        if (ids.remove(args[0]) == null) {
+        Id gone = ids.remove(args[0]);
+        if (gone == null) {
             faults.add("an id was destroyed twice");
+        } else if (!gone.groups.isEmpty()) {
+            faults.add("memory of a group that was not left is lost");
         }
         // With the requests that nobody has read.
         events.stream().filter(event -> concerns(event, args[0]))
@@ -376,6 +396,21 @@ final class FakeCm {
         MemorySegment.copy(attributes, 0, out, 0, 144);
         Native.putInt(out, 0, state);
         Native.putInt(Native.at(args[2], 4), 0, attributesMask);
+        return 0;
+    }
+
+    private long join(long id, int mask, int flags, long group) {
+        if (mask != 3) {
+            return FakeLibrary.fail(22);
+        }
+        id(new long[]{id}).groups.put(read(group).getAddress(), flags);
+        return 0;
+    }
+
+    private long leave(long[] args) {
+        if (id(args).groups.remove(read(args[1]).getAddress()) == null) {
+            faults.add("a group was left that was not joined");
+        }
         return 0;
     }
 

@@ -42,7 +42,11 @@ final class Machine implements AutoCloseable {
     final OpenDevice iwarp;
     private final EventLoop loop;
 
-    Machine() throws RdmaException {
+    /** @param missing what an older library does not have */
+    Machine(CmSymbol... missing) throws RdmaException {
+        for (CmSymbol each : missing) {
+            cm.remove(each);
+        }
         cm.device("rxe0", List.of(ROCE));
         cm.device("siw0", List.of(IWARP));
         loop = new EventLoop(cm.system, "events of test");

@@ -16,9 +16,11 @@ import io.rdma4j.spi.CmDatagrams;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.CmLookup;
 import io.rdma4j.spi.CmLookupRequest;
+import io.rdma4j.spi.CmMembership;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.InfinibandBringUp;
 import io.rdma4j.spi.IpGids;
+import io.rdma4j.spi.JoinRequest;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.spi.Refusal;
@@ -56,11 +58,14 @@ public final class IbDatagrams implements CmDatagrams {
         return InfinibandBringUp.datagrams(port, qkey);
     }
 
+    /** Nothing is to be asked for: the socket's own report tells the network, when a queue pair is attached. */
     @Override
-    public AddressHandleAttributes groupPath(InetAddress group, InetAddress local,
-            int trafficClass) throws RdmaException {
-        return AddressHandleAttributes.to(Gid.of(group), IpGids.entry(context, local).index())
-                .withTrafficClass(trafficClass);
+    public CmMembership join(JoinRequest request, CmMembership.Handler handler)
+            throws RdmaException {
+        int index = IpGids.entry(context, request.local()).index();
+        handler.onJoined(AddressHandleAttributes.to(Gid.of(request.group()), index)
+                .withTrafficClass(request.trafficClass()), null);
+        return () -> {};
     }
 
     @Override

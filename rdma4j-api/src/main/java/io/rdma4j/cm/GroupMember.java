@@ -1,0 +1,142 @@
+package io.rdma4j.cm;
+
+import io.rdma4j.connection.DatagramParameters;
+import io.rdma4j.spi.CmDatagrams;
+import io.rdma4j.spi.CmMembership;
+import io.rdma4j.spi.JoinRequest;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.util.function.Consumer;
+
+/**
+ * An id's membership of one multicast group. The queue pair is attached as soon as the device says that the group was
+ * joined, in the thread that says so, and before the application hears of it.
+ */
+final class GroupMember implements CmMembership.Handler {
+    private final IdEvents events;
+    private final IdQueuePair queuePair;
+    private final JoinRequest request;
+    private final int ownQkey;
+    private final @Nullable Object context;
+    private final Consumer<GroupMember> onNone;
+    /** Null until the device has taken the request. Guarded by this, as the rest. */
+    private @Nullable CmMembership ofDevice;
+    /** What the queue pair is attached to, null if it is not. */
+    private @Nullable Attachment attachment;
+    private boolean isOver;
+
+    /** Where a queue pair receives. */
+    private record Attachment(QueuePair receiver, Gid group) {}
+
+    /**
+     * @param ownQkey the Q_Key of the id, for fabrics that leave it to the members
+     * @param context the application's, for the event
+     * @param onNone is told that nothing came of it
+     */
+    GroupMember(IdEvents events, IdQueuePair queuePair, JoinRequest request, int ownQkey,
+            @Nullable Object context, Consumer<GroupMember> onNone) {
+        this.events = events;
+        this.queuePair = queuePair;
+        this.request = request;
+        this.ownQkey = ownQkey;
+        this.context = context;
+        this.onNone = onNone;
+    }
+
+    /** Asks the device, without a lock held: it may answer in another thread, and at once. */
+    void join(CmDatagrams services) throws RdmaException {
+        CmMembership asked = services.join(request, this);
+        synchronized (this) {
+            if (!isOver) {
+                ofDevice = asked;
+                return;
+            }
+        }
+        // It was left, or nothing came of it, meanwhile.
+        asked.close();
+    }
+
+    @Override
+    public void onJoined(AddressHandleAttributes path, @Nullable Integer qkey) {
+        try {
+            if (!attach(path.destination())) {
+                return;
+            }
+        } catch (RdmaException e) {
+            onNotJoined(e);
+            return;
+        } catch (IllegalStateException closing) {
+            onNotJoined(new RdmaException(Errno.EBADF, "join multicast group",
+                    "the queue pair was closed meanwhile"));
+            return;
+        }
+        events.publish(CmEventType.MULTICAST_JOIN, EventDetails.joined(
+                new DatagramParameters(path, DatagramParameters.MULTICAST_QUEUE_PAIR,
+                        qkey == null ? ownQkey : qkey, new byte[0]),
+                context));
+    }
+
+    /** {@return false if the group was left meanwhile} */
+    private synchronized boolean attach(Gid group) throws RdmaException {
+        if (isOver) {
+            return false;
+        }
+        QueuePair receiver = request.isSendOnly() ? null : queuePair.queuePair();
+        if (receiver != null) {
+            receiver.attachMulticast(group);
+            attachment = new Attachment(receiver, group);
+        }
+        return true;
+    }
+
+    @Override
+    public void onNotJoined(RdmaException cause) {
+        CmMembership left;
+        synchronized (this) {
+            if (isOver) {
+                return;
+            }
+            left = end();
+        }
+        close(left);
+        onNone.accept(this);
+        events.publish(CmEventType.MULTICAST_ERROR, EventDetails.notJoined(cause, context));
+    }
+
+    /** The queue pair receives from the group no more. */
+    synchronized void detach() throws RdmaException {
+        Attachment present = attachment;
+        if (present != null) {
+            present.receiver.detachMulticast(present.group);
+            attachment = null;
+        }
+    }
+
+    /** Leaves the group. Idempotent. */
+    void leave() throws RdmaException {
+        CmMembership left = end();
+        try {
+            detach();
+        } finally {
+            close(left);
+        }
+    }
+
+    private synchronized @Nullable CmMembership end() {
+        isOver = true;
+        CmMembership left = ofDevice;
+        ofDevice = null;
+        return left;
+    }
+
+    private static void close(@Nullable CmMembership left) {
+        if (left != null) {
+            left.close();
+        }
+    }
+}
