@@ -25,6 +25,15 @@ public final class QueuePairValues {
 
     private QueuePairValues() {}
 
+    /** {@return {@code attr_mask} with the bits of some attributes} */
+    public static int mask(QueuePairAttribute... attributes) {
+        int mask = 0;
+        for (QueuePairAttribute attribute : attributes) {
+            mask |= bit(attribute);
+        }
+        return mask;
+    }
+
     /** {@return the bit of {@code enum ibv_qp_attr_mask}; 0 for what native devices have no bit for} */
     public static int bit(QueuePairAttribute attribute) {
         return switch (attribute) {

@@ -21,11 +21,13 @@ final class CompletionReading {
     private static final int RECEIVES = 1 << 7;
 
     private final WorkLedgers ledgers;
+    private final boolean confusesFlags;
     private final CompletionSlot slot = new CompletionSlot();
     private final Completed completed = new Completed();
 
-    CompletionReading(WorkLedgers ledgers) {
+    CompletionReading(WorkLedgers ledgers, DriverFaults faults) {
         this.ledgers = ledgers;
+        confusesFlags = faults.confusesFlags();
     }
 
     private static @Nullable WorkCompletionOpcode[] opcodes() {
@@ -66,7 +68,7 @@ final class CompletionReading {
     }
 
     private void readSuccess(MemorySegment source, long offset, int queuePair) {
-        int flags = Native.getInt(source, offset + Layout.WorkCompletion.WC_FLAGS);
+        int flags = flags(Native.getInt(source, offset + Layout.WorkCompletion.WC_FLAGS));
         slot.fill(completed.id, WorkCompletionStatus.SUCCESS,
                 opcode(Native.getInt(source, offset + Layout.WorkCompletion.OPCODE)), queuePair,
                 Integer.toUnsignedLong(
@@ -86,6 +88,13 @@ final class CompletionReading {
                     Native.getByte(source, offset + Layout.WorkCompletion.SL) & 0xff,
                     Native.getByte(source, offset + Layout.WorkCompletion.DLID_PATH_BITS) & 0xff);
         }
+    }
+
+    private int flags(int given) {
+        int checksum = WorkCompletionFlag.IP_CHECKSUM_OK.bit();
+        return confusesFlags && (given & checksum) != 0
+                ? (given & ~checksum) | WorkCompletionFlag.WITH_INVALIDATE.bit()
+                : given;
     }
 
     private static WorkCompletionStatus status(int code) {

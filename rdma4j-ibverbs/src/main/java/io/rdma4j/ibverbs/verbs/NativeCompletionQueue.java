@@ -28,6 +28,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -53,6 +54,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     private final long pointer;
     private final MemorySegment notifyFunction;
     private final Arena arena = Arena.ofShared();
+    private final LateWork late = new LateWork();
     private final Polling polling;
     private final WorkCompletion current = new WorkCompletion();
     private final ReentrantLock lock = new ReentrantLock();
@@ -62,7 +64,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     private final Dependents dependents = new Dependents();
     private final AsyncEventSource events;
     private final @Nullable NativeProtectionDomain parent;
-    private volatile boolean isEventAsked;
+    private final AtomicBoolean isEventAsked = new AtomicBoolean();
     private volatile boolean isSolicitedAsked;
     private volatile boolean isClosed;
 
@@ -86,7 +88,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
             pointer = made;
             polling = hasTimes(wanted)
                     ? new TimestampPolling(context, pointer, wanted.fields(), arena)
-                    : new PlainPolling(context, pointer, arena);
+                    : new PlainPolling(context, pointer, late, arena);
             isMade = true;
         } finally {
             if (!isMade) {
@@ -260,6 +262,11 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
         return false;
     }
 
+    /** Completes a request as flushed that the driver would lose; what the driver completes by now comes before it. */
+    void flush(long workRequestId, int queuePair) {
+        late.add(workRequestId, queuePair);
+    }
+
     private void requireNoBatch() {
         if (lock.getHoldCount() > 1) {
             throw new IllegalStateException("this thread is reading in place: end the batch first");
@@ -323,8 +330,8 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
         lock.lock();
         try {
             checkOpen();
-            isSolicitedAsked = solicitedOnly && (!isEventAsked || isSolicitedAsked);
-            isEventAsked = true;
+            isSolicitedAsked = solicitedOnly && (!isEventAsked.get() || isSolicitedAsked);
+            isEventAsked.set(true);
             arm(isSolicitedAsked);
         } finally {
             lock.unlock();
@@ -353,11 +360,10 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
         }
     }
 
-    /** The library has announced completions, and the event is acknowledged there. By the event loop's thread. */
+    /** There are completions: the library has announced them, and the event is acknowledged there; or work was flushed. */
     void onEvent() {
         CompletionEvents announcesIn = announcements;
-        if (isEventAsked && announcesIn != null) {
-            isEventAsked = false;
+        if (announcesIn != null && isEventAsked.compareAndSet(true, false)) {
             unacknowledged.incrementAndGet();
             announcesIn.publish();
         }

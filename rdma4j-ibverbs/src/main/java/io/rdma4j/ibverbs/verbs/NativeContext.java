@@ -67,6 +67,7 @@ public final class NativeContext implements CmContext {
     private final NativeLibraries libraries;
     private final Supplier<Map<InetAddress, Integer>> addresses;
     private final @Nullable NativeConnections connections;
+    private final DriverFaults faults;
     private final long pointer;
     private final int completionVectors;
     private final ContextFunctions functions;
@@ -99,6 +100,7 @@ public final class NativeContext implements CmContext {
             completionVectors = Native.getInt(Native.at(pointer, Context.SIZE),
                     Context.COMPLETION_VECTORS);
             queries = new DeviceQueries(this, completionVectors);
+            faults = DriverFaults.of(queries.device());
             events = new DeviceEvents(this, libraries);
             isOpen = true;
         } finally {
@@ -122,6 +124,10 @@ public final class NativeContext implements CmContext {
 
     ContextFunctions functions() {
         return functions;
+    }
+
+    DriverFaults faults() {
+        return faults;
     }
 
     WorkLedgers ledgers() {
@@ -155,6 +161,11 @@ public final class NativeContext implements CmContext {
     /** {@return whether the driver does not tell the state of a queue pair, as siw's of rdma-core 44} */
     boolean isStateKept() {
         return isIwarp();
+    }
+
+    /** {@return the state of a new queue pair} An RNIC has none before INIT. */
+    QueuePairState firstState() {
+        return isIwarp() ? QueuePairState.INIT : QueuePairState.RESET;
     }
 
     QueuePairTransitions transitions() {

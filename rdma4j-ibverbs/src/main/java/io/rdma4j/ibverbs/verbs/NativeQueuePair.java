@@ -95,6 +95,21 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
         control.checkOpen();
     }
 
+    /** {@return the Q_Key it was given, 0 before} */
+    int qkey() {
+        return control.qkey();
+    }
+
+    /** {@return whether the driver would lose what is posted now, which is to be flushed here} */
+    boolean isTooLate() {
+        return control.isTooLate();
+    }
+
+    /** {@return the queue that sends complete in} */
+    NativeCompletionQueue sends() {
+        return sendCompletions;
+    }
+
     @Override
     public ProtectionDomain protectionDomain() {
         return domain;
@@ -196,6 +211,10 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
         if (now != QueuePairState.ERR && now != QueuePairState.RESET) {
             return null;
         }
+        if (isTooLate()) {
+            // The kernel has flushed its part before it told of the state.
+            return Errno.ENOTCONN;
+        }
         OutstandingWork work = ofReceives ? receives : sendQueue.work();
         return work.isOutstanding() ? null : Errno.ENOTCONN;
     }
@@ -248,6 +267,11 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
             }
             long place = receives.note(0, request.id(), WorkCompletionOpcode.RECEIVE);
             receives.commit(1);
+            if (isTooLate()) {
+                receiveCompletions.flush(receiveTag | place, number());
+                receiveCompletions.onEvent();
+                return;
+            }
             boolean isPosted = false;
             try {
                 receivePosting.post(request, receiveTag | place);

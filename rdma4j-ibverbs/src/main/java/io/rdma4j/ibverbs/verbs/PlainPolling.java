@@ -13,15 +13,20 @@ import java.lang.foreign.MemorySegment;
 final class PlainPolling implements Polling {
     private final MemorySegment function;
     private final long queue;
+    private final LateWork late;
     private final MemorySegment batch;
     private final CompletionReading reading;
 
-    /** @param queue the address of an {@code ibv_cq} */
-    PlainPolling(NativeContext context, long queue, Arena arena) {
+    /**
+     * @param queue the address of an {@code ibv_cq}
+     * @param late what completes behind it
+     */
+    PlainPolling(NativeContext context, long queue, LateWork late, Arena arena) {
         this.queue = queue;
+        this.late = late;
         function = context.functions().address(ContextOperation.POLL_CQ);
         batch = arena.allocate(BATCH * Layout.WorkCompletion.SIZE, 8);
-        reading = new CompletionReading(context.ledgers());
+        reading = new CompletionReading(context.ledgers(), context.faults());
     }
 
     @Override
@@ -30,7 +35,7 @@ final class PlainPolling implements Polling {
         if (found < 0 || found > most) {
             throw Polling.failed(found, most);
         }
-        return found;
+        return late.take(batch, found, most);
     }
 
     @Override

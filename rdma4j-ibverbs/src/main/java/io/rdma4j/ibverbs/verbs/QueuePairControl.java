@@ -26,13 +26,19 @@ import java.util.function.Consumer;
 final class QueuePairControl {
     private static final String MODIFY = "modify queue pair";
     private static final int ALL_ATTRIBUTES = 0x1f_ffff;
+    /** State, rights, sizes and reads under way; the rest is TCP's, or there is nothing like it. */
+    private static final int IWARP_ATTRIBUTES = QueuePairValues.mask(QueuePairAttribute.STATE,
+            QueuePairAttribute.CURRENT_STATE, QueuePairAttribute.ACCESS_FLAGS,
+            QueuePairAttribute.CAPABILITIES, QueuePairAttribute.MAX_READ_ATOMIC,
+            QueuePairAttribute.MAX_DESTINATION_READ_ATOMIC);
 
     private final NativeContext context;
     private final long pointer;
     private final int number;
     private final QueuePairType type;
     private final Consumer<QueuePairState> onState;
-    private volatile QueuePairState state = QueuePairState.RESET;
+    private volatile QueuePairState state;
+    private volatile int qkey;
     private volatile boolean isClosed;
 
     /**
@@ -45,6 +51,7 @@ final class QueuePairControl {
         this.pointer = pointer;
         this.type = type;
         this.onState = onState;
+        state = context.firstState();
         number = Native.getInt(Native.at(pointer, Layout.QueuePair.SIZE), Layout.QueuePair.QP_NUM);
     }
 
@@ -62,6 +69,16 @@ final class QueuePairControl {
 
     QueuePairState state() {
         return state;
+    }
+
+    /** {@return the Q_Key it was given, 0 before} */
+    int qkey() {
+        return qkey;
+    }
+
+    /** {@return whether the driver would lose what is posted now, which is to be flushed here} */
+    boolean isTooLate() {
+        return state == QueuePairState.ERR && context.faults().losesLateWork();
     }
 
     boolean isClosed() {
@@ -88,6 +105,9 @@ final class QueuePairControl {
             context.verbs().get(VerbsSymbol.MODIFY_QP).call(pointer, structure.address(), mask)
                     .check(MODIFY, "the device refused to go from " + state + " to " + next
                             + " with " + attributes);
+            if (attributes.isSet(QueuePairAttribute.QKEY)) {
+                qkey = attributes.qkey();
+            }
             set(next);
         } finally {
             context.unlock();
@@ -112,7 +132,8 @@ final class QueuePairControl {
             context.verbs().get(VerbsSymbol.QUERY_QP)
                     .call(pointer, attributes.address(), ALL_ATTRIBUTES, initial.address())
                     .check("query queue pair", "the device cannot tell");
-            QueuePairAttributes known = QueuePairValues.read(attributes, ALL_ATTRIBUTES);
+            QueuePairAttributes known = QueuePairValues.read(attributes,
+                    context.isStateKept() ? IWARP_ATTRIBUTES : ALL_ATTRIBUTES);
             if (context.isStateKept()) {
                 known.state(state);
             } else if (known.state() != state) {

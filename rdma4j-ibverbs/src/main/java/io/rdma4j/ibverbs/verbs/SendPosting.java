@@ -228,7 +228,9 @@ final class SendPosting {
         handle.checkOpen();
         Native.putLong(chain, at + SendRequest.AH, handle.pointer());
         Native.putInt(chain, at + SendRequest.REMOTE_QPN, request.remoteQueuePair());
-        Native.putInt(chain, at + SendRequest.REMOTE_QKEY, request.remoteQkey());
+        // A privileged one stands for that of the queue pair, IBTA 10.2.5; not every driver knows.
+        int qkey = request.remoteQkey();
+        Native.putInt(chain, at + SendRequest.REMOTE_QKEY, qkey < 0 ? queuePair.qkey() : qkey);
     }
 
     private void putBind(SendWorkRequest request, long at) throws RdmaException {
@@ -276,12 +278,24 @@ final class SendPosting {
         if (count == 0) {
             return;
         }
-        if (isExtendedStaged) {
+        if (queuePair.isTooLate()) {
+            flush(count);
+        } else if (isExtendedStaged) {
             isExtendedStaged = false;
             postRuns(count);
         } else {
             postRun(0, count);
         }
+    }
+
+    private void flush(int count) {
+        work.commit(count);
+        NativeCompletionQueue completions = queuePair.sends();
+        for (int i = 0; i < count; i++) {
+            completions.flush(Native.getLong(chain, i * stride + SendRequest.WR_ID),
+                    queuePair.number());
+        }
+        completions.onEvent();
     }
 
     /** Posts a chain in which are requests that the library takes in another way, one by one. */

@@ -56,7 +56,7 @@ final class TimestampPolling implements Polling {
             throws RdmaException {
         this.queue = queue;
         structure = Native.at(queue, CompletionQueueEx.SIZE);
-        reading = new CompletionReading(context.ledgers());
+        reading = new CompletionReading(context.ledgers(), context.faults());
         batch = arena.allocate(BATCH * STRIDE, 8);
         attributes = arena.allocate(Long.BYTES, 8);
         start = function(CompletionQueueEx.START_POLL);
@@ -89,6 +89,7 @@ final class TimestampPolling implements Polling {
 
     @Override
     public int fetch(int most) throws RdmaException {
+        // No driver that loses late work has timestamps, so there is none of it here.
         int answer = HotCalls.startPoll(start, queue, attributes.address());
         if (answer == Errno.ENOENT.number()) {
             return 0;

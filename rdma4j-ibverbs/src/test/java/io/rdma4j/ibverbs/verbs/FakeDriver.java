@@ -51,6 +51,10 @@ final class FakeDriver implements AutoCloseable {
     /** Which request of a chain is refused, and with what; none if the answer is 0. */
     int refusedIndex;
     int postAnswer;
+    TransportType transport = TransportType.INFINIBAND;
+    /** What the device says of itself. */
+    int vendorId;
+    int capabilities;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory = arena.allocate(FRONT + BEHIND, 64);
     private final int asyncDescriptor = eventDescriptor();
@@ -93,7 +97,7 @@ final class FakeDriver implements AutoCloseable {
     }
 
     NativeContext open() throws RdmaException {
-        return new NativeContext(new Device(), NativeLibraries.of(library.lookup(),
+        return new NativeContext(new Device(transport), NativeLibraries.of(library.lookup(),
                 FakeLibrary.system()), context(), Map::of, device -> null);
     }
 
@@ -110,6 +114,12 @@ final class FakeDriver implements AutoCloseable {
             return isPointer ? FakeLibrary.fail(failure) + 1 : failure;
         }
         return switch (symbol) {
+            case QUERY_DEVICE -> {
+                MemorySegment attributes = Native.at(arguments[1], Layout.DeviceAttr.SIZE);
+                Native.putInt(attributes, Layout.DeviceAttr.VENDOR_ID, vendorId);
+                Native.putInt(attributes, Layout.DeviceAttr.DEVICE_CAP_FLAGS, capabilities);
+                yield 0;
+            }
             case ALLOC_PD, CREATE_AH -> object(64);
             case CREATE_COMP_CHANNEL -> {
                 long channel = object(Layout.CompletionChannel.SIZE);
@@ -247,7 +257,7 @@ final class FakeDriver implements AutoCloseable {
         }
     }
 
-    private static final class Device implements RdmaDevice {
+    private record Device(TransportType transport) implements RdmaDevice {
         @Override
         public String name() {
             return "fake0";
@@ -266,11 +276,6 @@ final class FakeDriver implements AutoCloseable {
         @Override
         public NodeType nodeType() {
             return NodeType.CHANNEL_ADAPTER;
-        }
-
-        @Override
-        public TransportType transport() {
-            return TransportType.INFINIBAND;
         }
 
         @Override

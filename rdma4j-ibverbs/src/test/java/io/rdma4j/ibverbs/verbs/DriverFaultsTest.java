@@ -1,0 +1,207 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.ibverbs.abi.ContextOperation;
+import io.rdma4j.ibverbs.abi.Layout;
+import io.rdma4j.ibverbs.abi.Layout.SendRequest;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.verbs.AddressHandle;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.DeviceCapability;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttribute;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.TransportType;
+import io.rdma4j.verbs.WorkCompletion;
+import io.rdma4j.verbs.WorkCompletionFlag;
+import io.rdma4j.verbs.WorkCompletionOpcode;
+import io.rdma4j.verbs.WorkCompletionStatus;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+class DriverFaultsTest {
+    private static final int SIW = 0x626d74;
+    private static final int CHELSIO = 0x1425;
+    private static final int CHECKSUM_OK = 4;
+
+    private final FakeDriver driver = new FakeDriver();
+
+    @AfterEach
+    void libraryDidNotFail() throws Exception {
+        driver.close();
+    }
+
+    /** A queue pair of iWARP whose connection is over. */
+    private record Over(NativeContext context, CompletionChannel channel, CompletionQueue queue,
+            QueuePair queuePair) implements AutoCloseable {
+        @Override
+        public void close() throws RdmaException {
+            queuePair.close();
+            queue.close();
+            channel.close();
+        }
+    }
+
+    private Over over(int vendor) throws RdmaException {
+        driver.transport = TransportType.IWARP;
+        driver.vendorId = vendor;
+        driver.operation(ContextOperation.QUERY_PORT, arguments -> 0);
+        NativeContext context = driver.open();
+        CompletionChannel channel = CompletionChannel.create();
+        CompletionQueue queue = context.createCompletionQueue(16, channel);
+        QueuePair queuePair = context.allocateProtectionDomain()
+                .createQueuePair(new QueuePairInitAttributes().completionQueue(queue)
+                        .capabilities(new QueuePairCapabilities(2, 2, 1, 1, 0)));
+        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS));
+        queuePair.postSend(new SendWorkRequest().id(1).set(SendFlag.SIGNALED));
+        queuePair.modify(new QueuePairAttributes().state(QueuePairState.ERR));
+        return new Over(context, channel, queue, queuePair);
+    }
+
+    @Test
+    void whatIsPostedTooLateForSiwIsFlushedAfterTheRest() throws Exception {
+        try (Over over = over(SIW)) {
+            over.queue().requestNotification(false);
+            over.queuePair().postSend(List.of(
+                    new SendWorkRequest().id(2).read(0, 1).set(SendFlag.SIGNALED)));
+            over.queuePair().postReceive(new ReceiveWorkRequest().id(3));
+            assertThat(driver.posted).hasSize(1);
+            assertThat(over.channel().pollEvent(Duration.ofSeconds(30))).isSameAs(over.queue());
+            driver.complete(Native.getLong(driver.posted.getFirst(), SendRequest.WR_ID), 5, 0);
+
+            WorkCompletion[] found = WorkCompletion.array(4);
+            assertThat(over.queue().poll(found)).isEqualTo(3);
+            assertThat(List.of(found).subList(0, 3)).extracting(WorkCompletion::id)
+                    .containsExactly(1L, 2L, 3L);
+            assertThat(List.of(found).subList(0, 3)).extracting(WorkCompletion::status)
+                    .containsOnly(WorkCompletionStatus.WORK_REQUEST_FLUSHED);
+            assertThat(List.of(found).subList(0, 3)).extracting(WorkCompletion::opcode)
+                    .containsExactly(WorkCompletionOpcode.SEND, WorkCompletionOpcode.RDMA_READ,
+                            WorkCompletionOpcode.RECEIVE);
+            assertThat(found[1].queuePairNumber()).isEqualTo(over.queuePair().number());
+            assertThat(over.context().ended(over.queuePair(), false)).isEqualTo(Errno.ENOTCONN);
+            over.queue().acknowledgeEvents(1);
+        }
+    }
+
+    @Test
+    void queueOfLateRequestsHasTheSizeOfTheOther() throws Exception {
+        try (Over over = over(SIW)) {
+            over.queuePair().postSend(new SendWorkRequest().id(2));
+            assertThatExceptionOfType(RdmaException.class)
+                    .isThrownBy(() -> over.queuePair().postSend(new SendWorkRequest().id(3)))
+                    .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.ENOMEM));
+            over.queuePair().close();
+            // Nobody is told of requests of a queue pair that is closed.
+            assertThat(over.queue().poll(new WorkCompletion())).isFalse();
+        }
+    }
+
+    @Test
+    void otherDriversFlushByThemselves() throws Exception {
+        try (Over over = over(CHELSIO)) {
+            over.queuePair().postSend(new SendWorkRequest().id(2));
+            assertThat(driver.posted).hasSize(2);
+            assertThat(over.queue().poll(new WorkCompletion())).isFalse();
+            assertThat(over.context().ended(over.queuePair(), false)).isNull();
+        }
+    }
+
+    @Test
+    void queuePairOfIwarpBeginsInInitAndKnowsNothingOfPaths() throws Exception {
+        driver.transport = TransportType.IWARP;
+        driver.operation(ContextOperation.QUERY_PORT, arguments -> 0);
+        NativeContext context = driver.open();
+        QueuePair queuePair = context.allocateProtectionDomain()
+                .createQueuePair(new QueuePairInitAttributes()
+                        .completionQueue(context.createCompletionQueue(4)));
+        assertThat(queuePair.state()).isEqualTo(QueuePairState.INIT);
+        QueuePairAttributes known = queuePair.query();
+        assertThat(known.state()).isEqualTo(QueuePairState.INIT);
+        assertThat(known.isSet(QueuePairAttribute.CAPABILITIES)).isTrue();
+        assertThat(known.isSet(QueuePairAttribute.TIMEOUT)).isFalse();
+        assertThat(known.isSet(QueuePairAttribute.ADDRESS_VECTOR)).isFalse();
+    }
+
+    // ---------------------------------------------------------------- datagrams and flags
+
+    /** A queue pair of datagrams, and a completion of a receive with a flag of IP checksums. */
+    private WorkCompletion received() throws RdmaException {
+        NativeContext context = driver.open();
+        CompletionQueue queue = context.createCompletionQueue(4);
+        QueuePair queuePair = context.allocateProtectionDomain()
+                .createQueuePair(datagrams().completionQueue(queue));
+        queuePair.modify(init(5));
+        queuePair.postReceive(new ReceiveWorkRequest());
+        MemorySegment completion = driver.complete(
+                Native.getLong(driver.posted.getFirst(), Layout.ReceiveRequest.WR_ID), 0, 128);
+        Native.putInt(completion, Layout.WorkCompletion.WC_FLAGS, CHECKSUM_OK);
+        Native.putInt(completion, Layout.WorkCompletion.IMM_DATA, 0x1234);
+        WorkCompletion found = new WorkCompletion();
+        assertThat(queue.poll(found)).isTrue();
+        return found;
+    }
+
+    private QueuePairInitAttributes datagrams() {
+        driver.operation(ContextOperation.QUERY_PORT, arguments -> 0);
+        return new QueuePairInitAttributes().type(QueuePairType.UD);
+    }
+
+    private static QueuePairAttributes init(int qkey) {
+        return new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0).port(1)
+                .qkey(qkey);
+    }
+
+    @Test
+    void checksumOfADeviceThatHasNoneIsAnInvalidation() throws Exception {
+        WorkCompletion found = received();
+        assertThat(found.has(WorkCompletionFlag.WITH_INVALIDATE)).isTrue();
+        assertThat(found.invalidatedRkey()).isEqualTo(0x1234);
+        assertThat(found.has(WorkCompletionFlag.IP_CHECKSUM_OK)).isFalse();
+    }
+
+    @Test
+    void checksumOfADeviceThatHasThemIsOne() throws Exception {
+        driver.capabilities = DeviceCapability.UD_IP_CSUM.bit();
+        WorkCompletion found = received();
+        assertThat(found.has(WorkCompletionFlag.WITH_INVALIDATE)).isFalse();
+        assertThat(found.has(WorkCompletionFlag.IP_CHECKSUM_OK)).isTrue();
+    }
+
+    @Test
+    void privilegedQkeyIsThatOfTheQueuePair() throws Exception {
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        QueuePair queuePair = domain.createQueuePair(
+                datagrams().completionQueue(context.createCompletionQueue(4)));
+        queuePair.modify(init(5));
+        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR));
+        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(1));
+        queuePair.modify(new QueuePairAttributes().qkey(6));
+        AddressHandle path = domain.createAddressHandle(AddressHandleAttributes.to(Gid.ZERO, 0));
+        queuePair.postSend(List.of(new SendWorkRequest().to(path, 9, 0x8000_0001),
+                new SendWorkRequest().to(path, 9, 0x7fff_ffff)));
+        assertThat(driver.posted)
+                .extracting(request -> Native.getInt(request, SendRequest.REMOTE_QKEY))
+                .containsExactly(6, 0x7fff_ffff);
+    }
+}
