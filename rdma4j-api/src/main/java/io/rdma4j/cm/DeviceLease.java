@@ -36,6 +36,11 @@ final class DeviceLease {
         return shared.context();
     }
 
+    /** {@return whether the device is gone; one of its name may have come since} */
+    boolean isGone() {
+        return shared.isGone();
+    }
+
     @Nullable
     Listener listener() {
         return listener;

@@ -25,7 +25,9 @@ final class DeviceListeners {
     private final IdEvents events;
     private final IdOptions options;
     private final List<CmListener> listeners = new CopyOnWriteArrayList<>();
+    /** Changes under the lock of this; a device is opened and closed without it. */
     private final List<DeviceLease> leases = new CopyOnWriteArrayList<>();
+    private boolean isListening;
 
     DeviceListeners(IdAddresses addresses, IdEvents events, IdOptions options) {
         this.addresses = addresses;
@@ -48,13 +50,10 @@ final class DeviceListeners {
      */
     void start(ListenRequest spec, Starter starter) throws RdmaException {
         DeviceLease single = addresses.lease();
-        leases.addAll(single == null
-                ? options.devices().leases("listen")
-                : List.of(single.share()));
+        begin(single == null ? options.devices().leases("listen") : List.of(single.share()));
         Set<PortAuthority> served = new HashSet<>();
         RdmaException refusal = null;
         for (DeviceLease lease : leases) {
-            events.addDriver(lease.context().progressDriver());
             PortAuthority authority = lease.device().portAuthority();
             if (served.contains(authority)) {
                 continue;
@@ -73,6 +72,16 @@ final class DeviceListeners {
         }
         LOG.log(System.Logger.Level.DEBUG, () -> "listening on " + spec + " of "
                 + leases.size() + (leases.size() == 1 ? " device" : " devices"));
+    }
+
+    private synchronized void begin(List<DeviceLease> opened) {
+        isListening = true;
+        opened.forEach(this::add);
+    }
+
+    private void add(DeviceLease lease) {
+        leases.add(lease);
+        events.addDriver(lease.context().progressDriver());
     }
 
     /**
@@ -101,7 +110,37 @@ final class DeviceListeners {
     private ListenRequest withReservation(ListenRequest spec, DeviceLease lease)
             throws RdmaException {
         return new ListenRequest(spec.space(), spec.type(), spec.port(),
-                addresses.reservation(lease), spec.address(), spec.family(), spec.backlog());
+                addresses.reservation(lease), spec.address(), spec.family(), spec.backlog(),
+                spec.address() == null ? this::named : null);
+    }
+
+    /** {@return the device of a name, opened if it has come up since listening began; null if nobody listens there} */
+    private @Nullable CmContext named(String name) {
+        for (DeviceLease lease : leases) {
+            if (lease.device().name().equals(name) && !lease.isGone()) {
+                return lease.context();
+            }
+        }
+        try {
+            DeviceLease opened = options.devices().leaseOf(name, "listen");
+            return opened == null ? null : admitted(opened);
+        } catch (RdmaException e) {
+            LOG.log(System.Logger.Level.WARNING,
+                    "requests by {0} are rejected, as it cannot be opened: {1}", name,
+                    e.getMessage());
+            return null;
+        }
+    }
+
+    private @Nullable CmContext admitted(DeviceLease opened) {
+        synchronized (this) {
+            if (isListening) {
+                add(opened);
+                return opened.context();
+            }
+        }
+        opened.release();
+        return null;
     }
 
     /** {@return the lease of the device that a request came by} For the thread that drives the device. */
@@ -136,10 +175,14 @@ final class DeviceListeners {
     /** Stops on all devices and gives them back; the devices are called without a lock held. */
     void stop() {
         List<CmListener> stopped = List.copyOf(listeners);
-        List<DeviceLease> released = List.copyOf(leases);
         listeners.removeAll(stopped);
         stopped.forEach(CmListener::close);
-        leases.removeAll(released);
+        List<DeviceLease> released;
+        synchronized (this) {
+            isListening = false;
+            released = List.copyOf(leases);
+            leases.removeAll(released);
+        }
         for (DeviceLease lease : released) {
             ProgressDriver driver = lease.context().progressDriver();
             lease.release();

@@ -112,6 +112,21 @@ record DeviceSelection(@Nullable String name) {
     }
 
     /**
+     * {@return a share of the device of a name, null if it is none of these}
+     *
+     * @throws RdmaException if it cannot be opened
+     */
+    @Nullable
+    DeviceLease leaseOf(String wanted, String operation) throws RdmaException {
+        for (CmDevice candidate : all(operation)) {
+            if (candidate.name().equals(wanted)) {
+                return SharedDevice.lease(candidate, null);
+            }
+        }
+        return null;
+    }
+
+    /**
      * {@return a share of the device that serves a local address, with the address held}
      *
      * @throws RdmaException ENODEV if there is no device, EADDRNOTAVAIL if none hosts the address, EADDRINUSE if

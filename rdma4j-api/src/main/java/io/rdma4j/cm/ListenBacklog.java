@@ -87,7 +87,7 @@ final class ListenBacklog {
                 : StandardProtocolFamily.INET6;
         return new ListenRequest(kind.space(), kind.type(), bound.getPort(), null,
                 address.isAnyLocalAddress() ? null : address,
-                options.addressFamilyOnly ? family : null, backlog);
+                options.addressFamilyOnly ? family : null, backlog, null);
     }
 
     List<InetSocketAddress> addresses() {

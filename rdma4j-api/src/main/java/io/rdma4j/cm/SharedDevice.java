@@ -98,6 +98,10 @@ final class SharedDevice implements CmContext.Watcher {
         return device;
     }
 
+    boolean isGone() {
+        return isGone;
+    }
+
     CmContext context() {
         CmContext present = context;
         if (present == null) {

@@ -17,7 +17,9 @@ import java.net.StandardProtocolFamily;
  * @param address one of the device's addresses, or null for all
  * @param family the only IP version that is served, or null for both
  * @param backlog requests that may wait unanswered; further ones are rejected
+ * @param devices says by which device a request came, null for a listener that serves one device alone
  */
 public record ListenRequest(PortSpace space, QueuePairType type, int port,
         @Nullable PortReservation reservation, @Nullable InetAddress address,
-        @Nullable StandardProtocolFamily family, int backlog) {}
+        @Nullable StandardProtocolFamily family, int backlog,
+        @Nullable ListeningDevices devices) {}

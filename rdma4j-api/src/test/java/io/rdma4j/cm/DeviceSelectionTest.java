@@ -2,6 +2,8 @@ package io.rdma4j.cm;
 
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.ListeningDevices;
 import io.rdma4j.spi.PortAuthority;
 import io.rdma4j.spi.PortReservation;
 import io.rdma4j.verbs.DeviceKind;
@@ -397,6 +399,40 @@ class DeviceSelectionTest {
         assertThat(softIwarp.context().listenCalls).hasSize(1);
         assertThat(nativeDevice.context().listenCalls).hasSize(1);
         assertThat(softRoce.context().listenCalls).hasSize(1);
+    }
+
+    @Test
+    void wildcardListenerHearsDevicesThatComeLater() throws Exception {
+        SystemPorts ports = new SystemPorts();
+        ports.hasOneWildcardListener = true;
+        FakeDevice later = new FakeDevice("zzz1", DeviceKind.NATIVE, TransportType.INFINIBAND);
+        nativeDevice.portAuthority = ports;
+        later.portAuthority = ports;
+        FakeProvider.offer(nativeDevice);
+        CmId listener = id();
+        listener.listen(2);
+        ListeningDevices devices = nativeDevice.context().listenCalls.getLast().devices();
+        assertThat(devices).isNotNull();
+        assertThat(devices.named("zzz1")).isNull();
+        assertThat(devices.named(nativeDevice.name())).isSameAs(nativeDevice.context());
+
+        FakeProvider.offer(nativeDevice, later);
+        CmContext opened = devices.named("zzz1");
+        assertThat(opened).isNotNull().isSameAs(later.context()).isSameAs(devices.named("zzz1"));
+        nativeDevice.context().listenHandlers.getLast().onRequest(opened,
+                later.context().connection(), new InetSocketAddress(FakeDevice.FIRST, 1),
+                new InetSocketAddress(FakeDevice.SECOND, 2), new ConnectionParameters());
+        CmId requested = listener.pollRequest(TIMEOUT);
+        assertThat(requested).isNotNull();
+        assertThat(deviceOf(requested)).isEqualTo("zzz1");
+
+        // What has gone is not asked again, and another of its name is opened.
+        later.context().watchers.forEach(CmContext.Watcher::onDeviceGone);
+        assertThat(devices.named("zzz1")).isNotNull().isNotSameAs(opened);
+        requested.close();
+        listener.close();
+        assertThat(devices.named("zzz1")).isNull();
+        assertThat(later.opened).hasSize(3).allMatch(context -> context.isClosed);
     }
 
     @Test

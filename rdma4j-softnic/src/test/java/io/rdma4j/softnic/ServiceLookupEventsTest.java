@@ -54,7 +54,7 @@ class ServiceLookupEventsTest {
         void listen(Consumer<CmLookupRequest> answer) throws RdmaException {
             CmListener listener = datagrams(simulation.b)
                     .listen(new ListenRequest(PortSpace.UDP, QueuePairType.UD, SERVICE_PORT, null,
-                            null, null, 1),
+                            null, null, 1, null),
                             (via, request, local, peer, privateData) -> answer.accept(request));
             assertThat(listener).isNotNull();
         }

@@ -9,6 +9,7 @@ import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.InfinibandBringUp;
 import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.spi.ListeningDevices;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.PortState;
@@ -23,7 +24,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Function;
+import java.util.function.UnaryOperator;
 
 /**
  * What an open native device offers of {@link CmContext}: connections, listeners, datagram services. Thread safe; handlers
@@ -40,7 +41,7 @@ public final class NativeConnections implements AutoCloseable {
 
     private final CmChannel channel;
     private final CmContext via;
-    private final Function<String, @Nullable NativeConnections> byName;
+    private final UnaryOperator<CmListener.Handler> following;
     private final boolean isIwarp;
     private final Set<Open> open = ConcurrentHashMap.newKeySet();
     private final List<CmContext.Watcher> watchers = new CopyOnWriteArrayList<>();
@@ -52,17 +53,23 @@ public final class NativeConnections implements AutoCloseable {
         void close();
     }
 
+    /** An open device that has them. */
+    public interface Owner {
+        /** {@return what it offers, null if the system has no connection manager for programs} */
+        @Nullable
+        NativeConnections connections();
+    }
+
     /**
      * @param channel of all devices
      * @param via the open device, as handlers see it; its addresses, ports and limits are asked for
-     * @param byName the open device of a name such as {@code rxe0}, null if it is not open: a listener at the wildcard
-     *        address hears the requests of all devices
+     * @param following makes of a handler of requests by this device one that the device listens in on
      */
     public NativeConnections(CmChannel channel, CmContext via,
-            Function<String, @Nullable NativeConnections> byName) {
+            UnaryOperator<CmListener.Handler> following) {
         this.channel = channel;
         this.via = via;
-        this.byName = byName;
+        this.following = following;
         isIwarp = via.device().transport() == TransportType.IWARP;
     }
 
@@ -78,13 +85,19 @@ public final class NativeConnections implements AutoCloseable {
         return isIwarp;
     }
 
-    /** {@return the device that a request came by, null if it is not open} */
+    /**
+     * {@return the device that a request came by, null if nobody listens there}
+     *
+     * @param devices those that are listened on, null for this alone
+     */
     @Nullable
-    NativeConnections ofDevice(@Nullable String name) {
-        if (name == null) {
-            return null;
+    NativeConnections ofDevice(@Nullable String name, @Nullable ListeningDevices devices) {
+        NativeConnections found = null;
+        if (name != null && devices != null) {
+            found = devices.named(name) instanceof Owner owner ? owner.connections() : null;
+        } else if (via.device().name().equals(name)) {
+            found = this;
         }
-        NativeConnections found = name.equals(via.device().name()) ? this : byName.apply(name);
         return found == null || found.isClosed ? null : found;
     }
 
@@ -144,7 +157,8 @@ public final class NativeConnections implements AutoCloseable {
             throws RdmaException {
         requireReliable("listen", request.space(), request.type());
         return NativeListener.start(this, request,
-                (device, id, event) -> NativeConnection.requested(device, id, event, handler));
+                (device, id, event) -> NativeConnection.requested(device, id, event,
+                        device.following.apply(handler)));
     }
 
     /**

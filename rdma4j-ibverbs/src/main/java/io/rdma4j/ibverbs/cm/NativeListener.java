@@ -77,7 +77,7 @@ final class NativeListener implements CmListener, NativeId.Hearer, NativeConnect
         }
         RdmaException obstacle = null;
         try {
-            NativeConnections via = device.ofDevice(asking.deviceName());
+            NativeConnections via = device.ofDevice(asking.deviceName(), request.devices());
             obstacle = obstacle(via, asking);
             if (via != null && obstacle == null) {
                 unanswered.add(teller.tell(via, asking, event));
@@ -100,7 +100,7 @@ final class NativeListener implements CmListener, NativeId.Hearer, NativeConnect
         }
         if (via == null) {
             return refusal("it came by the device " + asking.deviceName()
-                    + ", which is not open; open it to listen there");
+                    + ", on which the id does not listen");
         }
         if (!isServed(asking.local("listen").getAddress())) {
             return refusal("it came by the other IP version");

@@ -9,20 +9,19 @@ import io.rdma4j.ibverbs.cm.NativeConnections;
 import io.rdma4j.ibverbs.event.EventLoop;
 import io.rdma4j.ibverbs.verbs.ConnectionManager;
 import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.PortAuthority;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.SymbolLookup;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 /** The kernel's connection manager: one channel of librdmacm for all devices of the process, opened when first needed. */
 final class KernelManager implements ConnectionManager {
     private final Supplier<SymbolLookup> library;
     private final Library<SystemSymbol> system;
-    private final Map<String, NativeConnections> byDevice = new ConcurrentHashMap<>();
     private @Nullable CmChannel channel;
     private @Nullable PortAuthority ports;
 
@@ -33,14 +32,10 @@ final class KernelManager implements ConnectionManager {
     }
 
     @Override
-    public @Nullable NativeConnections of(CmContext device) {
+    public @Nullable NativeConnections of(CmContext device,
+            UnaryOperator<CmListener.Handler> following) {
         CmChannel opened = channel();
-        if (opened == null) {
-            return null;
-        }
-        NativeConnections connections = new NativeConnections(opened, device, byDevice::get);
-        byDevice.put(device.device().name(), connections);
-        return connections;
+        return opened == null ? null : new NativeConnections(opened, device, following);
     }
 
     PortAuthority portAuthority() {

@@ -2,7 +2,10 @@ package io.rdma4j.ibverbs.verbs;
 
 import io.rdma4j.ibverbs.cm.NativeConnections;
 import io.rdma4j.spi.CmContext;
+import io.rdma4j.spi.CmListener;
 import org.jspecify.annotations.Nullable;
+
+import java.util.function.UnaryOperator;
 
 /** What gives open devices their connections. */
 @FunctionalInterface
@@ -10,7 +13,9 @@ public interface ConnectionManager {
     /**
      * {@return the connections of a device that is being opened, not to be used before it is open; null if the system has no
      * connection manager for programs}
+     *
+     * @param following makes of a handler of requests by the device one that the device listens in on
      */
     @Nullable
-    NativeConnections of(CmContext device);
+    NativeConnections of(CmContext device, UnaryOperator<CmListener.Handler> following);
 }

@@ -53,12 +53,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 /**
  * An open native device. Calls that make, change and free objects take its lock, one after the other; posting and polling
  * do not. A thread of its own reads the library's events.
  */
-public final class NativeContext implements CmContext {
+public final class NativeContext implements CmContext, NativeConnections.Owner {
     /** What no {@code struct ibv_wc} has, and belongs to raw packets and tag matching. */
     private static final Set<CompletionField> NO_FIELDS = Set.of(CompletionField.VLAN,
             CompletionField.FLOW_TAG, CompletionField.TAG_MATCHING);
@@ -108,7 +109,8 @@ public final class NativeContext implements CmContext {
                 verbs().get(VerbsSymbol.CLOSE_DEVICE).call(pointer);
             }
         }
-        connections = manager.of(this);
+        connections = manager.of(this,
+                isIwarp() ? iwarpStates::passive : UnaryOperator.identity());
         events.start();
     }
 
@@ -397,8 +399,12 @@ public final class NativeContext implements CmContext {
     @Override
     public CmListener listen(ListenRequest request, CmListener.Handler handler)
             throws RdmaException {
-        return requireConnections("listen").listen(request,
-                isIwarp() ? iwarpStates.passive(handler) : handler);
+        return requireConnections("listen").listen(request, handler);
+    }
+
+    @Override
+    public @Nullable NativeConnections connections() {
+        return connections;
     }
 
     @Override

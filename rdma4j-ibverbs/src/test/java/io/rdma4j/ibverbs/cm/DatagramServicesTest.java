@@ -146,7 +146,7 @@ class DatagramServicesTest {
         BlockingQueue<CmLookupRequest> asked = new LinkedBlockingQueue<>();
         CmListener listener = datagrams.listen(
                 new ListenRequest(PortSpace.UDP, QueuePairType.UD, 18515, null, Machine.ROCE, null,
-                        4),
+                        4, null),
                 (via, request, local, peer, privateData) -> {
                     assertThat(peer).isEqualTo(CALLER);
                     asked.add(request);

@@ -40,7 +40,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class ListeningTest {
     private static final InetSocketAddress CALLER = new InetSocketAddress(Machine.PEER, 41000);
 
-    private final Machine machine;
+    private Machine machine;
     private final Heard heard = new Heard();
     private final BlockingQueue<Asked> asked = new LinkedBlockingQueue<>();
 
@@ -65,7 +65,7 @@ class ListeningTest {
 
     private CmListener listen(OpenDevice device, @Nullable InetAddress address)
             throws RdmaException {
-        return device.listen(Machine.listen(address, null), this::onRequest);
+        return device.listen(machine.listen(address, null), this::onRequest);
     }
 
     private FakeCm.Id ask(FakeCm.Id listener, InetAddress local) {
@@ -228,6 +228,8 @@ class ListeningTest {
         Asked request = next();
 
         assertThat(request.via()).isSameAs(machine.iwarp);
+        assertThat(machine.iwarp.requested).containsExactly(CALLER);
+        assertThat(machine.roce.requested).isEmpty();
         assertThat(request.request().bringUp(Machine.parameters(), CmOptions.DEFAULT).states())
                 .isEmpty();
         listener.close();
@@ -248,10 +250,26 @@ class ListeningTest {
     }
 
     @Test
+    void aRequestByADeviceThatTheIdDoesNotListenOnIsRejected() throws Exception {
+        CmListener listener = machine.roce.listen(
+                new ListenRequest(PortSpace.TCP, QueuePairType.RC, 18515, null, null, null, 5,
+                        name -> name.equals("rxe0") ? machine.roce : null),
+                this::onRequest);
+
+        awaitGone(ask(machine.newest(), Machine.IWARP));
+        ask(machine.newest(), Machine.ROCE);
+
+        Asked heardOf = next();
+        assertThat(heardOf.via()).isSameAs(machine.roce);
+        heardOf.request().close();
+        listener.close();
+    }
+
+    @Test
     void theOtherIpVersionIsRejected() throws Exception {
         CmListener listener = machine.roce.listen(
                 new ListenRequest(PortSpace.TCP, QueuePairType.RC, 18515, null, null,
-                        StandardProtocolFamily.INET6, 5),
+                        StandardProtocolFamily.INET6, 5, machine::named),
                 this::onRequest);
 
         awaitGone(ask(machine.newest(), Machine.ROCE));
@@ -285,7 +303,7 @@ class ListeningTest {
         assertErrno(Errno.EADDRINUSE,
                 () -> machine.ports.reserve(PortSpace.TCP, address, false));
 
-        CmListener listener = machine.roce.listen(Machine.listen(Machine.ROCE, port),
+        CmListener listener = machine.roce.listen(machine.listen(Machine.ROCE, port),
                 this::onRequest);
         assertThat(machine.cm.ids()).hasSize(1);
         machine.ports.reserve(PortSpace.UDP, address, false).release();
@@ -309,10 +327,10 @@ class ListeningTest {
     void whatTheKernelDoesNotConnectIsUnsupported() {
         assertErrno(Errno.EOPNOTSUPP,
                 () -> machine.iwarp.listen(new ListenRequest(PortSpace.IB, QueuePairType.RC, 1,
-                        null, null, null, 1), this::onRequest));
+                        null, null, null, 1, null), this::onRequest));
         assertErrno(Errno.EOPNOTSUPP,
                 () -> machine.roce.listen(new ListenRequest(PortSpace.IB, QueuePairType.UC, 1,
-                        null, null, null, 1), this::onRequest));
+                        null, null, null, 1, null), this::onRequest));
     }
 
     @Test

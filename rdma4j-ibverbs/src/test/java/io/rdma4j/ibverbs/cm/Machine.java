@@ -5,6 +5,7 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.ibverbs.abi.CmSymbol;
 import io.rdma4j.ibverbs.event.EventLoop;
 import io.rdma4j.spi.CmConnection;
+import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmOptions;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.ListenRequest;
@@ -58,13 +59,15 @@ final class Machine implements AutoCloseable {
 
     private OpenDevice open(String name, TransportType transport, InetAddress address) {
         return new OpenDevice(channel, new OpenDevice.NamedDevice(name, transport),
-                List.of(address), this::byName);
+                List.of(address));
     }
 
-    private @Nullable NativeConnections byName(String name) {
+    /** {@return an open device} */
+    @Nullable
+    CmContext named(String name) {
         return switch (name) {
-            case "rxe0" -> roce.connections();
-            case "siw0" -> iwarp.connections();
+            case "rxe0" -> roce;
+            case "siw0" -> iwarp;
             default -> null;
         };
     }
@@ -86,8 +89,9 @@ final class Machine implements AutoCloseable {
         return HexFormat.of().parseHex("03040501060701" + "00" + "debc0a00" + "00000000");
     }
 
-    static ListenRequest listen(@Nullable InetAddress address, @Nullable PortReservation port) {
-        return new ListenRequest(PortSpace.TCP, QueuePairType.RC, 18515, port, address, null, 2);
+    ListenRequest listen(@Nullable InetAddress address, @Nullable PortReservation port) {
+        return new ListenRequest(PortSpace.TCP, QueuePairType.RC, 18515, port, address, null, 2,
+                address == null ? this::named : null);
     }
 
     /** Waits until a function was called as often as said. */

@@ -46,25 +46,31 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Function;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /** An open native device: it delegates its connections as one does, and offers no other verbs. */
-final class OpenDevice implements CmContext {
+final class OpenDevice implements CmContext, NativeConnections.Owner {
     final List<InetAddress> addresses = new ArrayList<>();
+    /** Who has asked by this device. */
+    final List<InetSocketAddress> requested = new CopyOnWriteArrayList<>();
     PortState portState = PortState.ACTIVE;
     private final NamedDevice device;
     private final NativeConnections connections;
 
-    OpenDevice(CmChannel channel, NamedDevice device, List<InetAddress> addresses,
-            Function<String, @Nullable NativeConnections> byName) {
+    OpenDevice(CmChannel channel, NamedDevice device, List<InetAddress> addresses) {
         this.device = device;
         this.addresses.addAll(addresses);
-        connections = new NativeConnections(channel, this, byName);
+        connections = new NativeConnections(channel, this, handler -> (via, request, local, peer,
+                parameters) -> {
+            requested.add(peer);
+            return handler.onRequest(via, request, local, peer, parameters);
+        });
     }
 
     /** The device as listed. */
@@ -95,7 +101,8 @@ final class OpenDevice implements CmContext {
         }
     }
 
-    NativeConnections connections() {
+    @Override
+    public NativeConnections connections() {
         return connections;
     }
 

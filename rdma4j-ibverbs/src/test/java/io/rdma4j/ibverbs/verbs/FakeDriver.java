@@ -98,7 +98,7 @@ final class FakeDriver implements AutoCloseable {
 
     NativeContext open() throws RdmaException {
         return new NativeContext(new Device(transport), NativeLibraries.of(library.lookup(),
-                FakeLibrary.system()), context(), Map::of, device -> null);
+                FakeLibrary.system()), context(), Map::of, (_, _) -> null);
     }
 
     int called(VerbsSymbol symbol) {

@@ -174,7 +174,7 @@ abstract class IwarpStage {
         int port = freePort();
         listener = context.listen(
                 new ListenRequest(PortSpace.TCP, QueuePairType.RC, port, null, ADDRESS, null,
-                        BACKLOG),
+                        BACKLOG, null),
                 (via, request, local, peer, parameters) -> {
                     server.connection = request;
                     server.privateData = parameters.privateData();
