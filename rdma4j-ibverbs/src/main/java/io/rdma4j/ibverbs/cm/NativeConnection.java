@@ -225,11 +225,10 @@ final class NativeConnection
         }
     }
 
-    /** {@inheritDoc} The cause cannot be said: the peer hears that the application decided so. */
     @Override
     public void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException {
         step("reject", EnumSet.of(State.REQUESTED, State.REPLIED), State.ENDED,
-                "there is no request or reply to answer", () -> id.reject(privateData));
+                "there is no request or reply to answer", () -> id.reject(cause, privateData));
     }
 
     @Override
@@ -265,7 +264,7 @@ final class NativeConnection
     private void leave() {
         try {
             switch (state) {
-                case REPLIED, REQUESTED -> id.reject(NOTHING);
+                case REPLIED, REQUESTED -> id.reject(Refusal.Cause.APPLICATION, NOTHING);
                 case ACCEPTED, ESTABLISHED -> id.disconnect();
                 case FINDING_ROUTE, CONNECTING, LEAVING, ENDED, CLOSED -> {
                     // What was asked for is withdrawn with the id.

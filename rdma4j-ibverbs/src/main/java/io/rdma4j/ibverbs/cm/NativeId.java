@@ -12,6 +12,7 @@ import io.rdma4j.ibverbs.abi.Layout.JoinMulticast;
 import io.rdma4j.ibverbs.abi.Layout.QueuePairAttr;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.values.QueuePairValues;
+import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
@@ -280,12 +281,20 @@ final class NativeId {
         return data.length == 0 ? 0 : arena.allocateFrom(JAVA_BYTE, data).address();
     }
 
-    /** C: {@code rdma_reject}. */
-    void reject(byte[] privateData) throws RdmaException {
+    /**
+     * Says no. C: {@code rdma_reject} and {@code rdma_reject_ece}; a library that does not have the latter says that the
+     * application decided so.
+     */
+    void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException {
         requireDevice("reject");
+        CmSymbol symbol = switch (cause) {
+            case APPLICATION -> CmSymbol.REJECT;
+            case OPTIONS -> channel.library().find(CmSymbol.REJECT_ECE) == null ? CmSymbol.REJECT
+                    : CmSymbol.REJECT_ECE;
+        };
         try (Arena arena = Arena.ofConfined()) {
-            call(CmSymbol.REJECT, "reject", "there is nothing to answer",
-                    bytes(arena, privateData), privateData.length);
+            call(symbol, "reject", "there is nothing to answer", bytes(arena, privateData),
+                    privateData.length);
         }
     }
 

@@ -3,6 +3,7 @@ package io.rdma4j.ibverbs.cm;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.DatagramParameters;
 import io.rdma4j.spi.CmLookupRequest;
+import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +52,7 @@ final class NativeLookupRequest
 
     @Override
     public void reject(byte[] privateData) throws RdmaException {
-        answer("reject", () -> id.reject(privateData));
+        answer("reject", () -> id.reject(Refusal.Cause.APPLICATION, privateData));
     }
 
     /** What it is answered with. */

@@ -173,6 +173,22 @@ class ListeningTest {
     }
 
     @Test
+    void optionsThatDoNotFitAreSaidIfTheLibraryCan() throws Exception {
+        listen(machine.roce, Machine.ROCE);
+        FakeCm.Id id = ask(machine.newest(), Machine.ROCE);
+        next().request().reject(Refusal.Cause.OPTIONS, new byte[]{4});
+        assertThat(id.privateData).containsExactly(new byte[]{4});
+        assertThat(machine.cm.count(CmSymbol.REJECT_ECE)).isEqualTo(1);
+        machine.close();
+
+        machine = new Machine(CmSymbol.REJECT_ECE);
+        listen(machine.roce, Machine.ROCE);
+        ask(machine.newest(), Machine.ROCE);
+        next().request().reject(Refusal.Cause.OPTIONS, new byte[]{4});
+        assertThat(machine.cm.count(CmSymbol.REJECT)).isEqualTo(1);
+    }
+
+    @Test
     void aWithdrawnRequestCannotBeAccepted() throws Exception {
         CmListener listener = listen(machine.roce, Machine.ROCE);
         FakeCm.Id id = ask(machine.newest(), Machine.ROCE);
