@@ -14,6 +14,8 @@ public enum CmSymbol implements Symbol {
     DESTROY_EVENT_CHANNEL(Signature.ofVoid(POINTER)),
     CREATE_ID(Signature.of(INT, POINTER, POINTER, POINTER, INT)),
     DESTROY_ID(Signature.of(INT, POINTER)),
+    CREATE_EP(Signature.of(INT, POINTER, POINTER, POINTER, POINTER)),
+    MIGRATE_ID(Signature.of(INT, POINTER, POINTER)),
     BIND_ADDR(Signature.of(INT, POINTER, POINTER)),
     RESOLVE_ADDR(Signature.of(INT, POINTER, POINTER, POINTER, INT)),
     RESOLVE_ROUTE(Signature.of(INT, POINTER, INT)),

@@ -559,6 +559,19 @@ public final class Layout {
         private SocketAddress() {}
     }
 
+    /** {@code struct rdma_addrinfo}. */
+    public static final class AddressInfo {
+        public static final long SIZE = 96;
+        public static final long FLAGS = 0;
+        public static final long FAMILY = 4;
+        public static final long QP_TYPE = 8;
+        public static final long PORT_SPACE = 12;
+        public static final long SRC_LEN = 16;
+        public static final long SRC_ADDR = 24;
+
+        private AddressInfo() {}
+    }
+
     /** {@code struct rdma_cm_join_mc_attr_ex}. */
     public static final class JoinMulticast {
         public static final long SIZE = 16;

@@ -3,18 +3,23 @@ package io.rdma4j.ibverbs.cm;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.ibverbs.abi.CmSymbol;
 import io.rdma4j.ibverbs.abi.ErrorNumbers;
+import io.rdma4j.ibverbs.abi.Layout;
+import io.rdma4j.ibverbs.abi.Layout.AddressInfo;
 import io.rdma4j.ibverbs.abi.Layout.CmEvent;
 import io.rdma4j.ibverbs.abi.Layout.EventChannel;
+import io.rdma4j.ibverbs.abi.Layout.SocketAddress;
 import io.rdma4j.ibverbs.abi.Library;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.Outcome;
 import io.rdma4j.ibverbs.abi.SystemSymbol;
 import io.rdma4j.ibverbs.event.EventLoop;
+import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -35,6 +40,8 @@ public final class CmChannel implements AutoCloseable {
     private static final int O_NONBLOCK = 0x800;
     private static final int EFD_NONBLOCK_CLOEXEC = 0x800 | 0x80000;
     private static final String OPEN = "open connection manager";
+    /** {@code RAI_PASSIVE}: bound, and nothing more. */
+    private static final int PASSIVE = 1;
     /** Events read before other descriptors of the loop have their turn. */
     private static final int BATCH = 64;
 
@@ -113,6 +120,49 @@ public final class CmChannel implements AutoCloseable {
                     .check(operation, "the connection manager gives no id for " + space);
             return know(new NativeId(this, Native.getLong(pointer, 0), space));
         }
+    }
+
+    /**
+     * {@return a new id at an address, for queue pairs of a type that {@link #create} does not make ids for} C:
+     * {@code rdma_create_ep}, the one function that is told the type, and {@code rdma_migrate_id}, as it makes the id
+     * synchronous.
+     *
+     * @throws RdmaException EADDRINUSE if the port is taken, ENODEV or EADDRNOTAVAIL if no device has the address, EINVAL if
+     *         the kernel does not connect the type in the port space
+     */
+    NativeId create(PortSpace space, QueuePairType type, InetSocketAddress local,
+            String operation) throws RdmaException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment pointer = arena.allocate(Long.BYTES, Long.BYTES);
+            library.get(CmSymbol.CREATE_EP)
+                    .call(pointer.address(), passive(arena, space, type, local).address(), 0, 0)
+                    .check(operation, "the connection manager gives no id for " + type + " in "
+                            + space + " at " + local);
+            NativeId id = know(new NativeId(this, Native.getLong(pointer, 0), space));
+            try {
+                library.get(CmSymbol.MIGRATE_ID).call(id.address(), channel).check(operation,
+                        "the kernel does not move the id");
+            } catch (RdmaException e) {
+                id.destroy();
+                throw e;
+            }
+            return id;
+        }
+    }
+
+    private static MemorySegment passive(Arena arena, PortSpace space, QueuePairType type,
+            InetSocketAddress local) {
+        MemorySegment out = arena.allocate(AddressInfo.SIZE + Layout.SLACK, Long.BYTES);
+        MemorySegment address = SocketAddresses.allocate(arena, local,
+                SocketAddresses.scope(local.getAddress()));
+        Native.putInt(out, AddressInfo.FLAGS, PASSIVE);
+        Native.putInt(out, AddressInfo.FAMILY,
+                Native.getShort(address, SocketAddress.FAMILY));
+        Native.putInt(out, AddressInfo.QP_TYPE, type.code());
+        Native.putInt(out, AddressInfo.PORT_SPACE, space.code());
+        Native.putInt(out, AddressInfo.SRC_LEN, SocketAddresses.length(address));
+        Native.putLong(out, AddressInfo.SRC_ADDR, address.address());
+        return out;
     }
 
     private NativeId know(NativeId id) {

@@ -4,6 +4,7 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.spi.PortAuthority;
 import io.rdma4j.spi.PortReservation;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -46,7 +47,7 @@ public final class KernelPorts implements PortAuthority {
     @Override
     public PortReservation reserve(PortSpace space, InetSocketAddress address, boolean isShared)
             throws RdmaException {
-        return new Reserved(bound(channel, space, address, isShared));
+        return new Reserved(bound(address, place -> boundAt(channel, space, place, isShared)));
     }
 
     @Override
@@ -58,23 +59,43 @@ public final class KernelPorts implements PortAuthority {
     static NativeId take(CmChannel channel, PortSpace space, @Nullable PortReservation reservation,
             InetSocketAddress address) throws RdmaException {
         NativeId reserved = reservation instanceof Reserved own ? own.take() : null;
-        return reserved == null ? bound(channel, space, address, false) : reserved;
+        return reserved == null
+                ? bound(address, place -> boundAt(channel, space, place, false))
+                : reserved;
     }
 
-    private static NativeId bound(CmChannel channel, PortSpace space, InetSocketAddress address,
-            boolean isShared) throws RdmaException {
+    /**
+     * {@return an id with an address, for unreliable connections} An id that was reserved is of the other type, so the port
+     * is free for a moment.
+     */
+    static NativeId takeUnreliable(CmChannel channel, PortSpace space,
+            @Nullable PortReservation reservation, InetSocketAddress address)
+            throws RdmaException {
+        if (reservation != null) {
+            reservation.release();
+        }
+        return bound(address,
+                place -> channel.create(space, QueuePairType.UC, place, OPERATION));
+    }
+
+    /** Makes an id with an address. */
+    private interface Binding {
+        NativeId at(InetSocketAddress address) throws RdmaException;
+    }
+
+    private static NativeId bound(InetSocketAddress address, Binding binding)
+            throws RdmaException {
         if (!address.getAddress().isAnyLocalAddress()) {
-            return boundAt(channel, space, address, isShared);
+            return binding.at(address);
         }
         try {
-            return boundAt(channel, space, new InetSocketAddress(ANY, address.getPort()),
-                    isShared);
+            return binding.at(new InetSocketAddress(ANY, address.getPort()));
         } catch (RdmaException e) {
             if (e.errno() == Errno.EADDRINUSE || e.errno() == Errno.EACCES) {
                 throw e;
             }
             // A system without IPv6.
-            return boundAt(channel, space, address, isShared);
+            return binding.at(address);
         }
     }
 

@@ -10,6 +10,7 @@ import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.InfinibandBringUp;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.ListeningDevices;
+import io.rdma4j.spi.PortReservation;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.PortState;
@@ -155,7 +156,7 @@ public final class NativeConnections implements AutoCloseable {
      */
     public CmListener listen(ListenRequest request, CmListener.Handler handler)
             throws RdmaException {
-        requireReliable("listen", request.space(), request.type());
+        requireConnected("listen", request.space(), request.type());
         return NativeListener.start(this, request,
                 (device, id, event) -> NativeConnection.requested(device, id, event,
                         device.following.apply(handler)));
@@ -170,18 +171,22 @@ public final class NativeConnections implements AutoCloseable {
      */
     public CmConnection connect(ConnectRequest request, CmConnection.Handler handler)
             throws RdmaException {
-        requireReliable("connect", request.space(), request.type());
+        requireConnected("connect", request.space(), request.type());
         return NativeConnection.ask(this, request, handler);
     }
 
-    /** The library makes ids of RC and of UD, each with port spaces of its own. */
-    private void requireReliable(String operation, PortSpace space, QueuePairType type)
+    private void requireConnected(String operation, PortSpace space, QueuePairType type)
             throws RdmaException {
         requireOpen(operation);
-        boolean isThere = space == PortSpace.TCP || (space == PortSpace.IB && !isIwarp);
-        if (!isThere || type != QueuePairType.RC) {
+        boolean isThere = switch (type) {
+            case RC -> space == PortSpace.TCP || (space == PortSpace.IB && !isIwarp);
+            case UC -> space == PortSpace.IB && !isIwarp;
+            case UD, RAW_PACKET, XRC_SEND, XRC_RECEIVE, DRIVER -> false;
+        };
+        if (!isThere) {
             throw RdmaException.unsupported(operation, via.device().name() + " connects "
-                    + (isIwarp ? "RC in port space TCP" : "RC in the port spaces TCP and IB")
+                    + (isIwarp ? "RC in port space TCP"
+                            : "RC in the port spaces TCP and IB, and UC in IB")
                     + ", not " + type + " in " + space);
         }
     }
@@ -203,8 +208,7 @@ public final class NativeConnections implements AutoCloseable {
      * @throws RdmaException EADDRNOTAVAIL if the kernel gives it to another device
      */
     NativeId bound(ConnectRequest request) throws RdmaException {
-        NativeId id = KernelPorts.take(channel, request.space(), request.port(),
-                request.source());
+        NativeId id = id(request.space(), request.type(), request.port(), request.source());
         try {
             requireHere(id, "bind address");
             if (request.options().typeOfService() != 0) {
@@ -219,6 +223,14 @@ public final class NativeConnections implements AutoCloseable {
             id.destroy();
             throw e;
         }
+    }
+
+    /** {@return an id with an address; the library takes ids for reliable connections, or for datagrams, unless told} */
+    NativeId id(PortSpace space, QueuePairType type, @Nullable PortReservation reservation,
+            InetSocketAddress address) throws RdmaException {
+        return type == QueuePairType.UC
+                ? KernelPorts.takeUnreliable(channel, space, reservation, address)
+                : KernelPorts.take(channel, space, reservation, address);
     }
 
     /** {@return where a listener is bound to} */

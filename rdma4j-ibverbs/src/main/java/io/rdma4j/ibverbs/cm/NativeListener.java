@@ -52,7 +52,7 @@ final class NativeListener implements CmListener, NativeId.Hearer, NativeConnect
     /** Begins to listen. */
     static NativeListener start(NativeConnections device, ListenRequest request, Teller teller)
             throws RdmaException {
-        NativeId id = KernelPorts.take(device.channel(), request.space(), request.reservation(),
+        NativeId id = device.id(request.space(), request.type(), request.reservation(),
                 NativeConnections.place(request, Inet4Address.ofLiteral("0.0.0.0")));
         NativeListener listener = new NativeListener(device, id, request, teller);
         try {

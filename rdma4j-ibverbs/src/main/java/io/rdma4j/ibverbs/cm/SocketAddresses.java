@@ -20,6 +20,8 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 final class SocketAddresses {
     static final int IPV4 = 2;
     static final int IPV6 = 10;
+    /** Of {@code struct sockaddr_in}. */
+    private static final int IPV4_LENGTH = 16;
 
     private SocketAddresses() {}
 
@@ -42,6 +44,12 @@ final class SocketAddresses {
             Native.putInt(out, SocketAddress.SCOPE, scope);
         }
         return out;
+    }
+
+    /** {@return how long a structure is, by its family} */
+    static int length(MemorySegment address) {
+        return Native.getShort(address, SocketAddress.FAMILY) == IPV4 ? IPV4_LENGTH
+                : (int) SocketAddress.SIZE;
     }
 
     /** {@return the interface that an address of this machine's links belongs to, 0 if there is none} */

@@ -2,6 +2,7 @@ package io.rdma4j.ibverbs.cm;
 
 import io.rdma4j.ibverbs.abi.CmSymbol;
 import io.rdma4j.ibverbs.abi.FakeLibrary;
+import io.rdma4j.ibverbs.abi.Layout.AddressInfo;
 import io.rdma4j.ibverbs.abi.Layout.CmEvent;
 import io.rdma4j.ibverbs.abi.Layout.CmId;
 import io.rdma4j.ibverbs.abi.Layout.Context;
@@ -69,6 +70,9 @@ final class FakeCm {
         final List<byte[]> privateData = new ArrayList<>();
         /** What was joined, with the flags. */
         final Map<InetAddress, Integer> groups = new ConcurrentHashMap<>();
+        /** What it connects; 0 if the library was not told. */
+        int queuePairType;
+        boolean isSynchronous;
         boolean isShared;
         boolean isBound;
         int backlog;
@@ -89,6 +93,11 @@ final class FakeCm {
                 (int) system.get(SystemSymbol.EVENTFD).call(0, EFD_CLOEXEC).value());
         define(CmSymbol.CREATE_EVENT_CHANNEL, args -> channel.address());
         define(CmSymbol.CREATE_ID, this::create);
+        define(CmSymbol.CREATE_EP, this::createAtAddress);
+        define(CmSymbol.MIGRATE_ID, args -> {
+            id(args).isSynchronous = false;
+            return args[1] == channel.address() ? 0 : FakeLibrary.fail(22);
+        });
         define(CmSymbol.DESTROY_ID, this::destroy);
         define(CmSymbol.GET_CM_EVENT, this::nextEvent);
         define(CmSymbol.ACK_CM_EVENT, this::acknowledge);
@@ -272,6 +281,27 @@ final class FakeCm {
     private long create(long[] args) {
         Native.putLong(Native.at(args[1], 8), 0, make((int) args[3]).address());
         return args[0] == channel.address() ? 0 : FakeLibrary.fail(22);
+    }
+
+    /** With flags RAI_PASSIVE and no queue pair. */
+    private long createAtAddress(long[] args) {
+        MemorySegment info = Native.at(args[1], AddressInfo.SIZE);
+        Id made = make(Native.getInt(info, AddressInfo.PORT_SPACE));
+        made.queuePairType = Native.getInt(info, AddressInfo.QP_TYPE);
+        made.isSynchronous = true;
+        long address = Native.getLong(info, AddressInfo.SRC_ADDR);
+        int length = Native.getInt(info, AddressInfo.FAMILY) == SocketAddresses.IPV4 ? 16 : 28;
+        boolean isAsExpected = Native.getInt(info, AddressInfo.FLAGS) == 1
+                && Native.getInt(info, AddressInfo.SRC_LEN) == length && args[2] == 0
+                && args[3] == 0;
+        long result = isAsExpected ? bind(new long[]{made.address(), address})
+                : FakeLibrary.fail(22);
+        if (result != 0) {
+            destroy(new long[]{made.address()});
+            return result;
+        }
+        Native.putLong(Native.at(args[0], 8), 0, made.address());
+        return 0;
     }
 
     private synchronized long destroy(long[] args) {

@@ -29,6 +29,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardProtocolFamily;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -340,13 +341,43 @@ class ListeningTest {
     }
 
     @Test
+    void aListenerForUnreliableConnectionsIsOfThatType() throws Exception {
+        InetSocketAddress address = new InetSocketAddress(Machine.ROCE, 18515);
+        PortReservation port = machine.ports.reserve(PortSpace.IB, address, false);
+        CmListener listener = machine.roce.listen(new ListenRequest(PortSpace.IB,
+                QueuePairType.UC, 18515, port, Machine.ROCE, null, 2, null), this::onRequest);
+        FakeCm.Id id = machine.newest();
+        assertThat(machine.cm.ids()).containsExactly(id);
+        assertThat(id.space).isEqualTo(0x13f);
+        assertThat(id.queuePairType).isEqualTo(3);
+        assertThat(id.isSynchronous).isFalse();
+        ask(id, Machine.ROCE);
+        next().request().close();
+        port.release();
+
+        // At all addresses, of both IP versions.
+        listener.close();
+        CmListener everywhere = machine.roce.listen(new ListenRequest(PortSpace.IB,
+                QueuePairType.UC, 18515, null, null, null, 2, machine::named), this::onRequest);
+        assertThat(Native.getShort(machine.newest().structure, 32))
+                .isEqualTo(SocketAddresses.IPV6);
+        machine.cm.failNext(CmSymbol.MIGRATE_ID, Errno.EINVAL);
+        assertErrno(Errno.EINVAL, () -> machine.roce.listen(new ListenRequest(PortSpace.IB,
+                QueuePairType.UC, 18516, null, Machine.ROCE, null, 2, null), this::onRequest));
+        assertThat(machine.cm.ids()).hasSize(1);
+        everywhere.close();
+    }
+
+    @Test
     void whatTheKernelDoesNotConnectIsUnsupported() {
         assertErrno(Errno.EOPNOTSUPP,
                 () -> machine.iwarp.listen(new ListenRequest(PortSpace.IB, QueuePairType.RC, 1,
                         null, null, null, 1, null), this::onRequest));
-        assertErrno(Errno.EOPNOTSUPP,
-                () -> machine.roce.listen(new ListenRequest(PortSpace.IB, QueuePairType.UC, 1,
-                        null, null, null, 1, null), this::onRequest));
+        for (OpenDevice each : List.of(machine.roce, machine.iwarp)) {
+            assertErrno(Errno.EOPNOTSUPP,
+                    () -> each.listen(new ListenRequest(PortSpace.TCP, QueuePairType.UC, 1, null,
+                            null, null, 1, null), this::onRequest));
+        }
     }
 
     @Test
