@@ -321,7 +321,7 @@ public final class Layout {
         private SendRequest() {}
     }
 
-    /** {@code struct ibv_recv_wr}. */
+    /** {@code struct ibv_recv_wr}; {@code struct ibv_send_wr} begins with it. */
     public static final class ReceiveRequest {
         public static final long SIZE = 32;
         public static final long WR_ID = 0;

@@ -23,7 +23,6 @@ import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
-import io.rdma4j.verbs.WorkCompletionOpcode;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
@@ -71,9 +70,9 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
                 made.extended());
         receives = new OutstandingWork(sizes.maxReceiveRequests());
         receiveTag = context.ledgers().add(receives);
-        receivePosting = new ReceivePosting(arena,
+        receivePosting = new ReceivePosting(domain, this, arena,
                 context.functions().address(ContextOperation.POST_RECV), made.pointer(),
-                sizes.maxReceiveElements());
+                receiveTag, receives, sizes.maxReceiveRequests(), sizes.maxReceiveElements());
         domain.dependents().add();
         sendCompletions.dependents().add();
         receiveCompletions.dependents().add();
@@ -103,11 +102,6 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
     /** {@return whether the driver would lose what is posted now, which is to be flushed here} */
     boolean isTooLate() {
         return control.isTooLate();
-    }
-
-    /** {@return the queue that sends complete in} */
-    NativeCompletionQueue sends() {
-        return sendCompletions;
     }
 
     @Override
@@ -259,30 +253,31 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
         try {
             checkOpen();
             checkReceives();
-            receivePosting.check(request, domain);
-            if (!receives.hasRoom(1)) {
-                throw new RdmaException(Errno.ENOMEM, ReceivePosting.OPERATION,
-                        "the queue is full: all " + sizes.maxReceiveRequests()
-                                + " requests are outstanding; take completions first");
-            }
-            long place = receives.note(0, request.id(), WorkCompletionOpcode.RECEIVE);
-            receives.commit(1);
-            if (isTooLate()) {
-                receiveCompletions.flush(receiveTag | place, number());
-                receiveCompletions.onEvent();
-                return;
-            }
-            boolean isPosted = false;
-            try {
-                receivePosting.post(request, receiveTag | place);
-                isPosted = true;
-            } finally {
-                if (!isPosted) {
-                    receives.takeBack(1);
-                }
-            }
+            receivePosting.post(request);
         } finally {
             receiveLock.unlock();
+        }
+    }
+
+    @Override
+    public void postReceive(List<ReceiveWorkRequest> requests) throws RdmaException {
+        receiveLock.lock();
+        try {
+            checkOpen();
+            if (!requests.isEmpty()) {
+                checkReceivesOfList();
+            }
+            receivePosting.post(requests);
+        } finally {
+            receiveLock.unlock();
+        }
+    }
+
+    private void checkReceivesOfList() throws PostException {
+        try {
+            checkReceives();
+        } catch (RdmaException refused) {
+            throw new PostException(refused, 0);
         }
     }
 
@@ -297,19 +292,16 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
         }
     }
 
-    @Override
-    public void postReceive(List<ReceiveWorkRequest> requests) throws RdmaException {
-        checkOpen();
-        int posted = 0;
-        try {
-            for (; posted < requests.size(); posted++) {
-                postReceive(Requests.given(requests, posted));
-            }
-        } catch (RdmaException refused) {
-            throw new PostException(refused, posted);
-        } catch (IllegalStateException mistake) {
-            throw new PostException(ReceivePosting.OPERATION, mistake, posted);
-        }
+    /** Completes a send as flushed that the driver would lose. */
+    void flushSend(long workRequestId) {
+        sendCompletions.flush(workRequestId, number());
+        sendCompletions.onEvent();
+    }
+
+    /** Completes a receive as flushed that the driver would lose. */
+    void flushReceive(long workRequestId) {
+        receiveCompletions.flush(workRequestId, number());
+        receiveCompletions.onEvent();
     }
 
     // ---------------------------------------------------------------- multicast

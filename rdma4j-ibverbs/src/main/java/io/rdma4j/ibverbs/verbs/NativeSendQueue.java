@@ -9,7 +9,6 @@ import io.rdma4j.verbs.ExtendedQueuePair;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
 import io.rdma4j.verbs.MemoryWindowType;
-import io.rdma4j.verbs.PostException;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
@@ -71,11 +70,7 @@ final class NativeSendQueue {
         try {
             queuePair.checkOpen();
             requireNoBatch();
-            posting.drop();
-            posting.stage(request);
-            posting.post();
-        } catch (SendPosting.Refused refused) {
-            throw refused.why();
+            posting.post(request);
         } finally {
             lock.unlock();
         }
@@ -86,38 +81,9 @@ final class NativeSendQueue {
         try {
             queuePair.checkOpen();
             requireNoBatch();
-            postInTurn(requests);
+            posting.post(requests);
         } finally {
             lock.unlock();
-        }
-    }
-
-    /** Posts what comes before a request that is refused. Under the lock of work. */
-    private void postInTurn(List<SendWorkRequest> requests) throws RdmaException {
-        posting.drop();
-        int begun = 0;
-        int next = 0;
-        RdmaException why = null;
-        while (next < requests.size() && why == null) {
-            try {
-                posting.stage(Requests.given(requests, next));
-                next++;
-            } catch (RdmaException refused) {
-                why = new PostException(refused, next);
-            } catch (IllegalStateException mistake) {
-                why = new PostException(SendChecks.OPERATION, mistake, next);
-            }
-            if (why != null || !posting.hasRoom() || next == requests.size()) {
-                try {
-                    posting.post();
-                } catch (SendPosting.Refused refused) {
-                    throw new PostException(refused.why(), begun + refused.posted());
-                }
-                begun = next;
-            }
-        }
-        if (why != null) {
-            throw why;
         }
     }
 
@@ -128,20 +94,12 @@ final class NativeSendQueue {
         }
     }
 
-    /** Posts the requests of a batch, all or none as far as they are checked here. Under the lock of work. */
+    /** Posts the requests of a batch, all or none as far as they are checked here. Under the lock. */
     void postBatch(List<SendWorkRequest> requests) throws RdmaException {
-        if (requests.size() > SendPosting.CHAIN) {
-            postInTurn(requests);
-            return;
-        }
-        posting.drop();
-        for (SendWorkRequest request : requests) {
-            posting.stage(request);
-        }
-        try {
-            posting.post();
-        } catch (SendPosting.Refused refused) {
-            throw refused.why();
+        if (requests.size() > RequestChain.CHAIN) {
+            posting.post(requests);
+        } else {
+            posting.postTogether(requests);
         }
     }
 

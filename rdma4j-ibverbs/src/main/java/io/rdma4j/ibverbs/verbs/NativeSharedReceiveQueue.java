@@ -7,7 +7,6 @@ import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Errno;
-import io.rdma4j.verbs.PostException;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
@@ -48,6 +47,7 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
         this.userContext = userContext;
         context = domain.owner();
         events = context.events().newSource(this);
+        context.functions().require(ContextOperation.POST_SRQ_RECV, CREATE);
         if (wanted.limit() < 0 || wanted.limit() > wanted.maxRequests()) {
             throw new RdmaException(Errno.EINVAL, CREATE, "limit must be from 0 to "
                     + wanted.maxRequests() + ", not " + wanted.limit());
@@ -71,9 +71,9 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
         }
         work = new SharedWork(Math.max(known.maxRequests(), wanted.maxRequests()));
         tag = context.ledgers().add(work);
-        posting = new ReceivePosting(arena,
-                context.functions().address(ContextOperation.POST_SRQ_RECV), pointer,
-                known.maxElements());
+        posting = new ReceivePosting(domain, null, arena,
+                context.functions().address(ContextOperation.POST_SRQ_RECV), pointer, tag, work,
+                work.capacity(), known.maxElements());
         domain.dependents().add();
         context.events().sharedReceiveQueues().put(pointer, this);
     }
@@ -115,45 +115,21 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
     public void post(ReceiveWorkRequest request) throws RdmaException {
         lock.lock();
         try {
-            postOne(request);
+            checkOpen();
+            posting.post(request);
         } finally {
             lock.unlock();
         }
     }
 
-    private void postOne(ReceiveWorkRequest request) throws RdmaException {
-        checkOpen();
-        posting.check(request, domain);
-        long number = work.begin(request.id());
-        if (number < 0) {
-            throw new RdmaException(Errno.ENOMEM, ReceivePosting.OPERATION,
-                    "the queue is full: all "
-                            + known.maxRequests()
-                            + " requests are outstanding; take completions first");
-        }
-        boolean isPosted = false;
-        try {
-            posting.post(request, tag | number);
-            isPosted = true;
-        } finally {
-            if (!isPosted) {
-                work.takeBack(number);
-            }
-        }
-    }
-
     @Override
     public void post(List<ReceiveWorkRequest> requests) throws RdmaException {
-        checkOpen();
-        int posted = 0;
+        lock.lock();
         try {
-            for (; posted < requests.size(); posted++) {
-                post(Requests.given(requests, posted));
-            }
-        } catch (RdmaException refused) {
-            throw new PostException(refused, posted);
-        } catch (IllegalStateException mistake) {
-            throw new PostException(ReceivePosting.OPERATION, mistake, posted);
+            checkOpen();
+            posting.post(requests);
+        } finally {
+            lock.unlock();
         }
     }
 

@@ -25,8 +25,13 @@ final class OutstandingWork implements WorkLedger {
         opcodes = new byte[slots];
     }
 
-    /** {@return whether so many more fit} */
-    boolean hasRoom(int more) {
+    @Override
+    public int capacity() {
+        return capacity;
+    }
+
+    @Override
+    public boolean hasRoom(int more) {
         return posted.get() - completed.get() + more <= capacity;
     }
 
@@ -35,8 +40,8 @@ final class OutstandingWork implements WorkLedger {
         return posted.get() != completed.get();
     }
 
-    /** {@return the number of the next request but {@code ahead}, noted with its own} Posted by {@link #commit}. */
-    long note(int ahead, long id, WorkCompletionOpcode opcode) {
+    @Override
+    public long note(int ahead, long id, WorkCompletionOpcode opcode) {
         long number = posted.get() + ahead;
         int slot = (int) number & ids.length - 1;
         ids[slot] = id;
@@ -44,13 +49,13 @@ final class OutstandingWork implements WorkLedger {
         return number & WorkLedgers.NUMBERS;
     }
 
-    /** So many of those noted are to be posted now. */
-    void commit(int count) {
+    @Override
+    public void commit(int count) {
         posted.addAndGet(count);
     }
 
-    /** So many of those committed last were refused. */
-    void takeBack(int count) {
+    @Override
+    public void takeBack(int count) {
         posted.addAndGet(-count);
     }
 

@@ -1,67 +1,75 @@
 package io.rdma4j.ibverbs.verbs;
 
-import io.rdma4j.ibverbs.abi.ErrorNumbers;
-import io.rdma4j.ibverbs.abi.HotCalls;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.ScatterGatherList;
+import io.rdma4j.verbs.WorkCompletionOpcode;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/**
- * A receive request in native memory, and the call that posts it. For one thread at a time.
- *
- * <p>Requests of a list are posted one by one: so it is known which was refused, whatever the driver says of the others.
- */
-final class ReceivePosting {
+/** Receive requests of a queue pair or of a shared receive queue. */
+final class ReceivePosting extends RequestChain<ReceiveWorkRequest> {
     static final String OPERATION = "post receive";
 
-    private final MemorySegment function;
-    private final long queue;
+    private final NativeProtectionDomain domain;
+    private final @Nullable NativeQueuePair queuePair;
     private final int maxElements;
-    private final MemorySegment request;
-    private final MemorySegment refused;
 
-    /** @param queue the queue pair or shared receive queue */
-    ReceivePosting(Arena arena, MemorySegment function, long queue, int maxElements) {
-        this.function = function;
-        this.queue = queue;
+    /**
+     * @param queuePair whose queue it is, null for a shared receive queue
+     * @param function what posts
+     * @param queue the queue pair or shared receive queue
+     * @param tag what stands in the upper bits of each {@code wr_id}
+     * @param requests how many the queue holds
+     * @param maxElements how many elements a request may have
+     */
+    ReceivePosting(NativeProtectionDomain domain, @Nullable NativeQueuePair queuePair,
+            Arena arena, MemorySegment function, long queue, long tag, WorkLedger work,
+            int requests, int maxElements) {
+        super(OPERATION, arena, function, queue, tag, work, requests,
+                Layout.ReceiveRequest.SIZE + Math.max(1, maxElements) * Layout.Element.SIZE);
+        this.domain = domain;
+        this.queuePair = queuePair;
         this.maxElements = maxElements;
-        request = arena.allocate(
-                Layout.ReceiveRequest.SIZE + Math.max(1, maxElements) * Layout.Element.SIZE, 8);
-        refused = arena.allocate(Long.BYTES, Long.BYTES);
     }
 
-    /** @throws RdmaException EINVAL for a request that does not fit the queue */
-    void check(ReceiveWorkRequest wanted, NativeProtectionDomain domain) throws RdmaException {
-        ScatterGatherList elements = wanted.elements();
+    @Override
+    boolean isTooLate() {
+        return queuePair != null && queuePair.isTooLate();
+    }
+
+    @Override
+    void flush(long workRequestId) {
+        if (queuePair != null) {
+            queuePair.flushReceive(workRequestId);
+        }
+    }
+
+    /** {@inheritDoc} There is no such receive. */
+    @Override
+    int postApart(long at) {
+        throw new IllegalStateException("a receive is posted with its chain");
+    }
+
+    @Override
+    void stage(ReceiveWorkRequest request) throws RdmaException {
+        ScatterGatherList elements = request.elements();
         if (elements.count() > maxElements) {
             throw new RdmaException(Errno.EINVAL, OPERATION, "the request has " + elements.count()
                     + " elements; the queue was created for " + maxElements);
         }
         RegionLiveness.check(domain, elements, OPERATION);
-    }
-
-    /**
-     * Posts what was checked.
-     *
-     * @param number what the device calls {@code wr_id}
-     */
-    void post(ReceiveWorkRequest wanted, long number) throws RdmaException {
-        ScatterGatherList elements = wanted.elements();
-        Native.putLong(request, Layout.ReceiveRequest.WR_ID, number);
-        Native.putLong(request, Layout.ReceiveRequest.SG_LIST,
-                request.address() + Layout.ReceiveRequest.SIZE);
-        Native.putInt(request, Layout.ReceiveRequest.NUM_SGE, elements.count());
-        Elements.write(request, Layout.ReceiveRequest.SIZE, elements);
-        int result = HotCalls.post(function, queue, request.address(), refused.address());
-        if (result != 0) {
-            throw ErrorNumbers.failure(OPERATION, Math.abs(result),
-                    "the device refused: the queue is full, or the request does not fit it");
-        }
+        MemorySegment chain = chain();
+        long at = begin();
+        long elementsAt = at + Layout.ReceiveRequest.SIZE;
+        Native.putLong(chain, at + Layout.ReceiveRequest.SG_LIST, chain.address() + elementsAt);
+        Native.putInt(chain, at + Layout.ReceiveRequest.NUM_SGE, elements.count());
+        Elements.write(chain, elementsAt, elements);
+        end(request.id(), WorkCompletionOpcode.RECEIVE);
     }
 }

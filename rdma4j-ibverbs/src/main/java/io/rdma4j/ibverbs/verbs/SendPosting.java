@@ -1,7 +1,5 @@
 package io.rdma4j.ibverbs.verbs;
 
-import io.rdma4j.ibverbs.abi.ErrorNumbers;
-import io.rdma4j.ibverbs.abi.HotCalls;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Layout.SendRequest;
 import io.rdma4j.ibverbs.abi.Layout.WindowBind;
@@ -23,92 +21,86 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
-/**
- * Send requests in native memory, as a chain that one call posts. For one thread at a time.
- */
-final class SendPosting {
-    /** How many requests one call posts at most. */
-    static final int CHAIN = 32;
-
+/** Send requests of a queue pair. */
+final class SendPosting extends RequestChain<SendWorkRequest> {
     /** Where a staged FLUSH keeps what no {@code struct ibv_send_wr} has; the library does not see it. */
     private static final long FLUSH_LENGTH = SendRequest.SWAP;
     private static final long FLUSH_PLACEMENT = SendRequest.ATOMIC_RKEY;
     private static final long FLUSH_SELECTIVITY = FLUSH_PLACEMENT + Integer.BYTES;
     private static final int ATOMIC_WRITE_LENGTH = Long.BYTES;
 
+    private final @Nullable ExtendedPosting extended;
     private final NativeQueuePair queuePair;
     private final NativeProtectionDomain domain;
-    private final MemorySegment function;
-    private final long queue;
-    private final long tag;
-    private final OutstandingWork work;
     private final QueuePairCapabilities sizes;
     private final QueuePairType type;
     private final Set<SendOpcode> offered;
     private final long longest;
-    private final int capacity;
-    private final long stride;
     private final long inlineOffset;
     private final MemorySegment chain;
-    private final MemorySegment refused;
-    private final @Nullable ExtendedPosting extended;
-    private int staged;
-    private boolean isExtendedStaged;
 
     SendPosting(NativeQueuePair queuePair, Arena arena, MemorySegment function, long tag,
             OutstandingWork work, Set<SendOpcode> offered, long longest,
             @Nullable ExtendedPosting extended) {
+        super(SendChecks.OPERATION, arena, function, queuePair.pointer(), tag, work,
+                queuePair.capabilities().maxSendRequests(),
+                inlineOffset(queuePair.capabilities())
+                        + (Math.max(ATOMIC_WRITE_LENGTH, queuePair.capabilities().maxInlineData())
+                                + 7L)
+                                / 8 * 8);
         this.queuePair = queuePair;
         this.extended = extended;
         domain = queuePair.owner();
-        this.function = function;
-        queue = queuePair.pointer();
-        this.tag = tag;
-        this.work = work;
         this.offered = offered;
         this.longest = longest;
         sizes = queuePair.capabilities();
         type = queuePair.type();
-        inlineOffset = SendRequest.SIZE
-                + Math.max(1, sizes.maxSendElements()) * Layout.Element.SIZE;
-        stride = inlineOffset + (Math.max(ATOMIC_WRITE_LENGTH, sizes.maxInlineData()) + 7L) / 8 * 8;
-        capacity = Math.max(1, Math.min(CHAIN, sizes.maxSendRequests()));
-        chain = arena.allocate(capacity * stride, 8);
-        refused = arena.allocate(Long.BYTES, Long.BYTES);
+        inlineOffset = inlineOffset(sizes);
+        chain = chain();
     }
 
-    /** {@return whether another request fits into the chain} */
-    boolean hasRoom() {
-        return staged < capacity;
+    private static long inlineOffset(QueuePairCapabilities sizes) {
+        return SendRequest.SIZE + Math.max(1, sizes.maxSendElements()) * Layout.Element.SIZE;
     }
 
-    /** Forgets what is staged. */
-    void drop() {
-        staged = 0;
-        isExtendedStaged = false;
-    }
-
-    /**
-     * Adds a request to the chain.
-     *
-     * @throws RdmaException if it is refused; what was staged before stays so
-     */
+    @Override
     void stage(SendWorkRequest request) throws RdmaException {
         SendChecks.check(request, queuePair.state(), type, offered, sizes, longest);
-        if (!work.hasRoom(staged + 1)) {
-            throw new RdmaException(Errno.ENOMEM, SendChecks.OPERATION, "the queue is full: all "
-                    + sizes.maxSendRequests()
-                    + " requests are outstanding; take completions first");
+        write(request, begin());
+        if (ExtendedPosting.OPERATIONS.contains(request.opcode())) {
+            endApart(request.id(), request.opcode().completionOpcode());
+        } else {
+            end(request.id(), request.opcode().completionOpcode());
         }
-        long at = staged * stride;
-        write(request, at);
-        Native.putLong(chain, at + SendRequest.WR_ID,
-                tag | work.note(staged, request.id(), request.opcode().completionOpcode()));
-        Native.putLong(chain, at + SendRequest.NEXT, 0);
-        if (staged > 0) {
-            Native.putLong(chain, at - stride + SendRequest.NEXT, chain.address() + at);
+    }
+
+    @Override
+    boolean isTooLate() {
+        return queuePair.isTooLate();
+    }
+
+    @Override
+    void flush(long workRequestId) {
+        queuePair.flushSend(workRequestId);
+    }
+
+    @Override
+    int postApart(long at) {
+        if (extended == null) {
+            throw new IllegalStateException("such a request is refused when it is staged");
         }
-        staged++;
+        int flags = Native.getInt(chain, at + SendRequest.SEND_FLAGS) & ~SendFlag.INLINE.bit();
+        int rkey = Native.getInt(chain, at + SendRequest.RDMA_RKEY);
+        long address = Native.getLong(chain, at + SendRequest.REMOTE_ADDR);
+        long id = Native.getLong(chain, at + SendRequest.WR_ID);
+        boolean isFlush = Native.getInt(chain, at + SendRequest.OPCODE) == SendOpcode.FLUSH.code();
+        return isFlush
+                ? extended.flush(id, flags, rkey, address,
+                        Native.getLong(chain, at + FLUSH_LENGTH),
+                        Native.getInt(chain, at + FLUSH_PLACEMENT),
+                        Native.getInt(chain, at + FLUSH_SELECTIVITY))
+                : extended.atomicWrite(id, flags, rkey, address,
+                        chain.address() + at + inlineOffset);
     }
 
     private void write(SendWorkRequest request, long at) throws RdmaException {
@@ -139,12 +131,8 @@ final class SendPosting {
                 Native.putLong(chain, at + FLUSH_LENGTH, request.flushLength());
                 Native.putInt(chain, at + FLUSH_PLACEMENT, request.flushPlacement());
                 Native.putInt(chain, at + FLUSH_SELECTIVITY, request.flushSelectivity().code());
-                isExtendedStaged = true;
             }
-            case ATOMIC_WRITE -> {
-                putRemote(request, at);
-                isExtendedStaged = true;
-            }
+            case ATOMIC_WRITE -> putRemote(request, at);
             default -> {
                 // Nothing beside the payload.
             }
@@ -156,8 +144,7 @@ final class SendPosting {
 
     private int writePayload(SendWorkRequest request, long at, long elementsAt)
             throws RdmaException {
-        boolean isAtomicWrite = request.opcode() == SendOpcode.ATOMIC_WRITE;
-        if (request.has(SendFlag.INLINE) || isAtomicWrite) {
+        if (request.has(SendFlag.INLINE) || request.opcode() == SendOpcode.ATOMIC_WRITE) {
             long length = gatherInline(request, at + inlineOffset);
             Elements.write(chain, elementsAt, chain.address() + at + inlineOffset, length, 0);
             return length == 0 ? 0 : 1;
@@ -265,129 +252,5 @@ final class SendPosting {
         Native.putLong(target, at + WindowBind.ADDR, bind.address());
         Native.putLong(target, at + WindowBind.LENGTH, bind.length());
         Native.putInt(target, at + WindowBind.ACCESS, AccessFlag.bits(bind.access()));
-    }
-
-    /**
-     * Posts the chain.
-     *
-     * @throws Refused if the device refused one; those before it are posted
-     */
-    void post() throws Refused {
-        int count = staged;
-        staged = 0;
-        if (count == 0) {
-            return;
-        }
-        if (queuePair.isTooLate()) {
-            flush(count);
-        } else if (isExtendedStaged) {
-            isExtendedStaged = false;
-            postRuns(count);
-        } else {
-            postRun(0, count);
-        }
-    }
-
-    private void flush(int count) {
-        work.commit(count);
-        NativeCompletionQueue completions = queuePair.sends();
-        for (int i = 0; i < count; i++) {
-            completions.flush(Native.getLong(chain, i * stride + SendRequest.WR_ID),
-                    queuePair.number());
-        }
-        completions.onEvent();
-    }
-
-    /** Posts a chain in which are requests that the library takes in another way, one by one. */
-    private void postRuns(int count) throws Refused {
-        int from = 0;
-        for (int i = 0; i < count; i++) {
-            if (isExtended(i)) {
-                postRun(from, i);
-                postExtended(i);
-                from = i + 1;
-            }
-        }
-        postRun(from, count);
-    }
-
-    private boolean isExtended(int index) {
-        int opcode = Native.getInt(chain, index * stride + SendRequest.OPCODE);
-        return opcode == SendOpcode.FLUSH.code() || opcode == SendOpcode.ATOMIC_WRITE.code();
-    }
-
-    private void postExtended(int index) throws Refused {
-        long at = index * stride;
-        int flags = Native.getInt(chain, at + SendRequest.SEND_FLAGS) & ~SendFlag.INLINE.bit();
-        int rkey = Native.getInt(chain, at + SendRequest.RDMA_RKEY);
-        long address = Native.getLong(chain, at + SendRequest.REMOTE_ADDR);
-        long id = Native.getLong(chain, at + SendRequest.WR_ID);
-        if (extended == null) {
-            throw new IllegalStateException("such a request is refused when it is staged");
-        }
-        work.commit(1);
-        int result = Native.getInt(chain, at + SendRequest.OPCODE) == SendOpcode.FLUSH.code()
-                ? extended.flush(id, flags, rkey, address,
-                        Native.getLong(chain, at + FLUSH_LENGTH),
-                        Native.getInt(chain, at + FLUSH_PLACEMENT),
-                        Native.getInt(chain, at + FLUSH_SELECTIVITY))
-                : extended.atomicWrite(id, flags, rkey, address,
-                        chain.address() + at + inlineOffset);
-        if (result != 0) {
-            work.takeBack(1);
-            throw refused(result, index);
-        }
-    }
-
-    /** Posts requests of the chain with one call. */
-    private void postRun(int from, int to) throws Refused {
-        if (from == to) {
-            return;
-        }
-        work.commit(to - from);
-        Native.putLong(refused, 0, 0);
-        Native.putLong(chain, (to - 1) * stride + SendRequest.NEXT, 0);
-        int result = HotCalls.post(function, queue, chain.address() + from * stride,
-                refused.address());
-        if (result != 0) {
-            int posted = postedBefore(from, to);
-            work.takeBack(to - posted);
-            throw refused(result, posted);
-        }
-    }
-
-    private static Refused refused(int result, int posted) {
-        return new Refused(ErrorNumbers.failure(SendChecks.OPERATION, Math.abs(result),
-                "the device refused: the queue is full, or the request does not fit it"), posted);
-    }
-
-    /** {@return how many come before the one that the library points at} */
-    private int postedBefore(int from, int to) {
-        long distance = Native.getLong(refused, 0) - chain.address();
-        boolean isOne = distance >= from * stride && distance % stride == 0
-                && distance / stride < to;
-        return isOne ? (int) (distance / stride) : from;
-    }
-
-    /** The device refused a request of a chain. */
-    static final class Refused extends Exception {
-        private static final long serialVersionUID = 1L;
-        private final RdmaException why;
-        private final int posted;
-
-        Refused(RdmaException why, int posted) {
-            super(why);
-            this.why = why;
-            this.posted = posted;
-        }
-
-        RdmaException why() {
-            return why;
-        }
-
-        /** {@return how many were posted before it} */
-        int posted() {
-            return posted;
-        }
     }
 }

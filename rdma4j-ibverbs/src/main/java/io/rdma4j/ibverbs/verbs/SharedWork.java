@@ -5,63 +5,111 @@ import io.rdma4j.verbs.WorkCompletionOpcode;
 import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** The receives of a shared queue, which complete in any order and are reported to several completion queues. Thread safe. */
+/**
+ * The receives of a shared queue, which complete in any order and are reported to several completion queues. A request has
+ * a place. Free ones lie in two heaps: the thread that posts takes from its own, and has what completed meanwhile when
+ * that runs out; so it can put back what was refused.
+ */
 final class SharedWork implements WorkLedger {
     private final ReentrantLock lock = new ReentrantLock();
+    private volatile int capacity;
     private long[] ids;
-    private int[] free;
     private boolean[] isPosted;
-    private int freeCount;
+    /** Only the thread that posts uses it. */
+    private int[] own;
+    private int ownCount;
+    private int[] returned;
+    private int returnedCount;
 
     SharedWork(int capacity) {
+        this.capacity = capacity;
         ids = new long[capacity];
-        free = new int[capacity];
         isPosted = new boolean[capacity];
-        for (int i = 0; i < capacity; i++) {
-            free[i] = i;
-        }
-        freeCount = capacity;
+        own = new int[capacity];
+        returned = new int[capacity];
+        addPlaces(0, capacity);
     }
 
-    /** Makes room for so many; less is not taken away. */
-    void grow(int capacity) {
+    private void addPlaces(int from, int to) {
+        for (int place = from; place < to; place++) {
+            returned[returnedCount++] = place;
+        }
+    }
+
+    /** Makes room for so many; less is not taken away. By the thread that posts. */
+    void grow(int wanted) {
         lock.lock();
         try {
             int known = ids.length;
-            if (capacity > known) {
-                ids = Arrays.copyOf(ids, capacity);
-                isPosted = Arrays.copyOf(isPosted, capacity);
-                free = Arrays.copyOf(free, capacity);
-                for (int i = known; i < capacity; i++) {
-                    free[freeCount++] = i;
+            if (wanted > known) {
+                ids = Arrays.copyOf(ids, wanted);
+                isPosted = Arrays.copyOf(isPosted, wanted);
+                own = Arrays.copyOf(own, wanted);
+                returned = Arrays.copyOf(returned, wanted);
+                addPlaces(known, wanted);
+                capacity = wanted;
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public int capacity() {
+        return capacity;
+    }
+
+    @Override
+    public boolean hasRoom(int more) {
+        return ownCount >= more || fetchReturned() >= more;
+    }
+
+    /** Takes what completed under what is free already, where it does not change the order of that. */
+    private int fetchReturned() {
+        lock.lock();
+        try {
+            System.arraycopy(own, 0, own, returnedCount, ownCount);
+            System.arraycopy(returned, 0, own, 0, returnedCount);
+            ownCount += returnedCount;
+            returnedCount = 0;
+            return ownCount;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public long note(int ahead, long id, WorkCompletionOpcode opcode) {
+        int place = own[ownCount - 1 - ahead];
+        ids[place] = id;
+        return place;
+    }
+
+    @Override
+    public void commit(int count) {
+        lock.lock();
+        try {
+            for (int i = 0; i < count; i++) {
+                isPosted[own[--ownCount]] = true;
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void takeBack(int count) {
+        lock.lock();
+        try {
+            int first = ownCount;
+            for (int i = first; i < first + count; i++) {
+                int place = own[i];
+                // Not if it has completed, whatever the driver says: then it is among those returned.
+                if (isPosted[place]) {
+                    isPosted[place] = false;
+                    own[ownCount++] = place;
                 }
             }
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** {@return the number of a request, -1 if there is no room} */
-    long begin(long id) {
-        lock.lock();
-        try {
-            if (freeCount == 0) {
-                return -1;
-            }
-            int place = free[--freeCount];
-            ids[place] = id;
-            isPosted[place] = true;
-            return place;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** A request was refused. */
-    void takeBack(long number) {
-        lock.lock();
-        try {
-            release((int) number);
         } finally {
             lock.unlock();
         }
@@ -76,15 +124,11 @@ final class SharedWork implements WorkLedger {
             }
             into.id = ids[(int) number];
             into.opcode = WorkCompletionOpcode.RECEIVE.code();
-            release((int) number);
+            isPosted[(int) number] = false;
+            returned[returnedCount++] = (int) number;
             return true;
         } finally {
             lock.unlock();
         }
-    }
-
-    private void release(int place) {
-        isPosted[place] = false;
-        free[freeCount++] = place;
     }
 }

@@ -44,6 +44,8 @@ final class FakeDriver implements AutoCloseable {
     final Map<VerbsSymbol, Integer> failures = new EnumMap<>(VerbsSymbol.class);
     /** Copies of the requests that were posted, each with its elements behind it. */
     final List<MemorySegment> posted = new ArrayList<>();
+    /** How many calls posted. */
+    int posts;
     /** What the next poll gives. */
     final List<MemorySegment> completions = new ArrayList<>();
     /** What polling answers instead, if it is not 0. */
@@ -76,11 +78,12 @@ final class FakeDriver implements AutoCloseable {
             announced++;
             return 0;
         });
-        operation(ContextOperation.POST_SEND, this::postSend);
-        operation(ContextOperation.POST_RECV, arguments -> {
-            posted.add(copy(arguments[1], Layout.ReceiveRequest.SIZE));
-            return postAnswer;
-        });
+        operation(ContextOperation.POST_SEND,
+                arguments -> post(arguments, Layout.SendRequest.SIZE));
+        operation(ContextOperation.POST_RECV,
+                arguments -> post(arguments, Layout.ReceiveRequest.SIZE));
+        operation(ContextOperation.POST_SRQ_RECV,
+                arguments -> post(arguments, Layout.ReceiveRequest.SIZE));
     }
 
     /** Puts a word in front of or behind the address of the context. */
@@ -171,16 +174,17 @@ final class FakeDriver implements AutoCloseable {
         return count;
     }
 
-    private long postSend(long[] arguments) {
+    private long post(long[] arguments, long size) {
+        posts++;
         long request = arguments[1];
         for (int i = 0; request != 0; i++) {
             if (postAnswer != 0 && i == refusedIndex) {
                 Native.putLong(Native.at(arguments[2], Long.BYTES), 0, request);
                 return postAnswer;
             }
-            MemorySegment copied = copy(request, Layout.SendRequest.SIZE);
+            MemorySegment copied = copy(request, size);
             posted.add(copied);
-            request = Native.getLong(copied, Layout.SendRequest.NEXT);
+            request = Native.getLong(copied, Layout.ReceiveRequest.NEXT);
         }
         return 0;
     }

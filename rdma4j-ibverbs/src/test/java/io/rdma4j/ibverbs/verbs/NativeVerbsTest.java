@@ -3,6 +3,7 @@ package io.rdma4j.ibverbs.verbs;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout.Context;
 import io.rdma4j.ibverbs.abi.Layout.Element;
+import io.rdma4j.ibverbs.abi.Layout.ReceiveRequest;
 import io.rdma4j.ibverbs.abi.Layout.SendRequest;
 import io.rdma4j.ibverbs.abi.Layout.WorkCompletion;
 import io.rdma4j.ibverbs.abi.Native;
@@ -28,6 +29,8 @@ import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.SharedReceiveQueue;
+import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import io.rdma4j.verbs.WorkCompletionOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -40,6 +43,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 
@@ -122,6 +127,10 @@ class NativeVerbsTest {
         assertErrno(Errno.EOPNOTSUPP,
                 () -> domain.allocateMemoryWindow(MemoryWindowType.TYPE_1));
         assertErrno(Errno.EOPNOTSUPP, domain::registerNull);
+        driver.put(ContextOperation.POST_SRQ_RECV.offset(), 0);
+        ProtectionDomain ofAnother = driver.open().allocateProtectionDomain();
+        assertErrno(Errno.EOPNOTSUPP, () -> shared(ofAnother, 4));
+        assertThat(driver.called(VerbsSymbol.CREATE_SRQ)).isZero();
     }
 
     // ---------------------------------------------------------------- posting
@@ -165,6 +174,130 @@ class NativeVerbsTest {
                 List.of(new SendWorkRequest().id(1), new SendWorkRequest().id(2)));
         assertThat(driver.posted).hasSize(2);
         assertThat(number(driver.posted.get(1))).isEqualTo(number(driver.posted.get(0)) + 1);
+    }
+
+    @Test
+    void listOfReceivesIsOneChain() throws RdmaException {
+        Setting setting = setting();
+        setting.queuePair().postReceive(List.of(new ReceiveWorkRequest().id(1),
+                new ReceiveWorkRequest().id(2).add(0x1000, 100, 0x77).add(0x2000, 50, 0x78)));
+        assertThat(driver.posts).isOne();
+        assertThat(driver.posted).hasSize(2);
+        assertThat(number(driver.posted.get(1))).isEqualTo(number(driver.posted.get(0)) + 1);
+        assertThat(Native.getInt(driver.posted.get(0), ReceiveRequest.NUM_SGE)).isZero();
+        MemorySegment request = driver.posted.get(1);
+        assertThat(Native.getInt(request, ReceiveRequest.NUM_SGE)).isEqualTo(2);
+        MemorySegment second = driver.element(request, 1);
+        assertThat(Native.getLong(second, Element.ADDR)).isEqualTo(0x2000);
+        assertThat(Native.getInt(second, Element.LENGTH)).isEqualTo(50);
+        assertThat(Native.getInt(second, Element.LKEY)).isEqualTo(0x78);
+    }
+
+    @Test
+    void listThatIsLongerThanAChainIsPostedInSeveral() throws RdmaException {
+        SharedReceiveQueue shared = shared(100);
+        shared.post(receives(70));
+        assertThat(driver.posts).isEqualTo(3);
+        assertThat(driver.posted).hasSize(70);
+        driver.refusedIndex = 2;
+        driver.postAnswer = Errno.EINVAL.number();
+        assertFailedIndex(2, Errno.EINVAL, () -> shared.post(receives(30)));
+    }
+
+    @Test
+    void receivesBeforeOneThatIsRefusedInAListArePosted() throws RdmaException {
+        Setting setting = setting();
+        SharedReceiveQueue shared = shared(4);
+        ReceiveWorkRequest good = new ReceiveWorkRequest();
+        ReceiveWorkRequest tooManyElements = new ReceiveWorkRequest().add(0, 1, 1).add(0, 1, 1)
+                .add(0, 1, 1);
+        assertFailedIndex(2, Errno.EINVAL,
+                () -> setting.queuePair().postReceive(List.of(good, good, tooManyElements)));
+        assertFailedIndex(1, Errno.EINVAL, () -> shared.post(Arrays.asList(good, null, good)));
+        assertThat(driver.posted).hasSize(3);
+        assertThat(driver.posts).isEqualTo(2);
+    }
+
+    @Test
+    void receiveThatTheDriverRefusesInAListLeavesItsPlace() throws RdmaException {
+        Setting setting = setting();
+        SharedReceiveQueue shared = shared(4);
+        driver.refusedIndex = 1;
+        driver.postAnswer = -Errno.ENOMEM.number();
+        assertFailedIndex(1, Errno.ENOMEM, () -> setting.queuePair().postReceive(receives(4)));
+        assertFailedIndex(1, Errno.ENOMEM, () -> shared.post(receives(4)));
+        driver.postAnswer = 0;
+        // One is outstanding of each; three fit, and no fourth.
+        assertFailedIndex(3, Errno.ENOMEM, () -> setting.queuePair().postReceive(receives(4)));
+        assertFailedIndex(3, Errno.ENOMEM, () -> shared.post(receives(4)));
+        assertThat(driver.posted).hasSize(8);
+        assertThat(driver.posted.stream().map(NativeVerbsTest::number)).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void listOfReceivesForAQueuePairThatTakesNoneIsRefusedAtItsFirst() throws RdmaException {
+        Setting setting = setting();
+        QueuePair sharing = setting.domain().createQueuePair(new QueuePairInitAttributes()
+                .completionQueue(setting.queue()).sharedReceiveQueue(shared(setting.domain(), 4)));
+        assertFailedIndex(0, Errno.EINVAL, () -> sharing.postReceive(receives(1)));
+        sharing.postReceive(List.of());
+        assertThat(driver.posts).isZero();
+    }
+
+    @Test
+    void sharedReceivesCompleteInAnyOrderAndTheirPlacesAreUsedAgain() throws RdmaException {
+        NativeContext context = driver.open();
+        CompletionQueue queue = context.createCompletionQueue(16);
+        SharedReceiveQueue shared = shared(context.allocateProtectionDomain(), 3);
+        io.rdma4j.verbs.WorkCompletion completion = new io.rdma4j.verbs.WorkCompletion();
+        long id = 0;
+        for (int round = 0; round < 10; round++) {
+            driver.posted.clear();
+            shared.post(List.of(new ReceiveWorkRequest().id(id),
+                    new ReceiveWorkRequest().id(id + 1), new ReceiveWorkRequest().id(id + 2)));
+            assertErrno(Errno.ENOMEM, () -> shared.post(new ReceiveWorkRequest()));
+            for (int i : new int[]{1, 2, 0}) {
+                driver.complete(number(driver.posted.get(i)), 0, 128);
+                assertThat(queue.poll(completion)).isTrue();
+                assertThat(completion.id()).isEqualTo(id + i);
+            }
+            id += 3;
+        }
+        // Each has completed once.
+        driver.complete(number(driver.posted.getFirst()), 0, 128);
+        assertThat(queue.poll(completion)).isFalse();
+    }
+
+    @Test
+    void sharedReceiveQueueThatIsResizedHasRoomForMore() throws RdmaException {
+        SharedReceiveQueue shared = shared(2);
+        shared.post(receives(2));
+        assertErrno(Errno.ENOMEM, () -> shared.post(new ReceiveWorkRequest()));
+        shared.resize(5);
+        assertFailedIndex(3, Errno.ENOMEM, () -> shared.post(receives(4)));
+        assertThat(driver.posted.stream().map(NativeVerbsTest::number)).hasSize(5)
+                .doesNotHaveDuplicates();
+    }
+
+    private SharedReceiveQueue shared(int requests) throws RdmaException {
+        return shared(driver.open().allocateProtectionDomain(), requests);
+    }
+
+    private static SharedReceiveQueue shared(ProtectionDomain domain, int requests)
+            throws RdmaException {
+        return domain.createSharedReceiveQueue(new SharedReceiveQueueAttributes(requests, 1, 0),
+                null);
+    }
+
+    private static List<ReceiveWorkRequest> receives(int count) {
+        return Collections.nCopies(count, new ReceiveWorkRequest());
+    }
+
+    private static void assertFailedIndex(int index, Errno errno, ThrowingCallable call) {
+        assertThatExceptionOfType(PostException.class).isThrownBy(call).satisfies(e -> {
+            assertThat(e.failedIndex()).as(e.getMessage()).isEqualTo(index);
+            assertThat(e.errno()).as(e.getMessage()).isEqualTo(errno);
+        });
     }
 
     @Test

@@ -1,0 +1,260 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.ibverbs.abi.ErrorNumbers;
+import io.rdma4j.ibverbs.abi.HotCalls;
+import io.rdma4j.ibverbs.abi.Layout;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.PostException;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.WorkCompletionOpcode;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Work requests in native memory, as a chain that one call posts, and noted in the ledger of their queue. For one thread
+ * at a time.
+ *
+ * @param <T> a request as the application gives it
+ */
+abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
+    /** How many requests one call posts at most. */
+    static final int CHAIN = 32;
+
+    private final String operation;
+    private final MemorySegment function;
+    private final long queue;
+    private final long tag;
+    private final WorkLedger work;
+    private final int capacity;
+    private final long stride;
+    private final MemorySegment chain;
+    private final MemorySegment refused;
+    /** Which of the chain are posted apart. */
+    private final boolean[] isApart;
+    /** How many requests stand in the chain, and are not posted. */
+    private int staged;
+    /** Whether a request among them is posted in another way. */
+    private boolean isMixed;
+    /** How many of the chain that was posted last the device took. */
+    private int taken;
+
+    /**
+     * @param operation for errors
+     * @param function what posts
+     * @param queue the queue pair or shared receive queue
+     * @param tag what stands in the upper bits of each {@code wr_id}
+     * @param requests how many the queue holds
+     * @param stride bytes of a request and what belongs to it, a multiple of 8
+     */
+    RequestChain(String operation, Arena arena, MemorySegment function, long queue, long tag,
+            WorkLedger work, int requests, long stride) {
+        this.operation = operation;
+        this.function = function;
+        this.queue = queue;
+        this.tag = tag;
+        this.work = work;
+        this.stride = stride;
+        capacity = Math.max(1, Math.min(CHAIN, requests));
+        chain = arena.allocate(capacity * stride, 8);
+        isApart = new boolean[capacity];
+        refused = arena.allocate(Long.BYTES, Long.BYTES);
+    }
+
+    /** Posts a request. */
+    final void post(T request) throws RdmaException {
+        drop();
+        stage(request);
+        int error = postChain();
+        if (error != 0) {
+            throw refusal(error);
+        }
+    }
+
+    /**
+     * Posts requests, as many by one call as fit into the chain.
+     *
+     * @throws PostException for the first that is refused; those before it are posted
+     */
+    final void post(List<T> requests) throws PostException {
+        drop();
+        int begun = 0;
+        int next = 0;
+        PostException why = null;
+        while (next < requests.size() && why == null) {
+            try {
+                stage(Requests.given(requests, next));
+                next++;
+            } catch (RdmaException one) {
+                why = new PostException(one, next);
+            } catch (IllegalStateException mistake) {
+                why = new PostException(operation, mistake, next);
+            }
+            if (why != null || staged == capacity || next == requests.size()) {
+                int error = postChain();
+                if (error != 0) {
+                    throw new PostException(refusal(error), begun + taken);
+                }
+                begun = next;
+            }
+        }
+        if (why != null) {
+            throw why;
+        }
+    }
+
+    /** Posts requests by one call, and none if one is refused before it. They are not more than {@link #CHAIN}. */
+    final void postTogether(List<T> requests) throws RdmaException {
+        drop();
+        for (T request : requests) {
+            stage(request);
+        }
+        int error = postChain();
+        if (error != 0) {
+            throw refusal(error);
+        }
+    }
+
+    /**
+     * Adds a request to the chain.
+     *
+     * @throws RdmaException if it is refused; what was staged before stays so
+     */
+    abstract void stage(T request) throws RdmaException;
+
+    /** {@return whether the driver would lose what is posted now} */
+    abstract boolean isTooLate();
+
+    /** Completes a request as flushed that the driver would lose. */
+    abstract void flush(long workRequestId);
+
+    /**
+     * Posts a request that is not posted by the call for the chain ({@link #endApart}).
+     *
+     * @param at where it stands in the chain
+     * @return 0, or what the device said as it refused it
+     */
+    abstract int postApart(long at);
+
+    private void drop() {
+        staged = 0;
+        if (isMixed) {
+            isMixed = false;
+            Arrays.fill(isApart, false);
+        }
+    }
+
+    /** {@return where the requests are written} */
+    final MemorySegment chain() {
+        return chain;
+    }
+
+    /**
+     * {@return where the next request is to be written}
+     *
+     * @throws RdmaException ENOMEM if the queue is full
+     */
+    final long begin() throws RdmaException {
+        if (!work.hasRoom(staged + 1)) {
+            throw new RdmaException(Errno.ENOMEM, operation, "the queue is full: all "
+                    + work.capacity() + " requests are outstanding; take completions first");
+        }
+        return staged * stride;
+    }
+
+    /** The request that has begun is written, but for its number and its place in the chain. */
+    final void end(long id, WorkCompletionOpcode opcode) {
+        long at = staged * stride;
+        Native.putLong(chain, at + Layout.ReceiveRequest.WR_ID,
+                tag | work.note(staged, id, opcode));
+        Native.putLong(chain, at + Layout.ReceiveRequest.NEXT, 0);
+        if (staged > 0) {
+            Native.putLong(chain, at - stride + Layout.ReceiveRequest.NEXT, chain.address() + at);
+        }
+        staged++;
+    }
+
+    /** The same, for a request that {@link #postApart} posts. */
+    final void endApart(long id, WorkCompletionOpcode opcode) {
+        isApart[staged] = true;
+        isMixed = true;
+        end(id, opcode);
+    }
+
+    /** {@return 0, or what the device said as it refused a request; it has taken those before} */
+    private int postChain() {
+        int count = staged;
+        staged = 0;
+        if (count == 0) {
+            return 0;
+        }
+        if (isTooLate()) {
+            work.commit(count);
+            for (int i = 0; i < count; i++) {
+                flush(Native.getLong(chain, i * stride + Layout.ReceiveRequest.WR_ID));
+            }
+            drop();
+            return 0;
+        }
+        return isMixed ? postMixed(count) : postRun(0, count);
+    }
+
+    /** Posts those of a chain that are posted apart one by one, and the others in between. */
+    private int postMixed(int count) {
+        isMixed = false;
+        int from = 0;
+        int error = 0;
+        for (int i = 0; i < count; i++) {
+            if (isApart[i]) {
+                isApart[i] = false;
+                error = error == 0 ? postRun(from, i) : error;
+                error = error == 0 ? postOneApart(i) : error;
+                from = i + 1;
+            }
+        }
+        return error == 0 ? postRun(from, count) : error;
+    }
+
+    private int postOneApart(int index) {
+        work.commit(1);
+        int error = postApart(index * stride);
+        if (error != 0) {
+            taken = index;
+            work.takeBack(1);
+        }
+        return error;
+    }
+
+    /** Posts requests of the chain by one call. */
+    private int postRun(int from, int end) {
+        if (from == end) {
+            return 0;
+        }
+        work.commit(end - from);
+        Native.putLong(refused, 0, 0);
+        Native.putLong(chain, (end - 1) * stride + Layout.ReceiveRequest.NEXT, 0);
+        int error = HotCalls.post(function, queue, chain.address() + from * stride,
+                refused.address());
+        if (error != 0) {
+            taken = takenOf(from, end);
+            work.takeBack(end - taken);
+        }
+        return error;
+    }
+
+    /** {@return how many come before the one that the library points at} */
+    private int takenOf(int from, int end) {
+        long distance = Native.getLong(refused, 0) - chain.address();
+        boolean isOne = distance >= from * stride && distance % stride == 0
+                && distance / stride < end;
+        return isOne ? (int) (distance / stride) : from;
+    }
+
+    private RdmaException refusal(int error) {
+        return ErrorNumbers.failure(operation, Math.abs(error),
+                "the device refused: the queue is full, or the request does not fit it");
+    }
+}
