@@ -31,9 +31,7 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * A protection domain, or a parent domain: one that shares the regions of another, its root, and whose queues belong to one
@@ -48,7 +46,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
     private final NativeContext context;
     private final long pointer;
     private final Dependents dependents = new Dependents();
-    private final Map<Integer, NativeMemoryRegion> regions;
+    private final RegionTable regions;
     /** Whose parent domain this is, null if it is none. */
     private final @Nullable NativeProtectionDomain root;
     private final @Nullable NativeThreadDomain threadDomain;
@@ -59,7 +57,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
         this.context = context;
         root = null;
         threadDomain = null;
-        regions = new ConcurrentHashMap<>();
+        regions = new RegionTable();
         pointer = context.verbs().get(VerbsSymbol.ALLOC_PD).call(context.pointer()).pointer(
                 "allocate protection domain",
                 "the device has no room for another; ibv_devinfo -v shows its max_pd");
@@ -124,7 +122,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
     }
 
     /** {@return its regions by lkey} */
-    Map<Integer, NativeMemoryRegion> regions() {
+    RegionTable regions() {
         return regions;
     }
 
@@ -287,7 +285,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
                     .allocate(Math.max(1, elements.size()) * Layout.Element.SIZE, 8);
             for (int i = 0; i < elements.size(); i++) {
                 ScatterGatherElement element = elements.get(i);
-                if (!regions.containsKey(element.lkey())) {
+                if (regions.find(element.lkey()) == null) {
                     throw new RdmaException(Errno.ENOENT, operation, String.format(
                             "0x%08x is the key of no region of this domain", element.lkey()));
                 }

@@ -14,9 +14,7 @@ import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import org.jspecify.annotations.Nullable;
 
-import java.io.ByteArrayOutputStream;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -31,7 +29,8 @@ final class NativeSendBatch implements ExtendedQueuePair {
     private final NativeSendQueue queue;
     private final Set<SendOpcode> offered;
     private final List<SendWorkRequest> reusable = new ArrayList<>();
-    private final ByteArrayOutputStream inlined = new ByteArrayOutputStream();
+    /** For each of {@link #reusable}. */
+    private final List<InlineData> inlined = new ArrayList<>();
     private int count;
     private boolean isInBatch;
     private boolean isInlined;
@@ -107,7 +106,9 @@ final class NativeSendBatch implements ExtendedQueuePair {
         endInline();
         if (count == reusable.size()) {
             reusable.add(new SendWorkRequest());
+            inlined.add(new InlineData(owner.capabilities().maxInlineData()));
         }
+        inlined.get(count).clear();
         SendWorkRequest request = reusable.get(count++);
         request.clear().id(id).opcode(opcode).flags(flags);
         if (!offered.contains(opcode) && failure == null) {
@@ -119,9 +120,8 @@ final class NativeSendBatch implements ExtendedQueuePair {
 
     private void endInline() {
         if (isInlined) {
-            begun().inline(MemorySegment.ofArray(inlined.toByteArray()));
+            inlined.get(count - 1).giveTo(begun());
             isInlined = false;
-            inlined.reset();
         }
     }
 
@@ -220,13 +220,14 @@ final class NativeSendBatch implements ExtendedQueuePair {
         Objects.requireNonNull(data, "data");
         begun().set(SendFlag.INLINE);
         isInlined = true;
+        InlineData gathered = inlined.get(count - 1);
         try {
-            if (inlined.size() + data.byteSize() > mostInline()) {
+            long length = gathered.lengthWith(data);
+            if (length > mostInline()) {
                 throw new RdmaException(Errno.EINVAL, SendChecks.OPERATION, "the inline data has "
-                        + (inlined.size() + data.byteSize())
-                        + " bytes; the most are " + mostInline());
+                        + length + " bytes; the most are " + mostInline());
             }
-            inlined.writeBytes(data.toArray(ValueLayout.JAVA_BYTE));
+            gathered.add(data);
         } catch (RdmaException tooLong) {
             failure = failure == null ? tooLong : failure;
         } catch (IllegalStateException | WrongThreadException unreadable) {
@@ -264,7 +265,7 @@ final class NativeSendBatch implements ExtendedQueuePair {
                 throw failure;
             }
             isInBatch = false;
-            queue.postBatch(reusable.subList(0, count));
+            queue.postBatch(reusable, count);
         } finally {
             end();
         }
@@ -279,7 +280,6 @@ final class NativeSendBatch implements ExtendedQueuePair {
     private void end() {
         isInBatch = false;
         isInlined = false;
-        inlined.reset();
         failure = null;
         mistake = null;
         queue.lock().unlock();

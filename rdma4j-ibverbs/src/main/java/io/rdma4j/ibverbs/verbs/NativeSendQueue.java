@@ -94,12 +94,12 @@ final class NativeSendQueue {
         }
     }
 
-    /** Posts the requests of a batch, all or none as far as they are checked here. Under the lock. */
-    void postBatch(List<SendWorkRequest> requests) throws RdmaException {
-        if (requests.size() > RequestChain.CHAIN) {
-            posting.post(requests);
+    /** Posts so many requests, which are a batch: all or none as far as they are checked here. Under the lock. */
+    void postBatch(List<SendWorkRequest> requests, int count) throws RdmaException {
+        if (count > RequestChain.CHAIN) {
+            posting.post(requests.subList(0, count));
         } else {
-            posting.postTogether(requests);
+            posting.postTogether(requests, count);
         }
     }
 

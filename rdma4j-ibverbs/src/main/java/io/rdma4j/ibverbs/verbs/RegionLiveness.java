@@ -17,7 +17,7 @@ final class RegionLiveness {
                         + elements.length(i) + " bytes; at most " + Elements.LONGEST
                         + " are possible");
             }
-            NativeMemoryRegion region = domain.regions().get(elements.lkey(i));
+            NativeMemoryRegion region = domain.regions().find(elements.lkey(i));
             if (region != null && !region.isAlive()) {
                 region.endAccess();
                 throw new RdmaException(Errno.EFAULT, operation,

@@ -106,11 +106,11 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
         }
     }
 
-    /** Posts requests by one call, and none if one is refused before it. They are not more than {@link #CHAIN}. */
-    final void postTogether(List<T> requests) throws RdmaException {
+    /** Posts the first requests, at most {@link #CHAIN}, by one call, and none if one is refused before it. */
+    final void postTogether(List<T> requests, int count) throws RdmaException {
         drop();
-        for (T request : requests) {
-            stage(request);
+        for (int i = 0; i < count; i++) {
+            stage(requests.get(i));
         }
         int error = postChain();
         if (error != 0) {

@@ -167,7 +167,7 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
         for (int i = 0; i < elements.count(); i++) {
             long length = elements.length(i);
             if (length > 0) {
-                NativeMemoryRegion region = domain.regions().get(elements.lkey(i));
+                NativeMemoryRegion region = domain.regions().find(elements.lkey(i));
                 long offset = region == null ? -1 : elements.address(i) - region.address();
                 if (region == null || offset < 0 || offset > region.segment().byteSize() - length) {
                     throw new RdmaException(Errno.EFAULT, SendChecks.OPERATION, "element " + i

@@ -145,7 +145,7 @@ final class FakeDriver implements AutoCloseable {
             case REG_MR_IOVA2 -> {
                 long region = object(Layout.MemoryRegion.SIZE);
                 Native.putInt(Native.at(region, Layout.MemoryRegion.SIZE),
-                        Layout.MemoryRegion.LKEY, nextNumber++);
+                        Layout.MemoryRegion.LKEY, nextNumber++ << 8);
                 yield region;
             }
             case GET_CQ_EVENT -> {
