@@ -17,6 +17,7 @@ import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.SharedReceiveQueueType;
 import org.jspecify.annotations.Nullable;
 
@@ -499,7 +500,9 @@ public final class CmId implements CmOperations, AutoCloseable {
     /**
      * As above, of a kind and with an object of the caller's. C: {@code rdma_create_srq_ex}.
      *
-     * @throws RdmaException as above, and EOPNOTSUPP for a kind that the device does not have
+     * @throws RdmaException as above, EOPNOTSUPP for a kind that the device does not have, and EINVAL for type XRC on a
+     *         device that has it, where the queue takes a domain of connections too:
+     *         {@link ProtectionDomain#createSharedReceiveQueue(SharedReceiveQueueInitAttributes)}
      */
     public SharedReceiveQueue createSharedReceiveQueue(@Nullable ProtectionDomain domain,
             SharedReceiveQueueType kind, SharedReceiveQueueAttributes attributes,

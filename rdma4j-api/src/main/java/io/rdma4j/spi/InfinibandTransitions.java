@@ -17,7 +17,8 @@ import static io.rdma4j.verbs.QueuePairAttribute.*;
 /**
  * The transitions of InfiniBand and RoCE.
  *
- * <p>Source: IBTA 10.3.1 and table 91 of 11.2.5.2.
+ * <p>Source: IBTA 10.3.1 and table 91 of 11.2.5.2. Of an extended reliable connection the sending queue pair has what a
+ * requester needs, the receiving one what a responder needs; raw packets have a port, and beyond the standard a rate.
  */
 public final class InfinibandTransitions implements QueuePairTransitions {
     /** The one there is; it has no state. */
@@ -79,87 +80,123 @@ public final class InfinibandTransitions implements QueuePairTransitions {
                     ? null
                     : rule(needs(), CURRENT_STATE);
         }
-        boolean isDatagram = type == QueuePairType.UD;
-        boolean isReliable = type == QueuePairType.RC;
         return switch (from) {
-            case RESET -> to == QueuePairState.INIT ? resetToInit(isDatagram) : null;
+            case RESET -> to == QueuePairState.INIT ? resetToInit(type) : null;
             case INIT -> switch (to) {
-                case INIT -> isDatagram
-                        ? rule(needs(), PKEY_INDEX, PORT, QKEY)
-                        : rule(needs(), PKEY_INDEX, PORT, ACCESS_FLAGS);
-                case RTR -> initToRtr(isDatagram, isReliable);
+                case INIT -> initial(type);
+                case RTR -> initToRtr(type);
                 case RESET, RTS, SQD, SQE, ERR -> null;
             };
-            case RTR -> to == QueuePairState.RTS ? rtrToRts(isDatagram, isReliable) : null;
+            case RTR -> to == QueuePairState.RTS ? rtrToRts(type) : null;
             case RTS -> switch (to) {
-                case RTS -> working(isDatagram, isReliable);
-                case SQD -> rule(needs(), ENABLE_SQD_ASYNC_NOTIFY);
+                case RTS -> working(type);
+                case SQD -> draining(type);
                 case RESET, INIT, RTR, SQE, ERR -> null;
             };
             case SQD -> switch (to) {
-                case RTS -> working(isDatagram, isReliable);
-                case SQD -> drained(isDatagram, isReliable);
+                case RTS -> working(type);
+                case SQD -> drained(type);
                 case RESET, INIT, RTR, SQE, ERR -> null;
             };
-            case SQE -> to == QueuePairState.RTS && !isReliable
-                    ? (isDatagram
-                            ? rule(needs(), CURRENT_STATE, QKEY)
-                            : rule(needs(), CURRENT_STATE, ACCESS_FLAGS))
-                    : null;
+            case SQE -> to == QueuePairState.RTS ? recovered(type) : null;
             case ERR -> null;
         };
     }
 
-    private static Rule resetToInit(boolean isDatagram) {
-        return isDatagram
-                ? rule(needs(PKEY_INDEX, PORT, QKEY))
-                : rule(needs(PKEY_INDEX, PORT, ACCESS_FLAGS));
+    private static Rule resetToInit(QueuePairType type) {
+        return switch (type) {
+            case UD -> rule(needs(PKEY_INDEX, PORT, QKEY));
+            case RAW_PACKET -> rule(needs(PORT));
+            case RC, UC, XRC_SEND, XRC_RECEIVE, DRIVER ->
+                rule(needs(PKEY_INDEX, PORT, ACCESS_FLAGS));
+        };
     }
 
-    private static Rule initToRtr(boolean isDatagram, boolean isReliable) {
-        if (isDatagram) {
-            return rule(needs(), PKEY_INDEX, QKEY);
-        }
-        return rule(
-                isReliable
-                        ? needs(ADDRESS_VECTOR, PATH_MTU, DESTINATION_QUEUE_PAIR, RECEIVE_PSN,
-                                MAX_DESTINATION_READ_ATOMIC, MIN_RNR_TIMER)
-                        : needs(ADDRESS_VECTOR, PATH_MTU, DESTINATION_QUEUE_PAIR, RECEIVE_PSN),
-                ALTERNATE_PATH, ACCESS_FLAGS, PKEY_INDEX);
+    private static Rule initial(QueuePairType type) {
+        return switch (type) {
+            case UD -> rule(needs(), PKEY_INDEX, PORT, QKEY);
+            case RAW_PACKET -> rule(needs());
+            case RC, UC, XRC_SEND, XRC_RECEIVE, DRIVER ->
+                rule(needs(), PKEY_INDEX, PORT, ACCESS_FLAGS);
+        };
     }
 
-    private static Rule rtrToRts(boolean isDatagram, boolean isReliable) {
-        if (isDatagram) {
-            return rule(needs(SEND_PSN), CURRENT_STATE, QKEY);
-        }
-        return isReliable
-                ? rule(needs(TIMEOUT, RETRY_COUNT, RNR_RETRY, SEND_PSN, MAX_READ_ATOMIC),
-                        CURRENT_STATE, ALTERNATE_PATH, ACCESS_FLAGS, MIN_RNR_TIMER,
-                        PATH_MIGRATION_STATE, RATE_LIMIT)
-                : rule(needs(SEND_PSN), CURRENT_STATE, ALTERNATE_PATH, ACCESS_FLAGS,
-                        PATH_MIGRATION_STATE);
+    private static Rule initToRtr(QueuePairType type) {
+        return switch (type) {
+            case UD -> rule(needs(), PKEY_INDEX, QKEY);
+            case RAW_PACKET -> rule(needs());
+            case RC, XRC_RECEIVE -> rule(
+                    needs(ADDRESS_VECTOR, PATH_MTU, DESTINATION_QUEUE_PAIR, RECEIVE_PSN,
+                            MAX_DESTINATION_READ_ATOMIC, MIN_RNR_TIMER),
+                    ALTERNATE_PATH, ACCESS_FLAGS, PKEY_INDEX);
+            case UC, XRC_SEND, DRIVER -> rule(
+                    needs(ADDRESS_VECTOR, PATH_MTU, DESTINATION_QUEUE_PAIR, RECEIVE_PSN),
+                    ALTERNATE_PATH, ACCESS_FLAGS, PKEY_INDEX);
+        };
     }
 
-    private static Rule working(boolean isDatagram, boolean isReliable) {
-        if (isDatagram) {
-            return rule(needs(), CURRENT_STATE, QKEY);
-        }
-        return isReliable
-                ? rule(needs(), CURRENT_STATE, ACCESS_FLAGS, ALTERNATE_PATH, PATH_MIGRATION_STATE,
-                        MIN_RNR_TIMER, RATE_LIMIT)
-                : rule(needs(), CURRENT_STATE, ACCESS_FLAGS, ALTERNATE_PATH, PATH_MIGRATION_STATE);
+    private static Rule rtrToRts(QueuePairType type) {
+        return switch (type) {
+            case UD -> rule(needs(SEND_PSN), CURRENT_STATE, QKEY);
+            case RAW_PACKET -> rule(needs(), RATE_LIMIT);
+            case RC -> rule(needs(TIMEOUT, RETRY_COUNT, RNR_RETRY, SEND_PSN, MAX_READ_ATOMIC),
+                    CURRENT_STATE, ALTERNATE_PATH, ACCESS_FLAGS, MIN_RNR_TIMER,
+                    PATH_MIGRATION_STATE, RATE_LIMIT);
+            case XRC_SEND -> rule(
+                    needs(TIMEOUT, RETRY_COUNT, RNR_RETRY, SEND_PSN, MAX_READ_ATOMIC),
+                    CURRENT_STATE, ALTERNATE_PATH, ACCESS_FLAGS, PATH_MIGRATION_STATE);
+            case XRC_RECEIVE -> rule(needs(TIMEOUT, SEND_PSN), CURRENT_STATE, ALTERNATE_PATH,
+                    ACCESS_FLAGS, MIN_RNR_TIMER, PATH_MIGRATION_STATE);
+            case UC, DRIVER -> rule(needs(SEND_PSN), CURRENT_STATE, ALTERNATE_PATH,
+                    ACCESS_FLAGS, PATH_MIGRATION_STATE);
+        };
     }
 
-    private static Rule drained(boolean isDatagram, boolean isReliable) {
-        if (isDatagram) {
-            return rule(needs(), PKEY_INDEX, QKEY);
-        }
-        return isReliable
-                ? rule(needs(), PORT, ADDRESS_VECTOR, TIMEOUT, RETRY_COUNT, RNR_RETRY,
-                        MAX_READ_ATOMIC, MAX_DESTINATION_READ_ATOMIC, ALTERNATE_PATH, ACCESS_FLAGS,
-                        PKEY_INDEX, MIN_RNR_TIMER, PATH_MIGRATION_STATE)
-                : rule(needs(), ADDRESS_VECTOR, ALTERNATE_PATH, ACCESS_FLAGS, PKEY_INDEX,
-                        PATH_MIGRATION_STATE);
+    private static Rule working(QueuePairType type) {
+        return switch (type) {
+            case UD -> rule(needs(), CURRENT_STATE, QKEY);
+            case RAW_PACKET -> rule(needs(), RATE_LIMIT);
+            case RC -> rule(needs(), CURRENT_STATE, ACCESS_FLAGS, ALTERNATE_PATH,
+                    PATH_MIGRATION_STATE, MIN_RNR_TIMER, RATE_LIMIT);
+            case XRC_RECEIVE -> rule(needs(), CURRENT_STATE, ACCESS_FLAGS, ALTERNATE_PATH,
+                    PATH_MIGRATION_STATE, MIN_RNR_TIMER);
+            case UC, XRC_SEND, DRIVER -> rule(needs(), CURRENT_STATE, ACCESS_FLAGS,
+                    ALTERNATE_PATH, PATH_MIGRATION_STATE);
+        };
+    }
+
+    private static Rule draining(QueuePairType type) {
+        return type == QueuePairType.RAW_PACKET
+                ? rule(needs())
+                : rule(needs(), ENABLE_SQD_ASYNC_NOTIFY);
+    }
+
+    private static Rule drained(QueuePairType type) {
+        return switch (type) {
+            case UD -> rule(needs(), PKEY_INDEX, QKEY);
+            case RAW_PACKET -> rule(needs());
+            case RC -> rule(needs(), PORT, ADDRESS_VECTOR, TIMEOUT, RETRY_COUNT, RNR_RETRY,
+                    MAX_READ_ATOMIC, MAX_DESTINATION_READ_ATOMIC, ALTERNATE_PATH, ACCESS_FLAGS,
+                    PKEY_INDEX, MIN_RNR_TIMER, PATH_MIGRATION_STATE);
+            case XRC_SEND -> rule(needs(), PORT, ADDRESS_VECTOR, TIMEOUT, RETRY_COUNT, RNR_RETRY,
+                    MAX_READ_ATOMIC, ALTERNATE_PATH, ACCESS_FLAGS, PKEY_INDEX,
+                    PATH_MIGRATION_STATE);
+            case XRC_RECEIVE -> rule(needs(), PORT, ADDRESS_VECTOR, TIMEOUT,
+                    MAX_DESTINATION_READ_ATOMIC, ALTERNATE_PATH, ACCESS_FLAGS, PKEY_INDEX,
+                    MIN_RNR_TIMER, PATH_MIGRATION_STATE);
+            case UC, DRIVER -> rule(needs(), ADDRESS_VECTOR, ALTERNATE_PATH, ACCESS_FLAGS,
+                    PKEY_INDEX, PATH_MIGRATION_STATE);
+        };
+    }
+
+    /** {@return out of SQE, which reliable services never come to} */
+    private static @Nullable Rule recovered(QueuePairType type) {
+        return switch (type) {
+            case UD -> rule(needs(), CURRENT_STATE, QKEY);
+            case RAW_PACKET -> rule(needs());
+            case UC, DRIVER -> rule(needs(), CURRENT_STATE, ACCESS_FLAGS);
+            case RC, XRC_SEND, XRC_RECEIVE -> null;
+        };
     }
 
     private static String reachable(QueuePairType type, QueuePairState from) {

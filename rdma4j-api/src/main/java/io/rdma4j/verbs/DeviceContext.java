@@ -3,6 +3,8 @@ package io.rdma4j.verbs;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -145,6 +147,35 @@ public interface DeviceContext extends AutoCloseable {
      * @throws RdmaException EOPNOTSUPP if the device has none; never by a software device
      */
     ThreadDomain allocateThreadDomain() throws RdmaException;
+
+    /**
+     * Opens a domain of extended reliable connections, of this process alone. C: {@code ibv_open_xrcd} with an
+     * {@code fd} of -1.
+     *
+     * @throws RdmaException EOPNOTSUPP if the device has none, as software devices
+     */
+    default XrcDomain openXrcDomain() throws RdmaException {
+        throw RdmaException.unsupported("open XRC domain",
+                "this device has no extended reliable connections (XRC)");
+    }
+
+    /**
+     * Opens the domain of extended reliable connections that a file stands for, shared by all processes that open the
+     * domain of the same file on the same device. Nothing is written to the file, and it is closed again. C:
+     * {@code ibv_open_xrcd} with {@code fd} and {@code oflags}.
+     *
+     * @param file a file that this process may read, by its path on the machine
+     * @param options none for a domain that there is already; {@link StandardOpenOption#CREATE} creates file and domain
+     *        where there is none ({@code O_CREAT}); {@link StandardOpenOption#CREATE_NEW} the domain in any case, beside
+     *        a file that may be there already ({@code O_CREAT}, {@code O_EXCL})
+     * @throws RdmaException EOPNOTSUPP if the device has none, as software devices; ENOENT or EACCES for a file that cannot
+     *         be opened; EAGAIN if no process has the domain open and it is not to be created; EINVAL if one has and it is
+     *         to be new, or for other options
+     */
+    default XrcDomain openXrcDomain(Path file, StandardOpenOption... options)
+            throws RdmaException {
+        return openXrcDomain();
+    }
 
     /**
      * Allocates memory of the device. C: {@code ibv_alloc_dm}.

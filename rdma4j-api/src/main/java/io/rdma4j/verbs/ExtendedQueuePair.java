@@ -94,6 +94,12 @@ public interface ExtendedQueuePair {
     ExtendedQueuePair to(AddressHandle handle, int queuePairNumber, int qkey);
 
     /**
+     * Says which of the peer's shared receive queues the request begun last is for; others than queue pairs of type
+     * XRC_SEND do not look at it. C: {@code ibv_wr_set_xrc_srqn}.
+     */
+    ExtendedQueuePair toSharedReceiveQueue(int number);
+
+    /**
      * Posts the batch. C: {@code ibv_wr_complete}.
      *
      * @throws RdmaException as {@link QueuePair#postSend}, with the first error of the batch, which then posted

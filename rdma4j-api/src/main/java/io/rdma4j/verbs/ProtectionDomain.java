@@ -118,13 +118,15 @@ public interface ProtectionDomain extends AutoCloseable {
             @Nullable BufferAllocator allocator) throws RdmaException;
 
     /**
-     * Creates a queue pair in state RESET. C: {@code ibv_create_qp}.
+     * Creates a queue pair in state RESET. C: {@code ibv_create_qp}. One of type {@link QueuePairType#XRC_SEND} has no
+     * receive queue and needs no completion queue for it; one of type {@link QueuePairType#XRC_RECEIVE} is created by
+     * {@link XrcDomain#createQueuePair}; one of type {@link QueuePairType#RAW_PACKET} takes a privilege of the process.
      *
      * @throws RdmaException EOPNOTSUPP for a type or an operation
      *         ({@link QueuePairInitAttributes#sendOperations}) that the device does not offer; EINVAL naming
      *         the limit for a size out of range, for an operation that the type does not have, for a completion
      *         queue that is missing or of another device context, or for a shared receive queue of another
-     *         domain; ENOMEM naming the limit when the device has all the queue pairs it can have, or if there
+     *         domain or that the type does not take; EPERM for raw packets without CAP_NET_RAW; ENOMEM naming the limit when the device has all the queue pairs it can have, or if there
      *         is not so much memory; EADDRINUSE or EADDRNOTAVAIL if the device cannot have its network address
      */
     QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException;
@@ -142,16 +144,34 @@ public interface ProtectionDomain extends AutoCloseable {
     /**
      * Creates a shared receive queue of a kind. C: {@code ibv_create_srq_ex}.
      *
-     * @throws RdmaException EOPNOTSUPP for a kind the device does not have, and as above
+     * @throws RdmaException EOPNOTSUPP for a kind the device does not have; EINVAL for type XRC without domain of
+     *         connections or completion queue, for those of another context, or for either with another type; and
+     *         as above
+     */
+    default SharedReceiveQueue createSharedReceiveQueue(
+            SharedReceiveQueueInitAttributes attributes) throws RdmaException {
+        String operation = "create shared receive queue";
+        if (attributes.type() != SharedReceiveQueueType.BASIC) {
+            throw RdmaException.unsupported(operation,
+                    "this device offers type BASIC, not " + attributes.type());
+        }
+        if (attributes.xrcDomain() != null || attributes.completionQueue() != null) {
+            throw new RdmaException(Errno.EINVAL, operation, "an XRC domain and a completion queue"
+                    + " are for type XRC, not BASIC, whose queue pairs have them");
+        }
+        return createSharedReceiveQueue(attributes.attributes(), attributes.userContext());
+    }
+
+    /**
+     * Creates a shared receive queue of a kind that needs nothing else.
+     *
+     * @throws RdmaException as above
      */
     default SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueType type,
             SharedReceiveQueueAttributes attributes, @Nullable Object userContext)
             throws RdmaException {
-        if (type != SharedReceiveQueueType.BASIC) {
-            throw RdmaException.unsupported("create shared receive queue",
-                    "this device offers type BASIC, not " + type);
-        }
-        return createSharedReceiveQueue(attributes, userContext);
+        return createSharedReceiveQueue(new SharedReceiveQueueInitAttributes().type(type)
+                .attributes(attributes).userContext(userContext));
     }
 
     /**

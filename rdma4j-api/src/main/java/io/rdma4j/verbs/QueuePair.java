@@ -11,7 +11,11 @@ import java.util.List;
  * does not wait.
  */
 public interface QueuePair extends AutoCloseable {
-    /** {@return the protection domain it belongs to} C: {@code pd}. */
+    /**
+     * {@return the protection domain it belongs to} C: {@code pd}.
+     *
+     * @throws IllegalStateException for type XRC_RECEIVE, which has none: it reaches what its shared receive queues do
+     */
     ProtectionDomain protectionDomain();
 
     /** {@return its number, 24 bits} C: {@code qp_num}. */
@@ -27,10 +31,27 @@ public interface QueuePair extends AutoCloseable {
      */
     QueuePairState state();
 
-    /** {@return where sends complete} C: {@code send_cq}. */
+    /**
+     * {@return the domain of connections that a queue pair of type XRC_RECEIVE belongs to, null for other types} C:
+     * {@code xrcd} of {@code struct ibv_qp_init_attr_ex}.
+     */
+    default @Nullable XrcDomain xrcDomain() {
+        return null;
+    }
+
+    /**
+     * {@return where sends complete} C: {@code send_cq}.
+     *
+     * @throws IllegalStateException for type XRC_RECEIVE, which sends nothing
+     */
     CompletionQueue sendCompletionQueue();
 
-    /** {@return where receives complete} C: {@code recv_cq}. */
+    /**
+     * {@return where receives complete} C: {@code recv_cq}.
+     *
+     * @throws IllegalStateException for types XRC_SEND and XRC_RECEIVE: the shared receive queue of the message has the
+     *         completion queue
+     */
     CompletionQueue receiveCompletionQueue();
 
     /** {@return the shared receive queue it draws from, or null} C: {@code srq}. */
@@ -101,8 +122,8 @@ public interface QueuePair extends AutoCloseable {
     /**
      * Posts a receive request. C: {@code ibv_post_recv}.
      *
-     * @throws RdmaException EINVAL in state RESET, for more elements than the queue pair was created for, or if
-     *         it draws from a shared receive queue; ENOMEM when the queue is full
+     * @throws RdmaException EINVAL in state RESET, for more elements than the queue pair was created for, if
+     *         it draws from a shared receive queue, or for types XRC_SEND and XRC_RECEIVE; ENOMEM when the queue is full
      */
     void postReceive(ReceiveWorkRequest request) throws RdmaException;
 
@@ -144,6 +165,19 @@ public interface QueuePair extends AutoCloseable {
     void detachMulticast(Gid group) throws RdmaException;
 
     /**
+     * Has the device give it the frames that a rule names, in its receives, until the flow is closed. For queue pairs of
+     * type RAW_PACKET, and those of type UD of some devices. C: {@code ibv_create_flow}.
+     *
+     * @throws RdmaException EOPNOTSUPP if the device steers no flows, or not by such a rule; EINVAL for a queue pair of
+     *         another type, or a rule that the device does not take; EPERM without CAP_NET_RAW; EBUSY or ENOMEM when its
+     *         table is full
+     */
+    default Flow attachFlow(FlowRule rule) throws RdmaException {
+        throw RdmaException.unsupported("attach flow",
+                "this device steers no flows; raw packets are for real NICs");
+    }
+
+    /**
      * {@return whether a reader of memory that the peer writes may count on the bytes to arrive in order}
      * C: {@code ibv_query_qp_data_in_order}.
      *
@@ -168,7 +202,7 @@ public interface QueuePair extends AutoCloseable {
     /**
      * Frees it; outstanding work is dropped without completions. Idempotent. C: {@code ibv_destroy_qp}.
      *
-     * @throws RdmaException EBUSY while it is attached to multicast groups or events are not
+     * @throws RdmaException EBUSY while it is attached to multicast groups, flows of it are open or events are not
      *         acknowledged
      */
     @Override

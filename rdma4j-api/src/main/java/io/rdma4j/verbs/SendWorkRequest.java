@@ -33,6 +33,7 @@ public final class SendWorkRequest {
     private @Nullable AddressHandle addressHandle;
     private int remoteQueuePair;
     private int remoteQkey;
+    private int remoteSharedReceiveQueue;
     private @Nullable MemoryWindow window;
     private @Nullable MemoryWindowBind windowBind;
     private int windowRkey;
@@ -59,6 +60,7 @@ public final class SendWorkRequest {
         addressHandle = null;
         remoteQueuePair = 0;
         remoteQkey = 0;
+        remoteSharedReceiveQueue = 0;
         window = null;
         windowBind = null;
         windowRkey = 0;
@@ -316,6 +318,21 @@ public final class SendWorkRequest {
         addressHandle = handle;
         remoteQueuePair = queuePairNumber;
         remoteQkey = qkey;
+        return this;
+    }
+
+    /** {@return the peer's shared receive queue, for type XRC_SEND} C: {@code remote_srqn}. */
+    public int remoteSharedReceiveQueue() {
+        return remoteSharedReceiveQueue;
+    }
+
+    /**
+     * Sets which of the peer's shared receive queues takes the message, by its number
+     * ({@link SharedReceiveQueue#number}). Queue pairs of type XRC_SEND need it with each request, WRITE and READ too; others
+     * do not look at it. C: {@code qp_type.xrc.remote_srqn}.
+     */
+    public SendWorkRequest toSharedReceiveQueue(int number) {
+        remoteSharedReceiveQueue = number;
         return this;
     }
 

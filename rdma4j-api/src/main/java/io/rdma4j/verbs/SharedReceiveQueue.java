@@ -13,6 +13,22 @@ public interface SharedReceiveQueue extends AutoCloseable {
     /** {@return the protection domain it belongs to} C: {@code pd}. */
     ProtectionDomain protectionDomain();
 
+    /** {@return its kind} C: {@code srq_type}. */
+    default SharedReceiveQueueType type() {
+        return SharedReceiveQueueType.BASIC;
+    }
+
+    /**
+     * {@return its number, by which a peer's requests name it ({@link SendWorkRequest#toSharedReceiveQueue}), 24 bits} C:
+     * {@code ibv_get_srq_num}.
+     *
+     * @throws RdmaException EOPNOTSUPP for a type other than XRC, whose queues have none
+     */
+    default int number() throws RdmaException {
+        throw RdmaException.unsupported("query shared receive queue number",
+                "only a shared receive queue of type XRC has a number, not one of type " + type());
+    }
+
     /** {@return the object given at creation, or null} C: {@code srq_context}. */
     @Nullable
     Object userContext();

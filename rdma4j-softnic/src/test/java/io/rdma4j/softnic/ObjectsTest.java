@@ -12,6 +12,8 @@ import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceLimit;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.FlowRule;
+import io.rdma4j.verbs.FlowRuleType;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.GidType;
@@ -30,7 +32,9 @@ import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.SharedReceiveQueueType;
 import io.rdma4j.verbs.WorkCompletion;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -146,6 +150,37 @@ class ObjectsTest {
                 () -> createQueuePair(
                         new QueuePairInitAttributes().type(QueuePairType.RAW_PACKET)),
                 Errno.EOPNOTSUPP, "RC, UC and UD", "RAW_PACKET");
+        for (QueuePairType type : new QueuePairType[]{QueuePairType.XRC_SEND,
+            QueuePairType.XRC_RECEIVE}) {
+            assertRefused(() -> createQueuePair(new QueuePairInitAttributes().type(type)),
+                    Errno.EOPNOTSUPP, "RC, UC and UD", type.name());
+        }
+        assertRefused(context::openXrcDomain, Errno.EOPNOTSUPP, "XRC");
+        assertRefused(() -> context.openXrcDomain(Path.of("/"), StandardOpenOption.CREATE),
+                Errno.EOPNOTSUPP, "XRC");
+    }
+
+    @Test
+    void whatIsOfExtendedConnectionsAndRawPacketsAloneIsRefused() throws RdmaException {
+        CompletionQueue queue = context.createCompletionQueue(1);
+        assertRefused(
+                () -> domain.createSharedReceiveQueue(
+                        new SharedReceiveQueueInitAttributes().completionQueue(queue)),
+                Errno.EINVAL, "type XRC", "BASIC");
+        try (SharedReceiveQueue shared = domain
+                .createSharedReceiveQueue(new SharedReceiveQueueInitAttributes()
+                        .attributes(new SharedReceiveQueueAttributes(2, 1, 0)).userContext("ours"));
+                QueuePair queuePair = domain.createQueuePair(
+                        new QueuePairInitAttributes().completionQueue(queue))) {
+            assertThat(shared.type()).isEqualTo(SharedReceiveQueueType.BASIC);
+            assertThat(shared.query().maxRequests()).isEqualTo(2);
+            assertThat(shared.userContext()).isEqualTo("ours");
+            assertRefused(shared::number, Errno.EOPNOTSUPP, "XRC", "BASIC");
+            assertThat(queuePair.xrcDomain()).isNull();
+            assertRefused(() -> queuePair.attachFlow(FlowRule.of(FlowRuleType.SNIFFER)),
+                    Errno.EOPNOTSUPP, "flows");
+        }
+        queue.close();
     }
 
     // ---------------------------------------------------------------- memory

@@ -249,6 +249,12 @@ final class NativeSendBatch implements ExtendedQueuePair {
         return this;
     }
 
+    @Override
+    public ExtendedQueuePair toSharedReceiveQueue(int number) {
+        begun().toSharedReceiveQueue(number);
+        return this;
+    }
+
     // ---------------------------------------------------------------- the end
 
     @Override

@@ -260,6 +260,12 @@ final class SoftSendBatch implements ExtendedQueuePair {
     }
 
     @Override
+    public ExtendedQueuePair toSharedReceiveQueue(int number) {
+        begun().toSharedReceiveQueue(number);
+        return this;
+    }
+
+    @Override
     public ExtendedQueuePair to(AddressHandle handle, int queuePairNumber, int qkey) {
         begun().to(handle, queuePairNumber, qkey);
         return this;

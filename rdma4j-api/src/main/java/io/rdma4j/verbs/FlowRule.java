@@ -1,0 +1,90 @@
+package io.rdma4j.verbs;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * Which frames a queue pair shall receive.
+ *
+ * <p>C: {@code struct ibv_flow_attr}. Immutable.
+ *
+ * {@snippet :
+ * Flow flow = queuePair.attachFlow(FlowRule.of(EthernetMatch.ANY.withDestination(mac),
+ *         Ipv4Match.ANY.withSource(peer), PortMatch.UDP.withDestination(4791)));
+ * }
+ *
+ * @param type what frames are chosen by ({@code type})
+ * @param matches what their headers must have in them, for type NORMAL at least one, for others none; kept by layer
+ *        ({@code num_of_specs})
+ * @param priority from 0, which goes first, to 65535; many devices have fewer ({@code priority})
+ * @param port the port they come in by, from 1 ({@code port})
+ * @param isPassedOn whether rules that follow may have the frames too ({@code IBV_FLOW_ATTR_FLAGS_DONT_TRAP} of
+ *        {@code flags})
+ * @param tag what completions of the frames shall say ({@link CompletionField#FLOW_TAG}), 24 bits on many devices; null for
+ *        nothing ({@code tag_id} of {@code struct ibv_flow_spec_action_tag}, {@code IBV_FLOW_SPEC_ACTION_TAG})
+ */
+public record FlowRule(FlowRuleType type, List<FlowMatch> matches, int priority, int port,
+        boolean isPassedOn, @Nullable Integer tag) {
+
+    /**
+     * Checks what goes together.
+     *
+     * @throws IllegalArgumentException for a number out of range, two matches of one layer, a rule of type NORMAL without
+     *         match or another with any
+     */
+    public FlowRule {
+        Objects.requireNonNull(type, "type");
+        Ranges.check("priority", priority, 0xffff);
+        Ranges.check("port", port, 0xff);
+        matches = matches.stream().sorted(Comparator.comparingInt(FlowMatch::layer)).toList();
+        if (matches.isEmpty() == (type == FlowRuleType.NORMAL)) {
+            throw new IllegalArgumentException(type == FlowRuleType.NORMAL
+                    ? "a rule of type NORMAL needs a match; ALL_DEFAULT takes what is left"
+                    : "only a rule of type NORMAL has matches, not one of type " + type);
+        }
+        for (int i = 1; i < matches.size(); i++) {
+            if (matches.get(i).layer() == matches.get(i - 1).layer()) {
+                throw new IllegalArgumentException(
+                        "a rule has at most one match of each layer, not "
+                                + matches.get(i - 1) + " and " + matches.get(i));
+            }
+        }
+    }
+
+    /** {@return a rule for frames whose headers match, on port 1, of the first priority} */
+    public static FlowRule of(FlowMatch... matches) {
+        return new FlowRule(FlowRuleType.NORMAL, List.of(matches), 0, 1, false, null);
+    }
+
+    /**
+     * {@return a rule of a type that has no matches, on port 1, of the first priority}
+     *
+     * @throws IllegalArgumentException for type NORMAL
+     */
+    public static FlowRule of(FlowRuleType type) {
+        return new FlowRule(type, List.of(), 0, 1, false, null);
+    }
+
+    /** {@return the same of another priority} */
+    public FlowRule withPriority(int value) {
+        return new FlowRule(type, matches, value, port, isPassedOn, tag);
+    }
+
+    /** {@return the same for another port} */
+    public FlowRule withPort(int value) {
+        return new FlowRule(type, matches, priority, value, isPassedOn, tag);
+    }
+
+    /** {@return the same, with what completions shall say} */
+    public FlowRule withTag(int value) {
+        return new FlowRule(type, matches, priority, port, isPassedOn, value);
+    }
+
+    /** {@return the same, that lets rules that follow have the frames too} */
+    public FlowRule passedOn() {
+        return new FlowRule(type, matches, priority, port, true, tag);
+    }
+}

@@ -1,0 +1,28 @@
+package io.rdma4j.verbs;
+
+/**
+ * What a flow rule chooses frames by.
+ *
+ * <p>C: {@code enum ibv_flow_attr_type}.
+ */
+public enum FlowRuleType {
+    /** By their headers. C: {@code IBV_FLOW_ATTR_NORMAL}. */
+    NORMAL(0),
+    /** All that no other rule takes. C: {@code IBV_FLOW_ATTR_ALL_DEFAULT}. */
+    ALL_DEFAULT(1),
+    /** All multicast frames that no other rule takes. C: {@code IBV_FLOW_ATTR_MC_DEFAULT}. */
+    MULTICAST_DEFAULT(2),
+    /** A copy of everything that comes in by the port, and of what it sends. C: {@code IBV_FLOW_ATTR_SNIFFER}. */
+    SNIFFER(3);
+
+    private final int code;
+
+    FlowRuleType(int code) {
+        this.code = code;
+    }
+
+    /** {@return the number verbs.h gives this} */
+    public int code() {
+        return code;
+    }
+}
