@@ -236,6 +236,7 @@ public final class Layout {
         public static final long EXTENDED_SIZE = 136;
         public static final long COMP_MASK = 60;
         public static final long PD = 64;
+        public static final long XRCD = 72;
         public static final long CREATE_FLAGS = 80;
         public static final long SEND_OPS_FLAGS = 128;
 
@@ -313,6 +314,7 @@ public final class Layout {
         public static final long AH = 40;
         public static final long REMOTE_QPN = 48;
         public static final long REMOTE_QKEY = 52;
+        public static final long REMOTE_SRQN = 72;
         public static final long BIND_MW = 80;
         public static final long BIND_RKEY = 88;
         /** Laid out as {@link WindowBind} from {@link WindowBind#MR} on. */
@@ -342,7 +344,10 @@ public final class Layout {
         private Element() {}
     }
 
-    /** {@code struct ibv_srq_init_attr}; {@code struct ibv_srq_attr} is its part from {@link #MAX_WR} on. */
+    /**
+     * {@code struct ibv_srq_init_attr}, and {@code struct ibv_srq_init_attr_ex}, which begins with it;
+     * {@code struct ibv_srq_attr} is its part from {@link #MAX_WR} on.
+     */
     public static final class SharedReceiveQueueInitAttr {
         public static final long SIZE = 24;
         public static final long MAX_WR = 8;
@@ -350,8 +355,103 @@ public final class Layout {
         public static final long SRQ_LIMIT = 16;
         /** Of {@code struct ibv_srq_attr}. */
         public static final long ATTR_SIZE = 12;
+        public static final long EXTENDED_SIZE = 64;
+        public static final long COMP_MASK = 20;
+        public static final long SRQ_TYPE = 24;
+        public static final long PD = 32;
+        public static final long XRCD = 40;
+        public static final long CQ = 48;
 
         private SharedReceiveQueueInitAttr() {}
+    }
+
+    /** {@code struct ibv_xrcd_init_attr}. */
+    public static final class XrcDomainInitAttr {
+        public static final long SIZE = 12;
+        public static final long COMP_MASK = 0;
+        public static final long FD = 4;
+        public static final long OFLAGS = 8;
+
+        private XrcDomainInitAttr() {}
+    }
+
+    /** {@code struct ibv_qp_open_attr}. */
+    public static final class QueuePairOpenAttr {
+        public static final long SIZE = 32;
+        public static final long COMP_MASK = 0;
+        public static final long QP_NUM = 4;
+        public static final long XRCD = 8;
+        public static final long QP_TYPE = 24;
+
+        private QueuePairOpenAttr() {}
+    }
+
+    /** {@code struct ibv_flow_attr}; the specifications, each a {@link FlowSpec}, follow it. */
+    public static final class FlowAttr {
+        public static final long SIZE = 20;
+        public static final long TYPE = 4;
+        public static final long LENGTH = 8;
+        public static final long PRIORITY = 10;
+        public static final long NUM_OF_SPECS = 12;
+        public static final long PORT = 13;
+        public static final long FLAGS = 16;
+
+        private FlowAttr() {}
+    }
+
+    /** The {@code struct ibv_flow_spec_...}: how each begins, its size, and where its value, its mask and their fields are. */
+    public static final class FlowSpec {
+        public static final long TYPE = 0;
+        public static final long LENGTH = 4;
+
+        /** {@code struct ibv_flow_spec_eth}. */
+        public static final long ETH_SIZE = 40;
+        public static final long ETH_VALUE = 6;
+        public static final long ETH_MASK = 22;
+        public static final long ETH_DST_MAC = 0;
+        public static final long ETH_SRC_MAC = 6;
+        public static final long ETH_ETHER_TYPE = 12;
+        public static final long ETH_VLAN_TAG = 14;
+
+        /** {@code struct ibv_flow_spec_ipv4}. */
+        public static final long IPV4_SIZE = 24;
+        public static final long IPV4_VALUE = 8;
+        public static final long IPV4_MASK = 16;
+        public static final long IPV4_SRC_IP = 0;
+        public static final long IPV4_DST_IP = 4;
+
+        /** {@code struct ibv_flow_spec_ipv4_ext}, whose fields begin with those of the one before. */
+        public static final long IPV4_EXT_SIZE = 32;
+        public static final long IPV4_EXT_VALUE = 8;
+        public static final long IPV4_EXT_MASK = 20;
+        public static final long IPV4_EXT_PROTO = 8;
+        public static final long IPV4_EXT_TOS = 9;
+        public static final long IPV4_EXT_TTL = 10;
+        public static final long IPV4_EXT_FLAGS = 11;
+
+        /** {@code struct ibv_flow_spec_ipv6}. */
+        public static final long IPV6_SIZE = 88;
+        public static final long IPV6_VALUE = 8;
+        public static final long IPV6_MASK = 48;
+        public static final long IPV6_SRC_IP = 0;
+        public static final long IPV6_DST_IP = 16;
+        public static final long IPV6_FLOW_LABEL = 32;
+        public static final long IPV6_NEXT_HDR = 36;
+        public static final long IPV6_TRAFFIC_CLASS = 37;
+        public static final long IPV6_HOP_LIMIT = 38;
+
+        /** {@code struct ibv_flow_spec_tcp_udp}. */
+        public static final long PORTS_SIZE = 16;
+        public static final long PORTS_VALUE = 6;
+        public static final long PORTS_MASK = 10;
+        public static final long PORTS_DST_PORT = 0;
+        public static final long PORTS_SRC_PORT = 2;
+
+        /** {@code struct ibv_flow_spec_action_tag}. */
+        public static final long TAG_SIZE = 12;
+        public static final long TAG_ID = 8;
+
+        private FlowSpec() {}
     }
 
     /** {@code struct ibv_async_event}. */

@@ -6,8 +6,10 @@ import static io.rdma4j.ibverbs.abi.CType.INT;
 import static io.rdma4j.ibverbs.abi.CType.LONG;
 import static io.rdma4j.ibverbs.abi.CType.POINTER;
 
-/** What the C library exports and is used here, for the file descriptors of events. */
+/** What the C library exports and is used here, for file descriptors. */
 public enum SystemSymbol implements Symbol {
+    /** With permissions for its third argument. */
+    OPEN(Signature.variadic(2, INT, POINTER, INT, INT)),
     POLL(Signature.of(INT, POINTER, LONG, INT)),
     EVENTFD(Signature.of(INT, INT, INT)),
     READ(Signature.of(LONG, INT, POINTER, LONG)),

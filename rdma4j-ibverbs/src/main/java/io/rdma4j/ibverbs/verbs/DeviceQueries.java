@@ -12,6 +12,7 @@ import io.rdma4j.ibverbs.values.Paths;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.DeviceAttributes;
+import io.rdma4j.verbs.DeviceCapability;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.EthernetAddress;
 import io.rdma4j.verbs.ExtendedDeviceAttributes;
@@ -278,6 +279,25 @@ final class DeviceQueries {
         PortAttributes port = port(1);
         return type == QueuePairType.UD ? port.activeMtu().bytes()
                 : port.maxMessageSize() == 0 ? Integer.MAX_VALUE : port.maxMessageSize();
+    }
+
+    /** @throws RdmaException EOPNOTSUPP for a device without extended reliable connections */
+    void requireXrc(String operation) throws RdmaException {
+        if (!device().capabilities().contains(DeviceCapability.XRC)) {
+            throw RdmaException.unsupported(operation,
+                    context.device().name() + " has no extended reliable connections (XRC)");
+        }
+    }
+
+    /** {@return whether queue pairs of a type fill in check sums of IP} */
+    boolean hasChecksums(QueuePairType type) throws RdmaException {
+        Set<DeviceCapability> capabilities = device().capabilities();
+        return switch (type) {
+            case RAW_PACKET -> capabilities.contains(DeviceCapability.RAW_IP_CSUM);
+            case UD -> capabilities.contains(DeviceCapability.UD_IP_CSUM);
+            case RC -> capabilities.contains(DeviceCapability.RC_IP_CSUM);
+            case UC, XRC_SEND, XRC_RECEIVE, DRIVER -> false;
+        };
     }
 
     /** @throws RdmaException EOPNOTSUPP for a right to FLUSH that the device does not have */

@@ -6,6 +6,7 @@ import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.ibverbs.abi.Layout.Context;
 import io.rdma4j.ibverbs.abi.Library;
 import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.abi.SystemSymbol;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.cm.NativeConnections;
 import io.rdma4j.spi.CmConnection;
@@ -42,11 +43,14 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ThreadDomain;
 import io.rdma4j.verbs.TransportType;
 import io.rdma4j.verbs.WorkCompletion;
+import io.rdma4j.verbs.XrcDomain;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -118,6 +122,10 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
 
     Library<VerbsSymbol> verbs() {
         return libraries.verbs();
+    }
+
+    Library<SystemSymbol> system() {
+        return libraries.system();
     }
 
     long pointer() {
@@ -327,6 +335,17 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
             dependents.add();
             return queue;
         });
+    }
+
+    @Override
+    public XrcDomain openXrcDomain() throws RdmaException {
+        return inCall(arena -> NativeXrcDomain.open(this));
+    }
+
+    @Override
+    public XrcDomain openXrcDomain(Path file, StandardOpenOption... options)
+            throws RdmaException {
+        return inCall(arena -> NativeXrcDomain.open(this, file, options));
     }
 
     @Override

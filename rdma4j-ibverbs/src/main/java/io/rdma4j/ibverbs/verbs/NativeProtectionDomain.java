@@ -25,6 +25,7 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ScatterGatherElement;
 import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.ThreadDomain;
 import org.jspecify.annotations.Nullable;
 
@@ -356,10 +357,17 @@ final class NativeProtectionDomain implements ProtectionDomain {
     @Override
     public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueAttributes attributes,
             @Nullable Object userContext) throws RdmaException {
+        return createSharedReceiveQueue(new SharedReceiveQueueInitAttributes()
+                .attributes(attributes).userContext(userContext));
+    }
+
+    @Override
+    public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueInitAttributes wanted)
+            throws RdmaException {
         context.lock();
         try {
             checkOpen();
-            return new NativeSharedReceiveQueue(this, attributes, userContext);
+            return new NativeSharedReceiveQueue(this, wanted);
         } finally {
             context.unlock();
         }

@@ -7,6 +7,8 @@ import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ExtendedQueuePair;
+import io.rdma4j.verbs.Flow;
+import io.rdma4j.verbs.FlowRule;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
@@ -39,7 +41,7 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
     private final NativeContext context;
     private final QueuePairInitAttributes initial;
     private final NativeCompletionQueue sendCompletions;
-    private final NativeCompletionQueue receiveCompletions;
+    private final @Nullable NativeCompletionQueue receiveCompletions;
     private final @Nullable NativeSharedReceiveQueue shared;
     private final QueuePairCapabilities sizes;
     private final QueuePairControl control;
@@ -51,6 +53,7 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
     private final ReentrantLock receiveLock = new ReentrantLock();
     private final AsyncEventSource events;
     private final GroupAttachments groups;
+    private final FlowAttachments flows;
 
     /** Under the context's lock. */
     NativeQueuePair(NativeProtectionDomain domain, QueuePairInitAttributes wanted)
@@ -66,6 +69,7 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
         control = new QueuePairControl(context, made.pointer(), wanted.type(), this::onState);
         events = context.events().newSource(this);
         groups = new GroupAttachments(this, context);
+        flows = new FlowAttachments(this, context);
         sendQueue = new NativeSendQueue(this, arena, made.offered(), wanted.sendOperations(),
                 made.extended());
         receives = new OutstandingWork(sizes.maxReceiveRequests());
@@ -75,7 +79,9 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
                 receiveTag, receives, sizes.maxReceiveRequests(), sizes.maxReceiveElements());
         domain.dependents().add();
         sendCompletions.dependents().add();
-        receiveCompletions.dependents().add();
+        if (receiveCompletions != null) {
+            receiveCompletions.dependents().add();
+        }
         if (shared != null) {
             shared.dependents().add();
         }
@@ -126,6 +132,10 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
 
     @Override
     public CompletionQueue receiveCompletionQueue() {
+        if (receiveCompletions == null) {
+            throw new IllegalStateException("a queue pair of type " + type() + " receives nothing,"
+                    + " so it has no completion queue for it");
+        }
         return receiveCompletions;
     }
 
@@ -192,7 +202,9 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
 
     private void tellWaiters() {
         sendCompletions.waiters().onEnd();
-        receiveCompletions.waiters().onEnd();
+        if (receiveCompletions != null) {
+            receiveCompletions.waiters().onEnd();
+        }
     }
 
     /** {@return why no send or receive can complete any more, null if one can} As {@code CmContext.ended}. */
@@ -282,6 +294,10 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
     }
 
     private void checkReceives() throws RdmaException {
+        if (receiveCompletions == null) {
+            throw new RdmaException(Errno.EINVAL, ReceivePosting.OPERATION, "a queue pair of type "
+                    + type() + " receives nothing; post to the peer's shared receive queue");
+        }
         if (shared != null) {
             throw new RdmaException(Errno.EINVAL, ReceivePosting.OPERATION,
                     "the queue pair draws from a shared receive queue; post there");
@@ -316,6 +332,11 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
         groups.detach(group);
     }
 
+    @Override
+    public Flow attachFlow(FlowRule rule) throws RdmaException {
+        return flows.attach(rule);
+    }
+
     // ---------------------------------------------------------------- what else it knows
 
     @Override
@@ -347,6 +368,7 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
                 return;
             }
             groups.requireNone(operation);
+            flows.requireNone(operation);
             events.requireAcknowledged(operation);
             control.destroy(operation);
             context.events().queuePairs().remove(control.pointer());
@@ -356,7 +378,9 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
             arena.close();
             domain.dependents().remove();
             sendCompletions.dependents().remove();
-            receiveCompletions.dependents().remove();
+            if (receiveCompletions != null) {
+                receiveCompletions.dependents().remove();
+            }
             if (shared != null) {
                 shared.dependents().remove();
             }

@@ -12,6 +12,8 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueType;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
@@ -21,13 +23,15 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /** A shared receive queue. Its lock comes before the context's: a thread that posts may have to free a region. */
 final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTarget {
-    private static final String CREATE = "create shared receive queue";
     private static final int MAX_WR = 1;
     private static final int LIMIT = 1 << 1;
 
     private final NativeProtectionDomain domain;
     private final NativeContext context;
     private final @Nullable Object userContext;
+    private final SharedReceiveQueueType type;
+    private final @Nullable NativeXrcDomain connections;
+    private final @Nullable NativeCompletionQueue completions;
     private final Arena arena = Arena.ofShared();
     private final long pointer;
     private final SharedWork work;
@@ -41,40 +45,29 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
 
     /** Under the context's lock. */
     NativeSharedReceiveQueue(NativeProtectionDomain domain,
-            SharedReceiveQueueAttributes wanted, @Nullable Object userContext)
-            throws RdmaException {
+            SharedReceiveQueueInitAttributes wanted) throws RdmaException {
         this.domain = domain;
-        this.userContext = userContext;
+        userContext = wanted.userContext();
+        type = wanted.type();
         context = domain.owner();
         events = context.events().newSource(this);
-        context.functions().require(ContextOperation.POST_SRQ_RECV, CREATE);
-        if (wanted.limit() < 0 || wanted.limit() > wanted.maxRequests()) {
-            throw new RdmaException(Errno.EINVAL, CREATE, "limit must be from 0 to "
-                    + wanted.maxRequests() + ", not " + wanted.limit());
-        }
-        try (Arena ofCall = Arena.ofConfined()) {
-            MemorySegment attributes = ofCall
-                    .allocate(SharedReceiveQueueInitAttr.SIZE + Layout.SLACK, 8);
-            Native.putInt(attributes, SharedReceiveQueueInitAttr.MAX_WR, wanted.maxRequests());
-            Native.putInt(attributes, SharedReceiveQueueInitAttr.MAX_SGE, wanted.maxElements());
-            Native.putInt(attributes, SharedReceiveQueueInitAttr.SRQ_LIMIT, wanted.limit());
-            pointer = context.verbs().get(VerbsSymbol.CREATE_SRQ)
-                    .call(domain.pointer(), attributes.address()).pointer(CREATE,
-                            "the device refused " + wanted.maxRequests() + " requests of "
-                                    + wanted.maxElements() + " elements; ibv_devinfo -v shows its"
-                                    + " max_srq, max_srq_wr and max_srq_sge");
-            known = new SharedReceiveQueueAttributes(
-                    Native.getInt(attributes, SharedReceiveQueueInitAttr.MAX_WR),
-                    Math.max(wanted.maxElements(),
-                            Native.getInt(attributes, SharedReceiveQueueInitAttr.MAX_SGE)),
-                    wanted.limit());
-        }
-        work = new SharedWork(Math.max(known.maxRequests(), wanted.maxRequests()));
+        SharedReceiveQueueCreation made = SharedReceiveQueueCreation.make(domain, wanted);
+        pointer = made.pointer();
+        known = made.given();
+        connections = made.connections();
+        completions = made.completions();
+        work = new SharedWork(known.maxRequests());
         tag = context.ledgers().add(work);
         posting = new ReceivePosting(domain, null, arena,
                 context.functions().address(ContextOperation.POST_SRQ_RECV), pointer, tag, work,
                 work.capacity(), known.maxElements());
         domain.dependents().add();
+        if (connections != null) {
+            connections.dependents().add();
+        }
+        if (completions != null) {
+            completions.dependents().add();
+        }
         context.events().sharedReceiveQueues().put(pointer, this);
     }
 
@@ -104,6 +97,29 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
     @Override
     public ProtectionDomain protectionDomain() {
         return domain;
+    }
+
+    @Override
+    public SharedReceiveQueueType type() {
+        return type;
+    }
+
+    @Override
+    public int number() throws RdmaException {
+        if (type != SharedReceiveQueueType.XRC) {
+            return SharedReceiveQueue.super.number();
+        }
+        String operation = "query shared receive queue number";
+        lock.lock();
+        try (Arena ofCall = Arena.ofConfined()) {
+            checkOpen();
+            MemorySegment number = ofCall.allocate(Integer.BYTES, Integer.BYTES);
+            context.functions().require(ContextOperation.GET_SRQ_NUM, operation)
+                    .call(pointer, number.address()).check(operation, "the device cannot tell");
+            return Native.getInt(number, 0);
+        } finally {
+            lock.unlock();
+        }
     }
 
     @Override
@@ -207,6 +223,12 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
             events.discard();
             arena.close();
             domain.dependents().remove();
+            if (connections != null) {
+                connections.dependents().remove();
+            }
+            if (completions != null) {
+                completions.dependents().remove();
+            }
         } finally {
             context.unlock();
             lock.unlock();

@@ -14,6 +14,7 @@ import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SharedReceiveQueue;
+import io.rdma4j.verbs.SharedReceiveQueueType;
 import io.rdma4j.verbs.TransportType;
 import org.jspecify.annotations.Nullable;
 
@@ -29,14 +30,14 @@ import java.util.Set;
  *
  * @param initial what was wanted, with the sizes that were given
  * @param sends where sends complete
- * @param receives where receives complete
+ * @param receives where receives complete, null for a type that has none
  * @param shared where receives are taken from, null for its own queue
  * @param offered what it can do
  * @param pointer the address of its {@code ibv_qp}
  * @param extended posts what is not posted in the common way, null for nothing
  */
 record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue sends,
-        NativeCompletionQueue receives, @Nullable NativeSharedReceiveQueue shared,
+        @Nullable NativeCompletionQueue receives, @Nullable NativeSharedReceiveQueue shared,
         Set<SendOpcode> offered, long pointer, @Nullable ExtendedPosting extended) {
     private static final String CREATE = "create queue pair";
     private static final int PD_MASK = 1;
@@ -52,32 +53,59 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
         NativeContext context = domain.owner();
         NativeCompletionQueue sends = NativeCompletionQueue.own(wanted.sendCompletionQueue(),
                 context, CREATE, "sends");
-        NativeCompletionQueue receives = NativeCompletionQueue
-                .own(wanted.receiveCompletionQueue(), context, CREATE, "receives");
+        NativeCompletionQueue receives = hasReceives(wanted)
+                ? NativeCompletionQueue.own(wanted.receiveCompletionQueue(), context, CREATE,
+                        "receives")
+                : null;
         Set<SendOpcode> offered = offered(context, wanted);
-        NativeSharedReceiveQueue shared = shared(wanted.sharedReceiveQueue(), domain);
+        NativeSharedReceiveQueue shared = shared(wanted, domain);
+        QueuePairCapabilities asked = asked(wanted);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = arena
                     .allocate(QueuePairInitAttr.EXTENDED_SIZE + Layout.SLACK, 8);
             Native.putLong(attributes, QueuePairInitAttr.SEND_CQ, sends.pointer());
-            Native.putLong(attributes, QueuePairInitAttr.RECV_CQ, receives.pointer());
+            Native.putLong(attributes, QueuePairInitAttr.RECV_CQ,
+                    receives == null ? 0 : receives.pointer());
             Native.putLong(attributes, QueuePairInitAttr.SRQ,
                     shared == null ? 0 : shared.pointer());
             QueuePairValues.writeCapabilities(attributes, QueuePairInitAttr.MAX_SEND_WR,
-                    wanted.capabilities());
+                    asked);
             Native.putInt(attributes, QueuePairInitAttr.QP_TYPE, wanted.type().code());
             Native.putInt(attributes, QueuePairInitAttr.SQ_SIG_ALL, wanted.signalAll() ? 1 : 0);
             long pointer = call(domain, wanted, attributes);
             QueuePairInitAttributes initial = new QueuePairInitAttributes(wanted);
-            initial.capabilities(given(wanted.capabilities(), QueuePairValues
+            initial.capabilities(given(asked, QueuePairValues
                     .readCapabilities(attributes, QueuePairInitAttr.MAX_SEND_WR)));
             return new QueuePairCreation(initial, sends, receives, shared, offered, pointer,
                     extended(context, offered, pointer));
         }
     }
 
+    private static boolean hasReceives(QueuePairInitAttributes wanted) {
+        return wanted.type() != QueuePairType.XRC_SEND;
+    }
+
+    private static QueuePairCapabilities asked(QueuePairInitAttributes wanted) {
+        QueuePairCapabilities sizes = wanted.capabilities();
+        return hasReceives(wanted)
+                ? sizes
+                : new QueuePairCapabilities(sizes.maxSendRequests(), 0, sizes.maxSendElements(), 0,
+                        sizes.maxInlineData());
+    }
+
     private static Set<SendOpcode> offered(NativeContext context, QueuePairInitAttributes wanted)
             throws RdmaException {
+        switch (wanted.type()) {
+            case XRC_SEND -> context.queries().requireXrc(CREATE);
+            case XRC_RECEIVE -> {
+                context.queries().requireXrc(CREATE);
+                throw new RdmaException(Errno.EINVAL, CREATE, "queue pairs of type XRC_RECEIVE are"
+                        + " of no protection domain; XrcDomain.createQueuePair makes them");
+            }
+            default -> {
+                // Each device has some of them.
+            }
+        }
         boolean isIwarp = context.device().transport() == TransportType.IWARP;
         Set<SendOpcode> offered = SendChecks.operations(wanted.type(), isIwarp);
         if (offered.isEmpty() || (isIwarp && wanted.type() != QueuePairType.RC)) {
@@ -120,10 +148,18 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
         }
     }
 
-    private static @Nullable NativeSharedReceiveQueue shared(@Nullable SharedReceiveQueue queue,
+    private static @Nullable NativeSharedReceiveQueue shared(QueuePairInitAttributes wanted,
             NativeProtectionDomain domain) throws RdmaException {
+        SharedReceiveQueue queue = wanted.sharedReceiveQueue();
         if (queue == null) {
             return null;
+        }
+        if (!hasReceives(wanted) || queue.type() == SharedReceiveQueueType.XRC) {
+            throw new RdmaException(Errno.EINVAL, CREATE, hasReceives(wanted)
+                    ? "a shared receive queue of type XRC is filled by what connections of its"
+                            + " domain bring in; a queue pair draws from one of type BASIC"
+                    : "queue pairs of type " + wanted.type() + " receive nothing, so they have no"
+                            + " shared receive queue");
         }
         if (queue instanceof NativeSharedReceiveQueue own && own.owner().isOneWith(domain)) {
             own.checkOpen();
@@ -146,8 +182,8 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
         long extended = operations == null ? 0 : operationFlags(operations);
         boolean isBlocking = wanted.blockSelfMulticastLoopback();
         if (extended == 0 && !isBlocking) {
-            return context.verbs().get(VerbsSymbol.CREATE_QP)
-                    .call(domain.pointer(), attributes.address()).pointer(CREATE, advice);
+            return Privileges.pointer(context.verbs().get(VerbsSymbol.CREATE_QP)
+                    .call(domain.pointer(), attributes.address()), CREATE, advice);
         }
         NativeFunction function = context.functions().require(ContextOperation.CREATE_QP_EX,
                 CREATE);

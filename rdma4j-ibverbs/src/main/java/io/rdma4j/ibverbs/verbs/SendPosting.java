@@ -38,6 +38,7 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
     private final long longest;
     private final long inlineOffset;
     private final MemorySegment chain;
+    private boolean hasChecksums;
 
     SendPosting(NativeQueuePair queuePair, Arena arena, MemorySegment function, long tag,
             OutstandingWork work, Set<SendOpcode> offered, long longest,
@@ -66,6 +67,9 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
     @Override
     void stage(SendWorkRequest request) throws RdmaException {
         SendChecks.check(request, queuePair.state(), type, offered, sizes, longest);
+        if (request.has(SendFlag.IP_CHECKSUM)) {
+            requireChecksums();
+        }
         write(request, begin());
         if (ExtendedPosting.OPERATIONS.contains(request.opcode())) {
             endApart(request.id(), request.opcode().completionOpcode());
@@ -101,6 +105,17 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
                         Native.getInt(chain, at + FLUSH_SELECTIVITY))
                 : extended.atomicWrite(id, flags, rkey, address,
                         chain.address() + at + inlineOffset);
+    }
+
+    /** Some drivers leave out what they cannot do. */
+    private void requireChecksums() throws RdmaException {
+        if (!hasChecksums) {
+            hasChecksums = domain.owner().queries().hasChecksums(type);
+        }
+        if (!hasChecksums) {
+            throw RdmaException.unsupported(SendChecks.OPERATION, "queue pairs of type " + type
+                    + " of this device fill in no check sums; IP_CHECKSUM is for raw packets");
+        }
     }
 
     private void write(SendWorkRequest request, long at) throws RdmaException {
@@ -139,6 +154,8 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
         }
         if (type == QueuePairType.UD) {
             putDestination(request, at);
+        } else if (type == QueuePairType.XRC_SEND) {
+            Native.putInt(chain, at + SendRequest.REMOTE_SRQN, request.remoteSharedReceiveQueue());
         }
     }
 

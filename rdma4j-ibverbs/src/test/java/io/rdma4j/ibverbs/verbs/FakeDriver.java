@@ -48,6 +48,10 @@ final class FakeDriver implements AutoCloseable {
     int posts;
     /** What the next poll gives. */
     final List<MemorySegment> completions = new ArrayList<>();
+    /** What the device can do, as {@code device_cap_flags}. */
+    int capabilities;
+    /** A copy of the attributes of the queue pair that was created last. */
+    MemorySegment queuePairAttributes = MemorySegment.NULL;
     /** What polling answers instead, if it is not 0. */
     int pollAnswer;
     /** Which request of a chain is refused, and with what; none if the answer is 0. */
@@ -136,7 +140,13 @@ final class FakeDriver implements AutoCloseable {
                         (int) arguments[1]);
                 yield queueToAnnounce;
             }
+            case QUERY_DEVICE -> {
+                Native.putInt(Native.at(arguments[1], Layout.DeviceAttr.SIZE),
+                        Layout.DeviceAttr.DEVICE_CAP_FLAGS, capabilities);
+                yield 0;
+            }
             case CREATE_QP -> {
+                queuePairAttributes = copy(arguments[1], Layout.QueuePairInitAttr.SIZE);
                 long queuePair = object(160);
                 Native.putInt(Native.at(queuePair, 160), Layout.QueuePair.QP_NUM, nextNumber++);
                 yield queuePair;
@@ -156,7 +166,8 @@ final class FakeDriver implements AutoCloseable {
         };
     }
 
-    private long object(long size) {
+    /** {@return the address of memory for an object of the library} */
+    long object(long size) {
         return arena.allocate(size, 8).address();
     }
 
@@ -189,7 +200,7 @@ final class FakeDriver implements AutoCloseable {
         return 0;
     }
 
-    private MemorySegment copy(long address, long size) {
+    MemorySegment copy(long address, long size) {
         MemorySegment copied = arena.allocate(size, 8);
         copied.copyFrom(Native.at(address, size));
         return copied;

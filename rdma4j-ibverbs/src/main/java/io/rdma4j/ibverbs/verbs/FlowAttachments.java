@@ -1,0 +1,98 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.ibverbs.abi.ContextOperation;
+import io.rdma4j.ibverbs.abi.NativeFunction;
+import io.rdma4j.ibverbs.values.FlowValues;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Flow;
+import io.rdma4j.verbs.FlowRule;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+
+import java.lang.foreign.Arena;
+
+/** The flows that a device steers to a queue pair. */
+final class FlowAttachments {
+    private static final String ATTACH = "attach flow";
+
+    private final NativeQueuePair queuePair;
+    private final NativeContext context;
+    /** Under the context's lock. */
+    private int open;
+
+    FlowAttachments(NativeQueuePair queuePair, NativeContext context) {
+        this.queuePair = queuePair;
+        this.context = context;
+    }
+
+    Flow attach(FlowRule rule) throws RdmaException {
+        if (queuePair.type() != QueuePairType.RAW_PACKET
+                && queuePair.type() != QueuePairType.UD) {
+            throw new RdmaException(Errno.EINVAL, ATTACH, "flows are for queue pairs of type"
+                    + " RAW_PACKET or UD, not " + queuePair.type());
+        }
+        NativeFunction create = context.functions().require(ContextOperation.CREATE_FLOW, ATTACH);
+        NativeFunction destroy = context.functions().require(ContextOperation.DESTROY_FLOW,
+                ATTACH);
+        context.lock();
+        try (Arena arena = Arena.ofConfined()) {
+            queuePair.checkOpen();
+            long pointer = Privileges.pointer(
+                    create.call(queuePair.pointer(), FlowValues.of(rule, arena).address()), ATTACH,
+                    "the device refused " + rule + ": it does not steer by such a rule, or has"
+                            + " another one like it");
+            open++;
+            return new NativeFlow(rule, pointer, destroy);
+        } finally {
+            context.unlock();
+        }
+    }
+
+    /** @throws RdmaException EBUSY if there are any. Under the context's lock. */
+    void requireNone(String operation) throws RdmaException {
+        if (open > 0) {
+            throw new RdmaException(Errno.EBUSY, operation,
+                    open + " flow(s) of it are open; close them first");
+        }
+    }
+
+    private final class NativeFlow implements Flow {
+        private final FlowRule rule;
+        private final long pointer;
+        private final NativeFunction destroy;
+        private boolean isClosed;
+
+        NativeFlow(FlowRule rule, long pointer, NativeFunction destroy) {
+            this.rule = rule;
+            this.pointer = pointer;
+            this.destroy = destroy;
+        }
+
+        @Override
+        public QueuePair queuePair() {
+            return queuePair;
+        }
+
+        @Override
+        public FlowRule rule() {
+            return rule;
+        }
+
+        @Override
+        public void close() throws RdmaException {
+            String operation = "close flow";
+            context.lock();
+            try {
+                if (isClosed) {
+                    return;
+                }
+                destroy.call(pointer).check(operation, "the device could not end it");
+                isClosed = true;
+                open--;
+            } finally {
+                context.unlock();
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.ibverbs.abi.ContextOperation;
+import io.rdma4j.ibverbs.abi.Layout;
+import io.rdma4j.ibverbs.abi.Layout.XrcDomainInitAttr;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.abi.NativeFunction;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.XrcDomain;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/** A domain of extended reliable connections. */
+final class NativeXrcDomain implements XrcDomain {
+    private static final String OPEN = "open XRC domain";
+    private static final String CLOSE = "close XRC domain";
+    private static final int FD_AND_OFLAGS = 3;
+
+    private final NativeContext context;
+    private final long pointer;
+    private final NativeFunction closing;
+    private final Dependents dependents = new Dependents();
+    private volatile boolean isClosed;
+
+    private NativeXrcDomain(NativeContext context, DomainFile file) throws RdmaException {
+        this.context = context;
+        NativeFunction opening = context.functions().require(ContextOperation.OPEN_XRCD, OPEN);
+        closing = context.functions().require(ContextOperation.CLOSE_XRCD, OPEN);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment attributes = arena.allocate(XrcDomainInitAttr.SIZE + Layout.SLACK, 8);
+            Native.putInt(attributes, XrcDomainInitAttr.COMP_MASK, FD_AND_OFLAGS);
+            Native.putInt(attributes, XrcDomainInitAttr.FD, file.descriptor());
+            Native.putInt(attributes, XrcDomainInitAttr.OFLAGS, file.flags());
+            pointer = opening.call(context.pointer(), attributes.address()).pointer(OPEN,
+                    "the device refused: no process has the domain of the file open, which CREATE"
+                            + " makes good, or one has it, which CREATE_NEW forbids");
+        }
+        context.dependents().add();
+    }
+
+    /** Opens one of this process alone, under the context's lock. */
+    static NativeXrcDomain open(NativeContext context) throws RdmaException {
+        context.queries().requireXrc(OPEN);
+        return new NativeXrcDomain(context, DomainFile.none(context.system()));
+    }
+
+    /** Opens one that a file stands for, under the context's lock. */
+    static NativeXrcDomain open(NativeContext context, Path file, StandardOpenOption... options)
+            throws RdmaException {
+        context.queries().requireXrc(OPEN);
+        try (DomainFile opened = DomainFile.open(context.system(), OPEN, file, options)) {
+            return new NativeXrcDomain(context, opened);
+        }
+    }
+
+    long pointer() {
+        return pointer;
+    }
+
+    Dependents dependents() {
+        return dependents;
+    }
+
+    NativeContext owner() {
+        return context;
+    }
+
+    private void checkOpen() {
+        if (isClosed) {
+            throw new IllegalStateException("the XRC domain is closed");
+        }
+    }
+
+    @Override
+    public DeviceContext context() {
+        return context;
+    }
+
+    @Override
+    public QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
+        context.lock();
+        try {
+            checkOpen();
+            return XrcReceiveQueuePair.create(this, attributes);
+        } finally {
+            context.unlock();
+        }
+    }
+
+    @Override
+    public QueuePair openQueuePair(int number, @Nullable Object userContext)
+            throws RdmaException {
+        context.lock();
+        try {
+            checkOpen();
+            return XrcReceiveQueuePair.open(this, number, userContext);
+        } finally {
+            context.unlock();
+        }
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        context.lock();
+        try {
+            if (isClosed) {
+                return;
+            }
+            dependents.requireNone(CLOSE);
+            closing.call(pointer).check(CLOSE, "objects made in it are alive");
+            isClosed = true;
+            context.dependents().remove();
+        } finally {
+            context.unlock();
+        }
+        context.onReleased();
+    }
+
+    /**
+     * {@return a domain of this context that is open}
+     *
+     * @throws RdmaException EINVAL if there is none or it is of another context
+     */
+    static NativeXrcDomain own(@Nullable XrcDomain domain, NativeContext context,
+            String operation) throws RdmaException {
+        if (domain == null) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    "a shared receive queue of type XRC needs an XRC domain");
+        }
+        if (domain instanceof NativeXrcDomain own && own.context.equals(context)) {
+            own.checkOpen();
+            return own;
+        }
+        throw new RdmaException(Errno.EINVAL, operation,
+                "the XRC domain is of another device context");
+    }
+}

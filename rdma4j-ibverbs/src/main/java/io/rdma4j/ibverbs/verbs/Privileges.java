@@ -1,0 +1,24 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.ibverbs.abi.Outcome;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+
+/** What the kernel lets only some processes do: send and see frames of others. */
+final class Privileges {
+    private Privileges() {}
+
+    /**
+     * {@return the pointer of an object that may take a privilege}
+     *
+     * @throws RdmaException with the error number if it is null; EPERM says which privilege
+     */
+    static long pointer(Outcome outcome, String operation, String advice) throws RdmaException {
+        if (outcome.value() == 0 && outcome.errno() == Errno.EPERM.number()) {
+            throw new RdmaException(Errno.EPERM, operation, "raw packets and flows need the"
+                    + " capability CAP_NET_RAW; run as root, in a container with --cap-add NET_RAW,"
+                    + " or as a service with AmbientCapabilities=CAP_NET_RAW");
+        }
+        return outcome.pointer(operation, advice);
+    }
+}

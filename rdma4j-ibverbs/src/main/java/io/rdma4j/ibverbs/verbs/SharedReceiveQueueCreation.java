@@ -1,0 +1,112 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.ibverbs.abi.ContextOperation;
+import io.rdma4j.ibverbs.abi.Layout;
+import io.rdma4j.ibverbs.abi.Layout.SharedReceiveQueueInitAttr;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueType;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A shared receive queue that was checked, and made by the call of libibverbs that can give it.
+ *
+ * @param given its sizes
+ * @param connections whose connections fill it, null but for type XRC
+ * @param completions where its receives complete, null but for type XRC
+ * @param pointer the address of its {@code ibv_srq}
+ */
+record SharedReceiveQueueCreation(SharedReceiveQueueAttributes given,
+        @Nullable NativeXrcDomain connections, @Nullable NativeCompletionQueue completions,
+        long pointer) {
+    private static final String CREATE = "create shared receive queue";
+    /** Of {@code enum ibv_srq_init_attr_mask}: type, protection domain, XRC domain, completion queue. */
+    private static final int XRC_MASK = 0xf;
+    private static final int XRC_TYPE = 1;
+
+    /** Under the context's lock. */
+    static SharedReceiveQueueCreation make(NativeProtectionDomain domain,
+            SharedReceiveQueueInitAttributes wanted) throws RdmaException {
+        SharedReceiveQueueAttributes sizes = wanted.attributes();
+        if (sizes.limit() < 0 || sizes.limit() > sizes.maxRequests()) {
+            throw new RdmaException(Errno.EINVAL, CREATE, "limit must be from 0 to "
+                    + sizes.maxRequests() + ", not " + sizes.limit());
+        }
+        domain.owner().functions().require(ContextOperation.POST_SRQ_RECV, CREATE);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment attributes = arena
+                    .allocate(SharedReceiveQueueInitAttr.EXTENDED_SIZE + Layout.SLACK, 8);
+            Native.putInt(attributes, SharedReceiveQueueInitAttr.MAX_WR, sizes.maxRequests());
+            Native.putInt(attributes, SharedReceiveQueueInitAttr.MAX_SGE, sizes.maxElements());
+            Native.putInt(attributes, SharedReceiveQueueInitAttr.SRQ_LIMIT, sizes.limit());
+            return switch (wanted.type()) {
+                case BASIC -> basic(domain, wanted, attributes);
+                case XRC -> ofConnections(domain, wanted, attributes);
+                case TAG_MATCHING -> throw RdmaException.unsupported(CREATE,
+                        "rdma4j offers types BASIC and XRC, not " + wanted.type());
+            };
+        }
+    }
+
+    private static SharedReceiveQueueCreation basic(NativeProtectionDomain domain,
+            SharedReceiveQueueInitAttributes wanted, MemorySegment attributes)
+            throws RdmaException {
+        if (wanted.xrcDomain() != null || wanted.completionQueue() != null) {
+            throw new RdmaException(Errno.EINVAL, CREATE, "an XRC domain and a completion queue are"
+                    + " for type " + SharedReceiveQueueType.XRC + ", not " + wanted.type()
+                    + ", whose queue pairs have them");
+        }
+        long pointer = domain.owner().verbs().get(VerbsSymbol.CREATE_SRQ)
+                .call(domain.pointer(), attributes.address())
+                .pointer(CREATE, advice(wanted.attributes()));
+        return new SharedReceiveQueueCreation(given(wanted.attributes(), attributes), null, null,
+                pointer);
+    }
+
+    private static SharedReceiveQueueCreation ofConnections(NativeProtectionDomain domain,
+            SharedReceiveQueueInitAttributes wanted, MemorySegment attributes)
+            throws RdmaException {
+        NativeContext context = domain.owner();
+        context.queries().requireXrc(CREATE);
+        NativeXrcDomain connections = NativeXrcDomain.own(wanted.xrcDomain(), context, CREATE);
+        if (wanted.completionQueue() == null) {
+            throw new RdmaException(Errno.EINVAL, CREATE,
+                    "a shared receive queue of type XRC needs a completion queue");
+        }
+        NativeCompletionQueue completions = NativeCompletionQueue.own(wanted.completionQueue(),
+                context, CREATE, "receives");
+        Native.putInt(attributes, SharedReceiveQueueInitAttr.COMP_MASK, XRC_MASK);
+        Native.putInt(attributes, SharedReceiveQueueInitAttr.SRQ_TYPE, XRC_TYPE);
+        Native.putLong(attributes, SharedReceiveQueueInitAttr.PD, domain.pointer());
+        Native.putLong(attributes, SharedReceiveQueueInitAttr.XRCD, connections.pointer());
+        Native.putLong(attributes, SharedReceiveQueueInitAttr.CQ, completions.pointer());
+        long pointer = context.functions().require(ContextOperation.CREATE_SRQ_EX, CREATE)
+                .call(context.pointer(), attributes.address())
+                .pointer(CREATE, advice(wanted.attributes()));
+        return new SharedReceiveQueueCreation(given(wanted.attributes(), attributes), connections,
+                completions, pointer);
+    }
+
+    private static String advice(SharedReceiveQueueAttributes sizes) {
+        return "the device refused " + sizes.maxRequests() + " requests of " + sizes.maxElements()
+                + " elements; ibv_devinfo -v shows its max_srq, max_srq_wr and max_srq_sge";
+    }
+
+    /** {@return what was given; some drivers leave numbers away that they do not change} */
+    private static SharedReceiveQueueAttributes given(SharedReceiveQueueAttributes asked,
+            MemorySegment told) {
+        return new SharedReceiveQueueAttributes(
+                Math.max(asked.maxRequests(),
+                        Native.getInt(told, SharedReceiveQueueInitAttr.MAX_WR)),
+                Math.max(asked.maxElements(),
+                        Native.getInt(told, SharedReceiveQueueInitAttr.MAX_SGE)),
+                asked.limit());
+    }
+}

@@ -1,0 +1,336 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.ibverbs.abi.ContextOperation;
+import io.rdma4j.ibverbs.abi.Layout;
+import io.rdma4j.ibverbs.abi.Layout.QueuePairInitAttr;
+import io.rdma4j.ibverbs.abi.Layout.QueuePairOpenAttr;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.EnhancedConnectionOptions;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.ExtendedQueuePair;
+import io.rdma4j.verbs.Flow;
+import io.rdma4j.verbs.FlowRule;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.MemoryWindow;
+import io.rdma4j.verbs.MemoryWindowBind;
+import io.rdma4j.verbs.PostException;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.SharedReceiveQueue;
+import io.rdma4j.verbs.XrcDomain;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/**
+ * The receiving side of an extended reliable connection: what comes in goes to the shared receive queue that the peer
+ * names. Nothing is posted to it and it completes nothing, so it has states and attributes, and no queues.
+ */
+final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
+    private static final String CREATE = "create queue pair";
+    private static final String OPEN = "open queue pair";
+    private static final int XRCD_MASK = 1 << 1;
+    /** Of {@code enum ibv_qp_open_attr_mask}: number, domain, type. */
+    private static final int OPEN_MASK = 1 | 1 << 1 | 1 << 3;
+    private static final QueuePairCapabilities NO_QUEUES = new QueuePairCapabilities(0, 0, 0, 0,
+            0);
+
+    private final NativeXrcDomain domain;
+    private final NativeContext context;
+    private final @Nullable Object userContext;
+    private final QueuePairControl control;
+    private final AsyncEventSource events;
+
+    private XrcReceiveQueuePair(NativeXrcDomain domain, @Nullable Object userContext,
+            long pointer) {
+        this.domain = domain;
+        this.userContext = userContext;
+        context = domain.owner();
+        control = new QueuePairControl(context, pointer, QueuePairType.XRC_RECEIVE, state -> {
+            // Nobody waits for its completions.
+        });
+        events = context.events().newSource(this);
+        domain.dependents().add();
+        context.events().queuePairs().put(pointer, this);
+    }
+
+    /** Creates one, under the context's lock. */
+    static XrcReceiveQueuePair create(NativeXrcDomain domain, QueuePairInitAttributes wanted)
+            throws RdmaException {
+        check(wanted);
+        NativeContext context = domain.owner();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment attributes = arena
+                    .allocate(QueuePairInitAttr.EXTENDED_SIZE + Layout.SLACK, 8);
+            Native.putInt(attributes, QueuePairInitAttr.QP_TYPE,
+                    QueuePairType.XRC_RECEIVE.code());
+            Native.putInt(attributes, QueuePairInitAttr.COMP_MASK, XRCD_MASK);
+            Native.putLong(attributes, QueuePairInitAttr.XRCD, domain.pointer());
+            long pointer = context.functions().require(ContextOperation.CREATE_QP_EX, CREATE)
+                    .call(context.pointer(), attributes.address())
+                    .pointer(CREATE, "the device refused another queue pair of type XRC_RECEIVE;"
+                            + " ibv_devinfo -v shows its max_qp");
+            return new XrcReceiveQueuePair(domain, wanted.userContext(), pointer);
+        }
+    }
+
+    private static void check(QueuePairInitAttributes wanted) throws RdmaException {
+        if (wanted.type() != QueuePairType.XRC_RECEIVE) {
+            throw new RdmaException(Errno.EINVAL, CREATE, "an XRC domain makes queue pairs of type"
+                    + " XRC_RECEIVE, not " + wanted.type()
+                    + "; ProtectionDomain.createQueuePair makes others");
+        }
+        if (wanted.sendCompletionQueue() != null || wanted.receiveCompletionQueue() != null
+                || wanted.sharedReceiveQueue() != null || wanted.sendOperations() != null) {
+            throw new RdmaException(Errno.EINVAL, CREATE, "a queue pair of type XRC_RECEIVE has no"
+                    + " completion queues, shared receive queue or operations of its own: the peer"
+                    + " names the shared receive queue of each message");
+        }
+    }
+
+    /** Opens one that there is, under the context's lock. */
+    static XrcReceiveQueuePair open(NativeXrcDomain domain, int number,
+            @Nullable Object userContext) throws RdmaException {
+        NativeContext context = domain.owner();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment attributes = arena.allocate(QueuePairOpenAttr.SIZE + Layout.SLACK, 8);
+            Native.putInt(attributes, QueuePairOpenAttr.COMP_MASK, OPEN_MASK);
+            Native.putInt(attributes, QueuePairOpenAttr.QP_NUM, number);
+            Native.putLong(attributes, QueuePairOpenAttr.XRCD, domain.pointer());
+            Native.putInt(attributes, QueuePairOpenAttr.QP_TYPE,
+                    QueuePairType.XRC_RECEIVE.code());
+            long pointer = context.functions().require(ContextOperation.OPEN_QP, OPEN)
+                    .call(context.pointer(), attributes.address()).pointer(OPEN,
+                            "the domain has no queue pair of type XRC_RECEIVE and number "
+                                    + number);
+            XrcReceiveQueuePair opened = new XrcReceiveQueuePair(domain, userContext, pointer);
+            opened.learnState();
+            return opened;
+        }
+    }
+
+    /** Whoever created it has moved it since. */
+    private void learnState() throws RdmaException {
+        boolean isKnown = false;
+        try {
+            control.query();
+            isKnown = true;
+        } finally {
+            if (!isKnown) {
+                free(OPEN);
+            }
+        }
+    }
+
+    private static IllegalStateException has(String none) {
+        return new IllegalStateException(
+                "a queue pair of type XRC_RECEIVE has " + none + ": nothing is posted to it");
+    }
+
+    private static RdmaException isPostedNothing(String operation) {
+        return new RdmaException(Errno.EINVAL, operation, "a queue pair of type XRC_RECEIVE is"
+                + " posted nothing; receives go to a shared receive queue of type XRC, and sends to"
+                + " a queue pair of type XRC_SEND");
+    }
+
+    // ---------------------------------------------------------------- what it is
+
+    @Override
+    public ProtectionDomain protectionDomain() {
+        throw new IllegalStateException("a queue pair of type XRC_RECEIVE has no protection domain:"
+                + " the shared receive queues of its XRC domain have");
+    }
+
+    @Override
+    public XrcDomain xrcDomain() {
+        return domain;
+    }
+
+    @Override
+    public int number() {
+        return control.number();
+    }
+
+    @Override
+    public QueuePairType type() {
+        return QueuePairType.XRC_RECEIVE;
+    }
+
+    @Override
+    public CompletionQueue sendCompletionQueue() {
+        throw has("no completion queue for sends");
+    }
+
+    @Override
+    public CompletionQueue receiveCompletionQueue() {
+        throw has("no completion queue for receives");
+    }
+
+    @Override
+    public @Nullable SharedReceiveQueue sharedReceiveQueue() {
+        return null;
+    }
+
+    @Override
+    public @Nullable Object userContext() {
+        return userContext;
+    }
+
+    @Override
+    public QueuePairCapabilities capabilities() {
+        return NO_QUEUES;
+    }
+
+    @Override
+    public QueuePairInitAttributes initAttributes() {
+        return new QueuePairInitAttributes().type(QueuePairType.XRC_RECEIVE)
+                .capabilities(NO_QUEUES).userContext(userContext);
+    }
+
+    @Override
+    public long counter(Counter counter) {
+        // Drivers count for a port, not for a queue pair.
+        return 0;
+    }
+
+    // ---------------------------------------------------------------- state
+
+    @Override
+    public QueuePairState state() {
+        control.checkOpen();
+        return control.state();
+    }
+
+    @Override
+    public void modify(QueuePairAttributes attributes) throws RdmaException {
+        control.modify(attributes);
+    }
+
+    @Override
+    public QueuePairAttributes query() throws RdmaException {
+        return control.query().capabilities(NO_QUEUES);
+    }
+
+    @Override
+    public boolean isDataInOrder(SendOpcode opcode) {
+        return control.isDataInOrder(opcode);
+    }
+
+    @Override
+    public void enhancedConnectionOptions(EnhancedConnectionOptions options)
+            throws RdmaException {
+        control.enhancedConnectionOptions(options);
+    }
+
+    @Override
+    public EnhancedConnectionOptions enhancedConnectionOptions() throws RdmaException {
+        return control.enhancedConnectionOptions();
+    }
+
+    @Override
+    public void onAsyncEvent(AsyncEventType type) {
+        events.publish(type, 0);
+    }
+
+    // ---------------------------------------------------------------- what it does not do
+
+    @Override
+    public void postSend(SendWorkRequest request) throws RdmaException {
+        control.checkOpen();
+        throw isPostedNothing(SendChecks.OPERATION);
+    }
+
+    @Override
+    public void postSend(List<SendWorkRequest> requests) throws RdmaException {
+        control.checkOpen();
+        if (!requests.isEmpty()) {
+            throw new PostException(isPostedNothing(SendChecks.OPERATION), 0);
+        }
+    }
+
+    @Override
+    public ExtendedQueuePair extended() {
+        throw has("no send queue");
+    }
+
+    @Override
+    public void postReceive(ReceiveWorkRequest request) throws RdmaException {
+        control.checkOpen();
+        throw isPostedNothing(ReceivePosting.OPERATION);
+    }
+
+    @Override
+    public void postReceive(List<ReceiveWorkRequest> requests) throws RdmaException {
+        control.checkOpen();
+        if (!requests.isEmpty()) {
+            throw new PostException(isPostedNothing(ReceivePosting.OPERATION), 0);
+        }
+    }
+
+    @Override
+    public void bindMemoryWindow(MemoryWindow window, long requestId, MemoryWindowBind bind,
+            boolean signaled) throws RdmaException {
+        control.checkOpen();
+        throw isPostedNothing("bind memory window");
+    }
+
+    @Override
+    public void attachMulticast(Gid group) throws RdmaException {
+        throw ofDatagrams("attach multicast");
+    }
+
+    @Override
+    public void detachMulticast(Gid group) throws RdmaException {
+        throw ofDatagrams("detach multicast");
+    }
+
+    private static RdmaException ofDatagrams(String operation) {
+        return new RdmaException(Errno.EINVAL, operation,
+                "groups are for queue pairs of type UD, not XRC_RECEIVE");
+    }
+
+    @Override
+    public Flow attachFlow(FlowRule rule) throws RdmaException {
+        throw new RdmaException(Errno.EINVAL, "attach flow",
+                "flows are for queue pairs of type RAW_PACKET or UD, not XRC_RECEIVE");
+    }
+
+    // ---------------------------------------------------------------- the end
+
+    @Override
+    public void close() throws RdmaException {
+        String operation = "close queue pair";
+        context.lock();
+        try {
+            if (control.isClosed()) {
+                return;
+            }
+            events.requireAcknowledged(operation);
+            free(operation);
+        } finally {
+            context.unlock();
+        }
+        context.onReleased();
+    }
+
+    private void free(String operation) throws RdmaException {
+        control.destroy(operation);
+        context.events().queuePairs().remove(control.pointer());
+        events.discard();
+        domain.dependents().remove();
+    }
+}
