@@ -316,8 +316,10 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
 
     /** Completes a receive as flushed that the driver would lose. */
     void flushReceive(long workRequestId) {
-        receiveCompletions.flush(workRequestId, number());
-        receiveCompletions.onEvent();
+        if (receiveCompletions != null) {
+            receiveCompletions.flush(workRequestId, number());
+            receiveCompletions.onEvent();
+        }
     }
 
     // ---------------------------------------------------------------- multicast
