@@ -60,7 +60,6 @@ final class FakeDriver implements AutoCloseable {
     TransportType transport = TransportType.INFINIBAND;
     /** What the device says of itself. */
     int vendorId;
-    int capabilities;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory = arena.allocate(FRONT + BEHIND, 64);
     private final int asyncDescriptor = eventDescriptor();
@@ -139,11 +138,6 @@ final class FakeDriver implements AutoCloseable {
                 Native.putInt(Native.at(queueToAnnounce, 128), Layout.CompletionQueue.CQE,
                         (int) arguments[1]);
                 yield queueToAnnounce;
-            }
-            case QUERY_DEVICE -> {
-                Native.putInt(Native.at(arguments[1], Layout.DeviceAttr.SIZE),
-                        Layout.DeviceAttr.DEVICE_CAP_FLAGS, capabilities);
-                yield 0;
             }
             case CREATE_QP -> {
                 queuePairAttributes = copy(arguments[1], Layout.QueuePairInitAttr.SIZE);
