@@ -174,7 +174,8 @@ public interface DeviceContext extends AutoCloseable {
      */
     default XrcDomain openXrcDomain(Path file, StandardOpenOption... options)
             throws RdmaException {
-        return openXrcDomain();
+        throw RdmaException.unsupported("open XRC domain",
+                "this device has no extended reliable connections (XRC)");
     }
 
     /**

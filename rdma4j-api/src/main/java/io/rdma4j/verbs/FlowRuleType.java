@@ -12,7 +12,7 @@ public enum FlowRuleType {
     ALL_DEFAULT(1),
     /** All multicast frames that no other rule takes. C: {@code IBV_FLOW_ATTR_MC_DEFAULT}. */
     MULTICAST_DEFAULT(2),
-    /** A copy of everything that comes in by the port, and of what it sends. C: {@code IBV_FLOW_ATTR_SNIFFER}. */
+    /** A copy of all traffic of the port. C: {@code IBV_FLOW_ATTR_SNIFFER}. */
     SNIFFER(3);
 
     private final int code;

@@ -33,7 +33,7 @@ public record Ipv4Match(Fields value, Fields mask) implements FlowMatch {
      * @param protocol what the packet carries, 8 bits ({@code proto})
      * @param typeOfService 8 bits ({@code tos})
      * @param timeToLive 8 bits ({@code ttl})
-     * @param flags of fragments, 3 bits as in the header ({@code flags})
+     * @param flags of fragments, 8 bits ({@code flags})
      */
     public record Fields(int source, int destination, int protocol, int typeOfService,
             int timeToLive, int flags) {
