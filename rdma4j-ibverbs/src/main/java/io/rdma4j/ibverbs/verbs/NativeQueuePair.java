@@ -186,7 +186,7 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
     /** The kernel has moved it, as it connected or ended it. */
     void onKernelState(QueuePairState next) {
         if (!control.isClosed()) {
-            control.set(next);
+            control.onKernelState(next);
         }
     }
 
@@ -218,7 +218,7 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
             return null;
         }
         if (isTooLate()) {
-            // The kernel has flushed its part before it told of the state.
+            // What the driver has flushed is in the queue (settle), as is what was flushed here.
             return Errno.ENOTCONN;
         }
         OutstandingWork work = ofReceives ? receives : sendQueue.work();

@@ -120,6 +120,30 @@ final class QueuePairControl {
         onState.accept(next);
     }
 
+    /** The kernel has moved it, as it connected or ended it. */
+    void onKernelState(QueuePairState next) {
+        if (next == QueuePairState.ERR && context.faults().losesLateWork()) {
+            settle();
+        }
+        set(next);
+    }
+
+    /** siw tells of the end before it flushes. Asked for the state itself, it has flushed when it answers. */
+    private void settle() {
+        context.lock();
+        try (Arena arena = Arena.ofConfined()) {
+            if (!isClosed) {
+                MemorySegment structure = arena.allocate(QueuePairAttr.SIZE + Layout.SLACK, 8);
+                int mask = QueuePairValues.write(structure.asSlice(0, QueuePairAttr.SIZE),
+                        new QueuePairAttributes().state(QueuePairState.ERR));
+                context.verbs().get(VerbsSymbol.MODIFY_QP).call(pointer, structure.address(),
+                        mask);
+            }
+        } finally {
+            context.unlock();
+        }
+    }
+
     /** {@return its attributes, but for the sizes of its queues} */
     QueuePairAttributes query() throws RdmaException {
         context.lock();

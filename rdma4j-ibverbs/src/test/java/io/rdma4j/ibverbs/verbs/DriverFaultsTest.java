@@ -4,6 +4,7 @@ import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Layout.SendRequest;
 import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionChannel;
@@ -100,6 +101,17 @@ class DriverFaultsTest {
             assertThat(found[1].queuePairNumber()).isEqualTo(over.queuePair().number());
             assertThat(over.context().ended(over.queuePair(), false)).isEqualTo(Errno.ENOTCONN);
             over.queue().acknowledgeEvents(1);
+        }
+    }
+
+    @Test
+    void siwHasFlushedWhenTheEndIsKnown() throws Exception {
+        try (Over over = over(SIW)) {
+            over.queuePair().modify(new QueuePairAttributes().state(QueuePairState.RTS));
+            int before = driver.called(VerbsSymbol.MODIFY_QP);
+            ((NativeQueuePair) over.queuePair()).onKernelState(QueuePairState.ERR);
+            assertThat(driver.called(VerbsSymbol.MODIFY_QP)).isEqualTo(before + 1);
+            assertThat(over.queuePair().state()).isEqualTo(QueuePairState.ERR);
         }
     }
 
