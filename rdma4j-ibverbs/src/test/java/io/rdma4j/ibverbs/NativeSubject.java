@@ -9,7 +9,12 @@ import io.rdma4j.verbs.RdmaDevices;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.TransportType;
 
+import java.io.IOException;
 import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * The device that the conformance suite is run on.
@@ -19,6 +24,8 @@ import java.net.InetAddress;
  * @param run what the report tells of the run
  */
 record NativeSubject(RdmaDevice device, InetAddress address, ConformanceRun run) {
+    private static final Path MAPPED = Path.of("/proc/self/maps");
+    private static final Pattern LIBRARY = Pattern.compile("libibverbs\\.so\\.([0-9.]+[0-9])");
     private static final String DEVICE = "rdma4j.native.device";
     private static final String ADDRESS = "rdma4j.native.address";
 
@@ -28,8 +35,19 @@ record NativeSubject(RdmaDevice device, InetAddress address, ConformanceRun run)
         String address = property(ADDRESS, "an IP address of the device's interface");
         RdmaDevice device = RdmaDevices.find(name);
         return new NativeSubject(device, literal(address), new ConformanceRun(name,
-                "libibverbs and librdmacm of the system", profile(device.transport()),
-                ConformanceSuite.deviceClasses()));
+                "Linux " + System.getProperty("os.version") + ", libibverbs " + library(),
+                profile(device.transport()), ConformanceSuite.deviceClasses()));
+    }
+
+    /** {@return the version of the library, which is loaded by now} */
+    private static String library() throws RdmaException {
+        try {
+            Matcher found = LIBRARY.matcher(Files.readString(MAPPED));
+            return found.find() ? found.group(1) : "of an unknown version";
+        } catch (IOException e) {
+            throw new RdmaException(Errno.EIO, "find the version of libibverbs",
+                    MAPPED + " cannot be read", e);
+        }
     }
 
     private static String property(String name, String meaning) throws RdmaException {
