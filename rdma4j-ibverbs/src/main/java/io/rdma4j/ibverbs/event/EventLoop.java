@@ -63,7 +63,7 @@ public final class EventLoop implements AutoCloseable {
 
     /**
      * Has a handler called when a descriptor is readable, and the descriptor not block any more: what made it readable may
-     * be gone by the time it is read.
+     * be gone by the time it is read. A descriptor that has failed and has nothing to read is looked at no more.
      *
      * @param handler reads what there is; called by the loop's thread alone
      */
@@ -196,9 +196,14 @@ public final class EventLoop implements AutoCloseable {
             system.get(SystemSymbol.READ).call(wakeUp, word.address(), WORD);
         }
         for (int i = 1; i < now.size(); i++) {
-            if (Native.getShort(descriptors, i * PollDescriptor.SIZE + PollDescriptor.REVENTS) != 0
-                    && isWanted(now.get(i).getKey(), now.get(i).getValue())) {
+            int found = Native.getShort(descriptors,
+                    i * PollDescriptor.SIZE + PollDescriptor.REVENTS);
+            if (found != 0 && isWanted(now.get(i).getKey(), now.get(i).getValue())) {
                 now.get(i).getValue().run();
+                if ((found & POLLIN) == 0) {
+                    // It has failed, as when its device is gone, and would be ready for ever.
+                    forget(now.get(i).getKey(), now.get(i).getValue());
+                }
             }
         }
     }
@@ -222,6 +227,15 @@ public final class EventLoop implements AutoCloseable {
         }
         if (now != null) {
             now.run();
+        }
+    }
+
+    private void forget(int descriptor, Runnable handler) {
+        lock.lock();
+        try {
+            handlers.remove(descriptor, handler);
+        } finally {
+            lock.unlock();
         }
     }
 
