@@ -121,6 +121,19 @@ class Guest:
                 tc qdisc replace dev eth0 clsact
                 tc filter add dev eth0 egress protocol ipv6 matchall action csum udp""")
 
+    def drive(self, driver):
+        """Has it another driver than it was booted with: rxe, siw, or none. Until its next boot."""
+        self.sh("""
+            for device in $(ls /sys/class/infiniband); do rdma link delete $device; done
+            for module in rdma_rxe siw; do if grep -q "^$module " /proc/modules; then modprobe -r $module; fi; done
+            rm -f /etc/libibverbs.d/*.driver""")
+        if driver != "none":
+            module = {"rxe": "rdma_rxe", "siw": "siw"}[driver]
+            self.sh(f"""
+                echo driver {driver} > /etc/libibverbs.d/{driver}.driver
+                modprobe {module}
+                rdma link add {driver}0 type {driver} netdev eth0""")
+
     def set_mtu(self, mtu):
         self.sh(f"ip link set eth0 mtu {mtu}")
 

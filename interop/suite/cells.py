@@ -27,11 +27,14 @@ class Cell:
     family: str
     # Of Linux: its RoCE, or its iWARP.
     driver: str = "rxe"
+    # Where Java runs on the kernel's device: whom it plays with. None where it runs on a device of its own.
+    peer: str | None = None
 
     def __str__(self):
         size = "" if self.size is None else f"/{self.size}"
+        peer = "" if self.peer is None else f"with-{self.peer}/"
         driver = "" if self.driver == "rxe" else f"{self.driver}/"
-        return f"{driver}{self.tool}/java-{self.role}{size}/mtu{self.mtu}/{self.net.replace(' ', '-')}/{self.family}"
+        return f"{peer}{driver}{self.tool}/java-{self.role}{size}/mtu{self.mtu}/{self.net.replace(' ', '-')}/{self.family}"
 
 
 def full(driver="rxe"):
@@ -56,6 +59,27 @@ def quick_iwarp():
     """The same of iWARP."""
     return [Cell(tool.name, role, tool.usual_size(1024), 1024, "clean", "ipv4", "siw")
             for tool in tools.IWARP if tool.is_in_quick for role in ROLES]
+
+
+# Whom Java on the kernel's device plays with: the C program on another guest's device of the same driver, and Java on
+# the software device of the same transport.
+PEERS = ("c", "soft")
+
+
+def native(driver="rxe"):
+    """With Java on the kernel's device: the peers one after the other."""
+    return [Cell(tool.name, role, size, 4096, "clean", family, driver, peer)
+            for peer in PEERS for tool in tools.NATIVE[driver]
+            for family, sizes in ((tool.families[0], tools.native_sizes(tool)),
+                                  *((other, [tools.native_sizes(tool)[-1]]) for other in tool.families[1:]))
+            for size in sizes for role in ROLES]
+
+
+def quick_native(driver="rxe"):
+    """A cross-section: each role with each peer, a tool of each kind."""
+    return [cell for cell in native(driver)
+            if cell.family == "ipv4" and cell.size in (None, tools.native_sizes(tools.of(cell))[-1])
+            and (cell.tool, cell.peer, cell.role) in tools.QUICK_NATIVE[driver]]
 
 
 def between_guests():

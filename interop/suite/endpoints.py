@@ -1,6 +1,7 @@
 """The two ends of a run: a Linux guest with the C programs, and Java on this machine or in another guest."""
 import copy
 import re
+import subprocess
 from pathlib import Path
 
 from laboratory import network
@@ -13,9 +14,25 @@ LAUNCHER = ROOT / "rdma4j"
 LOGGING = ROOT / "interop" / "logging.properties"
 # A run is over before the second compiler has gained what it costs, here and most of all in a guest.
 SHORT_LIVED = "-XX:TieredStopAtLevel=1"
+# To compile what a short run does takes an emulated machine longer than to interpret it.
+INTERPRETED = "-Xint"
+# In a guest's memory, from where a JVM starts twice as fast as from this machine's files.
+JDK_IN_GUEST = "/dev/shm/jdk"
+COPY_SECONDS = 300
+TOOLS = ROOT / "rdma4j-tools" / "target" / "launcher-rdma4j-tools"
+MAIN = "io.rdma4j.tools.Main"
 READY_SECONDS = 20
 # Guests see this machine's files.
 LINE_BUFFERS = [Path("/usr/libexec/coreutils/libstdbuf.so"), Path("/usr/lib/coreutils/libstdbuf.so")]
+
+
+def jdk():
+    """The home of the JDK that the launchers take."""
+    script = 'name=interop; . "$0/build/jdk.sh"; printf %s "$jdk"'
+    found = subprocess.run(["sh", "-euc", script, str(ROOT)], capture_output=True, text=True)
+    if found.returncode != 0:
+        raise OSError(found.stderr.strip())
+    return found.stdout
 
 
 def named(process, name):
@@ -33,8 +50,23 @@ def line_by_line():
     return {}, ["stdbuf", "-oL"]
 
 
+def kernel_gids(guest, driver):
+    """The GIDs of a guest's device, in the order of its table. That of an iWARP device names no address, and nobody asks
+    for it."""
+    return guest.sh("cat /sys/class/infiniband/rxe0/ports/1/gids/{0..7}").split() if driver == "rxe" else []
+
+
+def gid_index(gids, family):
+    wanted = r"(0000:){5}ffff:" if family == "ipv4" else r"fd77:"
+    return next((index for index, gid in enumerate(gids) if re.match(wanted, gid)), 0)
+
+
 class LinuxEnd:
     """The C programs on a guest's rdma_rxe, or on its siw."""
+
+    # Of files.
+    side = "linux"
+    is_java = False
 
     def __init__(self, guest, programs, driver="rxe"):
         self.guest = guest
@@ -48,9 +80,7 @@ class LinuxEnd:
 
     def settle(self):
         """To be called when the guest has booted."""
-        # The GID of an iWARP device names no address, and nobody asks for it.
-        self._gids = (self.guest.sh("cat /sys/class/infiniband/rxe0/ports/1/gids/{0..7}").split()
-                      if self.driver == "rxe" else [])
+        self._gids = kernel_gids(self.guest, self.driver)
         self.guest.fill_udp_checksums(self._fills_checksums)
 
     def fill_checksums(self, is_on):
@@ -59,11 +89,8 @@ class LinuxEnd:
         self.guest.fill_udp_checksums(is_on)
 
     def end(self, family, peer):
-        return tools.End(self.address[family], peer.address[family], peer.address["ipv4"], self._device, self._gid(family))
-
-    def _gid(self, family):
-        wanted = r"(0000:){5}ffff:" if family == "ipv4" else r"fd77:"
-        return next((index for index, gid in enumerate(self._gids) if re.match(wanted, gid)), 0)
+        return tools.End(self.address[family], peer.address[family], peer.address["ipv4"], self._device,
+                         gid_index(self._gids, family))
 
     def start(self, tool, arguments, ready=None):
         argv = [*self._line_by_line, str(self._programs.get(tool, tool)), *arguments]
@@ -127,6 +154,10 @@ class JavaEnd:
 class JavaHere(JavaEnd):
     """rdma4j on this machine, with its RoCE device or its iWARP device."""
 
+    # Of files, where it is the peer of another Java.
+    side = "soft"
+    is_java = True
+
     def __init__(self, options, family="roce"):
         super().__init__({"ipv4": network.HOST4, "ipv6": network.HOST6}, f"{family}_{network.BRIDGE}", options)
 
@@ -153,12 +184,46 @@ class JavaInGuest(JavaEnd):
         super().__init__({"ipv4": guest.address4, "ipv6": guest.address6}, "roce_eth0", options)
 
     def start(self, tool, arguments):
-        return self._guest.start([str(LAUNCHER), tool, *arguments], self._environment)
+        return named(self._guest.start(self._command(tool, arguments), self._environment), f"java-{tool}")
+
+    def _command(self, tool, arguments):
+        return [str(LAUNCHER), tool, *arguments]
 
     def start_server(self, tool, arguments, ready):
         """Starts a server and waits until it is ready."""
         waited = {"tcp": ready.tcp} if ready.tcp else None
-        server = self._guest.start([str(LAUNCHER), tool, *arguments], self._environment, waited)
+        server = named(self._guest.start(self._command(tool, arguments), self._environment, waited), f"java-{tool}")
         is_ready = (server.wait_ready(self.READY_SECONDS) if waited
                     else server.wait_for(ready.java_prints, self.READY_SECONDS))
         return server, is_ready
+
+
+class JavaOnKernelDevice(JavaInGuest):
+    """rdma4j in a guest, on the device of the kernel's driver."""
+
+    name = "native"
+
+    def __init__(self, guest, driver):
+        self._guest = guest
+        self._driver = driver
+        # Source code and what jlink needs are a third of it.
+        guest.sh(f"""
+            if [ ! -d {JDK_IN_GUEST} ]; then
+                mkdir {JDK_IN_GUEST}
+                cp -a {jdk()}/bin {jdk()}/conf {jdk()}/release {JDK_IN_GUEST}
+                mkdir {JDK_IN_GUEST}/lib
+                for file in {jdk()}/lib/*; do
+                    case $file in */src.zip | *.jsa) ;; *) cp -a $file {JDK_IN_GUEST}/lib ;; esac
+                done
+                mkdir {JDK_IN_GUEST}/tools
+                cp {TOOLS}/*.jar {TOOLS}/lib/*.jar {JDK_IN_GUEST}/tools
+            fi""", COPY_SECONDS)
+        JavaEnd.__init__(self, {"ipv4": guest.address4, "ipv6": guest.address6}, f"{driver}0", "")
+
+    def _command(self, tool, arguments):
+        return [f"{JDK_IN_GUEST}/bin/java", INTERPRETED, "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED",
+                f"-Djava.util.logging.config.file={LOGGING}", "-cp", f"{JDK_IN_GUEST}/tools/*", MAIN, tool, *arguments]
+
+    def _look_up_gids(self):
+        listed = kernel_gids(self._guest, self._driver)
+        return {family: gid_index(listed, family) for family in ("ipv4", "ipv6")}

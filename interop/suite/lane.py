@@ -12,21 +12,24 @@ from .trial import Result, Trial, Verdict
 
 # The name, as a lane, of what was kept of earlier runs.
 KEPT = "-kept"
-MATRIX, SCENARIO, GUESTS, DRAWN, IWARP, IWARP_SCENARIO = KINDS = (
-    "matrix", "scenario", "guests", "drawn", "iwarp", "iwarp scenario")
-PREFIXES = {MATRIX: "", SCENARIO: "scenario/", GUESTS: "guest/", DRAWN: "draw/", IWARP: "", IWARP_SCENARIO: "scenario/"}
+MATRIX, SCENARIO, GUESTS, DRAWN, IWARP, IWARP_SCENARIO, NATIVE, IWARP_NATIVE = KINDS = (
+    "matrix", "scenario", "guests", "drawn", "iwarp", "iwarp scenario", "native", "iwarp native")
+PREFIXES = {MATRIX: "", SCENARIO: "scenario/", GUESTS: "guest/", DRAWN: "draw/", IWARP: "", IWARP_SCENARIO: "scenario/",
+            NATIVE: "native/", IWARP_NATIVE: "native/"}
 
 
 @dataclass(frozen=True)
 class Share:
     """What there is to run: cells of the matrix, scenarios by name, cells with Java in a guest of its own, combinations
-    of options that were drawn, and cells and scenarios of iWARP."""
+    of options that were drawn, cells and scenarios of iWARP, and cells with Java on the kernel's devices, rxe and siw."""
     chosen: list = field(default_factory=list)
     wanted: list = field(default_factory=list)
     between_guests: list = field(default_factory=list)
     drawn: list = field(default_factory=list)
     iwarp: list = field(default_factory=list)
     iwarp_wanted: list = field(default_factory=list)
+    native: list = field(default_factory=list)
+    iwarp_native: list = field(default_factory=list)
 
     def __len__(self):
         return len(self.names())
@@ -36,22 +39,27 @@ class Share:
                 *(named(GUESTS, cell) for cell in self.between_guests),
                 *(named(DRAWN, name) for choice in self.drawn for name in drawing.names(choice)),
                 *(named(IWARP, cell) for cell in self.iwarp),
-                *(named(IWARP_SCENARIO, name) for name in self.iwarp_wanted)]
+                *(named(IWARP_SCENARIO, name) for name in self.iwarp_wanted),
+                *(named(NATIVE, cell) for cell in self.native),
+                *(named(IWARP_NATIVE, cell) for cell in self.iwarp_native)]
 
     def of(self, number, lanes):
-        """One lane's. The last has a second guest, and with drawn options each."""
+        """One lane's. The last has a second guest, and with drawn options and on the kernel's devices each."""
         return Share(self.chosen[number::lanes], self.wanted[number::lanes],
                      self.between_guests if number == lanes - 1 else [], self.drawn[number::lanes],
-                     self.iwarp[number::lanes], self.iwarp_wanted[number::lanes])
+                     self.iwarp[number::lanes], self.iwarp_wanted[number::lanes],
+                     self.native[number::lanes], self.iwarp_native[number::lanes])
 
     def drivers(self):
-        """Those of the guests that a lane needs; that of iWARP is the last."""
-        second = ["rxe"] if self.drawn else ["none"] if self.between_guests else []
+        """Those of the guests that a lane needs; that of iWARP is the last, and the second, where there is one, changes its
+        driver."""
+        is_second_wanted = self.drawn or self.between_guests or self.native or self.iwarp_native
+        second = ["rxe"] if is_second_wanted else []
         return ["rxe", *second, *(["siw"] if self.has_iwarp else [])]
 
     @property
     def has_iwarp(self):
-        return bool(self.iwarp or self.iwarp_wanted)
+        return bool(self.iwarp or self.iwarp_wanted or self.iwarp_native)
 
 
 class Lane:
@@ -80,12 +88,14 @@ class Lane:
         with open(results_of(self._folder, self._number), "w") as self._results:
             self._matrix()
             self._scenarios()
-            if self._share.between_guests:
-                self._between_guests(all_guests[1])
             if self._share.drawn:
                 self._drawn(all_guests[1])
+            if self._share.native:
+                self._native(NATIVE, self._share.native, all_guests[1], self._linux, self._java, wire.look)
+            if self._share.between_guests:
+                self._between_guests(all_guests[1])
             if self._share.has_iwarp:
-                self._iwarp(all_guests[-1])
+                self._iwarp(all_guests)
         self._dissector.finish()
         self._write()
 
@@ -118,8 +128,9 @@ class Lane:
         for name in self._share.wanted:
             self._note(SCENARIO, play.run(name))
 
-    def _iwarp(self, guest):
-        """Java's iWARP device, which the network back-end of RoCE is nothing to, and the guest's siw."""
+    def _iwarp(self, all_guests):
+        """Java's iWARP device, which the network back-end of RoCE is nothing to, and the last guest's siw."""
+        guest = all_guests[-1]
         linux = endpoints.LinuxEnd(guest, self._programs, "siw")
         java = endpoints.JavaHere("-Drdma4j.device=iwarp", "iwarp")
         by = self._trial_with(java, linux, fpdus.look)
@@ -127,9 +138,22 @@ class Lane:
         play = scenarios.Scenarios(java, linux, by, self._own, self._dissector, packed(java.address), fpdus.look)
         for name in self._share.iwarp_wanted:
             self._note(IWARP_SCENARIO, play.run(name))
+        if self._share.iwarp_native:
+            all_guests[1].drive("siw")
+            self._native(IWARP_NATIVE, self._share.iwarp_native, all_guests[1], linux, java, fpdus.look)
+
+    def _native(self, kind, chosen, guest, linux, soft, look):
+        """Java on the kernel's device of a guest, with the C programs of another one and with Java's own device."""
+        native = endpoints.JavaOnKernelDevice(guest, linux.driver)
+        # Whose packets are those of a device of rdma4j's.
+        trials = {"c": Trial(native, linux, self._own, self._folder, self._dissector, set(), look),
+                  "soft": Trial(native, soft, self._own, self._folder, self._dissector, packed(soft.address), look)}
+        for cell in chosen:
+            self._note(kind, self._run(trials[cell.peer], cell))
 
     def _between_guests(self, guest):
         try:
+            guest.drive("none")
             between = self._trial_with(endpoints.JavaInGuest(guest, f"-Drdma4j.network={self._network_backend}"),
                                        self._linux)
         except (OSError, guests.LabError) as failure:

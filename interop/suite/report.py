@@ -47,6 +47,25 @@ def rows(part, nets, verdicts, all_tools):
                 yield f"| `{tool.name}` | {role} | " + " | ".join(entries) + " |"
 
 
+PEERS = {"c": "the C program", "soft": "Java's software device"}
+
+
+def native_table(chosen, results, driver):
+    """One row a tool and role, one column a peer and IP version."""
+    verdicts = {result.name: result.verdict for result in results}
+    lines = ["| tool | Java as | " + " | ".join(f"{peer}, {family}" for peer in PEERS.values() for family in ("IPv4", "IPv6"))
+             + " |", "|---|---|---|---|---|---|"]
+    for tool in tools.NATIVE[driver]:
+        for role in cells.ROLES:
+            own = [cell for cell in chosen
+                   if (cell.driver, cell.tool, cell.role) == (driver, tool.name, role) and str(cell) in verdicts]
+            if own:
+                entries = [entry([verdicts[str(cell)] for cell in own if (cell.peer, cell.family) == (peer, family)])
+                           for peer in PEERS for family in cells.FAMILIES]
+                lines.append(f"| `{tool.name}` | {role} | " + " | ".join(entries) + " |")
+    return lines
+
+
 def drawn_table(results):
     """One row a tool: what became of the combinations of options that were drawn."""
     lines = ["", "| tool | drawn | Java as server | Java as client |", "|---|---|---|---|"]
@@ -127,6 +146,35 @@ def iwarp_document(circumstances, chosen, results, scenario_results, units, part
         "",
         *scenario_table(scenario_results),
         ""])
+
+
+def native_document(circumstances, chosen, results, part):
+    """docs/interop-native.md."""
+    lines = [
+        "# Tools on the kernel's devices",
+        "",
+        "Written by `interop/run`, which runs tools in a guest on the kernel's own device, `rxe0` or `siw0`, through",
+        "libibverbs and librdmacm ([native devices](native.md)), against the C programs of the same names in another guest,",
+        "and against the same tools on a software device of rdma4j. How to run it: [interop](../interop/README.md).",
+        "",
+        f"Linux {circumstances.kernel} in emulated guests, rdma-core {circumstances.rdma_core}, JDK {circumstances.jdk}, "
+        f"commit {circumstances.commit}.",
+        "",
+        *([part, ""] if part else []),
+        f"{summary(results)}.",
+        "",
+        "An entry counts the sizes that ran to the end on both sides, of which neither said anything, with every byte checked",
+        "where the tool can: the smallest that the tool allows and one of two packets, over IPv6 the latter. The",
+        "network is good, and the path MTU 4096.",
+        "",
+        "`mckey` is left out: the groups of the connection manager do not work on `rxe0` yet."]
+    for driver in tools.NATIVE:
+        if any(cell.driver == driver for cell in chosen):
+            lines += ["", f"## {driver}0", "", *native_table(chosen, results, driver)]
+    failed = [result for result in results if result.verdict is Verdict.FAILED]
+    if failed:
+        lines += ["", "## What failed", "", *(f"- `{result.name}`: {result.reason}" for result in failed)]
+    return "\n".join([*lines, ""])
 
 
 def document(circumstances, chosen, results, scenario_results, guest_results, seen, frames, malformed,

@@ -302,6 +302,35 @@ IWARP = [
 OF_DRIVER = {"rxe": ALL, "siw": IWARP}
 
 
+# ---------------------------------------------------------------- on the kernel's devices
+
+def plainly_named(all_tools, *names):
+    return [tool for name in names for tool in all_tools if tool.name == name]
+
+
+# What Java in a guest drives the kernel's devices with. Of mckey the groups do not work there yet.
+NATIVE = {
+    "rxe": plainly_named(ALL, "ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong", "rping",
+                         "ucmatose", "udaddy", "cmtime", "ib_write_bw", "ib_read_bw", "ib_send_bw", "ib_atomic_bw",
+                         "ib_write_lat", "ib_read_lat", "ib_send_lat", "ib_atomic_lat", "ib_write_bw-R"),
+    "siw": plainly_named(IWARP, "rping", "ucmatose", "cmtime", "ib_write_bw", "ib_read_bw", "ib_send_bw", "ib_write_lat",
+                         "ib_read_lat", "ib_send_lat"),
+}
+# Tool, peer, role.
+QUICK_NATIVE = {
+    "rxe": {("ibv_rc_pingpong", "c", "client"), ("rping", "c", "server"), ("ib_write_bw", "soft", "server"),
+            ("udaddy", "soft", "client")},
+    "siw": {("rping", "c", "client"), ("ib_send_lat", "soft", "server")},
+}
+
+
+def native_sizes(tool):
+    """The smallest that the tool allows and one of two packets: a guest takes long to look at each byte, and how the driver
+    cuts messages the matrix shows."""
+    sizes = [size for size in tool.sizes(4096) if size is None or size <= 8 * KIB]
+    return sizes[:1] if len(sizes) == 1 else [sizes[0], sizes[-1]]
+
+
 def of(cell):
     """The tool of a cell."""
     return named(cell.tool, cell.driver)

@@ -60,7 +60,8 @@ class Trial:
     """Runs cells between two ends; keeps the logs and the capture of those that fail."""
 
     def __init__(self, java, linux, own_folder, folder, dissector, own_addresses, look=wire.look):
-        """`look(file, own_addresses)` checks what Java has sent, and counts."""
+        """`look(file, own_addresses)` checks what rdma4j's own devices have sent, which have these addresses, and counts.
+        Where Java runs on the kernel's device these are its peer's, or none. `linux` is the peer, which may be Java, too."""
         self._look = look
         self._java = java
         self._linux = linux
@@ -74,25 +75,29 @@ class Trial:
         tool = tools.of(cell)
         started = time.monotonic()
         self._count += 1
-        file = self._own_folder / f"{self._linux.driver}-{self._java.name}{self._count}.pcap"
+        file = self._own_folder / f"{cell.driver}-{self._java.name}{self._count}.pcap"
         capture = Capture(file)
         with capture:
             server, client, reason = self._play(tool, cell)
         java, other = (server, client) if cell.role == "server" else (client, server)
-        verdict, reason = judge(tool, cell, java, other, reason)
+        verdict, reason = judge(tool, cell, java, other, reason, self._linux.is_java)
         seen = self._look(file, self._own_addresses)
         if seen.wrong_sent:
             verdict, reason = Verdict.FAILED, wire.told_wrong(seen)
-        elif verdict is Verdict.OK and seen.sent == 0 and not (java is server and tool.server_is_silent):
+        elif verdict is Verdict.OK and self._is_unseen(seen) and not (java is server and tool.server_is_silent):
             verdict, reason = Verdict.FAILED, "no packet of Java was seen"
         seen.unseen += capture.dropped
         if verdict is not Verdict.OK:
-            self.keep(kept_in(self._folder, verdict, str(cell)), file, {"java": java, "linux": other})
+            self.keep(kept_in(self._folder, verdict, str(cell)), file, {"java": java, self._linux.side: other})
         self._dissector.add(str(cell), file)
         result = Result(str(cell), verdict, reason, time.monotonic() - started, seen)
-        if verdict is Verdict.FAILED:
+        if verdict is Verdict.FAILED and cell.peer is None:
             reconsider(result, cell, self._folder, self._own_addresses)
         return result
+
+    def _is_unseen(self, seen):
+        """Between two devices of the kernel all packets are Linux's."""
+        return (seen.sent if self._own_addresses else seen.received) == 0
 
     def _play(self, tool, cell):
         """Server and client to their end; what went wrong on the way, if anything."""
@@ -163,11 +168,11 @@ class Trial:
         return kept_in(self._folder, Verdict.FAILED, name)
 
 
-def judge(tool, cell, java, other, reason):
+def judge(tool, cell, java, other, reason, is_other_java=False):
     """The verdict of a run and, if it failed, why."""
     if other is None or java is None:
         return Verdict.FAILED, reason
-    said = errors(java)
+    said = errors(java) + (errors(other) if is_other_java else [])
     bad = [line for process in (java, other) for line in (process.out + process.err).splitlines()
            if any(words in line for words in BAD_DATA)]
     if bad:
