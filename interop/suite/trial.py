@@ -75,7 +75,7 @@ class Trial:
         tool = tools.of(cell)
         started = time.monotonic()
         self._count += 1
-        file = self._own_folder / f"{cell.driver}-{self._java.name}{self._count}.pcap"
+        file = self._own_folder / f"{cell.driver}-{self._java.name}-{self._linux.side}{self._count}.pcap"
         capture = Capture(file)
         with capture:
             server, client, reason = self._play(tool, cell)
