@@ -12,35 +12,52 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * Posting and polling: functions that a device's provider put into {@code ibv_context.ops}, called without garbage. A
  * handle for each signature takes the function's address as its first argument, so that the compiler sees a constant.
  *
+ * <p>A critical call costs less, for the JVM does not know that the thread is away; so everybody who stops for the garbage
+ * collector waits for its end. That is for drivers whose functions neither call the system nor wait, and whose locks nobody
+ * holds beyond one call: who was stopped with one would be waited for without end.
+ *
  * <p>Source: {@code verbs.h}, the inline functions {@code ibv_post_send}, {@code ibv_poll_cq} and their like.
  */
-public final class HotCalls {
-    private static final Linker LINKER = Linker.nativeLinker();
+public enum HotCalls {
+    /** Of any driver. */
+    ORDINARY,
+    /** As {@link Linker.Option#critical} has them. */
+    CRITICAL;
 
     /** {@code int post(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **)} and its like. */
-    private static final MethodHandle POST = LINKER.downcallHandle(
-            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final FunctionDescriptor POSTING = FunctionDescriptor.of(JAVA_INT, JAVA_LONG,
+            JAVA_LONG, JAVA_LONG);
     /** {@code int poll_cq(struct ibv_cq *, int, struct ibv_wc *)}. */
-    private static final MethodHandle POLL = LINKER.downcallHandle(
-            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
+    private static final FunctionDescriptor POLLING = FunctionDescriptor.of(JAVA_INT, JAVA_LONG,
+            JAVA_INT, JAVA_LONG);
     /** {@code int req_notify_cq(struct ibv_cq *, int)}. */
-    private static final MethodHandle NOTIFY = LINKER.downcallHandle(
-            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT));
+    private static final FunctionDescriptor ARMING = FunctionDescriptor.of(JAVA_INT, JAVA_LONG,
+            JAVA_INT);
 
     /** {@code int start_poll(struct ibv_cq_ex *, struct ibv_poll_cq_attr *)}. */
-    private static final MethodHandle START_POLL = LINKER.downcallHandle(
-            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final FunctionDescriptor STARTING = FunctionDescriptor.of(JAVA_INT, JAVA_LONG,
+            JAVA_LONG);
     /** {@code int next_poll(struct ibv_cq_ex *)}, and the reading of a field of 32 bits. */
-    private static final MethodHandle READ_INT = LINKER.downcallHandle(
-            FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
+    private static final FunctionDescriptor READING_INT = FunctionDescriptor.of(JAVA_INT,
+            JAVA_LONG);
     /** {@code uint64_t read_completion_ts(struct ibv_cq_ex *)} and its like. */
-    private static final MethodHandle READ_LONG = LINKER.downcallHandle(
-            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG));
+    private static final FunctionDescriptor READING_LONG = FunctionDescriptor.of(JAVA_LONG,
+            JAVA_LONG);
     /** {@code void end_poll(struct ibv_cq_ex *)}. */
-    private static final MethodHandle END_POLL = LINKER.downcallHandle(
-            FunctionDescriptor.ofVoid(JAVA_LONG));
+    private static final FunctionDescriptor ENDING = FunctionDescriptor.ofVoid(JAVA_LONG);
 
-    private HotCalls() {}
+    private static final Linker LINKER = Linker.nativeLinker();
+    private static final MethodHandle POST = LINKER.downcallHandle(POSTING);
+    private static final MethodHandle POLL = LINKER.downcallHandle(POLLING);
+    private static final MethodHandle NOTIFY = LINKER.downcallHandle(ARMING);
+    private static final MethodHandle START_POLL = LINKER.downcallHandle(STARTING);
+    private static final MethodHandle READ_INT = LINKER.downcallHandle(READING_INT);
+    private static final MethodHandle READ_LONG = LINKER.downcallHandle(READING_LONG);
+    private static final MethodHandle END_POLL = LINKER.downcallHandle(ENDING);
+    private static final MethodHandle CRITICAL_POST = LINKER.downcallHandle(POSTING,
+            Linker.Option.critical(false));
+    private static final MethodHandle CRITICAL_POLL = LINKER.downcallHandle(POLLING,
+            Linker.Option.critical(false));
 
     /**
      * {@code post_send}, {@code post_recv} or {@code post_srq_recv}.
@@ -50,24 +67,28 @@ public final class HotCalls {
      * @param refused where the address of the first refused request is written
      * @return 0, an error number, or with siw's provider an error number negated
      */
-    public static int post(MemorySegment function, long queue, long requests, long refused) {
+    public int post(MemorySegment function, long queue, long requests, long refused) {
         try {
-            return (int) POST.invokeExact(function, queue, requests, refused);
+            return this == CRITICAL
+                    ? (int) CRITICAL_POST.invokeExact(function, queue, requests, refused)
+                    : (int) POST.invokeExact(function, queue, requests, refused);
         } catch (Throwable t) {
             throw unexpected(t);
         }
     }
 
     /** {@code poll_cq}. {@return how many completions there were; negative for a failure} */
-    public static int poll(MemorySegment function, long queue, int count, long completions) {
+    public int poll(MemorySegment function, long queue, int count, long completions) {
         try {
-            return (int) POLL.invokeExact(function, queue, count, completions);
+            return this == CRITICAL
+                    ? (int) CRITICAL_POLL.invokeExact(function, queue, count, completions)
+                    : (int) POLL.invokeExact(function, queue, count, completions);
         } catch (Throwable t) {
             throw unexpected(t);
         }
     }
 
-    /** {@code req_notify_cq}. {@return 0 or an error number} */
+    /** {@code req_notify_cq}, which no device is asked often enough to be critical. {@return 0 or an error number} */
     public static int requestNotification(MemorySegment function, long queue, int solicitedOnly) {
         try {
             return (int) NOTIFY.invokeExact(function, queue, solicitedOnly);

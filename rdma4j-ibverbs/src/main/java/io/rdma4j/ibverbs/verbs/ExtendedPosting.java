@@ -35,6 +35,7 @@ final class ExtendedPosting {
      */
     ExtendedPosting(NativeContext context, long queuePair, Set<SendOpcode> operations)
             throws RdmaException {
+        CallChoice.requireOrdinary(context.hotCalls(), CREATE);
         this.queuePair = context.verbs().require(VerbsSymbol.QP_TO_QP_EX, CREATE).call(queuePair)
                 .pointer(CREATE, "the device's driver has no extended queue pairs");
         structure = Native.at(this.queuePair, QueuePairEx.SIZE);

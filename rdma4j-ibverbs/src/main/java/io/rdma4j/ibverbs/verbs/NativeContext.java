@@ -3,6 +3,7 @@ package io.rdma4j.ibverbs.verbs;
 import io.rdma4j.connection.PrivateDataLimits;
 import io.rdma4j.event.CompletionWaiters;
 import io.rdma4j.event.ProgressDriver;
+import io.rdma4j.ibverbs.abi.HotCalls;
 import io.rdma4j.ibverbs.abi.Layout.Context;
 import io.rdma4j.ibverbs.abi.Library;
 import io.rdma4j.ibverbs.abi.Native;
@@ -78,6 +79,7 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
     private final ContextFunctions functions;
     private final DeviceEvents events;
     private final DeviceQueries queries;
+    private final HotCalls hotCalls;
     private final ReentrantLock lock = new ReentrantLock();
     private final Dependents dependents = new Dependents();
     private final WorkLedgers ledgers = new WorkLedgers();
@@ -105,6 +107,7 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
             completionVectors = Native.getInt(Native.at(pointer, Context.SIZE),
                     Context.COMPLETION_VECTORS);
             queries = new DeviceQueries(this, completionVectors);
+            hotCalls = CallChoice.of(queries::device);
             faults = DriverFaults.of(queries.device());
             events = new DeviceEvents(this, libraries);
             isOpen = true;
@@ -138,6 +141,11 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
 
     DriverFaults faults() {
         return faults;
+    }
+
+    /** {@return how it is posted to and polled} */
+    HotCalls hotCalls() {
+        return hotCalls;
     }
 
     WorkLedgers ledgers() {

@@ -11,6 +11,7 @@ import java.lang.foreign.MemorySegment;
 
 /** By {@code ibv_poll_cq}: one call for all that are taken. */
 final class PlainPolling implements Polling {
+    private final HotCalls calls;
     private final MemorySegment function;
     private final long queue;
     private final LateWork late;
@@ -24,6 +25,7 @@ final class PlainPolling implements Polling {
     PlainPolling(NativeContext context, long queue, LateWork late, Arena arena) {
         this.queue = queue;
         this.late = late;
+        calls = context.hotCalls();
         function = context.functions().address(ContextOperation.POLL_CQ);
         batch = arena.allocate(BATCH * Layout.WorkCompletion.SIZE, 8);
         reading = new CompletionReading(context.ledgers(), context.faults());
@@ -31,7 +33,7 @@ final class PlainPolling implements Polling {
 
     @Override
     public int fetch(int most) throws RdmaException {
-        int found = HotCalls.poll(function, queue, most, batch.address());
+        int found = calls.poll(function, queue, most, batch.address());
         if (found < 0 || found > most) {
             throw Polling.failed(found, most);
         }

@@ -31,7 +31,7 @@ final class ReceivePosting extends RequestChain<ReceiveWorkRequest> {
     ReceivePosting(NativeProtectionDomain domain, @Nullable NativeQueuePair queuePair,
             Arena arena, MemorySegment function, long queue, long tag, WorkLedger work,
             int requests, int maxElements) {
-        super(OPERATION, arena, function, queue, tag, work, requests,
+        super(OPERATION, arena, domain.owner().hotCalls(), function, queue, tag, work, requests,
                 Layout.ReceiveRequest.SIZE + Math.max(1, maxElements) * Layout.Element.SIZE);
         this.domain = domain;
         this.queuePair = queuePair;

@@ -25,6 +25,7 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
     static final int CHAIN = 32;
 
     private final String operation;
+    private final HotCalls calls;
     private final MemorySegment function;
     private final long queue;
     private final long tag;
@@ -44,15 +45,17 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
 
     /**
      * @param operation for errors
+     * @param calls how the device is called
      * @param function what posts
      * @param queue the queue pair or shared receive queue
      * @param tag what stands in the upper bits of each {@code wr_id}
      * @param requests how many the queue holds
      * @param stride bytes of a request and what belongs to it, a multiple of 8
      */
-    RequestChain(String operation, Arena arena, MemorySegment function, long queue, long tag,
-            WorkLedger work, int requests, long stride) {
+    RequestChain(String operation, Arena arena, HotCalls calls, MemorySegment function, long queue,
+            long tag, WorkLedger work, int requests, long stride) {
         this.operation = operation;
+        this.calls = calls;
         this.function = function;
         this.queue = queue;
         this.tag = tag;
@@ -236,7 +239,7 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
         work.commit(end - from);
         Native.putLong(refused, 0, 0);
         Native.putLong(chain, (end - 1) * stride + Layout.ReceiveRequest.NEXT, 0);
-        int error = HotCalls.post(function, queue, chain.address() + from * stride,
+        int error = calls.post(function, queue, chain.address() + from * stride,
                 refused.address());
         if (error != 0) {
             taken = takenOf(from, end);

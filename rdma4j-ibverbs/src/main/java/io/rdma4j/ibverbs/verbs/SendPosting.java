@@ -43,7 +43,8 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
     SendPosting(NativeQueuePair queuePair, Arena arena, MemorySegment function, long tag,
             OutstandingWork work, Set<SendOpcode> offered, long longest,
             @Nullable ExtendedPosting extended) {
-        super(SendChecks.OPERATION, arena, function, queuePair.pointer(), tag, work,
+        super(SendChecks.OPERATION, arena, queuePair.owner().owner().hotCalls(), function,
+                queuePair.pointer(), tag, work,
                 queuePair.capabilities().maxSendRequests(),
                 inlineOffset(queuePair.capabilities())
                         + (Math.max(ATOMIC_WRITE_LENGTH, queuePair.capabilities().maxInlineData())

@@ -54,6 +54,7 @@ final class TimestampPolling implements Polling {
      */
     TimestampPolling(NativeContext context, long queue, Set<CompletionField> fields, Arena arena)
             throws RdmaException {
+        CallChoice.requireOrdinary(context.hotCalls(), CREATE);
         this.queue = queue;
         structure = Native.at(queue, CompletionQueueEx.SIZE);
         reading = new CompletionReading(context.ledgers(), context.faults());

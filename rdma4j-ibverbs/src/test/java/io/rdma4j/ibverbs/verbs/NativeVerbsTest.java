@@ -1,7 +1,9 @@
 package io.rdma4j.ibverbs.verbs;
 
 import io.rdma4j.ibverbs.abi.ContextOperation;
+import io.rdma4j.ibverbs.abi.HotCalls;
 import io.rdma4j.ibverbs.abi.Layout.Context;
+import io.rdma4j.ibverbs.abi.Layout.DeviceAttr;
 import io.rdma4j.ibverbs.abi.Layout.Element;
 import io.rdma4j.ibverbs.abi.Layout.ReceiveRequest;
 import io.rdma4j.ibverbs.abi.Layout.SendRequest;
@@ -58,6 +60,7 @@ class NativeVerbsTest {
     private static final int RKEY = 0x0bad_cafe;
 
     private final FakeDriver driver = new FakeDriver();
+    private int vendor;
 
     @AfterEach
     void libraryDidNotFail() throws Exception {
@@ -131,6 +134,29 @@ class NativeVerbsTest {
         ProtectionDomain ofAnother = driver.open().allocateProtectionDomain();
         assertErrno(Errno.EOPNOTSUPP, () -> shared(ofAnother, 4));
         assertThat(driver.called(VerbsSymbol.CREATE_SRQ)).isZero();
+    }
+
+    /** No other drivers are known to allow it; what the kernel's do is a system call. */
+    @Test
+    void criticalCallsAreForDevicesOfAKnownMakerAndOnlyIfAsked() throws RdmaException {
+        driver.library.define(VerbsSymbol.QUERY_DEVICE, arguments -> {
+            Native.putInt(Native.at(arguments[1], DeviceAttr.SIZE), DeviceAttr.VENDOR_ID, vendor);
+            return 0;
+        });
+        vendor = 0x02c9;
+        assertThat(driver.open().hotCalls()).isEqualTo(HotCalls.ORDINARY);
+        System.setProperty(CallChoice.PROPERTY, "true");
+        try {
+            assertThat(driver.open().hotCalls()).isEqualTo(HotCalls.CRITICAL);
+            // That of rdma_rxe.
+            vendor = 0xff_ffff;
+            assertThat(driver.open().hotCalls()).isEqualTo(HotCalls.ORDINARY);
+            System.setProperty(CallChoice.PROPERTY, "yes");
+            assertErrno(Errno.EINVAL, driver::open);
+            assertThat(driver.called(VerbsSymbol.CLOSE_DEVICE)).isOne();
+        } finally {
+            System.clearProperty(CallChoice.PROPERTY);
+        }
     }
 
     // ---------------------------------------------------------------- posting

@@ -1,0 +1,52 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.ibverbs.abi.HotCalls;
+import io.rdma4j.verbs.DeviceAttributes;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+
+/**
+ * How a device is posted to and polled: by ordinary calls, unless the application asks for critical ones and the drivers of
+ * its maker are known to allow them. They post by writing to the device, and hold no lock beyond a call of those that are
+ * used here; none of them has been tried with it. The kernel's software devices and some cards post by calling the system.
+ */
+final class CallChoice {
+    /** {@code true} or {@code false}, which is the default. */
+    static final String PROPERTY = "rdma4j.critical";
+    /** NVIDIA, Mellanox before: {@code mlx4}, {@code mlx5}. */
+    private static final int NVIDIA = 0x02c9;
+
+    private CallChoice() {}
+
+    /**
+     * For what takes several calls with a lock of the driver, which a critical call of another thread would wait for while
+     * the JVM has stopped its holder.
+     *
+     * @throws RdmaException EOPNOTSUPP if calls are critical
+     */
+    static void requireOrdinary(HotCalls chosen, String operation) throws RdmaException {
+        if (chosen == HotCalls.CRITICAL) {
+            throw RdmaException.unsupported(operation, "timestamps, FLUSH and atomic writes hold a"
+                    + " lock of the driver over several calls, which does not go with -D"
+                    + PROPERTY + "=true");
+        }
+    }
+
+    /** What tells what a device is. */
+    interface Query {
+        DeviceAttributes attributes() throws RdmaException;
+    }
+
+    /** @throws RdmaException EINVAL if the property has another value, and what the query throws */
+    static HotCalls of(Query device) throws RdmaException {
+        String wanted = System.getProperty(PROPERTY, "false");
+        return switch (wanted) {
+            case "false" -> HotCalls.ORDINARY;
+            case "true" -> device.attributes().vendorId() == NVIDIA
+                    ? HotCalls.CRITICAL
+                    : HotCalls.ORDINARY;
+            default -> throw new RdmaException(Errno.EINVAL, "open device",
+                    PROPERTY + " is true or false, not '" + wanted + "'");
+        };
+    }
+}
