@@ -8,7 +8,8 @@ import java.util.Locale;
  * <p>Up to {@link #RDMA_RECVS} names and meanings are those of Linux ({@code rdma statistic},
  * {@code hw_counters} of {@code rdma_rxe}), but for {@link #ACK_DEFERRED}, which there counts answers that wait
  * for a task of the kernel. {@link #RP_CNP_IGNORED} is named as Mellanox cards name it. The last say in one word
- * why something that arrived was dropped.
+ * why something that arrived was dropped. Which of them a native device counts, and by what name of its driver, says
+ * {@code docs/observability.md}.
  */
 public enum Counter {
     /** Packets sent; of iWARP units of the stream. */

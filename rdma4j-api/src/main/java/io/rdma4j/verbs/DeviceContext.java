@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -215,8 +216,25 @@ public interface DeviceContext extends AutoCloseable {
         return Map.of();
     }
 
-    /** {@return how often something happened on this device, since it was opened by this process} */
+    /**
+     * {@return how often something happened on this device} Of a software device since this process opened it. Of a native
+     * device as its driver counts: since the kernel has it, for all programs that use it, and 0 for what it does not count.
+     */
     long counter(Counter counter);
+
+    /**
+     * {@return all that this device counts, by name, in the order to show it in} Of a software device each {@link Counter} by
+     * its {@link Counter#text}. Of a native device what its driver counts, by the kernel's names and in its units, since
+     * when and for whom {@link #counter} says; the values of several ports are added up. What cannot be read is left out,
+     * so that there may be nothing. The map is a copy.
+     */
+    default Map<String, Long> counters() {
+        Map<String, Long> values = new LinkedHashMap<>();
+        for (Counter counter : Counter.values()) {
+            values.put(counter.text(), counter(counter));
+        }
+        return values;
+    }
 
     /**
      * Waits for the next asynchronous event. C: {@code ibv_get_async_event}.

@@ -90,7 +90,7 @@ public interface QueuePair extends AutoCloseable {
      */
     QueuePairAttributes query() throws RdmaException;
 
-    /** {@return how often something happened on this queue pair} */
+    /** {@return how often something happened on this queue pair} 0 for a native device, whose driver counts for a port alone. */
     long counter(Counter counter);
 
     /**

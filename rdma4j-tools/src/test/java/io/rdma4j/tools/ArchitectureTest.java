@@ -103,7 +103,8 @@ class ArchitectureTest {
     void binaryInterfaceAndDiagnosisKnowNoObjectOfTheVerbs() {
         noClasses().that().resideInAnyPackage("io.rdma4j.ibverbs.abi..",
                 "io.rdma4j.ibverbs.event..", "io.rdma4j.ibverbs.values..",
-                "io.rdma4j.ibverbs.diagnosis..", "io.rdma4j.ibverbs.cm..").should()
+                "io.rdma4j.ibverbs.diagnosis..", "io.rdma4j.ibverbs.cm..",
+                "io.rdma4j.ibverbs.observe..").should()
                 .dependOnClassesThat(resideInAnyPackage("io.rdma4j.ibverbs.verbs..",
                         "io.rdma4j.ibverbs.provider.."))
                 .check(ALL);

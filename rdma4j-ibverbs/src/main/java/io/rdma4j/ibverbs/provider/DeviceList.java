@@ -5,6 +5,7 @@ import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.abi.Outcome;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.ibverbs.observe.KernelCounters;
 import io.rdma4j.ibverbs.verbs.NativeLibraries;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.NodeType;
@@ -33,6 +34,10 @@ final class DeviceList {
 
     KernelManager manager() {
         return manager;
+    }
+
+    KernelCounters counters(String device) {
+        return new KernelCounters(kernelDevices.resolve(device));
     }
 
     NativeLibraries libraries() {

@@ -45,7 +45,7 @@ record NativeDevice(DeviceList list, DeviceAddresses addresses, List<InetAddress
     @Override
     public CmContext open() throws RdmaException {
         return new NativeContext(this, list.libraries(), list.open(name), addresses::byPort,
-                list.manager());
+                list.manager(), list.counters(name));
     }
 
     @Override

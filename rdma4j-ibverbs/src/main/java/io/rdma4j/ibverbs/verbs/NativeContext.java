@@ -10,6 +10,7 @@ import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.SystemSymbol;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.cm.NativeConnections;
+import io.rdma4j.ibverbs.observe.KernelCounters;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmDatagrams;
@@ -72,6 +73,7 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
     private final RdmaDevice device;
     private final NativeLibraries libraries;
     private final Supplier<Map<InetAddress, Integer>> addresses;
+    private final KernelCounters counters;
     private final @Nullable NativeConnections connections;
     private final DriverFaults faults;
     private final long pointer;
@@ -93,14 +95,16 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
      * @param pointer the address of its {@code ibv_context}; closed if this fails
      * @param addresses its IP addresses, each with its port
      * @param manager the connection manager of all devices
+     * @param counters what its driver counts
      */
     public NativeContext(RdmaDevice device, NativeLibraries libraries, long pointer,
-            Supplier<Map<InetAddress, Integer>> addresses, ConnectionManager manager)
-            throws RdmaException {
+            Supplier<Map<InetAddress, Integer>> addresses, ConnectionManager manager,
+            KernelCounters counters) throws RdmaException {
         this.device = device;
         this.libraries = libraries;
         this.pointer = pointer;
         this.addresses = addresses;
+        this.counters = counters;
         boolean isOpen = false;
         try {
             functions = new ContextFunctions(pointer);
@@ -293,7 +297,12 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
 
     @Override
     public long counter(Counter counter) {
-        return 0;
+        return counters.value(counter);
+    }
+
+    @Override
+    public Map<String, Long> counters() {
+        return counters.all();
     }
 
     // ---------------------------------------------------------------- objects

@@ -5,6 +5,7 @@ import io.rdma4j.ibverbs.abi.FakeLibrary;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.ibverbs.observe.KernelCounters;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceKind;
 import io.rdma4j.verbs.NodeType;
@@ -18,6 +19,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -60,6 +62,8 @@ final class FakeDriver implements AutoCloseable {
     TransportType transport = TransportType.INFINIBAND;
     /** What the device says of itself. */
     int vendorId;
+    /** Where the kernel describes the device. */
+    Path kernelFolder = Path.of("no such folder");
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory = arena.allocate(FRONT + BEHIND, 64);
     private final int asyncDescriptor = eventDescriptor();
@@ -104,7 +108,8 @@ final class FakeDriver implements AutoCloseable {
 
     NativeContext open() throws RdmaException {
         return new NativeContext(new Device(transport), NativeLibraries.of(library.lookup(),
-                FakeLibrary.system()), context(), Map::of, (_, _) -> null);
+                FakeLibrary.system()), context(), Map::of, (_, _) -> null,
+                new KernelCounters(kernelFolder));
     }
 
     int called(VerbsSymbol symbol) {

@@ -2,7 +2,6 @@ package io.rdma4j.tools.demo;
 
 import io.rdma4j.cm.CmId;
 import io.rdma4j.verbs.Counter;
-import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.QueuePairCapabilities;
@@ -19,7 +18,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /** One side's connection, and the small messages both sides talk in. */
 final class DemoLink implements AutoCloseable {
@@ -59,6 +61,7 @@ final class DemoLink implements AutoCloseable {
     private static final int TEXT = 32;
     private static final int RECEIVES = 2 * SLOTS;
     private static final Message[] TYPES = Message.values();
+    private static final Map<String, Counter> FIGURES = figures();
 
     private final CmId id;
     private final Arena arena = Arena.ofShared();
@@ -69,10 +72,15 @@ final class DemoLink implements AutoCloseable {
     private final MemoryRegion inboxRegion;
     private final boolean hasImmediates;
     private final SendWorkRequest request = new SendWorkRequest();
+    /** What the device had counted before; that of a native device counts from when the kernel has it. */
+    private final Map<Counter, Long> countedBefore = new EnumMap<>(Counter.class);
     private long writes;
 
     DemoLink(CmId id) throws RdmaException {
         this.id = id;
+        for (Counter counter : FIGURES.values()) {
+            countedBefore.put(counter, id.context().counter(counter));
+        }
         hasImmediates = id.context().device().transport() != TransportType.IWARP;
         id.createQueuePair(null, new QueuePairInitAttributes()
                 .capabilities(QueuePairCapabilities.ofDepth(4 * SLOTS, RECEIVES)));
@@ -81,6 +89,15 @@ final class DemoLink implements AutoCloseable {
         for (int i = 0; i < RECEIVES; i++) {
             postReceive(i);
         }
+    }
+
+    /** {@return what is told of the device, in this order} */
+    private static Map<String, Counter> figures() {
+        Map<String, Counter> figures = new LinkedHashMap<>();
+        figures.put("packets", Counter.SENT_PKTS);
+        figures.put("bytes", Counter.SENT_BYTES);
+        figures.put("retransmitted", Counter.RETRANSMITTED_PKTS);
+        return figures;
     }
 
     CmId id() {
@@ -211,10 +228,8 @@ final class DemoLink implements AutoCloseable {
 
     /** Tells the device's figures. */
     void reportFigures(Reporter reporter) {
-        DeviceContext context = id.context();
-        reporter.figure("packets", context.counter(Counter.SENT_PKTS));
-        reporter.figure("bytes", context.counter(Counter.SENT_BYTES));
-        reporter.figure("retransmitted", context.counter(Counter.RETRANSMITTED_PKTS));
+        FIGURES.forEach((name, counter) -> reporter.figure(name,
+                id.context().counter(counter) - countedBefore.getOrDefault(counter, 0L)));
     }
 
     @Override

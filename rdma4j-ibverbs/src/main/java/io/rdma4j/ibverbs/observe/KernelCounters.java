@@ -1,0 +1,104 @@
+package io.rdma4j.ibverbs.observe;
+
+import io.rdma4j.verbs.Counter;
+
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+
+/**
+ * What the kernel's driver counts of a device, read from files each time. It counts from when the kernel has the device, for
+ * all programs. A file that is not there, goes away, cannot be read or says no number ({@code N/A (no PMA)}) counts for
+ * nothing: no call fails. Thread safe.
+ *
+ * <p>Source: {@code Documentation/ABI/stable/sysfs-class-infiniband} of Linux, {@code hw_counters} and {@code counters}.
+ */
+public final class KernelCounters {
+    /** Beside the counters: for how many milliseconds the kernel gives the same values. */
+    private static final String LIFESPAN = "lifespan";
+
+    private final Path device;
+
+    /** @param device the folder in which the kernel describes the device, such as {@code /sys/class/infiniband/rxe0} */
+    public KernelCounters(Path device) {
+        this.device = device;
+    }
+
+    /** {@return what has a meaning that is known here, added up over the ports; 0 if no file tells} */
+    public long value(Counter counter) {
+        List<CounterSource> sources = CounterSource.of(counter);
+        long total = 0;
+        boolean isFound = false;
+        for (Path port : ports()) {
+            OptionalLong value = value(port, sources);
+            isFound |= value.isPresent();
+            total += value.orElse(0);
+        }
+        return isFound ? total : value(device, sources).orElse(0);
+    }
+
+    private static OptionalLong value(Path folder, List<CounterSource> sources) {
+        for (CounterSource source : sources) {
+            OptionalLong value = number(folder.resolve(source.folder()).resolve(source.file()));
+            if (value.isPresent()) {
+                return OptionalLong.of(value.getAsLong() * source.unit());
+            }
+        }
+        return OptionalLong.empty();
+    }
+
+    /**
+     * {@return everything by the kernel's names and in its units, in the order of the names, added up over the ports} Where
+     * one name is counted twice, the driver's own count is taken, and that of ports before that of the device.
+     */
+    public Map<String, Long> all() {
+        Map<String, Long> total = new TreeMap<>();
+        for (Path port : ports()) {
+            Map<String, Long> ofPort = new TreeMap<>();
+            read(port.resolve(CounterSource.OF_DRIVER), ofPort);
+            read(port.resolve(CounterSource.OF_PORT), ofPort);
+            ofPort.forEach((name, value) -> total.merge(name, value, Long::sum));
+        }
+        read(device.resolve(CounterSource.OF_DRIVER), total);
+        return total;
+    }
+
+    /** Adds what is not there yet. */
+    private static void read(Path folder, Map<String, Long> values) {
+        for (Path file : children(folder)) {
+            String name = String.valueOf(file.getFileName());
+            if (!name.equals(LIFESPAN) && !values.containsKey(name)) {
+                number(file).ifPresent(value -> values.put(name, value));
+            }
+        }
+    }
+
+    private List<Path> ports() {
+        return children(device.resolve("ports"));
+    }
+
+    private static List<Path> children(Path folder) {
+        List<Path> children = new ArrayList<>();
+        try (DirectoryStream<Path> found = Files.newDirectoryStream(folder)) {
+            found.forEach(children::add);
+        } catch (IOException | DirectoryIteratorException gone) {
+            return List.of();
+        }
+        return children;
+    }
+
+    private static OptionalLong number(Path file) {
+        try {
+            return OptionalLong.of(Long.parseLong(Files.readString(file).strip()));
+        } catch (IOException | NumberFormatException nothing) {
+            return OptionalLong.empty();
+        }
+    }
+}
