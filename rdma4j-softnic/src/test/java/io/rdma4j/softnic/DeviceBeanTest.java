@@ -1,7 +1,7 @@
 package io.rdma4j.softnic;
 
-import io.rdma4j.softnic.observe.jmx.DeviceMXBean;
-import io.rdma4j.softnic.observe.jmx.QueuePairData;
+import io.rdma4j.observe.jmx.QueuePairData;
+import io.rdma4j.softnic.observe.jmx.SoftDeviceMXBean;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.Impairment;
 import io.rdma4j.verbs.AccessFlag;
@@ -91,9 +91,9 @@ class DeviceBeanTest {
         assertThat(news).isEmpty();
     }
 
-    private static DeviceMXBean bean() throws Exception {
+    private static SoftDeviceMXBean bean() throws Exception {
         return JMX.newMXBeanProxy(SERVER, new ObjectName("io.rdma4j:type=Device,name=roce_lo"),
-                DeviceMXBean.class);
+                SoftDeviceMXBean.class);
     }
 
     @Test
@@ -116,7 +116,7 @@ class DeviceBeanTest {
                     .addressVector(AddressHandleAttributes.to(context.queryGid(1, 1), 1))
                     .pathMtu(Mtu.MTU_1024).destinationQueuePair(idle.number()).receivePsn(7)
                     .maxDestinationReadAtomic(1).minRnrTimer(1));
-            DeviceMXBean bean = bean();
+            SoftDeviceMXBean bean = bean();
             assertThat(bean.getName()).isEqualTo("roce_lo");
             assertThat(bean.getGids()).anyMatch(gid -> gid.startsWith("::ffff:127.0.0."));
             assertThat(bean.getCapture()).isEqualTo(capture.toString());

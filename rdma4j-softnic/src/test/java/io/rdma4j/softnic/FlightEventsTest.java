@@ -58,10 +58,22 @@ class FlightEventsTest {
         pair.settle();
         int a = pair.a.queuePair.number();
         int b = pair.b.queuePair.number();
-        assertThat(events("QueuePairState", "queuePair", "from", "to", "cause")).containsExactly(
-                a + " RESET INIT MODIFY", a + " INIT RTR MODIFY", a + " RTR RTS MODIFY",
-                b + " RESET INIT MODIFY", b + " INIT RTR MODIFY", b + " RTR RTS MODIFY",
-                b + " RTS ERR QP_ACCESS_ERROR", a + " RTS ERR REMOTE_ACCESS_ERROR");
+        assertThat(events("QueuePairState", "queuePair", "from", "to", "cause"))
+                .containsExactly(
+                        a + " RESET INIT MODIFY", a + " INIT RTR MODIFY", a + " RTR RTS MODIFY",
+                        b + " RESET INIT MODIFY", b + " INIT RTR MODIFY", b + " RTR RTS MODIFY",
+                        b + " RTS ERR QP_ACCESS_ERROR", a + " RTS ERR REMOTE_ACCESS_ERROR");
+    }
+
+    @Test
+    void asynchronousEventsWithTheirQueuePairAndDevice() throws Exception {
+        Pair pair = new Pair();
+        pair.a.queuePair.postSend(pair.a.request(1).write(pair.b.region.address(), 0xbad)
+                .add(pair.a.region, 0, 100));
+        pair.settle();
+        String device = pair.b.node.nic.device().name();
+        assertThat(events("AsyncEvent", "device", "type", "queuePair", "port"))
+                .contains(device + " QP_ACCESS_ERROR " + pair.b.queuePair.number() + " 0");
     }
 
     @Test

@@ -47,6 +47,8 @@ class ArchitectureTest {
         onlyDownwards("io.rdma4j.connection", "io.rdma4j.verbs", "io.rdma4j.event");
         onlyDownwards("io.rdma4j.spi", "io.rdma4j.connection", "io.rdma4j.verbs",
                 "io.rdma4j.event");
+        onlyDownwards("io.rdma4j.observe.jmx", "javax.management..");
+        onlyDownwards("io.rdma4j.observe.jfr", "io.rdma4j.verbs", "jdk.jfr..");
         onlyDownwards("io.rdma4j.cm", "io.rdma4j.spi", "io.rdma4j.connection", "io.rdma4j.verbs",
                 "io.rdma4j.event");
     }
@@ -82,10 +84,10 @@ class ArchitectureTest {
     @Test
     void softwareNicDependsOnProtocolAndApiAlone() {
         classes().that().resideInAPackage("io.rdma4j.softnic..").should()
-                .onlyDependOnClassesThat(resideInAnyPackage("java..", "javax.management..",
-                        "jdk.net..", "jdk.jfr..", "io.rdma4j.softnic..", "io.rdma4j.protocol..",
+                .onlyDependOnClassesThat(resideInAnyPackage("java..", "jdk.net..", "jdk.jfr..",
+                        "io.rdma4j.softnic..", "io.rdma4j.protocol..",
                         "io.rdma4j.event..", "io.rdma4j.verbs..", "io.rdma4j.connection..",
-                        "io.rdma4j.spi..", "org.jspecify.."))
+                        "io.rdma4j.observe..", "io.rdma4j.spi..", "org.jspecify.."))
                 .check(ALL);
     }
 
@@ -94,7 +96,7 @@ class ArchitectureTest {
         classes().that().resideInAPackage("io.rdma4j.ibverbs..").should()
                 .onlyDependOnClassesThat(resideInAnyPackage("java..", "io.rdma4j.ibverbs..",
                         "io.rdma4j.event..", "io.rdma4j.verbs..", "io.rdma4j.connection..",
-                        "io.rdma4j.spi..", "org.jspecify.."))
+                        "io.rdma4j.observe..", "io.rdma4j.spi..", "org.jspecify.."))
                 .check(ALL);
     }
 

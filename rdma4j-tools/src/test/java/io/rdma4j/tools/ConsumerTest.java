@@ -1,7 +1,7 @@
 package io.rdma4j.tools;
 
 import io.rdma4j.protocol.roce.wire.Opcode;
-import io.rdma4j.softnic.observe.jmx.DeviceMXBean;
+import io.rdma4j.softnic.observe.jmx.SoftDeviceMXBean;
 import io.rdma4j.verbs.RdmaDevice;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -31,7 +31,7 @@ class ConsumerTest {
     private static final Path SOURCES = Path.of("src", "test", "resources", "consumer");
     private static final String API = place(RdmaDevice.class);
     private static final String ALL = String.join(File.pathSeparator, API, place(Opcode.class),
-            place(DeviceMXBean.class));
+            place(SoftDeviceMXBean.class));
 
     @TempDir
     private Path directory = Path.of("");

@@ -1,12 +1,14 @@
 package io.rdma4j.softnic.device;
 
+import io.rdma4j.observe.jfr.FlightEvents;
+import io.rdma4j.observe.jmx.ShownDevice;
 import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.memory.FileFlusher;
 import io.rdma4j.softnic.memory.MemoryTable;
-import io.rdma4j.softnic.observe.jfr.FlightEvents;
+import io.rdma4j.softnic.observe.jfr.PacketEvents;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.verbs.ChildCounts;
 import io.rdma4j.softnic.verbs.Limits;
@@ -42,6 +44,8 @@ public final class SoftNic
             NicServices,
             TransportHost,
             PortMonitor.Watched {
+    /** Software devices have one. */
+    private static final int PORT = 1;
     private static final OpenDevices OPEN = new OpenDevices();
 
     static {
@@ -65,7 +69,7 @@ public final class SoftNic
     private final Set<SoftQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
     private DeviceOptions options = DeviceOptions.DEFAULT;
     private Map<String, String> details = Map.of();
-    private @Nullable DeviceBean bean;
+    private @Nullable ShownDevice shown;
     private final DeviceListeners watchers = new DeviceListeners();
     /** Changed by {@link OpenDevices} alone, which lets one at a time; read by anybody. */
     private volatile int contexts;
@@ -142,8 +146,9 @@ public final class SoftNic
         SoftNic nic = create(device, wanted);
         nic.start(address);
         FlightEvents.prepare();
+        PacketEvents.prepare();
         PortMonitor.OF_PROCESS.watch(nic);
-        nic.bean = DeviceBean.show(nic);
+        nic.shown = ShownDevice.show(new DeviceBean(nic));
         return nic;
     }
 
@@ -174,8 +179,9 @@ public final class SoftNic
     /** Its last context is closed. */
     void close() {
         FlightEvents.forget();
-        if (bean != null) {
-            bean.hide();
+        PacketEvents.forget();
+        if (shown != null) {
+            shown.hide();
         }
         shutDown();
     }
@@ -332,6 +338,7 @@ public final class SoftNic
     }
 
     private void tell(AsyncEventType type) {
+        FlightEvents.asyncEvent(device.name(), type, 0, PORT);
         openContexts.forEach(context -> context.onPortEvent(type));
     }
 

@@ -8,7 +8,6 @@ import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.protocol.work.ReceiveRequest;
 import io.rdma4j.protocol.work.SendQueue;
 import io.rdma4j.protocol.work.SendRequest;
-import io.rdma4j.softnic.observe.jfr.FlightEvents;
 import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.spi.CompletionSlot;
 import io.rdma4j.verbs.AsyncEventType;
@@ -34,6 +33,9 @@ public abstract class EngineQueuePair implements QueuePairHost {
     public interface Listener {
         /** The state changed by itself. */
         void onState(QueuePairState state);
+
+        /** The state is another now, by whomever; the cause is a word for who looks at it later. */
+        void onMoved(QueuePairState from, QueuePairState to, String cause);
 
         /** Something happened. */
         void onAsyncEvent(AsyncEventType type);
@@ -151,7 +153,7 @@ public abstract class EngineQueuePair implements QueuePairHost {
     /** The state was changed; the cause is a word for who looks at it later. */
     public void moved(QueuePairState state, String cause) {
         if (state != lastState) {
-            FlightEvents.queuePairState(number, lastState, state, cause);
+            listener.onMoved(lastState, state, cause);
             lastState = state;
         }
         unexplained = null;

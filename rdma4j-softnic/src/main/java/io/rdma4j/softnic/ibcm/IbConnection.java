@@ -2,9 +2,9 @@ package io.rdma4j.softnic.ibcm;
 
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.RejectReason;
+import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.protocol.ibcm.ConnectSpec;
 import io.rdma4j.protocol.ibcm.IbCmConnection;
-import io.rdma4j.softnic.observe.jfr.FlightEvents;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmOptions;
 import io.rdma4j.spi.ConnectRequest;

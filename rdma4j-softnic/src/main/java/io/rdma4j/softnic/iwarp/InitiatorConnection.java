@@ -1,13 +1,13 @@
 package io.rdma4j.softnic.iwarp;
 
 import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.protocol.iwarp.MpaAnswer;
 import io.rdma4j.protocol.iwarp.MpaInitiator;
 import io.rdma4j.protocol.iwarp.StreamParameters;
 import io.rdma4j.protocol.iwarp.wire.MpaFrame;
 import io.rdma4j.protocol.iwarp.wire.OutgoingFpdu;
 import io.rdma4j.protocol.iwarp.wire.TerminateCause;
-import io.rdma4j.softnic.observe.jfr.FlightEvents;
 import io.rdma4j.softnic.verbs.TransportHost;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.Refusal;

@@ -1,11 +1,11 @@
 package io.rdma4j.softnic.iwarp;
 
 import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.protocol.iwarp.StreamParameters;
 import io.rdma4j.protocol.iwarp.wire.MpaFrame;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.network.stream.Stream;
-import io.rdma4j.softnic.observe.jfr.FlightEvents;
 import io.rdma4j.softnic.verbs.TransportHost;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmOptions;

@@ -12,7 +12,7 @@ import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.network.ReceivedDatagram;
 import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.softnic.network.SharedPacket;
-import io.rdma4j.softnic.observe.jfr.FlightEvents;
+import io.rdma4j.softnic.observe.jfr.PacketEvents;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
@@ -206,6 +206,6 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
     /** What arrived is for nobody. */
     private void drop(Counter reason, Gid source) {
         engine.count(reason);
-        FlightEvents.drop(reason, source, 0);
+        PacketEvents.drop(reason, source, 0);
     }
 }

@@ -16,7 +16,7 @@ import io.rdma4j.softnic.engine.QueuePairQueues;
 import io.rdma4j.softnic.memory.RegisteredMemory;
 import io.rdma4j.softnic.network.MemoryPath;
 import io.rdma4j.softnic.network.SharedMemory;
-import io.rdma4j.softnic.observe.jfr.FlightEvents;
+import io.rdma4j.softnic.observe.jfr.PacketEvents;
 import io.rdma4j.softnic.options.Loopback;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
@@ -199,16 +199,16 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
 
     @Override
     public void retransmits(int psn, RetransmissionCause cause) {
-        FlightEvents.retransmission(number(), psn, cause);
+        PacketEvents.retransmission(number(), psn, cause);
     }
 
     @Override
     public void count(Counter counter) {
         super.count(counter);
         if (counter.isDrop()) {
-            FlightEvents.drop(counter, link.packetSource(), number());
+            PacketEvents.drop(counter, link.packetSource(), number());
         } else if (counter == Counter.SEND_RNR_ERR || counter == Counter.RCVD_RNR_ERR) {
-            FlightEvents.receiverNotReady(number(), counter == Counter.SEND_RNR_ERR);
+            PacketEvents.receiverNotReady(number(), counter == Counter.SEND_RNR_ERR);
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.rdma4j.softnic.verbs;
 
 import io.rdma4j.event.CompletionWaiters;
+import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.queue.CompletionRing;
@@ -263,6 +264,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     public void onOverrun() {
         if (!isOverrunReported) {
             isOverrunReported = true;
+            FlightEvents.asyncEvent(context.device().name(), AsyncEventType.CQ_ERROR, 0, 0);
             events.publish(AsyncEventType.CQ_ERROR);
         }
         for (EngineQueuePair queuePair : List.copyOf(queuePairs)) {

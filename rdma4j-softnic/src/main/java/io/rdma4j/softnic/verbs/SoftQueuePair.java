@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.softnic.engine.Counters;
 import io.rdma4j.softnic.engine.EngineDriver;
@@ -278,7 +279,13 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
     }
 
     @Override
+    public void onMoved(QueuePairState from, QueuePairState to, String cause) {
+        FlightEvents.queuePairState(domain.nic().device().name(), number(), from, to, cause);
+    }
+
+    @Override
     public void onAsyncEvent(AsyncEventType type) {
+        FlightEvents.asyncEvent(domain.nic().device().name(), type, number(), 0);
         events.publish(type);
     }
 

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.verbs;
 
+import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
@@ -37,7 +38,13 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         maxElements = attributes.maxElements();
         events = AsyncEventSource.of(domain.owner().asyncEvents(), this);
         ring = new SharedReceiveRing(attributes.maxRequests(), maxElements,
-                () -> events.publish(AsyncEventType.SRQ_LIMIT_REACHED));
+                this::onLimit);
+    }
+
+    private void onLimit() {
+        FlightEvents.asyncEvent(domain.nic().device().name(), AsyncEventType.SRQ_LIMIT_REACHED, 0,
+                0);
+        events.publish(AsyncEventType.SRQ_LIMIT_REACHED);
     }
 
     @Override

@@ -51,6 +51,9 @@ final class PostedQueuePair extends EngineQueuePair implements QueuePairProtocol
         public void onState(QueuePairState state) {}
 
         @Override
+        public void onMoved(QueuePairState from, QueuePairState to, String cause) {}
+
+        @Override
         public void onAsyncEvent(AsyncEventType type) {}
 
         @Override

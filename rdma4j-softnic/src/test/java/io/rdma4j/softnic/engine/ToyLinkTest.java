@@ -99,6 +99,9 @@ class ToyLinkTest {
         }
 
         @Override
+        public void onMoved(QueuePairState from, QueuePairState to, String cause) {}
+
+        @Override
         public void onAsyncEvent(AsyncEventType type) {
             events.add(type);
         }

@@ -1,9 +1,8 @@
 /**
- * What Java Flight Recorder hears of a device.
+ * What Java Flight Recorder hears of a device that sees each packet.
  *
- * <p>{@link io.rdma4j.softnic.observe.jfr.FlightEvents} is the place to start: the engine and the connection manager
- * tell it what happened, and it costs them a look at a flag while nothing is recorded. Knows the values
- * of the API, no engine, no queue pair.
+ * <p>{@link io.rdma4j.softnic.observe.jfr.PacketEvents} is the place to start. What devices of every kind tell is in
+ * {@code io.rdma4j.observe.jfr}. Knows the values of the API, no engine, no queue pair.
  */
 @NullMarked
 package io.rdma4j.softnic.observe.jfr;

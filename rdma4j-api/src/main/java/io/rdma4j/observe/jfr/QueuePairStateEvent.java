@@ -1,4 +1,4 @@
-package io.rdma4j.softnic.observe.jfr;
+package io.rdma4j.observe.jfr;
 
 import jdk.jfr.Category;
 import jdk.jfr.Description;
@@ -18,6 +18,11 @@ final class QueuePairStateEvent extends Event {
     /** Asked whether anybody records. */
     static final QueuePairStateEvent PROBE = new QueuePairStateEvent();
 
+    @Label("Device")
+    @Description("Its name")
+    @Nullable
+    String device;
+
     @Label("Queue Pair")
     @Description("Number of the queue pair, 0 for none")
     int queuePair;
@@ -33,7 +38,7 @@ final class QueuePairStateEvent extends Event {
     String to;
 
     @Label("Cause")
-    @Description("MODIFY for the application, otherwise the status or event that made it fail")
+    @Description("MODIFY for the application, CONNECTION for the kernel as it connects, QUERY for what was found when the device was asked, otherwise the status or event that made it fail")
     @Nullable
     String cause;
 }

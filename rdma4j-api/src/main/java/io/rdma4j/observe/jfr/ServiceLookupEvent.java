@@ -1,4 +1,4 @@
-package io.rdma4j.softnic.observe.jfr;
+package io.rdma4j.observe.jfr;
 
 import jdk.jfr.Category;
 import jdk.jfr.Description;

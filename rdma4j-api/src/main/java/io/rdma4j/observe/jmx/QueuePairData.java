@@ -1,4 +1,4 @@
-package io.rdma4j.softnic.observe.jmx;
+package io.rdma4j.observe.jmx;
 
 import java.util.Map;
 
