@@ -2,6 +2,7 @@ package io.rdma4j.ibverbs.cm;
 
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.RejectReason;
+import io.rdma4j.observe.jfr.FlightEvents.Outcome;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.CmOptions;
@@ -58,6 +59,7 @@ final class NativeConnection
     private final NativeId id;
     private final @Nullable ConnectRequest request;
     private final Route route;
+    private final ConnectionRecord record;
     private final ReentrantLock lock = new ReentrantLock();
     private volatile @Nullable Handler handler;
     private State state;
@@ -69,6 +71,7 @@ final class NativeConnection
         this.state = state;
         this.request = request;
         route = new Route(device, id, this);
+        record = new ConnectionRecord(id, request);
     }
 
     /** Asks for a connection. */
@@ -192,6 +195,7 @@ final class NativeConnection
     @Override
     public void accept(ConnectionParameters parameters, int queuePairNumber)
             throws RdmaException {
+        record.queuePair(queuePairNumber);
         step("accept", EnumSet.of(State.REQUESTED), State.ACCEPTED,
                 "it stands for no request, or was answered",
                 () -> id.accept(parameters, queuePairNumber));
@@ -202,6 +206,7 @@ final class NativeConnection
         step("establish", EnumSet.of(State.REPLIED), State.ESTABLISHED, device.isIwarp()
                 ? "connections of iWARP are established when the peer accepts"
                 : "there is no reply to confirm", id::establish);
+        record.tell(Outcome.ESTABLISHED, 0);
     }
 
     @Override
@@ -229,6 +234,8 @@ final class NativeConnection
     public void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException {
         step("reject", EnumSet.of(State.REQUESTED, State.REPLIED), State.ENDED,
                 "there is no request or reply to answer", () -> id.reject(cause, privateData));
+        record.tell(Outcome.REJECTED,
+                device.isIwarp() ? 0 : RejectReason.CONSUMER_DEFINED.code());
     }
 
     @Override
@@ -374,20 +381,24 @@ final class NativeConnection
 
     private void established(ConnectionParameters granted) {
         if (move(EnumSet.of(State.CONNECTING), State.ESTABLISHED)) {
+            record.tell(Outcome.ESTABLISHED, 0);
             tell(hears -> hears.onEstablished(granted));
         } else if (move(EnumSet.of(State.ACCEPTED), State.ESTABLISHED)) {
+            record.tell(Outcome.ESTABLISHED, 0);
             tell(hears -> hears.onEstablished(null));
         }
     }
 
     private void refused(Refusal refusal) {
         if (end()) {
+            record.tell(Outcome.REJECTED, refusal.code());
             tell(hears -> hears.onRefused(refusal));
         }
     }
 
     private void unreachable(Errno reason) {
         if (end()) {
+            record.tell(Outcome.UNREACHABLE, 0);
             tell(hears -> hears.onUnreachable(reason));
         }
     }
@@ -398,6 +409,7 @@ final class NativeConnection
 
     private void disconnected() {
         if (device.isIwarp() && move(EnumSet.of(State.ACCEPTED), State.ENDED)) {
+            record.tell(Outcome.UNREACHABLE, 0);
             tell(hears -> hears.onUnreachable(Errno.ECONNRESET));
             return;
         }
@@ -405,6 +417,7 @@ final class NativeConnection
         if (!end()) {
             return;
         }
+        record.tell(Outcome.DISCONNECTED, 0);
         if (device.isIwarp()) {
             tell(Handler::onDisconnected);
             // TCP sees to it that nothing late arrives; programs wait for the word.

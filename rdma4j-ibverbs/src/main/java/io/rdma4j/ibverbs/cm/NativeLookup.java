@@ -1,6 +1,8 @@
 package io.rdma4j.ibverbs.cm;
 
+import io.rdma4j.connection.DatagramParameters;
 import io.rdma4j.connection.SidrStatus;
+import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.spi.CmLookup;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.Refusal;
@@ -59,7 +61,7 @@ final class NativeLookup
 
     @Override
     public void onNoRoute(Errno reason) {
-        answer(hears -> hears.onUnreachable(reason));
+        answer(hears -> unreachable(reason, hears));
     }
 
     @Override
@@ -69,7 +71,7 @@ final class NativeLookup
         }
         switch (event.type()) {
             case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR -> route.onEvent(event);
-            case ESTABLISHED -> answer(hears -> hears.onService(event.service()));
+            case ESTABLISHED -> answer(hears -> found(event.service(), hears));
             case UNREACHABLE, REJECTED, CONNECT_ERROR -> answer(hears -> failed(event, hears));
             case CONNECT_REQUEST, CONNECT_RESPONSE, DISCONNECTED, DEVICE_REMOVAL, MULTICAST_JOIN,
                     MULTICAST_ERROR, ADDR_CHANGE, TIMEWAIT_EXIT -> {
@@ -78,14 +80,30 @@ final class NativeLookup
         }
     }
 
+    private void found(DatagramParameters service, Handler hears) {
+        record(FlightEvents.Lookup.FOUND, service.queuePairNumber(), 0);
+        hears.onService(service);
+    }
+
     /** The kernel has one event for a service that said no, with a status of SIDR, and for silence, with an error. */
-    private static void failed(IdEvent event, Handler hears) {
+    private void failed(IdEvent event, Handler hears) {
         if (event.status() > 0) {
+            record(FlightEvents.Lookup.REFUSED, 0, event.status());
             hears.onRefused(new Refusal(event.status(), SidrStatus.text(event.status()),
                     event.privateData()));
         } else {
-            hears.onUnreachable(event.reason());
+            unreachable(event.reason(), hears);
         }
+    }
+
+    private void unreachable(Errno reason, Handler hears) {
+        record(FlightEvents.Lookup.UNREACHABLE, 0, 0);
+        hears.onUnreachable(reason);
+    }
+
+    private void record(FlightEvents.Lookup outcome, int queuePair, int status) {
+        FlightEvents.serviceLookup(outcome, true, request.source(), request.destination(),
+                queuePair, status);
     }
 
     /** Says something to the handler. */

@@ -2,6 +2,8 @@ package io.rdma4j.ibverbs.cm;
 
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.DatagramParameters;
+import io.rdma4j.connection.SidrStatus;
+import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.spi.CmLookupRequest;
 import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.Errno;
@@ -19,19 +21,24 @@ final class NativeLookupRequest
             NativeConnections.Open {
     private final NativeConnections device;
     private final NativeId id;
+    private final InetSocketAddress local;
+    private final InetSocketAddress peer;
     private final AtomicBoolean isAnswered = new AtomicBoolean();
 
-    private NativeLookupRequest(NativeConnections device, NativeId id) {
+    private NativeLookupRequest(NativeConnections device, NativeId id, InetSocketAddress local,
+            InetSocketAddress peer) {
         this.device = device;
         this.id = id;
+        this.local = local;
+        this.peer = peer;
     }
 
     /** Tells of it. */
     static NativeListener.Asked requested(NativeConnections device, NativeId id, IdEvent event,
             Handler handler) throws RdmaException {
-        NativeLookupRequest request = new NativeLookupRequest(device, id);
         InetSocketAddress local = id.local("listen");
         InetSocketAddress peer = id.peer("listen");
+        NativeLookupRequest request = new NativeLookupRequest(device, id, local, peer);
         id.hearer(request);
         device.keep(request);
         handler.onRequest(device.via(), request, local, peer, event.privateData());
@@ -48,11 +55,15 @@ final class NativeLookupRequest
         }
         answer("accept", () -> id.accept(new ConnectionParameters().privateData(privateData),
                 queuePairNumber));
+        FlightEvents.serviceLookup(FlightEvents.Lookup.FOUND, false, local, peer, queuePairNumber,
+                0);
     }
 
     @Override
     public void reject(byte[] privateData) throws RdmaException {
         answer("reject", () -> id.reject(Refusal.Cause.APPLICATION, privateData));
+        FlightEvents.serviceLookup(FlightEvents.Lookup.REFUSED, false, local, peer, 0,
+                SidrStatus.REJECTED.code());
     }
 
     /** What it is answered with. */

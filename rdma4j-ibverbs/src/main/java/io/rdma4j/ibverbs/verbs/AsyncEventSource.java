@@ -1,6 +1,7 @@
 package io.rdma4j.ibverbs.verbs;
 
 import io.rdma4j.event.EventQueue;
+import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionQueue;
@@ -17,15 +18,19 @@ import java.util.concurrent.atomic.AtomicInteger;
  * The asynchronous events of one object. The library's own events are acknowledged as soon as they are read; what the
  * application has to acknowledge is counted here.
  *
+ * @param device the name of its device
  * @param subject the object, null for the port or the whole device
  */
-record AsyncEventSource(EventQueue<AsyncEvent, RdmaException> queue, @Nullable Object subject,
-        AtomicInteger unacknowledged) {
-    AsyncEventSource(EventQueue<AsyncEvent, RdmaException> queue, @Nullable Object subject) {
-        this(queue, subject, new AtomicInteger());
+record AsyncEventSource(EventQueue<AsyncEvent, RdmaException> queue, String device,
+        @Nullable Object subject, AtomicInteger unacknowledged) {
+    AsyncEventSource(EventQueue<AsyncEvent, RdmaException> queue, String device,
+            @Nullable Object subject) {
+        this(queue, device, subject, new AtomicInteger());
     }
 
     void publish(AsyncEventType type, int port) {
+        int number = subject instanceof QueuePair queuePair ? queuePair.number() : 0;
+        FlightEvents.asyncEvent(device, type, number, port);
         unacknowledged.incrementAndGet();
         queue.publish(new Event(this, type, port, new AtomicBoolean()));
     }

@@ -21,13 +21,15 @@ final class CompletionReading {
     private static final int RECEIVES = 1 << 7;
 
     private final WorkLedgers ledgers;
+    private final StateRecords states;
     private final boolean confusesFlags;
     private final CompletionSlot slot = new CompletionSlot();
     private final Completed completed = new Completed();
 
-    CompletionReading(WorkLedgers ledgers, DriverFaults faults) {
-        this.ledgers = ledgers;
-        confusesFlags = faults.confusesFlags();
+    CompletionReading(NativeContext context) {
+        ledgers = context.ledgers();
+        states = context.states();
+        confusesFlags = context.faults().confusesFlags();
     }
 
     private static @Nullable WorkCompletionOpcode[] opcodes() {
@@ -59,6 +61,8 @@ final class CompletionReading {
             readSuccess(source, offset, queuePair);
             slot.fillTime(timestamp, wallclockNs);
         } else {
+            states.onFailure(queuePair, status(status),
+                    completed.opcode >= WorkCompletionOpcode.RECEIVE.code());
             slot.fill(completed.id, status(status), opcode(completed.opcode), queuePair, 0)
                     .fillVendorError(
                             Native.getInt(source, offset + Layout.WorkCompletion.VENDOR_ERR));

@@ -35,12 +35,13 @@ final class DeviceEvents {
     private final Map<Long, NativeSharedReceiveQueue> sharedReceiveQueues = new ConcurrentHashMap<>();
     private final EventQueue<AsyncEvent, RdmaException> asyncEvents = new EventQueue<>(
             RdmaException.whileWaiting("await asynchronous event"), false);
-    private final AsyncEventSource portEvents = new AsyncEventSource(asyncEvents, null);
+    private final AsyncEventSource portEvents;
 
     /** @throws RdmaException if the process has no descriptors for it; nothing is left of it then */
     DeviceEvents(NativeContext context, NativeLibraries libraries) throws RdmaException {
         this.context = context;
         verbs = context.verbs();
+        portEvents = newSource(null);
         asyncDescriptor = Native.getInt(Native.at(context.pointer(), Context.SIZE),
                 Context.ASYNC_FD);
         channel = verbs.get(VerbsSymbol.CREATE_COMP_CHANNEL).call(context.pointer()).pointer(
@@ -90,8 +91,8 @@ final class DeviceEvents {
         return regionWatch;
     }
 
-    AsyncEventSource newSource(Object subject) {
-        return new AsyncEventSource(asyncEvents, subject);
+    AsyncEventSource newSource(@Nullable Object subject) {
+        return new AsyncEventSource(asyncEvents, context.device().name(), subject);
     }
 
     EventQueue<AsyncEvent, RdmaException> asyncEvents() {

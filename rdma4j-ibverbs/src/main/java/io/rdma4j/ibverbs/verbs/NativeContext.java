@@ -11,6 +11,7 @@ import io.rdma4j.ibverbs.abi.SystemSymbol;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.cm.NativeConnections;
 import io.rdma4j.ibverbs.observe.KernelCounters;
+import io.rdma4j.ibverbs.observe.OpenDevices;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmDatagrams;
@@ -85,6 +86,8 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
     private final ReentrantLock lock = new ReentrantLock();
     private final Dependents dependents = new Dependents();
     private final WorkLedgers ledgers = new WorkLedgers();
+    private final StateRecords states = new StateRecords();
+    private final ContextView view = new ContextView(this);
     private final IwarpStates iwarpStates = new IwarpStates(this::onKernelState);
     private volatile @Nullable Runnable whenReleased;
     private volatile boolean isClosed;
@@ -123,6 +126,7 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
         connections = manager.of(this,
                 isIwarp() ? iwarpStates::passive : UnaryOperator.identity());
         events.start();
+        OpenDevices.OF_PROCESS.add(view);
     }
 
     // ---------------------------------------------------------------- for its objects
@@ -166,6 +170,11 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
 
     DeviceQueries queries() {
         return queries;
+    }
+
+    /** {@return the states of its queue pairs as they are recorded} */
+    StateRecords states() {
+        return states;
     }
 
     void lock() {
@@ -511,6 +520,7 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
         } finally {
             lock.unlock();
         }
+        OpenDevices.OF_PROCESS.remove(view);
         if (connections != null) {
             connections.close();
         }

@@ -227,6 +227,7 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
 
     @Override
     public void onAsyncEvent(AsyncEventType type) {
+        control.onAsyncEvent(type);
         switch (type) {
             case QP_FATAL, QP_REQUEST_ERROR, QP_ACCESS_ERROR -> tellWaiters();
             default -> {

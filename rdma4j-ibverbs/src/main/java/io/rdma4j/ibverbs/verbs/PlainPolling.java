@@ -28,7 +28,7 @@ final class PlainPolling implements Polling {
         calls = context.hotCalls();
         function = context.functions().address(ContextOperation.POLL_CQ);
         batch = arena.allocate(BATCH * Layout.WorkCompletion.SIZE, 8);
-        reading = new CompletionReading(context.ledgers(), context.faults());
+        reading = new CompletionReading(context);
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.values.QueuePairValues;
+import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.EnhancedConnectionOptions;
 import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
@@ -37,6 +38,7 @@ final class QueuePairControl {
     private final int number;
     private final QueuePairType type;
     private final Consumer<QueuePairState> onState;
+    private final StateRecord stateRecord;
     private volatile QueuePairState state;
     private volatile int qkey;
     private volatile boolean isClosed;
@@ -53,6 +55,7 @@ final class QueuePairControl {
         this.onState = onState;
         state = context.firstState();
         number = Native.getInt(Native.at(pointer, Layout.QueuePair.SIZE), Layout.QueuePair.QP_NUM);
+        stateRecord = context.states().add(context.device().name(), number, type, state);
     }
 
     long pointer() {
@@ -108,14 +111,14 @@ final class QueuePairControl {
             if (attributes.isSet(QueuePairAttribute.QKEY)) {
                 qkey = attributes.qkey();
             }
-            set(next);
+            set(next, "MODIFY");
         } finally {
             context.unlock();
         }
     }
 
-    /** It is in a state now. */
-    void set(QueuePairState next) {
+    private void set(QueuePairState next, String cause) {
+        stateRecord.moved(next, cause);
         state = next;
         onState.accept(next);
     }
@@ -125,7 +128,7 @@ final class QueuePairControl {
         if (next == QueuePairState.ERR && context.faults().losesLateWork()) {
             settle();
         }
-        set(next);
+        set(next, "CONNECTION");
     }
 
     /** siw tells of the end before it flushes. Asked for the state itself, it has flushed when it answers. */
@@ -161,7 +164,7 @@ final class QueuePairControl {
             if (context.isStateKept()) {
                 known.state(state);
             } else if (known.state() != state) {
-                set(known.state());
+                set(known.state(), "QUERY");
             }
             return known.currentState(known.state());
         } finally {
@@ -211,12 +214,18 @@ final class QueuePairControl {
         }
     }
 
+    /** The device has told that something is wrong with it. */
+    void onAsyncEvent(AsyncEventType type) {
+        stateRecord.onAsyncEvent(type);
+    }
+
     /**
      * Frees it, under the context's lock. After a failure it is not touched any more: some drivers have freed its queues
      * by then.
      */
     void destroy(String operation) throws RdmaException {
         isClosed = true;
+        context.states().remove(number);
         state = QueuePairState.ERR;
         context.verbs().get(VerbsSymbol.DESTROY_QP).call(pointer).check(operation,
                 "the device could not free it; the context cannot be closed any more");

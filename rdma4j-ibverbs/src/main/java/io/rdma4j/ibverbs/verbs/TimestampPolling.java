@@ -57,7 +57,7 @@ final class TimestampPolling implements Polling {
         CallChoice.requireOrdinary(context.hotCalls(), CREATE);
         this.queue = queue;
         structure = Native.at(queue, CompletionQueueEx.SIZE);
-        reading = new CompletionReading(context.ledgers(), context.faults());
+        reading = new CompletionReading(context);
         batch = arena.allocate(BATCH * STRIDE, 8);
         attributes = arena.allocate(Long.BYTES, 8);
         start = function(CompletionQueueEx.START_POLL);

@@ -243,6 +243,7 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
 
     @Override
     public void onAsyncEvent(AsyncEventType type) {
+        control.onAsyncEvent(type);
         events.publish(type, 0);
     }
 

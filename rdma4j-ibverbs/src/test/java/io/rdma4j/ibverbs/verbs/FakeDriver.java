@@ -6,6 +6,7 @@ import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.observe.KernelCounters;
+import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceKind;
 import io.rdma4j.verbs.NodeType;
@@ -62,6 +63,8 @@ final class FakeDriver implements AutoCloseable {
     TransportType transport = TransportType.INFINIBAND;
     /** What the device says of itself. */
     int vendorId;
+    /** The device's name. */
+    String name = "fake0";
     /** Where the kernel describes the device. */
     Path kernelFolder = Path.of("no such folder");
     private final Arena arena = Arena.ofShared();
@@ -70,6 +73,8 @@ final class FakeDriver implements AutoCloseable {
     private final int channelDescriptor = eventDescriptor();
     private long announced;
     private long queueToAnnounce;
+    private long reportedElement;
+    private int reportedType;
     private int nextNumber = 0x11;
 
     FakeDriver() {
@@ -107,7 +112,7 @@ final class FakeDriver implements AutoCloseable {
     }
 
     NativeContext open() throws RdmaException {
-        return new NativeContext(new Device(transport), NativeLibraries.of(library.lookup(),
+        return new NativeContext(new Device(name, transport), NativeLibraries.of(library.lookup(),
                 FakeLibrary.system()), context(), Map::of, (_, _) -> null,
                 new KernelCounters(kernelFolder));
     }
@@ -160,6 +165,13 @@ final class FakeDriver implements AutoCloseable {
             case GET_CQ_EVENT -> {
                 Native.putLong(Native.at(arguments[1], Long.BYTES), 0, queueToAnnounce);
                 yield drain(channelDescriptor) ? 0 : FakeLibrary.fail(11);
+            }
+            case GET_ASYNC_EVENT -> {
+                Native.putLong(Native.at(arguments[1], Layout.AsyncEvent.SIZE),
+                        Layout.AsyncEvent.ELEMENT, reportedElement);
+                Native.putInt(Native.at(arguments[1], Layout.AsyncEvent.SIZE),
+                        Layout.AsyncEvent.EVENT_TYPE, reportedType);
+                yield drain(asyncDescriptor) ? 0 : FakeLibrary.fail(11);
             }
             default -> 0;
         };
@@ -228,10 +240,25 @@ final class FakeDriver implements AutoCloseable {
 
     /** The library has an event for the completion queue that was made last. */
     void announce() {
+        wake(channelDescriptor);
+    }
+
+    /**
+     * The library has an asynchronous event.
+     *
+     * @param element the address of the object, or the number of the port
+     */
+    synchronized void report(AsyncEventType type, long element) {
+        reportedType = type.code();
+        reportedElement = element;
+        wake(asyncDescriptor);
+    }
+
+    private static void wake(int descriptor) {
         try (Arena ofCall = Arena.ofConfined()) {
             MemorySegment one = ofCall.allocate(Long.BYTES, Long.BYTES);
             one.set(JAVA_LONG, 0, 1);
-            call("write", channelDescriptor, one.address());
+            call("write", descriptor, one.address());
         }
     }
 
@@ -271,12 +298,7 @@ final class FakeDriver implements AutoCloseable {
         }
     }
 
-    private record Device(TransportType transport) implements RdmaDevice {
-        @Override
-        public String name() {
-            return "fake0";
-        }
-
+    private record Device(String name, TransportType transport) implements RdmaDevice {
         @Override
         public int index() {
             return 0;

@@ -1,0 +1,45 @@
+package io.rdma4j.ibverbs.cm;
+
+import io.rdma4j.observe.jfr.FlightEvents;
+import io.rdma4j.observe.jfr.FlightEvents.Outcome;
+import io.rdma4j.spi.ConnectRequest;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.InetSocketAddress;
+
+/** A connection as Java Flight Recorder is told of it. Asks the id only while connections are recorded. Thread safe. */
+final class ConnectionRecord {
+    private final NativeId id;
+    private final @Nullable ConnectRequest request;
+    private volatile int queuePair;
+
+    /** @param request what this side has asked for, null if the peer asks */
+    ConnectionRecord(NativeId id, @Nullable ConnectRequest request) {
+        this.id = id;
+        this.request = request;
+        queuePair = request == null ? 0 : request.queuePairNumber();
+    }
+
+    /** This side accepts with a queue pair. */
+    void queuePair(int number) {
+        queuePair = number;
+    }
+
+    /**
+     * Tells what became of it.
+     *
+     * @param reason of a rejection, as the connection manager numbers it, otherwise 0
+     */
+    void tell(Outcome outcome, int reason) {
+        if (!FlightEvents.recordsConnections()) {
+            return;
+        }
+        try {
+            InetSocketAddress remote = request == null ? id.peer("record") : request.destination();
+            FlightEvents.connection(outcome, id.local("record"), remote, queuePair, reason);
+        } catch (RdmaException closed) {
+            // The id is gone, and with it what it knew.
+        }
+    }
+}
