@@ -11,7 +11,7 @@ import java.util.Map;
  * @param contexts how many contexts share it
  * @param capture the file that packets are recorded in, empty for none
  * @param impairment what happens to packets it sends, {@code none} for nothing
- * @param counters by name, in the order they are shown
+ * @param counters by name, in the order they are shown; none if its driver counts nothing
  * @param queuePairs those it has
  */
 record DeviceReading(String name, List<String> gids, int contexts, String capture,

@@ -35,6 +35,9 @@ final class StatText {
                 count(device.queuePairs().size(), "queue pair"),
                 device.capture().isEmpty() ? "" : "; recorded in " + device.capture(),
                 device.impairment().equals("none") ? "" : "; impaired: " + device.impairment());
+        if (device.counters().isEmpty()) {
+            out.println("    the driver counts nothing");
+        }
         print("    ", key, device.counters());
         if (withPairs) {
             for (QueuePairReading pair : device.queuePairs()) {
@@ -64,7 +67,7 @@ final class StatText {
                 isAnyShown = true;
             }
         }
-        if (!isAnyShown) {
+        if (!isAnyShown && !counters.isEmpty()) {
             out.printf("%sall counters are zero%n", indent);
         }
     }

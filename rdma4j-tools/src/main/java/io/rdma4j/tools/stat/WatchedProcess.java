@@ -224,9 +224,15 @@ final class WatchedProcess implements Closeable {
         }
         return new DeviceReading(value(values, "Name", String.class),
                 Arrays.asList(value(values, "Gids", String[].class)),
-                value(values, "Contexts", Integer.class), value(values, "Capture", String.class),
-                value(values, "Impairment", String.class),
+                value(values, "Contexts", Integer.class), ofSoftware(values, "Capture", ""),
+                ofSoftware(values, "Impairment", "none"),
                 counters(value(values, "Counters", TabularData.class)), pairs);
+    }
+
+    /** {@return an attribute that native devices do not have, otherwise what stands for nothing} */
+    private static String ofSoftware(Map<String, Object> values, String name, String nothing)
+            throws JMException {
+        return values.containsKey(name) ? value(values, name, String.class) : nothing;
     }
 
     private static <T> T value(Map<String, Object> values, String name, Class<T> type)
