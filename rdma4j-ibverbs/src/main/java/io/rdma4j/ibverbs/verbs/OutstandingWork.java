@@ -15,6 +15,7 @@ final class OutstandingWork implements WorkLedger {
     private final int capacity;
     private final long[] ids;
     private final byte[] opcodes;
+    /** Each has one writer at a time, whose lock orders what it writes; a reader needs no more than what came before. */
     private final AtomicLong posted = new AtomicLong();
     private final AtomicLong completed = new AtomicLong();
 
@@ -51,12 +52,12 @@ final class OutstandingWork implements WorkLedger {
 
     @Override
     public void commit(int count) {
-        posted.addAndGet(count);
+        posted.setRelease(posted.getPlain() + count);
     }
 
     @Override
     public void takeBack(int count) {
-        posted.addAndGet(-count);
+        posted.setRelease(posted.getPlain() - count);
     }
 
     @Override
@@ -69,7 +70,7 @@ final class OutstandingWork implements WorkLedger {
         int slot = (int) (first + ahead) & ids.length - 1;
         into.id = ids[slot];
         into.opcode = opcodes[slot] & 0xff;
-        completed.set(first + ahead + 1);
+        completed.setRelease(first + ahead + 1);
         return true;
     }
 

@@ -32,7 +32,7 @@ final class ReceivePosting extends RequestChain<ReceiveWorkRequest> {
             Arena arena, MemorySegment function, long queue, long tag, WorkLedger work,
             int requests, int maxElements) {
         super(OPERATION, arena, domain.owner().hotCalls(), function, queue, tag, work, requests,
-                Layout.ReceiveRequest.SIZE + Math.max(1, maxElements) * Layout.Element.SIZE);
+                Layout.ReceiveRequest.SIZE, Math.max(1, maxElements) * Layout.Element.SIZE);
         this.domain = domain;
         this.queuePair = queuePair;
         this.maxElements = maxElements;
@@ -67,7 +67,6 @@ final class ReceivePosting extends RequestChain<ReceiveWorkRequest> {
         MemorySegment chain = chain();
         long at = begin();
         long elementsAt = at + Layout.ReceiveRequest.SIZE;
-        Native.putLong(chain, at + Layout.ReceiveRequest.SG_LIST, chain.address() + elementsAt);
         Native.putInt(chain, at + Layout.ReceiveRequest.NUM_SGE, elements.count());
         Elements.write(chain, elementsAt, elements);
         end(request.id(), WorkCompletionOpcode.RECEIVE);

@@ -16,7 +16,7 @@ import java.util.List;
 
 /**
  * Work requests in native memory, as a chain that one call posts, and noted in the ledger of their queue. For one thread
- * at a time.
+ * at a time. What is the same each time, their links and where their elements are, is written once.
  *
  * @param <T> a request as the application gives it
  */
@@ -50,21 +50,33 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
      * @param queue the queue pair or shared receive queue
      * @param tag what stands in the upper bits of each {@code wr_id}
      * @param requests how many the queue holds
-     * @param stride bytes of a request and what belongs to it, a multiple of 8
+     * @param size bytes of a request, behind which its elements stand
+     * @param behind bytes of them and of what else belongs to it, a multiple of 8
      */
     RequestChain(String operation, Arena arena, HotCalls calls, MemorySegment function, long queue,
-            long tag, WorkLedger work, int requests, long stride) {
+            long tag, WorkLedger work, int requests, long size, long behind) {
         this.operation = operation;
         this.calls = calls;
         this.function = function;
         this.queue = queue;
         this.tag = tag;
         this.work = work;
-        this.stride = stride;
+        stride = size + behind;
         capacity = Math.max(1, Math.min(CHAIN, requests));
         chain = arena.allocate(capacity * stride, 8);
         isApart = new boolean[capacity];
         refused = arena.allocate(Long.BYTES, Long.BYTES);
+        for (int i = 0; i < capacity; i++) {
+            Native.putLong(chain, i * stride + Layout.ReceiveRequest.SG_LIST,
+                    chain.address() + i * stride + size);
+            link(i, i + 1);
+        }
+    }
+
+    /** The request at one place is followed by that at another, by none if the chain has no such place. */
+    private void link(int place, int next) {
+        Native.putLong(chain, place * stride + Layout.ReceiveRequest.NEXT,
+                next < capacity ? chain.address() + next * stride : 0);
     }
 
     /** Posts a request. */
@@ -156,7 +168,7 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
     }
 
     /**
-     * {@return where the next request is to be written}
+     * {@return where the next request is to be written, but for where its elements are}
      *
      * @throws RdmaException ENOMEM if the queue is full
      */
@@ -168,15 +180,10 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
         return staged * stride;
     }
 
-    /** The request that has begun is written, but for its number and its place in the chain. */
+    /** The request that has begun is written, but for its number. */
     final void end(long id, WorkCompletionOpcode opcode) {
-        long at = staged * stride;
-        Native.putLong(chain, at + Layout.ReceiveRequest.WR_ID,
+        Native.putLong(chain, staged * stride + Layout.ReceiveRequest.WR_ID,
                 tag | work.note(staged, id, opcode));
-        Native.putLong(chain, at + Layout.ReceiveRequest.NEXT, 0);
-        if (staged > 0) {
-            Native.putLong(chain, at - stride + Layout.ReceiveRequest.NEXT, chain.address() + at);
-        }
         staged++;
     }
 
@@ -238,9 +245,10 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
         }
         work.commit(end - from);
         Native.putLong(refused, 0, 0);
-        Native.putLong(chain, (end - 1) * stride + Layout.ReceiveRequest.NEXT, 0);
+        link(end - 1, capacity);
         int error = calls.post(function, queue, chain.address() + from * stride,
                 refused.address());
+        link(end - 1, end);
         if (error != 0) {
             taken = takenOf(from, end);
             work.takeBack(end - taken);

@@ -46,10 +46,8 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
         super(SendChecks.OPERATION, arena, queuePair.owner().owner().hotCalls(), function,
                 queuePair.pointer(), tag, work,
                 queuePair.capabilities().maxSendRequests(),
-                inlineOffset(queuePair.capabilities())
-                        + (Math.max(ATOMIC_WRITE_LENGTH, queuePair.capabilities().maxInlineData())
-                                + 7L)
-                                / 8 * 8);
+                SendRequest.SIZE, elementsSize(queuePair.capabilities())
+                        + inlineSize(queuePair.capabilities()));
         this.queuePair = queuePair;
         this.extended = extended;
         domain = queuePair.owner();
@@ -57,12 +55,16 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
         this.longest = longest;
         sizes = queuePair.capabilities();
         type = queuePair.type();
-        inlineOffset = inlineOffset(sizes);
+        inlineOffset = SendRequest.SIZE + elementsSize(sizes);
         chain = chain();
     }
 
-    private static long inlineOffset(QueuePairCapabilities sizes) {
-        return SendRequest.SIZE + Math.max(1, sizes.maxSendElements()) * Layout.Element.SIZE;
+    private static long elementsSize(QueuePairCapabilities sizes) {
+        return Math.max(1, sizes.maxSendElements()) * Layout.Element.SIZE;
+    }
+
+    private static long inlineSize(QueuePairCapabilities sizes) {
+        return (Math.max(ATOMIC_WRITE_LENGTH, sizes.maxInlineData()) + 7L) / 8 * 8;
     }
 
     @Override
@@ -122,7 +124,6 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
     private void write(SendWorkRequest request, long at) throws RdmaException {
         long elementsAt = at + SendRequest.SIZE;
         int count = writePayload(request, at, elementsAt);
-        Native.putLong(chain, at + SendRequest.SG_LIST, chain.address() + elementsAt);
         Native.putInt(chain, at + SendRequest.NUM_SGE, count);
         Native.putInt(chain, at + SendRequest.OPCODE, request.opcode().code());
         Native.putInt(chain, at + SendRequest.SEND_FLAGS, request.flags());
