@@ -75,9 +75,15 @@ class ConformanceSuiteTest {
             ConformanceCase each = entry.conformanceCase();
             assertThat(ConformanceProfile.NATIVE_IWARP.requires(each)).as(entry.test())
                     .isEqualTo(ConformanceProfile.NATIVE.requires(each)
-                            && ConformanceProfile.SOFTWARE_IWARP.requires(each));
+                            && ConformanceProfile.SOFTWARE_IWARP.requires(each)
+                            && !isOfAnEmptyGidEntry(each));
         }
-        assertThat(sum(required(ConformanceProfile.NATIVE_IWARP))).isEqualTo(38);
+        assertThat(sum(required(ConformanceProfile.NATIVE_IWARP))).isEqualTo(37);
+    }
+
+    /** {@return whether it needs more GIDs than the one that an RNIC has} */
+    private static boolean isOfAnEmptyGidEntry(ConformanceCase each) {
+        return each.file().equals("test_device") && each.name().equals("query_gid_ex_bad_flow");
     }
 
     @Test

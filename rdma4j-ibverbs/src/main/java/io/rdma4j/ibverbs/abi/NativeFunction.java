@@ -1,5 +1,7 @@
 package io.rdma4j.ibverbs.abi;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout.PathElement;
@@ -23,7 +25,9 @@ public final class NativeFunction {
 
     private final String name;
     private final int parameters;
-    private final MethodHandle handle;
+    private final Signature signature;
+    private final long address;
+    private volatile @Nullable MethodHandle handle;
 
     /**
      * @param name for errors
@@ -31,10 +35,20 @@ public final class NativeFunction {
      */
     NativeFunction(String name, Signature signature, long address) {
         this.name = name;
+        this.signature = signature;
+        this.address = address;
         parameters = signature.parameters().size();
-        MethodHandle typed = LINKER.downcallHandle(MemorySegment.ofAddress(address),
-                signature.descriptor(), signature.options());
-        handle = ofNumbers(typed, parameters);
+    }
+
+    /** Linked at the first call: most programs call a few functions of many, and linking one takes far longer than a call. */
+    private MethodHandle linked() {
+        MethodHandle known = handle;
+        if (known == null) {
+            known = ofNumbers(LINKER.downcallHandle(MemorySegment.ofAddress(address),
+                    signature.descriptor(), signature.options()), parameters);
+            handle = known;
+        }
+        return known;
     }
 
     /** {@return a function of an open device, which its provider put there} */
@@ -68,7 +82,7 @@ public final class NativeFunction {
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(STATE);
-            long result = (long) handle.invokeExact(state, arguments);
+            long result = (long) linked().invokeExact(state, arguments);
             return new Outcome(result, state.get(JAVA_INT, ERRNO));
         } catch (RuntimeException | Error e) {
             throw e;

@@ -47,7 +47,7 @@ final class RegionTable {
     /** {@return the slot of a key, or the free one where it would be} At least one is free. */
     private static int slot(@Nullable Entry[] known, int lkey) {
         int mask = known.length - 1;
-        int slot = (lkey * SPREAD) >>> Integer.numberOfLeadingZeros(mask);
+        int slot = first(lkey, mask);
         while (true) {
             Entry entry = known[slot];
             if (entry == null || (entry.lkey == lkey && entry.region != null)) {
