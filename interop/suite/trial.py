@@ -8,7 +8,7 @@ from enum import Enum
 
 from laboratory.capture import Capture
 
-from . import doubling, parting, stall, tools, wire
+from . import doubling, parting, renumbering, stall, tools, wire
 
 CLEAN_SECONDS = 40
 # On a bad network a lost negative answer costs Linux, with the connection manager's settings, 2.1 s.
@@ -41,6 +41,8 @@ class Verdict(Enum):
     DOUBLED = "doubled"
     # A defect of Linux's driver: see stall.py.
     STALLED = "stalled"
+    # Another one: see renumbering.py.
+    RENUMBERED = "renumbered"
     FAILED = "FAILED"
     # Options that the C programs refuse, or fail with among themselves.
     UNUSABLE = "unusable"
@@ -200,8 +202,8 @@ def kept_in(folder, verdict, name):
 
 
 def reconsider(result, cell, folder, own_addresses):
-    """Judges a failure once more by its traces, which may show that Linux stood still, left unheard, or was asked twice, and
-    Java noticed."""
+    """Judges a failure once more by its traces, which may show that Linux stood still, left unheard, was asked twice, or
+    gave one number to two requests, and Java noticed."""
     kept = kept_in(folder, Verdict.FAILED, result.name)
     logs = [kept / f"{side}.log" for side in ("java", "linux")]
     if not all(file.exists() for file in logs):
@@ -216,6 +218,9 @@ def reconsider(result, cell, folder, own_addresses):
     if cell.net == "duplicate" and NOBODY_LISTENS in java.err and doubling.is_refused_and_accepted(
             capture, own_addresses):
         result.verdict, result.reason = Verdict.DOUBLED, ""
+        return
+    if cell.net != "clean" and renumbering.is_fault_of_linux(capture, own_addresses):
+        result.verdict, result.reason = Verdict.RENUMBERED, ""
         return
     if NOTHING_CAME not in java.err:
         return
