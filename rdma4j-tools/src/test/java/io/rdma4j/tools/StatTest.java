@@ -92,6 +92,21 @@ class StatTest {
     }
 
     @Test
+    void devicesThatAreNotSoftwareShowWhatTheirDriversCount() throws Exception {
+        try (Program foreign = Program.of(ForeignStatTarget.class, List.of(), List.of())) {
+            line(foreign);
+            assertThat(run("stat", foreign.pid(), "--qp")).as(tools.err()).isZero();
+            assertThat(tools.out()).contains(
+                    "\n  foreign0: ::ffff:10.0.0.1; 1 context, 1 queue pair\n",
+                    "\n    queue pair 0x000011 RC RTS, peer 10.0.0.2 0x000012\n  foreign1: ")
+                    .containsPattern("\n    sent_pkts +5\n    out_of_buffer +3\n    queue pair")
+                    .containsOnlyOnce("\n    the driver counts nothing\n")
+                    .doesNotContain("symbol_error", "all counters are zero", "recorded",
+                            "impaired");
+        }
+    }
+
+    @Test
     void everyProcessIsFound() {
         assertThat(run("stat")).isZero();
         assertThat(tools.out()).contains("process " + targets.plain().pid() + " ",
