@@ -1,5 +1,6 @@
 package io.rdma4j.benchmarks.verbs;
 
+import io.rdma4j.ibverbs.observe.KernelCounters;
 import io.rdma4j.ibverbs.verbs.NativeContext;
 import io.rdma4j.ibverbs.verbs.NativeLibraries;
 import io.rdma4j.verbs.DeviceContext;
@@ -68,6 +69,7 @@ record InstantDevice(Path library) implements RdmaDevice {
             throw new IllegalStateException(t);
         }
         return new NativeContext(this, NativeLibraries.of(lookup, linker.defaultLookup()), context,
-                Map::of, _ -> null);
+                Map::of, (_, _) -> null,
+                new KernelCounters(Path.of("no folder")));
     }
 }
