@@ -320,7 +320,7 @@ NATIVE = {
 QUICK_NATIVE = {
     "rxe": {("ibv_rc_pingpong", "c", "client"), ("rping", "c", "server"), ("ib_write_bw", "soft", "server"),
             ("udaddy", "soft", "client")},
-    "siw": {("rping", "c", "client")},
+    "siw": {("rping", "c", "client"), ("ib_send_lat", "soft", "server")},
 }
 
 

@@ -17,10 +17,14 @@ import java.net.UnknownHostException;
  * reservation is an id bound to the port, which a connection or a listener then goes on with. Thread safe.
  *
  * <p>The wildcard address is taken for both IP versions, also where one is wanted, so two ids that each want their own
- * version of one port get it only if both share it.
+ * version of one port get it only if both share it. Each version has an id of its own: siw takes a connection over IPv4
+ * that comes to an id at {@code ::} for one over IPv6, and the kernel finds no device for its address.
  */
 public final class KernelPorts implements PortAuthority {
-    private static final InetAddress ANY = any();
+    private static final InetAddress ANY = any(16);
+    private static final InetAddress ANY_IPV4 = any(4);
+    /** How often another port is tried, if one that the kernel chose for IPv6 is taken for IPv4. */
+    private static final int TRIES = 16;
     private static final String OPERATION = "bind address";
 
     private final CmChannel channel;
@@ -30,11 +34,11 @@ public final class KernelPorts implements PortAuthority {
         this.channel = channel;
     }
 
-    private static InetAddress any() {
+    private static InetAddress any(int length) {
         try {
-            return InetAddress.getByAddress(new byte[16]);
+            return InetAddress.getByAddress(new byte[length]);
         } catch (UnknownHostException e) {
-            throw new IllegalStateException("16 bytes are an address", e);
+            throw new IllegalStateException(length + " bytes are an address", e);
         }
     }
 
@@ -47,7 +51,7 @@ public final class KernelPorts implements PortAuthority {
     @Override
     public PortReservation reserve(PortSpace space, InetSocketAddress address, boolean isShared)
             throws RdmaException {
-        return new Reserved(bound(address, place -> boundAt(channel, space, place, isShared)));
+        return new Reserved(bound(channel, space, address, isShared));
     }
 
     @Override
@@ -55,18 +59,16 @@ public final class KernelPorts implements PortAuthority {
         return true;
     }
 
-    /** {@return an id with an address: the one that was reserved, if it is there, or a new one} */
-    static NativeId take(CmChannel channel, PortSpace space, @Nullable PortReservation reservation,
+    /** {@return ids with an address: those that were reserved, if they are there, or new ones} */
+    static BoundIds take(CmChannel channel, PortSpace space, @Nullable PortReservation reservation,
             InetSocketAddress address) throws RdmaException {
-        NativeId reserved = reservation instanceof Reserved own ? own.take() : null;
-        return reserved == null
-                ? bound(address, place -> boundAt(channel, space, place, false))
-                : reserved;
+        BoundIds reserved = reservation instanceof Reserved own ? own.take() : null;
+        return reserved == null ? bound(channel, space, address, false) : reserved;
     }
 
     /**
      * {@return an id with an address, for unreliable connections} An id that was reserved is of the other type, so the port
-     * is free for a moment.
+     * is free for a moment. No device that needs an id for each IP version has such connections.
      */
     static NativeId takeUnreliable(CmChannel channel, PortSpace space,
             @Nullable PortReservation reservation, InetSocketAddress address)
@@ -74,37 +76,70 @@ public final class KernelPorts implements PortAuthority {
         if (reservation != null) {
             reservation.release();
         }
-        return bound(address,
-                place -> channel.create(space, QueuePairType.UC, place, OPERATION));
-    }
-
-    /** Makes an id with an address. */
-    private interface Binding {
-        NativeId at(InetSocketAddress address) throws RdmaException;
-    }
-
-    private static NativeId bound(InetSocketAddress address, Binding binding)
-            throws RdmaException {
         if (!address.getAddress().isAnyLocalAddress()) {
-            return binding.at(address);
+            return channel.create(space, QueuePairType.UC, address, OPERATION);
         }
         try {
-            return binding.at(new InetSocketAddress(ANY, address.getPort()));
+            return channel.create(space, QueuePairType.UC,
+                    new InetSocketAddress(ANY, address.getPort()), OPERATION);
         } catch (RdmaException e) {
-            if (e.errno() == Errno.EADDRINUSE || e.errno() == Errno.EACCES) {
-                throw e;
-            }
-            // A system without IPv6.
-            return binding.at(address);
+            requireNoIpv6(e);
+            return channel.create(space, QueuePairType.UC, address, OPERATION);
         }
     }
 
-    private static NativeId boundAt(CmChannel channel, PortSpace space, InetSocketAddress address,
+    private static BoundIds bound(CmChannel channel, PortSpace space, InetSocketAddress address,
             boolean isShared) throws RdmaException {
+        if (!address.getAddress().isAnyLocalAddress()) {
+            return BoundIds.of(bound(channel, space, address, isShared, false));
+        }
+        for (int tries = 1;; tries++) {
+            try {
+                return boundForBoth(channel, space, address.getPort(), isShared);
+            } catch (RdmaException e) {
+                if (address.getPort() != 0 || tries == TRIES) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private static BoundIds boundForBoth(CmChannel channel, PortSpace space, int port,
+            boolean isShared) throws RdmaException {
+        NativeId first;
+        try {
+            first = bound(channel, space, new InetSocketAddress(ANY, port), isShared, true);
+        } catch (RdmaException e) {
+            requireNoIpv6(e);
+            return BoundIds.of(bound(channel, space, new InetSocketAddress(ANY_IPV4, port),
+                    isShared, false));
+        }
+        try {
+            return new BoundIds(first, bound(channel, space,
+                    new InetSocketAddress(ANY_IPV4, first.local(OPERATION).getPort()), isShared,
+                    true));
+        } catch (RdmaException e) {
+            first.destroy();
+            throw e;
+        }
+    }
+
+    /** @throws RdmaException the refusal, if it is not that the system has no IPv6 */
+    private static void requireNoIpv6(RdmaException refusal) throws RdmaException {
+        if (refusal.errno() == Errno.EADDRINUSE || refusal.errno() == Errno.EACCES) {
+            throw refusal;
+        }
+    }
+
+    private static NativeId bound(CmChannel channel, PortSpace space, InetSocketAddress address,
+            boolean isShared, boolean isOwnVersionOnly) throws RdmaException {
         NativeId id = channel.create(space, OPERATION);
         try {
             if (isShared) {
                 id.shareAddress();
+            }
+            if (isOwnVersionOnly) {
+                id.ownVersionOnly();
             }
             id.bind(address);
             return id;
@@ -116,22 +151,22 @@ public final class KernelPorts implements PortAuthority {
 
     /** A port, until an id goes on with it. */
     private static final class Reserved implements PortReservation {
-        private @Nullable NativeId id;
+        private @Nullable BoundIds ids;
 
-        Reserved(NativeId id) {
-            this.id = id;
+        Reserved(BoundIds ids) {
+            this.ids = ids;
         }
 
-        /** {@return the id, which is the caller's from now on; null if it was taken already} */
-        synchronized @Nullable NativeId take() {
-            NativeId taken = id;
-            id = null;
+        /** {@return the ids, which are the caller's from now on; null if they were taken already} */
+        synchronized @Nullable BoundIds take() {
+            BoundIds taken = ids;
+            ids = null;
             return taken;
         }
 
         @Override
         public void release() {
-            NativeId left = take();
+            BoundIds left = take();
             if (left != null) {
                 left.destroy();
             }

@@ -208,7 +208,8 @@ public final class NativeConnections implements AutoCloseable {
      * @throws RdmaException EADDRNOTAVAIL if the kernel gives it to another device
      */
     NativeId bound(ConnectRequest request) throws RdmaException {
-        NativeId id = id(request.space(), request.type(), request.port(), request.source());
+        NativeId id = ids(request.space(), request.type(), request.port(), request.source())
+                .one();
         try {
             requireHere(id, "bind address");
             if (request.options().typeOfService() != 0) {
@@ -225,11 +226,11 @@ public final class NativeConnections implements AutoCloseable {
         }
     }
 
-    /** {@return an id with an address; the library takes ids for reliable connections, or for datagrams, unless told} */
-    NativeId id(PortSpace space, QueuePairType type, @Nullable PortReservation reservation,
+    /** {@return ids with an address; the library takes them for reliable connections, or for datagrams, unless told} */
+    BoundIds ids(PortSpace space, QueuePairType type, @Nullable PortReservation reservation,
             InetSocketAddress address) throws RdmaException {
         return type == QueuePairType.UC
-                ? KernelPorts.takeUnreliable(channel, space, reservation, address)
+                ? BoundIds.of(KernelPorts.takeUnreliable(channel, space, reservation, address))
                 : KernelPorts.take(channel, space, reservation, address);
     }
 

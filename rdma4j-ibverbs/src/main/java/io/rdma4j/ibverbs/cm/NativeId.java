@@ -36,6 +36,7 @@ final class NativeId {
     private static final int LEVEL_ID = 0;
     private static final int TYPE_OF_SERVICE = 0;
     private static final int REUSE_ADDRESS = 1;
+    private static final int OWN_VERSION_ONLY = 2;
     private static final int ACKNOWLEDGE_TIMEOUT = 3;
     private static final int COMMUNICATION_ESTABLISHED = 4;
     private static final int RESOLVE_TIMEOUT_MS = 2000;
@@ -141,6 +142,11 @@ final class NativeId {
     /** C: {@code rdma_set_option} with {@code RDMA_OPTION_ID_REUSEADDR}. */
     void shareAddress() throws RdmaException {
         option(REUSE_ADDRESS, 1, Integer.BYTES, "share port");
+    }
+
+    /** Takes a port for its own IP version alone. C: {@code rdma_set_option} with {@code RDMA_OPTION_ID_AFONLY}. */
+    void ownVersionOnly() throws RdmaException {
+        option(OWN_VERSION_ONLY, 1, Integer.BYTES, "take port for one IP version");
     }
 
     /** C: {@code rdma_set_option} with {@code RDMA_OPTION_ID_TOS}. */

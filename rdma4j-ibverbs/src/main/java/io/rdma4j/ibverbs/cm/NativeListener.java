@@ -21,7 +21,7 @@ final class NativeListener implements CmListener, NativeId.Hearer, NativeConnect
     private static final System.Logger LOG = System.getLogger(NativeListener.class.getName());
 
     private final NativeConnections device;
-    private final NativeId id;
+    private final List<NativeId> ids;
     private final ListenRequest request;
     private final Teller teller;
     /** For the thread that reads events. */
@@ -41,10 +41,10 @@ final class NativeListener implements CmListener, NativeId.Hearer, NativeConnect
                 throws RdmaException;
     }
 
-    private NativeListener(NativeConnections device, NativeId id, ListenRequest request,
+    private NativeListener(NativeConnections device, List<NativeId> ids, ListenRequest request,
             Teller teller) {
         this.device = device;
-        this.id = id;
+        this.ids = ids;
         this.request = request;
         this.teller = teller;
     }
@@ -52,16 +52,19 @@ final class NativeListener implements CmListener, NativeId.Hearer, NativeConnect
     /** Begins to listen. */
     static NativeListener start(NativeConnections device, ListenRequest request, Teller teller)
             throws RdmaException {
-        NativeId id = device.id(request.space(), request.type(), request.reservation(),
+        BoundIds bound = device.ids(request.space(), request.type(), request.reservation(),
                 NativeConnections.place(request, Inet4Address.ofLiteral("0.0.0.0")));
-        NativeListener listener = new NativeListener(device, id, request, teller);
+        List<NativeId> ids = bound.all();
+        NativeListener listener = new NativeListener(device, ids, request, teller);
         try {
             if (request.address() != null) {
-                device.requireHere(id, "listen");
+                device.requireHere(bound.first(), "listen");
             }
-            id.hearer(listener);
+            ids.forEach(each -> each.hearer(listener));
             device.keep(listener);
-            id.listen(request.backlog());
+            for (NativeId each : ids) {
+                each.listen(request.backlog());
+            }
             return listener;
         } catch (RdmaException e) {
             listener.close();
@@ -72,7 +75,7 @@ final class NativeListener implements CmListener, NativeId.Hearer, NativeConnect
     @Override
     public void onEvent(IdEvent event, @Nullable NativeId asking) {
         if (asking == null) {
-            device.hearOfDevice(id, event);
+            device.hearOfDevice(ids.getFirst(), event);
             return;
         }
         RdmaException obstacle = null;
@@ -123,7 +126,7 @@ final class NativeListener implements CmListener, NativeId.Hearer, NativeConnect
     @Override
     public void close() {
         isClosed = true;
-        id.destroy();
+        ids.forEach(NativeId::destroy);
         device.forget(this);
     }
 }

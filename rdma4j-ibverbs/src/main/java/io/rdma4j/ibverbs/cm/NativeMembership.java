@@ -40,7 +40,7 @@ final class NativeMembership
     static NativeMembership join(NativeConnections device, JoinRequest request, Handler handler)
             throws RdmaException {
         NativeId id = KernelPorts.take(device.channel(), PortSpace.UDP, null,
-                new InetSocketAddress(request.local(), 0));
+                new InetSocketAddress(request.local(), 0)).one();
         NativeMembership membership = new NativeMembership(device, id, request, handler);
         try {
             device.requireHere(id, JOIN);

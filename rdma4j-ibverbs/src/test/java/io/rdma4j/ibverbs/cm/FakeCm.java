@@ -17,6 +17,7 @@ import io.rdma4j.verbs.RdmaException;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -75,6 +76,8 @@ final class FakeCm {
         boolean isSynchronous;
         boolean isShared;
         boolean isBound;
+        /** It takes a port for its own IP version alone. */
+        boolean isOfOwnVersionOnly;
         int backlog;
 
         Id(MemorySegment structure, int space) {
@@ -366,7 +369,15 @@ final class FakeCm {
             return FakeLibrary.fail(22);
         }
         id(args).isShared |= args[2] == 1;
+        id(args).isOfOwnVersionOnly |= args[2] == 2;
         return 0;
+    }
+
+    /** {@return whether each wants its own IP version alone, and they are not the same} */
+    private static boolean isApart(Id id, Id other, InetSocketAddress wanted) {
+        boolean isIpv6 = Native.getShort(other.structure, CmId.SRC_ADDR) == SocketAddresses.IPV6;
+        return id.isOfOwnVersionOnly && other.isOfOwnVersionOnly
+                && isIpv6 != wanted.getAddress() instanceof Inet6Address;
     }
 
     private synchronized long bind(long[] args) {
@@ -374,7 +385,7 @@ final class FakeCm {
         InetSocketAddress wanted = read(args[1]);
         for (Id other : ids.values()) {
             if (other != id && other.isBound && other.space == id.space
-                    && !(other.isShared && id.isShared)
+                    && !(other.isShared && id.isShared) && !isApart(id, other, wanted)
                     && port(other) == wanted.getPort()) {
                 return FakeLibrary.fail(Errno.EADDRINUSE.number());
             }

@@ -239,9 +239,12 @@ class ListeningTest {
     @Test
     void aWildcardListenerSaysByWhichDeviceARequestCame() throws Exception {
         CmListener listener = listen(machine.roce, null);
-        FakeCm.Id listening = machine.newest();
-        assertThat(Native.getShort(listening.structure, 32)).isEqualTo(SocketAddresses.IPV6);
-        ask(listening, Machine.IWARP);
+        assertThat(machine.cm.ids()).hasSize(2)
+                .allSatisfy(each -> assertThat(each.isOfOwnVersionOnly).isTrue())
+                .allSatisfy(each -> assertThat(each.backlog).isEqualTo(2))
+                .extracting(each -> Native.getShort(each.structure, 32))
+                .containsExactly(SocketAddresses.IPV6, SocketAddresses.IPV4);
+        ask(machine.newest(), Machine.IWARP);
         Asked request = next();
 
         assertThat(request.via()).isSameAs(machine.iwarp);
@@ -253,6 +256,19 @@ class ListeningTest {
         machine.roce.close();
         request.request().accept(Machine.parameters(), 1);
         request.request().close();
+    }
+
+    @Test
+    void aWildcardPortIsOneForBothIpVersions() throws Exception {
+        InetSocketAddress any = new InetSocketAddress(18515);
+        PortReservation port = machine.ports.reserve(PortSpace.TCP, any, false);
+        assertThat(machine.cm.ids()).extracting(
+                each -> SocketAddresses.read(each.structure, 32).getPort())
+                .containsExactly(18515, 18515);
+        assertErrno(Errno.EADDRINUSE, () -> machine.ports.reserve(PortSpace.TCP, any, false));
+        assertThat(machine.cm.ids()).hasSize(2);
+        port.release();
+        assertThat(machine.cm.ids()).isEmpty();
     }
 
     @Test
