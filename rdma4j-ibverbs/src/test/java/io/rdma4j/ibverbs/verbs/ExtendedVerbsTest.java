@@ -67,6 +67,7 @@ class ExtendedVerbsTest {
 
     private final FakeDriver driver = new FakeDriver();
     private final Arena arena = Arena.ofShared();
+    private int maxInline = 16;
     /** What the driver was asked, in order. */
     private final List<String> asked = new ArrayList<>();
 
@@ -406,7 +407,7 @@ class ExtendedVerbsTest {
         driver.operation(ContextOperation.QUERY_PORT, arguments -> 0);
         QueuePair queuePair = domain.createQueuePair(wanted.type(QueuePairType.RC)
                 .completionQueue(queue)
-                .capabilities(new QueuePairCapabilities(8, 4, 2, 2, 16)));
+                .capabilities(new QueuePairCapabilities(8, 4, 2, 2, maxInline)));
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0).port(1)
                 .accessFlags(Set.of()));
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR)
@@ -482,6 +483,20 @@ class ExtendedVerbsTest {
                 "write badcafe 100020003000 99 flags " + SendFlag.SIGNALED.bit(), "complete");
         assertThat(driver.posted).extracting(r -> Native.getLong(r, SendRequest.NEXT) == 0)
                 .containsExactly(false, true, true);
+    }
+
+    @Test
+    void atomicWriteNeedsNoInlineDataOfTheQueuePair() throws RdmaException {
+        offerExtended(new ArrayList<>());
+        maxInline = 0;
+        NativeContext context = driver.open();
+        QueuePair queuePair = ready(context.allocateProtectionDomain(),
+                context.createCompletionQueue(16),
+                new QueuePairInitAttributes().sendOperations(SendOpcode.ATOMIC_WRITE));
+        queuePair.extended().start();
+        queuePair.extended()
+                .atomicWrite(RKEY, PEER, arena.allocateFrom(ValueLayout.JAVA_LONG, 7)).complete();
+        assertThat(asked).contains("write badcafe 100020003000 7 flags 0");
     }
 
     @Test

@@ -1,13 +1,9 @@
 package io.rdma4j.softnic.verbs;
 
 import io.rdma4j.protocol.work.SendRequest;
-import io.rdma4j.verbs.AddressHandle;
+import io.rdma4j.spi.SendBatch;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ExtendedQueuePair;
-import io.rdma4j.verbs.FlushPlacement;
-import io.rdma4j.verbs.FlushSelectivity;
-import io.rdma4j.verbs.MemoryWindow;
-import io.rdma4j.verbs.MemoryWindowBind;
 import io.rdma4j.verbs.MemoryWindowType;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaException;
@@ -24,7 +20,7 @@ import java.util.Set;
  * Posting piece by piece: each request is staged in the ring when the next one begins, all are published
  * at the end.
  */
-final class SoftSendBatch implements ExtendedQueuePair {
+final class SoftSendBatch extends SendBatch {
     private static final String OPERATION = "post send";
 
     private final SoftQueuePair queuePair;
@@ -101,7 +97,8 @@ final class SoftSendBatch implements ExtendedQueuePair {
 
     // ---------------------------------------------------------------- requests
 
-    private SendWorkRequest begin(SendOpcode opcode) {
+    @Override
+    protected SendWorkRequest begin(SendOpcode opcode) {
         requireBatch();
         stageCurrent();
         hasCurrent = true;
@@ -143,93 +140,12 @@ final class SoftSendBatch implements ExtendedQueuePair {
     }
 
     @Override
-    public ExtendedQueuePair send() {
-        begin(SendOpcode.SEND);
-        return this;
-    }
-
-    @Override
-    public ExtendedQueuePair sendWithImmediate(int immediate) {
-        begin(SendOpcode.SEND_WITH_IMMEDIATE).immediate(immediate);
-        return this;
-    }
-
-    @Override
-    public ExtendedQueuePair sendWithInvalidate(int peerRkey) {
-        begin(SendOpcode.SEND_WITH_INVALIDATE).invalidateRkey(peerRkey);
-        return this;
-    }
-
-    @Override
-    public ExtendedQueuePair write(int rkey, long remoteAddress) {
-        begin(SendOpcode.RDMA_WRITE).remote(remoteAddress, rkey);
-        return this;
-    }
-
-    @Override
-    public ExtendedQueuePair writeWithImmediate(int rkey, long remoteAddress, int immediate) {
-        begin(SendOpcode.RDMA_WRITE_WITH_IMMEDIATE).remote(remoteAddress, rkey)
-                .immediate(immediate);
-        return this;
-    }
-
-    @Override
-    public ExtendedQueuePair read(int rkey, long remoteAddress) {
-        begin(SendOpcode.RDMA_READ).remote(remoteAddress, rkey);
-        return this;
-    }
-
-    @Override
-    public ExtendedQueuePair compareAndSwap(int rkey, long remoteAddress, long compare,
-            long swap) {
-        begin(SendOpcode.ATOMIC_COMPARE_AND_SWAP).compareAndSwap(remoteAddress, rkey, compare,
-                swap);
-        return this;
-    }
-
-    @Override
-    public ExtendedQueuePair fetchAndAdd(int rkey, long remoteAddress, long add) {
-        begin(SendOpcode.ATOMIC_FETCH_AND_ADD).fetchAndAdd(remoteAddress, rkey, add);
-        return this;
-    }
-
-    @Override
-    public ExtendedQueuePair atomicWrite(int rkey, long remoteAddress, MemorySegment value) {
-        begin(SendOpcode.ATOMIC_WRITE).remote(remoteAddress, rkey);
-        return inline(value);
-    }
-
-    @Override
-    public ExtendedQueuePair flush(int rkey, long remoteAddress, long length,
-            Set<FlushPlacement> placement, FlushSelectivity selectivity) {
-        begin(SendOpcode.FLUSH).flush(remoteAddress, rkey, length, placement, selectivity);
-        return this;
-    }
-
-    @Override
-    public ExtendedQueuePair bind(MemoryWindow window, int newRkey, MemoryWindowBind bind) {
-        begin(SendOpcode.BIND_MEMORY_WINDOW).bind(window, newRkey, bind);
-        return this;
-    }
-
-    @Override
-    public ExtendedQueuePair localInvalidate(int rkey) {
-        begin(SendOpcode.LOCAL_INVALIDATE).invalidateRkey(rkey);
-        return this;
-    }
-
-    private SendWorkRequest begun() {
+    protected SendWorkRequest begun() {
         requireBatch();
         if (!hasCurrent) {
             throw new IllegalStateException("no request has begun in this batch");
         }
         return current;
-    }
-
-    @Override
-    public ExtendedQueuePair element(int lkey, long address, long length) {
-        begun().add(address, length, lkey);
-        return this;
     }
 
     @Override
@@ -256,18 +172,6 @@ final class SoftSendBatch implements ExtendedQueuePair {
             // Said when the batch ends, which must end in any case.
             mistake = unreadable;
         }
-        return this;
-    }
-
-    @Override
-    public ExtendedQueuePair toSharedReceiveQueue(int number) {
-        begun().toSharedReceiveQueue(number);
-        return this;
-    }
-
-    @Override
-    public ExtendedQueuePair to(AddressHandle handle, int queuePairNumber, int qkey) {
-        begun().to(handle, queuePairNumber, qkey);
         return this;
     }
 
