@@ -3,7 +3,7 @@ package io.rdma4j.softnic;
 import io.rdma4j.softnic.device.SoftNicOptions;
 import io.rdma4j.softnic.options.Loopback;
 import io.rdma4j.softnic.options.NetworkBackend;
-import io.rdma4j.softnic.roce.BackendChoice;
+import io.rdma4j.softnic.roce.RoceFamily;
 import io.rdma4j.verbs.RdmaException;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
@@ -52,7 +52,7 @@ abstract class ChosenLoopback implements BeforeAllCallback, AfterAllCallback {
         @Override
         public void beforeAll(ExtensionContext context) {
             try {
-                assumeThat(BackendChoice.of(SoftNicOptions.ofSystem().device().backend()).kind())
+                assumeThat(RoceFamily.choice(SoftNicOptions.ofSystem().device().backend()).kind())
                         .isEqualTo(NetworkBackend.LINUX);
             } catch (RdmaException e) {
                 throw new IllegalStateException(e);

@@ -9,7 +9,6 @@ import io.rdma4j.softnic.network.ImpairedNetwork;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.Impairment;
 import io.rdma4j.softnic.options.Loopback;
-import io.rdma4j.softnic.roce.BackendChoice;
 import io.rdma4j.softnic.roce.RoceFamily;
 import io.rdma4j.softnic.roce.RoceTransport;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
@@ -72,8 +71,9 @@ class ImpairmentTest {
                     NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()));
             nic = new SoftNic(device,
                     RoceTransport.on(new ImpairedNetwork(
-                            BackendChoice.of(SoftNicOptions.ofSystem().device().backend())
-                                    .open(device.networkInterface(), Loopback.NETWORK),
+                            RoceFamily.network(
+                                    RoceFamily.choice(SoftNicOptions.ofSystem().device().backend()),
+                                    device.networkInterface(), Loopback.NETWORK),
                             impairment), CmSettings.defaults(1)),
                     new SecureNumbers(), System::nanoTime, name);
             nic.start(null);

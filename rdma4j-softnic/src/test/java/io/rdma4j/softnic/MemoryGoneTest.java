@@ -3,7 +3,7 @@ package io.rdma4j.softnic;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.Loopback;
 import io.rdma4j.softnic.options.NetworkBackend;
-import io.rdma4j.softnic.roce.BackendChoice;
+import io.rdma4j.softnic.roce.RoceFamily;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
@@ -137,7 +137,7 @@ class MemoryGoneTest {
 
     private static boolean works(NetworkBackend network) {
         try {
-            return BackendChoice.of(network).kind() == network;
+            return RoceFamily.choice(network).kind() == network;
         } catch (RdmaException notHere) {
             return false;
         }

@@ -46,11 +46,6 @@ final class CCaller implements Caller {
     }
 
     @Override
-    public String name() {
-        return "C";
-    }
-
-    @Override
     public long sendLists(int length, int calls) {
         return took(sendLists, length, calls);
     }

@@ -4,9 +4,6 @@ import io.rdma4j.verbs.RdmaException;
 
 /** Who posts and polls. Each method makes so many calls and returns the nanoseconds they took. */
 interface Caller {
-    /** What the heading of a column says. */
-    String name();
-
     /** Posts lists of sends. */
     long sendLists(int length, int calls) throws RdmaException;
 

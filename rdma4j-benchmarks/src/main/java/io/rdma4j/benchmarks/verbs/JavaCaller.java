@@ -33,7 +33,6 @@ import java.util.Set;
 final class JavaCaller implements Caller {
     private static final int LENGTH = 64;
 
-    private final String name;
     private final CompletionQueue queue;
     private final QueuePair queuePair;
     private final SharedReceiveQueue shared;
@@ -45,8 +44,7 @@ final class JavaCaller implements Caller {
     private long numbers;
 
     /** @param depth how many requests may be outstanding */
-    JavaCaller(String name, DeviceContext context, int depth) throws RdmaException {
-        this.name = name;
+    JavaCaller(DeviceContext context, int depth) throws RdmaException {
         ProtectionDomain domain = context.allocateProtectionDomain();
         queue = context.createCompletionQueue(depth);
         shared = domain.createSharedReceiveQueue(new SharedReceiveQueueAttributes(depth, 1, 0),
@@ -65,11 +63,6 @@ final class JavaCaller implements Caller {
                 .minRnrTimer(1));
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(0)
                 .timeout(14).retryCount(7).rnrRetry(7).maxReadAtomic(1));
-    }
-
-    @Override
-    public String name() {
-        return name;
     }
 
     @Override

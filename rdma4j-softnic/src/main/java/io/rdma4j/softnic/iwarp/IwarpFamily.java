@@ -1,8 +1,9 @@
 package io.rdma4j.softnic.iwarp;
 
+import io.rdma4j.softnic.device.BackendChoice;
 import io.rdma4j.softnic.device.DeviceFamily;
 import io.rdma4j.softnic.device.SoftNicOptions;
-import io.rdma4j.softnic.network.stream.Acknowledgements;
+import io.rdma4j.softnic.network.linux.LinuxStreams;
 import io.rdma4j.softnic.network.stream.CapturingStreams;
 import io.rdma4j.softnic.network.stream.ImpairedStreams;
 import io.rdma4j.softnic.network.stream.PortableStreams;
@@ -56,20 +57,25 @@ public final class IwarpFamily implements DeviceFamily {
             throw RdmaException.unsupported("open device", "impairment '" + impossible.get()
                     + "' is for packets; a byte stream has delay, jitter, corrupt, stall, cut and reset");
         }
-        if (wanted.backend() == NetworkBackend.LINUX) {
-            throw RdmaException.unsupported("open device",
-                    "byte streams need the network back-end portable");
-        }
         IwarpSettings settings = IwarpSettings.ofSystem();
-        StreamNetwork network = newNetwork(wanted);
-        return new Opening(
-                wanted.withBackend(NetworkBackend.PORTABLE).withLoopback(Loopback.NETWORK),
-                Map.of("network back-end", NetworkBackend.PORTABLE.text()),
+        BackendChoice choice = choice(wanted.backend());
+        StreamNetwork network = newNetwork(choice, wanted);
+        return new Opening(wanted.withBackend(choice.kind()).withLoopback(Loopback.NETWORK),
+                Map.of("network back-end", choice.toString()),
                 host -> new IwarpTransport(network, settings, host));
     }
 
-    private static StreamNetwork newNetwork(DeviceOptions wanted) throws RdmaException {
-        StreamNetwork network = new PortableStreams(Acknowledgements.ofSystem());
+    private static BackendChoice choice(NetworkBackend wanted) throws RdmaException {
+        // Whoever wants the portable one is not to load what the other needs.
+        String obstacle = wanted == NetworkBackend.PORTABLE ? null : LinuxStreams.obstacle();
+        return BackendChoice.of(wanted, obstacle,
+                "calls that cost less, and know what has arrived");
+    }
+
+    private static StreamNetwork newNetwork(BackendChoice choice, DeviceOptions wanted)
+            throws RdmaException {
+        StreamNetwork network = choice.kind() == NetworkBackend.LINUX ? new LinuxStreams()
+                : new PortableStreams();
         Path file = wanted.capture();
         if (file != null) {
             network = CapturingStreams.open(network, file);

@@ -1,13 +1,17 @@
 package io.rdma4j.softnic.roce;
 
 import io.rdma4j.protocol.ibcm.CmSettings;
+import io.rdma4j.softnic.device.BackendChoice;
 import io.rdma4j.softnic.device.DeviceFamily;
 import io.rdma4j.softnic.device.SoftNicOptions;
 import io.rdma4j.softnic.network.CapturingNetwork;
 import io.rdma4j.softnic.network.DatagramNetwork;
 import io.rdma4j.softnic.network.ImpairedNetwork;
+import io.rdma4j.softnic.network.PortableNetwork;
+import io.rdma4j.softnic.network.linux.LinuxNetwork;
 import io.rdma4j.softnic.options.DeviceOptions;
 import io.rdma4j.softnic.options.Loopback;
+import io.rdma4j.softnic.options.NetworkBackend;
 import io.rdma4j.spi.PortAuthority;
 import io.rdma4j.verbs.NodeType;
 import io.rdma4j.verbs.RdmaException;
@@ -61,7 +65,7 @@ public final class RoceFamily implements DeviceFamily {
                     + " corrupt, reorder, delay and jitter");
         }
         CmSettings settings = patience(CmSettings.defaults(nodeGuid));
-        BackendChoice choice = BackendChoice.of(wanted.backend());
+        BackendChoice choice = choice(wanted.backend());
         DatagramNetwork network = newNetwork(on, choice, options);
         Loopback loopback = options.loopback() == Loopback.AUTO && network.sharedMemory() == null
                 ? Loopback.DIRECT
@@ -75,9 +79,42 @@ public final class RoceFamily implements DeviceFamily {
                 });
     }
 
+    /**
+     * {@return which network serves RoCE devices}
+     *
+     * @throws RdmaException EOPNOTSUPP saying why the one that is wanted does not work here
+     */
+    public static BackendChoice choice(NetworkBackend wanted) throws RdmaException {
+        // Whoever wants the portable one is not to load what the other needs.
+        String obstacle = wanted == NetworkBackend.PORTABLE ? null : LinuxNetwork.obstacle();
+        return BackendChoice.of(wanted, obstacle, "UDP segmentation and receive offload");
+    }
+
+    /**
+     * {@return a network}
+     *
+     * @param loopback how packets travel that stay on this machine, never {@link Loopback#AUTO} if they are to be seen
+     * @throws RdmaException EOPNOTSUPP if they cannot travel so
+     */
+    public static DatagramNetwork network(BackendChoice choice, NetworkInterface on,
+            Loopback loopback) throws RdmaException {
+        if (choice.kind() == NetworkBackend.LINUX) {
+            return new LinuxNetwork(on, switch (loopback) {
+                case AUTO -> LinuxNetwork.Meeting.OTHERS;
+                case SHARED -> LinuxNetwork.Meeting.ALL;
+                case DIRECT, NETWORK -> LinuxNetwork.Meeting.NEVER;
+            });
+        }
+        if (loopback == Loopback.SHARED) {
+            throw RdmaException.unsupported("open device",
+                    "the loopback shared needs the network back-end linux");
+        }
+        return new PortableNetwork(on);
+    }
+
     private static DatagramNetwork newNetwork(NetworkInterface on, BackendChoice choice,
             SoftNicOptions options) throws RdmaException {
-        DatagramNetwork network = choice.open(on, options.loopback());
+        DatagramNetwork network = network(choice, on, options.loopback());
         Path file = options.device().capture();
         if (file != null) {
             network = CapturingNetwork.open(network, file);

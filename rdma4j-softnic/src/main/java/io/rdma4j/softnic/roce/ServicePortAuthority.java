@@ -20,7 +20,7 @@ final class ServicePortAuthority implements PortAuthority {
     public PortReservation reserve(PortSpace space, InetSocketAddress address, boolean isShared)
             throws RdmaException {
         NetworkBackend wanted = SoftNicOptions.ofSystem().device().backend();
-        if (BackendChoice.of(wanted).kind() != NetworkBackend.LINUX) {
+        if (RoceFamily.choice(wanted).kind() != NetworkBackend.LINUX) {
             return PROCESS.reserve(space, address, isShared);
         }
         return LinuxNetwork.sharingOfProcess()

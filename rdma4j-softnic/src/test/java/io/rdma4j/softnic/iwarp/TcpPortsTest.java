@@ -1,7 +1,6 @@
 package io.rdma4j.softnic.iwarp;
 
 import io.rdma4j.connection.PortSpace;
-import io.rdma4j.softnic.network.stream.Acknowledgements;
 import io.rdma4j.softnic.network.stream.PortableStreams;
 import io.rdma4j.softnic.network.stream.Stream;
 import io.rdma4j.spi.PortReservation;
@@ -63,7 +62,7 @@ class TcpPortsTest {
     void portThatIsHeldCanBeListenedAtAndConnectedFrom() throws Exception {
         InetSocketAddress from = new InetSocketAddress(ADDRESS, freePort());
         PortReservation ofClient = reserve(from);
-        PortableStreams network = new PortableStreams(Acknowledgements.UNKNOWN);
+        PortableStreams network = new PortableStreams();
         try (ServerSocket server = new ServerSocket(0, 1, ADDRESS)) {
             Stream stream = network.connect(from,
                     (InetSocketAddress) server.getLocalSocketAddress());

@@ -13,7 +13,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
  * The C library's calls about descriptors and files, a method for each function; what is done with UDP sockets is in
- * {@link LinuxSocket}. What fails returns the error number, negated, but for {@code ppoll}, {@code read} and {@code write},
+ * {@link LinuxSocket}. What fails returns the error number, negated, but for {@code ppoll}, {@code epoll_wait}, {@code read} and {@code write},
  * which return -1: the calls of the hot path do not have the error number captured ({@link ErrorNumber}).
  *
  * <p>The class can be initialized only where native access is enabled. An instance belongs to one thread at a
@@ -24,6 +24,14 @@ final class LinuxCalls {
     static final int ENOENT = 2;
     /** A signal came first. */
     static final int EINTR = 4;
+    /** The kernel has no memory. */
+    static final int ENOMEM = 12;
+    /** The system has no more file descriptors. */
+    static final int ENFILE = 23;
+    /** This process has no more file descriptors. */
+    static final int EMFILE = 24;
+    /** The kernel has no buffers. */
+    static final int ENOBUFS = 105;
     /** Somebody else has the lock. */
     static final int EACCES = 13;
     /** Nothing there, or no room. Numbers of errors: errno(3), as on all processors that Java runs on. */
@@ -38,6 +46,14 @@ final class LinuxCalls {
     static final int ENOPROTOOPT = 92;
     /** Not for this kind of socket. */
     static final int EOPNOTSUPP = 95;
+    /** Nobody answers. */
+    static final int ETIMEDOUT = 110;
+    /** Nobody can be asked. */
+    static final int ENETUNREACH = 101;
+    /** Nobody can be asked, the last router says. */
+    static final int EHOSTUNREACH = 113;
+    /** It is under way. */
+    static final int EINPROGRESS = 115;
     /** An address of another process. */
     static final int EADDRINUSE = 98;
     /** No address of this machine. */
@@ -52,6 +68,8 @@ final class LinuxCalls {
     private static final MethodHandle EPOLL_CREATE1 = handle("epoll_create1", JAVA_INT, JAVA_INT);
     private static final MethodHandle EPOLL_CTL = handle("epoll_ctl", JAVA_INT, JAVA_INT, JAVA_INT,
             JAVA_INT, ADDRESS);
+    private static final MethodHandle EPOLL_WAIT = plain("epoll_wait", JAVA_INT, JAVA_INT, ADDRESS,
+            JAVA_INT, JAVA_INT);
     private static final MethodHandle EVENTFD = handle("eventfd", JAVA_INT, JAVA_INT, JAVA_INT);
     private static final MethodHandle READ = plain("read", JAVA_LONG, JAVA_INT, ADDRESS,
             JAVA_LONG);
@@ -131,6 +149,15 @@ final class LinuxCalls {
         try {
             return error.outcome((int) EPOLL_CTL.invokeExact(error.state(), epoll, operation,
                     descriptor, event));
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** epoll_wait(2) that does not wait. {@return how many events there are} */
+    int epollWait(int epoll, MemorySegment events, int most) {
+        try {
+            return (int) EPOLL_WAIT.invokeExact(epoll, events, most, 0);
         } catch (Throwable t) {
             throw unexpected(t);
         }

@@ -127,7 +127,8 @@ public final class LinuxNetwork implements DatagramNetwork {
         return found;
     }
 
-    private static @Nullable String findObstacle() {
+    /** {@return why no socket of Linux works here, or null if they do} */
+    static @Nullable String obstacleOfSystem() {
         if (!System.getProperty("os.name", "").equals("Linux")) {
             return "this is not Linux";
         }
@@ -138,6 +139,14 @@ public final class LinuxNetwork implements DatagramNetwork {
         if (!module.isNativeAccessEnabled()) {
             return "native access is not enabled; start Java with --enable-native-access="
                     + (module.isNamed() ? module.getName() : "ALL-UNNAMED");
+        }
+        return null;
+    }
+
+    private static @Nullable String findObstacle() {
+        String ofSystem = obstacleOfSystem();
+        if (ofSystem != null) {
+            return ofSystem;
         }
         try (Arena arena = Arena.ofConfined()) {
             LinuxSocket socket = LinuxSocket.open(SocketAddress.AF_INET, arena);

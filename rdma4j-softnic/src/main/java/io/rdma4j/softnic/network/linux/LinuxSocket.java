@@ -24,10 +24,6 @@ final class LinuxSocket implements Outlet {
     private static final int SOCK_NONBLOCK = 0x800;
     private static final int SOCK_CLOEXEC = 0x8_0000;
 
-    private static final MethodHandle BIND = LinuxCalls.handle("bind", JAVA_INT, JAVA_INT, ADDRESS,
-            JAVA_INT);
-    private static final MethodHandle SETSOCKOPT = LinuxCalls.handle("setsockopt", JAVA_INT,
-            JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
     private static final MethodHandle SENDMSG = LinuxCalls.plain("sendmsg", JAVA_LONG, JAVA_INT,
             ADDRESS, JAVA_INT);
     private static final MethodHandle SENDMSG_AGAIN = LinuxCalls.handle("sendmsg", JAVA_LONG,
@@ -100,23 +96,11 @@ final class LinuxSocket implements Outlet {
     }
 
     private int setsockopt(ErrorNumber whose, int level, int option, MemorySegment newValue) {
-        try {
-            return whose.outcome((int) SETSOCKOPT.invokeExact(whose.state(), descriptor, level,
-                    option, newValue, (int) newValue.byteSize()));
-        } catch (Throwable t) {
-            throw LinuxCalls.unexpected(t);
-        }
+        return SocketCalls.setOption(whose, descriptor, level, option, newValue);
     }
 
     void bind(MemorySegment address, int length) throws Refused {
-        int result;
-        try {
-            result = error.outcome(
-                    (int) BIND.invokeExact(error.state(), descriptor, address, length));
-        } catch (Throwable t) {
-            throw LinuxCalls.unexpected(t);
-        }
-        Refused.unlessDone(result, "bind");
+        Refused.unlessDone(SocketCalls.bind(error, descriptor, address, length), "bind");
     }
 
     /**

@@ -5,8 +5,13 @@ import io.rdma4j.verbs.Gid;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.nio.ByteOrder;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
@@ -59,6 +64,29 @@ final class SocketAddress {
         to.set(U64, ADDRESS_6 + 8, address.low());
         to.set(JAVA_INT, SCOPE_6, LinkScope.holds(address) ? interfaceIndex : 0);
         return LENGTH_6;
+    }
+
+    /** Writes an address and a port. {@return its bytes} */
+    static int write(MemorySegment to, InetSocketAddress address) {
+        int scope = address.getAddress() instanceof Inet6Address ofLink ? ofLink.getScopeId() : 0;
+        return write(to, Gid.of(address.getAddress()), address.getPort(), scope);
+    }
+
+    /** {@return an address and a port} */
+    static InetSocketAddress read(MemorySegment from) {
+        boolean isIpv4 = from.get(JAVA_SHORT, 0) == AF_INET;
+        byte[] bytes = new byte[isIpv4 ? 4 : 16];
+        MemorySegment.copy(from, JAVA_BYTE, isIpv4 ? ADDRESS_4 : ADDRESS_6, bytes, 0,
+                bytes.length);
+        try {
+            InetAddress address = InetAddress.getByAddress(bytes);
+            int scope = isIpv4 ? 0 : from.get(JAVA_INT, SCOPE_6);
+            return new InetSocketAddress(
+                    scope == 0 ? address : Inet6Address.getByAddress(null, bytes, scope),
+                    port(from));
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     static int port(MemorySegment from) {

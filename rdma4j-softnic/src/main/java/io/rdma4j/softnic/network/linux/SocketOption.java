@@ -1,11 +1,14 @@
 package io.rdma4j.softnic.network.linux;
 
-/** Options of sockets, and their values. Source: socket(7), ip(7), ipv6(7), udp(7). */
+/** Options of sockets, and their values. Source: socket(7), ip(7), ipv6(7), tcp(7), udp(7). */
 final class SocketOption {
     static final int SOL_SOCKET = 1;
     static final int SO_REUSEADDR = 2;
+    static final int SO_ERROR = 4;
     static final int SO_SNDBUF = 7;
     static final int SO_RCVBUF = 8;
+    static final int SO_KEEPALIVE = 9;
+    static final int SO_LINGER = 13;
     static final int SO_REUSEPORT = 15;
     static final int SO_ATTACH_REUSEPORT_CBPF = 51;
 
@@ -19,6 +22,9 @@ final class SocketOption {
     /** Whether a socket hears the groups that others have joined, too: 1 unless it is told otherwise. */
     static final int IP_MULTICAST_ALL = 49;
     static final int IP_PMTUDISC_DO = 2;
+
+    static final int IPPROTO_TCP = 6;
+    static final int TCP_NODELAY = 1;
 
     static final int IPPROTO_IPV6 = 41;
     static final int IPV6_UNICAST_HOPS = 16;

@@ -19,7 +19,6 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 final class SocketPoller {
     private static final int EPOLL_CLOEXEC = 0x8_0000;
     private static final int EPOLL_CTL_ADD = 1;
-    private static final int EPOLLIN = 1;
     private static final int EFD_CLOEXEC = 0x8_0000;
     private static final int EFD_NONBLOCK = 0x800;
     private static final short POLLIN = 1;
@@ -30,6 +29,7 @@ final class SocketPoller {
 
     private final LinuxCalls waiterCalls;
     private final LinuxCalls wakerCalls;
+    private final LinuxCalls takerCalls;
     private final int epoll;
     private final int eventfd;
     private final MemorySegment polled;
@@ -44,6 +44,7 @@ final class SocketPoller {
     SocketPoller(Arena arena, @Nullable WakePipe pipe) throws LinuxSocket.Refused {
         waiterCalls = new LinuxCalls(arena);
         wakerCalls = new LinuxCalls(arena);
+        takerCalls = new LinuxCalls(arena);
         epoll = LinuxSocket.Refused.unlessDone(waiterCalls.epollCreate1(EPOLL_CLOEXEC),
                 "epoll_create1");
         int result = waiterCalls.eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -71,16 +72,28 @@ final class SocketPoller {
 
     /** From now on what arrives at a socket ends a wait, the one under way too. */
     void watch(int socket) throws LinuxSocket.Refused {
-        try (Arena call = Arena.ofConfined()) {
-            // struct epoll_event is packed on x86-64 alone; the data behind the events is not used.
-            MemorySegment event = call.allocate(16, 8);
-            event.set(JAVA_INT, 0, EPOLLIN);
-            LinuxSocket.Refused.unlessDone(
-                    new LinuxCalls(call).epollCtl(epoll, EPOLL_CTL_ADD, socket, event),
-                    "epoll_ctl");
-        }
+        watch(socket, EpollEvents.EPOLLIN, 0);
         // Who waits may sleep long: whoever drives the ports shall look at this one as well.
         wake();
+    }
+
+    /**
+     * From now on what happens to a descriptor ends a wait, the one under way too, until it is taken.
+     *
+     * @param bits what may happen, of {@link EpollEvents}
+     * @param key what {@link #take} tells with it
+     */
+    void watch(int descriptor, int bits, long key) throws LinuxSocket.Refused {
+        try (Arena call = Arena.ofConfined()) {
+            LinuxSocket.Refused.unlessDone(new LinuxCalls(call).epollCtl(epoll, EPOLL_CTL_ADD,
+                    descriptor, EpollEvents.one(call, bits, key)), "epoll_ctl");
+        }
+    }
+
+    /** Takes what has happened, as much as there is room for. For one thread at a time, also while another one waits. */
+    void take(EpollEvents events) {
+        events.count = Math.max(0,
+                takerCalls.epollWait(epoll, events.memory(), EpollEvents.MOST));
     }
 
     /** @param timeoutNs {@link Long#MAX_VALUE} for ever */

@@ -7,8 +7,8 @@
  * <p>{@link io.rdma4j.softnic.network.linux.LinuxNetwork} makes a {@link io.rdma4j.softnic.network.linux.LinuxPort} for each local
  * address; {@link io.rdma4j.softnic.network.linux.LinuxCalls} is the C library, a method for each function. Knows
  * packets and addresses, no queue pair. Nothing outside asks what system this is: whoever opens a device
- * asks {@link io.rdma4j.softnic.network.linux.LinuxNetwork#obstacle} first, or
- * {@link io.rdma4j.softnic.network.linux.TcpDiagnosis#isPossible}, which is about TCP connections.
+ * asks {@link io.rdma4j.softnic.network.linux.LinuxNetwork#obstacle} or
+ * {@link io.rdma4j.softnic.network.linux.LinuxStreams#obstacle} first, which has TCP connections for byte streams.
  */
 @NullMarked
 package io.rdma4j.softnic.network.linux;

@@ -9,10 +9,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.BindException;
 import java.net.Inet4Address;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
-import java.net.SocketException;
 import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.nio.channels.SelectableChannel;
@@ -33,9 +30,7 @@ import java.util.function.Consumer;
  */
 public final class PortableStreams implements StreamNetwork {
     private static final long REST_NS = 100_000_000;
-    private static final InetAddress ANY = new InetSocketAddress(0).getAddress();
 
-    private final Acknowledgements acknowledgements;
     private final Selector ready;
     private final Selector sleeper;
     /** Made once, for a look is to leave nothing behind. */
@@ -53,12 +48,8 @@ public final class PortableStreams implements StreamNetwork {
     private boolean hasClosed;
     private volatile boolean isClosed;
 
-    /**
-     * @param acknowledgements what else the system tells
-     * @throws RdmaException ENOMEM if the system gives no more file descriptors
-     */
-    public PortableStreams(Acknowledgements acknowledgements) throws RdmaException {
-        this.acknowledgements = acknowledgements;
+    /** @throws RdmaException ENOMEM if the system gives no more file descriptors */
+    public PortableStreams() throws RdmaException {
         Selector first = null;
         try {
             first = Selector.open();
@@ -157,34 +148,11 @@ public final class PortableStreams implements StreamNetwork {
 
     static RdmaException refused(String operation, InetSocketAddress at, IOException e) {
         if (!(e instanceof BindException)) {
-            return new RdmaException(Errno.EIO, operation, at + ": " + e.getMessage(), e);
+            return StreamRefusal.of(operation, at, e.getMessage(), e);
         }
-        if (!AddressRefusal.isNotOurs(e)) {
-            return new RdmaException(Errno.EADDRINUSE, operation, "TCP port " + at.getPort()
-                    + " of " + at.getAddress().getHostAddress() + " is in use", e);
-        }
-        return isOurs(at.getAddress())
-                ? noPortLeft(operation, at.getAddress(), e)
-                : AddressRefusal.notOurs(at.getAddress(), e);
-    }
-
-    private static RdmaException noPortLeft(String operation, InetAddress address,
-            IOException e) {
-        return new RdmaException(Errno.EADDRNOTAVAIL, operation, "no TCP port "
-                + (address.isAnyLocalAddress() ? "" : "of " + address.getHostAddress() + " ")
-                + "is left; connections that have ended keep theirs for a minute", e);
-    }
-
-    /** The system has one word for an address of another machine and for an address without a free port. */
-    private static boolean isOurs(InetAddress address) {
-        try {
-            // All of 127.0.0.0/8 is, though the interface has one address of it.
-            return address.isAnyLocalAddress()
-                    || (address.isLoopbackAddress() && address instanceof Inet4Address)
-                    || NetworkInterface.getByInetAddress(address) != null;
-        } catch (SocketException unknown) {
-            return false;
-        }
+        return AddressRefusal.isNotOurs(e)
+                ? StreamRefusal.notAvailable(operation, at, e)
+                : StreamRefusal.inUse(operation, at, e);
     }
 
     /**
@@ -227,16 +195,12 @@ public final class PortableStreams implements StreamNetwork {
             closeQuietly(channel);
             // Where no address was asked for there was none to refuse.
             throw source == null && e instanceof BindException
-                    ? noPortLeft("connect", ANY, e)
+                    ? StreamRefusal.noPortLeft("connect", e)
                     : refused("connect", source == null ? destination : source, e);
         }
     }
 
     // ---------------------------------------------------------------- for streams
-
-    Acknowledgements acknowledgements() {
-        return acknowledgements;
-    }
 
     /** Both selectors have a channel, with what to look for. */
     void register(SelectableChannel channel, int interest, Object attachment) throws IOException {

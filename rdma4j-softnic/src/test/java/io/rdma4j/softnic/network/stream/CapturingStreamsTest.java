@@ -32,7 +32,7 @@ class CapturingStreamsTest {
     static Path folder;
 
     private static StreamNetwork network(Path file) throws RdmaException {
-        return CapturingStreams.open(new PortableStreams(Acknowledgements.UNKNOWN), file);
+        return CapturingStreams.open(new PortableStreams(), file);
     }
 
     @Nested
@@ -86,7 +86,7 @@ class CapturingStreamsTest {
 
     /** A network of which only the first side is recorded. */
     private static final class Recorded extends StreamContract implements AutoCloseable {
-        private final StreamNetwork other = new PortableStreams(Acknowledgements.UNKNOWN);
+        private final StreamNetwork other = new PortableStreams();
 
         Recorded(Path file) throws RdmaException {
             super(network(file));

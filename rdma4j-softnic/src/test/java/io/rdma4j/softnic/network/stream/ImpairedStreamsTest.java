@@ -24,7 +24,7 @@ class ImpairedStreamsTest {
     private static final int LENGTH = 1000;
 
     private static StreamNetwork network(String impairment) throws RdmaException {
-        return new ImpairedStreams(new PortableStreams(Acknowledgements.UNKNOWN),
+        return new ImpairedStreams(new PortableStreams(),
                 Impairment.parse(impairment));
     }
 

@@ -5,6 +5,6 @@ import io.rdma4j.verbs.RdmaException;
 /** Byte streams on the JDK's channels. */
 class PortableStreamsTest extends StreamContract {
     PortableStreamsTest() throws RdmaException {
-        super(new PortableStreams(Acknowledgements.UNKNOWN));
+        super(new PortableStreams());
     }
 }

@@ -28,15 +28,15 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 /** What every network of byte streams does, on this machine's TCP. */
-abstract class StreamContract {
+public abstract class StreamContract {
     private static final InetAddress ADDRESS = InetAddress.getLoopbackAddress();
     static final InetSocketAddress ANY_PORT = new InetSocketAddress(ADDRESS, 0);
-    private static final int BIG = 16 << 20;
+    protected static final int BIG = 16 << 20;
 
-    final StreamNetwork network;
-    final List<End> accepted = new ArrayList<>();
+    protected final StreamNetwork network;
+    protected final List<End> accepted = new ArrayList<>();
 
-    StreamContract(StreamNetwork network) {
+    protected StreamContract(StreamNetwork network) {
         this.network = network;
     }
 
@@ -46,25 +46,25 @@ abstract class StreamContract {
     }
 
     /** One end of a stream, that reads what comes and writes what it is given. */
-    static final class End implements Stream.Handler {
+    protected static final class End implements Stream.Handler {
         @Nullable
         Stream stream;
         final ByteBuffer buffer = ByteBuffer.allocate(1 << 16);
         final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        long received;
-        boolean hasEnded;
+        public long received;
+        public boolean hasEnded;
         boolean isConnected;
-        boolean isReading = true;
+        public boolean isReading = true;
         @Nullable
         Errno refusal;
         @Nullable
         ByteBuffer unsent;
 
-        Stream stream() {
+        public Stream stream() {
             return Objects.requireNonNull(stream);
         }
 
-        void send(ByteBuffer bytes) {
+        public void send(ByteBuffer bytes) {
             unsent = bytes;
             onWritable();
         }
@@ -120,14 +120,14 @@ abstract class StreamContract {
         return end;
     }
 
-    final void until(String what, BooleanSupplier isTrue) throws Exception {
+    protected final void until(String what, BooleanSupplier isTrue) throws Exception {
         Wait.until(what, () -> {
             network.poll();
             return isTrue.getAsBoolean();
         });
     }
 
-    final End connected() throws Exception {
+    protected final End connected() throws Exception {
         StreamListener listener = listen(ANY_PORT);
         End end = connect(listener.local());
         until("both ends", () -> end.isConnected && accepted.size() == 1);

@@ -1,0 +1,67 @@
+package io.rdma4j.softnic.network.linux;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+/** Room for {@code struct epoll_event}, and what was written there. Source: epoll_ctl(2), epoll_wait(2). */
+final class EpollEvents {
+    /** Something can be read. */
+    static final int EPOLLIN = 1;
+    /** Something can be written. */
+    static final int EPOLLOUT = 4;
+    /** Something is wrong. Told unasked. */
+    static final int EPOLLERR = 8;
+    /** Both directions have ended. Told unasked. */
+    static final int EPOLLHUP = 0x10;
+    /** The other side writes no more. */
+    static final int EPOLLRDHUP = 0x2000;
+    /** What has happened is told once, not as long as it is so. */
+    static final int EPOLLET = 1 << 31;
+
+    /** How many are taken at once. */
+    static final int MOST = 64;
+
+    /** It is packed on x86-64 alone. */
+    private static final boolean IS_PACKED = switch (System.getProperty("os.arch", "")) {
+        case "amd64", "x86_64" -> true;
+        default -> false;
+    };
+    private static final int KEY_AT = IS_PACKED ? 4 : 8;
+    private static final int LENGTH = KEY_AT + 8;
+    private static final ValueLayout.OfLong KEY = ValueLayout.JAVA_LONG_UNALIGNED;
+    private static final ValueLayout.OfInt BITS = ValueLayout.JAVA_INT_UNALIGNED;
+
+    private final MemorySegment memory;
+    /** How many were written. */
+    int count;
+
+    EpollEvents(Arena arena) {
+        memory = arena.allocate((long) MOST * LENGTH, 8);
+    }
+
+    /** {@return an event to watch for} */
+    static MemorySegment one(Arena arena, int bits, long key) {
+        MemorySegment event = arena.allocate(LENGTH, 8);
+        event.set(JAVA_INT, 0, bits);
+        event.set(KEY, KEY_AT, key);
+        return event;
+    }
+
+    /** {@return where the kernel writes them} */
+    MemorySegment memory() {
+        return memory;
+    }
+
+    /** {@return what has happened} */
+    int bits(int index) {
+        return memory.get(BITS, (long) index * LENGTH);
+    }
+
+    /** {@return to whom, as was said to {@link SocketPoller#watch(int, int, long)}} */
+    long key(int index) {
+        return memory.get(KEY, (long) index * LENGTH + KEY_AT);
+    }
+}

@@ -1,0 +1,269 @@
+package io.rdma4j.softnic.network.linux;
+
+import io.rdma4j.softnic.network.stream.Stream;
+import io.rdma4j.verbs.Errno;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+
+import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_TCP;
+import static io.rdma4j.softnic.network.linux.SocketOption.SOL_SOCKET;
+import static io.rdma4j.softnic.network.linux.SocketOption.SO_KEEPALIVE;
+import static io.rdma4j.softnic.network.linux.SocketOption.TCP_NODELAY;
+
+/**
+ * A stream on a socket of Linux.
+ *
+ * <p>What happens to it is told once. So it remembers that there may be something to read until a read says that there is nothing,
+ * and its network lets it look again.
+ */
+final class LinuxStream implements Stream, Watchers.Watcher {
+    private static final int WATCHED = EpollEvents.EPOLLIN | EpollEvents.EPOLLOUT
+            | EpollEvents.EPOLLRDHUP | EpollEvents.EPOLLET;
+    private static final int ENDING = EpollEvents.EPOLLERR | EpollEvents.EPOLLHUP
+            | EpollEvents.EPOLLRDHUP;
+
+    private final LinuxStreams network;
+    private final TcpCalls calls;
+    private final int socket;
+    private final InetSocketAddress remote;
+    private InetSocketAddress local = new InetSocketAddress(0);
+    private long key;
+    private @Nullable Handler handler;
+    private boolean isConnecting;
+    private boolean isReadable;
+    /** It was told that the other side writes no more, or that the connection is broken; bytes may still be there. */
+    private boolean isEnding;
+    private boolean isWriteWanted;
+    private boolean isClosed;
+
+    LinuxStream(LinuxStreams network, int socket, InetSocketAddress remote) {
+        this.network = network;
+        this.calls = network.calls();
+        this.socket = socket;
+        this.remote = remote;
+        calls.setOption(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+        // A peer that has vanished without a word is noticed some time.
+        calls.setOption(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+    }
+
+    /**
+     * From now on it hears what happens.
+     *
+     * @param isConnectingNow whether what it hears first is what has become of the wish to connect
+     */
+    void watch(boolean isConnectingNow) throws LinuxSocket.Refused {
+        isConnecting = isConnectingNow;
+        local = calls.local(socket);
+        key = network.watch(socket, WATCHED, this);
+    }
+
+    // ---------------------------------------------------------------- what has happened
+
+    @Override
+    public void onEvents(int bits) {
+        if (isConnecting) {
+            finishConnecting();
+            return;
+        }
+        if ((bits & EpollEvents.EPOLLOUT) != 0 && isWriteWanted) {
+            isWriteWanted = false;
+            Handler present = handler;
+            if (present != null) {
+                present.onWritable();
+            }
+        }
+        if ((bits & (EpollEvents.EPOLLIN | ENDING)) != 0) {
+            isReadable = true;
+            isEnding |= (bits & ENDING) != 0;
+            onReadable();
+        }
+    }
+
+    /** Its user reads, and is told again if that was not all. */
+    void onReadable() {
+        Handler present = handler;
+        if (present != null && !isClosed) {
+            present.onReadable();
+        }
+        if (isReadable && !isClosed) {
+            network.onUnread(this);
+        }
+    }
+
+    private void finishConnecting() {
+        int failure = calls.pendingError(socket);
+        if (failure != 0) {
+            refuse(failure);
+            return;
+        }
+        isConnecting = false;
+        try {
+            local = calls.local(socket);
+        } catch (LinuxSocket.Refused e) {
+            refuse(e.errno());
+            return;
+        }
+        Handler present = handler;
+        if (present != null) {
+            present.onConnected();
+        }
+    }
+
+    /** It is not connected, and its user learns why. */
+    void refuse(int failure) {
+        isConnecting = false;
+        Handler present = isClosed ? null : handler;
+        close();
+        if (present != null) {
+            present.onRefused(switch (failure) {
+                case LinuxCalls.ETIMEDOUT -> Errno.ETIMEDOUT;
+                case LinuxCalls.ENETUNREACH -> Errno.ENETUNREACH;
+                case LinuxCalls.EHOSTUNREACH -> Errno.EHOSTUNREACH;
+                default -> Errno.ECONNREFUSED;
+            });
+        }
+    }
+
+    /** {@return whether its user waits for room} */
+    boolean isWriteWanted() {
+        return isWriteWanted;
+    }
+
+    // ---------------------------------------------------------------- for its user
+
+    @Override
+    public void handler(Handler newHandler) {
+        handler = newHandler;
+    }
+
+    @Override
+    public InetSocketAddress local() {
+        return local;
+    }
+
+    @Override
+    public InetSocketAddress remote() {
+        return remote;
+    }
+
+    @Override
+    public int read(ByteBuffer into) {
+        if (isClosed) {
+            return END;
+        }
+        int room = into.remaining();
+        if (room == 0) {
+            return 0;
+        }
+        int length = into.isDirect() ? receive(into, room) : receiveOnHeap(into, room);
+        if (length > 0) {
+            into.position(into.position() + length);
+            network.onRead(this);
+            // Less than there was room for is all there was, unless the end comes behind it.
+            isReadable = length == room || isEnding;
+        }
+        return length;
+    }
+
+    private int receiveOnHeap(ByteBuffer into, int room) {
+        ByteBuffer between = network.between();
+        int length = receive(between.clear(), Math.min(room, between.capacity()));
+        if (length > 0) {
+            into.put(into.position(), between, 0, length);
+        }
+        return length;
+    }
+
+    /** {@return the bytes, 0 if there are none now, {@link #END}} */
+    private int receive(ByteBuffer into, int room) {
+        try {
+            long address = MemorySegment.ofBuffer(into).address();
+            long length = TcpCalls.receive(socket, address, room);
+            if (length < 0 && isEnding) {
+                // It was said that something is there; what is it?
+                length = calls.receiveOrFail(socket, address, room);
+                isEnding = length != -LinuxCalls.EAGAIN;
+            }
+            if (length > 0) {
+                return (int) length;
+            }
+            isReadable = false;
+            return length == 0 || isEnding ? END : 0;
+        } finally {
+            Reference.reachabilityFence(into);
+        }
+    }
+
+    @Override
+    public int write(ByteBuffer from) {
+        if (isClosed) {
+            return END;
+        }
+        int written = 0;
+        while (from.hasRemaining()) {
+            int length = from.isDirect() ? send(from) : sendFromHeap(from);
+            if (length == END) {
+                return END;
+            }
+            written += length;
+            if (isWriteWanted) {
+                break;
+            }
+        }
+        return written;
+    }
+
+    private int sendFromHeap(ByteBuffer from) {
+        ByteBuffer between = network.between().clear();
+        int length = Math.min(from.remaining(), between.capacity());
+        between.put(0, from, from.position(), length).limit(length);
+        int sent = send(between);
+        if (sent > 0) {
+            from.position(from.position() + sent);
+        }
+        return sent;
+    }
+
+    /** {@return the bytes that were taken, or {@link #END}} If not all were, it is told when there is room. */
+    private int send(ByteBuffer from) {
+        try {
+            int wanted = from.remaining();
+            long sent = calls.send(socket, MemorySegment.ofBuffer(from).address(), wanted);
+            if (sent < 0 && sent != -LinuxCalls.EAGAIN) {
+                return END;
+            }
+            int length = (int) Math.max(0, sent);
+            from.position(from.position() + length);
+            isWriteWanted |= length < wanted;
+            return length;
+        } finally {
+            Reference.reachabilityFence(from);
+        }
+    }
+
+    @Override
+    public boolean isAcknowledged() {
+        return isClosed || calls.unacknowledged(socket) <= 0;
+    }
+
+    @Override
+    public void close() {
+        if (!isClosed) {
+            isClosed = true;
+            network.forget(this, key);
+            LinuxCalls.close(socket);
+        }
+    }
+
+    @Override
+    public void reset() {
+        if (!isClosed) {
+            calls.resetWhenClosed(socket);
+            close();
+        }
+    }
+}

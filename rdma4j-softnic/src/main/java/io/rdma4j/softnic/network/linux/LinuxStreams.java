@@ -1,0 +1,371 @@
+package io.rdma4j.softnic.network.linux;
+
+import io.rdma4j.softnic.network.stream.Stream;
+import io.rdma4j.softnic.network.stream.StreamListener;
+import io.rdma4j.softnic.network.stream.StreamNetwork;
+import io.rdma4j.softnic.network.stream.StreamRefusal;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.Arena;
+import java.net.Inet4Address;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+import static io.rdma4j.softnic.network.linux.SocketOption.SOL_SOCKET;
+import static io.rdma4j.softnic.network.linux.SocketOption.SO_REUSEADDR;
+
+/**
+ * Byte streams on Linux's sockets, which all are in one epoll set that tells what happens once.
+ *
+ * <p>Whoever drives the network takes what has happened without waiting, while another thread may wait for the same set. A call
+ * of a stream costs 0.05 to 0.1 µs less than by the JDK's channels, and no stream that is full has to be registered anew.
+ */
+public final class LinuxStreams implements StreamNetwork {
+    private static final long REST_NS = 100_000_000;
+    private static final int BETWEEN_BYTES = 64 << 10;
+
+    private final SocketPoller poller;
+    private final TcpCalls calls;
+    private final EpollEvents events;
+    private final Watchers watchers = new Watchers();
+    /** What is on the heap passes through it. */
+    private final ByteBuffer between = ByteBuffer.allocateDirect(BETWEEN_BYTES);
+    /** Streams that have more to read, and those of them that are looked at now. */
+    private List<LinuxStream> unread = new ArrayList<>();
+    private List<LinuxStream> readAgain = new ArrayList<>();
+    /** Streams that were refused at once. */
+    private final List<Refused> refused = new ArrayList<>();
+    /** Listeners that are left alone until then. */
+    private final List<Listener> resting = new ArrayList<>();
+    private volatile long restEndsNs = Long.MAX_VALUE;
+    /** Something is to be done of which the epoll set knows nothing. */
+    private volatile boolean isDue;
+    /** The stream that had something to read last. */
+    private @Nullable LinuxStream busy;
+    private boolean hasHappened;
+    private volatile boolean isClosed;
+
+    private record Refused(LinuxStream stream, int errno) {}
+
+    /** @throws RdmaException ENOMEM if the system gives no more file descriptors */
+    public LinuxStreams() throws RdmaException {
+        // Small, and a thread that wakes may still look at it.
+        Arena arena = Arena.ofAuto();
+        try {
+            poller = new SocketPoller(arena, null);
+        } catch (LinuxSocket.Refused e) {
+            throw new RdmaException(Errno.ENOMEM, "open device",
+                    "the system gives nothing to wait with: " + e.getMessage(), e);
+        }
+        calls = new TcpCalls(arena);
+        events = new EpollEvents(arena);
+    }
+
+    /** {@return why this network does not work here, or null if it does} */
+    public static @Nullable String obstacle() {
+        return LinuxNetwork.obstacleOfSystem();
+    }
+
+    private static int family(InetSocketAddress address) {
+        return address.getAddress() instanceof Inet4Address
+                ? SocketAddress.AF_INET
+                : SocketAddress.AF_INET6;
+    }
+
+    private static RdmaException refusal(String operation, InetSocketAddress at,
+            LinuxSocket.Refused e) {
+        return switch (e.errno()) {
+            case LinuxCalls.EADDRINUSE -> StreamRefusal.inUse(operation, at, e);
+            case LinuxCalls.EADDRNOTAVAIL -> StreamRefusal.notAvailable(operation, at, e);
+            default -> StreamRefusal.of(operation, at, e.getMessage(), e);
+        };
+    }
+
+    // ---------------------------------------------------------------- listening
+
+    private final class Listener implements StreamListener, Watchers.Watcher {
+        private final int socket;
+        private final InetSocketAddress local;
+        private final Handler handler;
+        private final long key;
+        private boolean isOver;
+
+        Listener(int socket, Handler handler) throws LinuxSocket.Refused {
+            this.socket = socket;
+            this.handler = handler;
+            local = calls.local(socket);
+            key = watch(socket, EpollEvents.EPOLLIN | EpollEvents.EPOLLET, this);
+        }
+
+        @Override
+        public void onEvents(int bits) {
+            accept();
+        }
+
+        /** Accepts all that wait, for it is told once that some do. */
+        void accept() {
+            while (!isOver) {
+                int accepted = calls.accept(socket);
+                if (accepted >= 0) {
+                    begin(accepted);
+                } else if (accepted == -LinuxCalls.EAGAIN) {
+                    return;
+                } else if (isOutOfResources(-accepted)) {
+                    // Who waits for this connection waits on.
+                    rest(this);
+                    return;
+                }
+                // Else this one has ended before it was accepted: accept(2).
+            }
+        }
+
+        private void begin(int accepted) {
+            LinuxStream stream;
+            try {
+                stream = new LinuxStream(LinuxStreams.this, accepted, calls.remote(accepted));
+                stream.watch(false);
+            } catch (LinuxSocket.Refused itsPeerHasGone) {
+                LinuxCalls.close(accepted);
+                return;
+            }
+            handler.onStream(stream);
+        }
+
+        @Override
+        public InetSocketAddress local() {
+            return local;
+        }
+
+        @Override
+        public void close() {
+            if (!isOver) {
+                isOver = true;
+                resting.remove(this);
+                watchers.remove(key);
+                LinuxCalls.close(socket);
+            }
+        }
+    }
+
+    private static boolean isOutOfResources(int errno) {
+        return switch (errno) {
+            case LinuxCalls.EMFILE, LinuxCalls.ENFILE, LinuxCalls.ENOBUFS, LinuxCalls.ENOMEM ->
+                true;
+            default -> false;
+        };
+    }
+
+    @Override
+    public StreamListener listen(InetSocketAddress at, int backlog, StreamListener.Handler handler)
+            throws RdmaException {
+        int socket = -1;
+        try {
+            socket = LinuxSocket.Refused.unlessDone(calls.socket(family(at)), "socket");
+            calls.setOption(socket, SOL_SOCKET, SO_REUSEADDR, 1);
+            LinuxSocket.Refused.unlessDone(calls.bind(socket, at), "bind");
+            LinuxSocket.Refused.unlessDone(calls.listen(socket, backlog), "listen");
+            return new Listener(socket, handler);
+        } catch (LinuxSocket.Refused e) {
+            close(socket);
+            throw refusal("listen", at, e);
+        }
+    }
+
+    private static void close(int socket) {
+        if (socket >= 0) {
+            LinuxCalls.close(socket);
+        }
+    }
+
+    /** A listener is left alone for a while: connections wait there which the system has no file descriptors for. */
+    private void rest(Listener listener) {
+        resting.add(listener);
+        restEndsNs = System.nanoTime() + REST_NS;
+    }
+
+    private void endRest() {
+        if (restEndsNs != Long.MAX_VALUE && restEndsNs - System.nanoTime() <= 0) {
+            restEndsNs = Long.MAX_VALUE;
+            List<Listener> rested = List.copyOf(resting);
+            resting.clear();
+            rested.forEach(Listener::accept);
+        }
+    }
+
+    // ---------------------------------------------------------------- connecting
+
+    @Override
+    public Stream connect(@Nullable InetSocketAddress source, InetSocketAddress destination)
+            throws RdmaException {
+        int socket = -1;
+        try {
+            socket = LinuxSocket.Refused.unlessDone(calls.socket(family(destination)), "socket");
+            LinuxStream stream = new LinuxStream(this, socket, destination);
+            if (source != null) {
+                calls.setOption(socket, SOL_SOCKET, SO_REUSEADDR, 1);
+                LinuxSocket.Refused.unlessDone(calls.bind(socket, source), "bind");
+            }
+            connect(stream, calls.connect(socket, destination));
+            return stream;
+        } catch (LinuxSocket.Refused e) {
+            close(socket);
+            // Where no address was asked for there was none to refuse.
+            throw source == null && e.errno() == LinuxCalls.EADDRNOTAVAIL
+                    ? StreamRefusal.noPortLeft("connect", e)
+                    : refusal("connect", source == null ? destination : source, e);
+        }
+    }
+
+    /** @param outcome what connect(2) has returned */
+    private void connect(LinuxStream stream, int outcome) throws LinuxSocket.Refused {
+        switch (-outcome) {
+            case 0, LinuxCalls.EINPROGRESS -> stream.watch(true);
+            case LinuxCalls.EADDRINUSE, LinuxCalls.EADDRNOTAVAIL ->
+                throw new LinuxSocket.Refused(-outcome, "connect");
+            default -> {
+                // Told in the next round.
+                refused.add(new Refused(stream, -outcome));
+                onDue();
+            }
+        }
+    }
+
+    // ---------------------------------------------------------------- for streams
+
+    TcpCalls calls() {
+        return calls;
+    }
+
+    /** {@return memory for the length of a call} */
+    ByteBuffer between() {
+        return between;
+    }
+
+    /** From now on somebody hears what happens to a socket. {@return the number by which it is forgotten} */
+    long watch(int socket, int bits, Watchers.Watcher watcher) throws LinuxSocket.Refused {
+        long key = watchers.add(watcher);
+        try {
+            poller.watch(socket, bits, key);
+            return key;
+        } catch (LinuxSocket.Refused e) {
+            watchers.remove(key);
+            throw e;
+        }
+    }
+
+    /** A stream is about to be closed. */
+    void forget(LinuxStream stream, long key) {
+        if (stream.equals(busy)) {
+            busy = null;
+        }
+        hasHappened = true;
+        watchers.remove(key);
+    }
+
+    /** A stream has had something to read. */
+    void onRead(LinuxStream stream) {
+        busy = stream;
+        hasHappened = true;
+    }
+
+    /** A stream was not read to its end. */
+    void onUnread(LinuxStream stream) {
+        if (!unread.contains(stream)) {
+            unread.add(stream);
+        }
+        isDue = true;
+    }
+
+    // ---------------------------------------------------------------- working
+
+    @Override
+    public boolean poll() {
+        hasHappened = false;
+        if (isClosed) {
+            return false;
+        }
+        endRest();
+        if (isDue) {
+            lookAtDue();
+        }
+        poller.take(events);
+        for (int i = 0; i < events.count; i++) {
+            Watchers.Watcher watcher = watchers.find(events.key(i));
+            if (watcher != null) {
+                hasHappened = true;
+                watcher.onEvents(events.bits(i));
+            }
+        }
+        return hasHappened;
+    }
+
+    private void lookAtDue() {
+        isDue = false;
+        hasHappened = true;
+        if (!refused.isEmpty()) {
+            List<Refused> now = List.copyOf(refused);
+            refused.clear();
+            now.forEach(each -> each.stream.refuse(each.errno));
+        }
+        List<LinuxStream> now = unread;
+        unread = readAgain;
+        readAgain = now;
+        for (int i = 0; i < now.size(); i++) {
+            now.get(i).onReadable();
+        }
+        now.clear();
+    }
+
+    @Override
+    public boolean pollBriefly() {
+        LinuxStream last = busy;
+        if (last == null || last.isWriteWanted() || isDue || isClosed) {
+            return poll();
+        }
+        hasHappened = false;
+        last.onReadable();
+        return hasHappened;
+    }
+
+    /** Whoever sleeps, or is about to, has to let the network be polled. */
+    private void onDue() {
+        isDue = true;
+        poller.wake();
+    }
+
+    @Override
+    public void await(long timeoutNs) {
+        if (isClosed) {
+            return;
+        }
+        boolean isResting = restEndsNs != Long.MAX_VALUE;
+        long mostNs = isResting ? Math.min(timeoutNs, REST_NS) : timeoutNs;
+        poller.await(isDue ? 0 : mostNs);
+    }
+
+    @Override
+    public void wake() {
+        poller.wake();
+    }
+
+    @Override
+    public void close() {
+        if (isClosed) {
+            return;
+        }
+        for (Watchers.Watcher each : watchers.all()) {
+            if (each instanceof LinuxStream stream) {
+                stream.reset();
+            } else if (each instanceof Listener listener) {
+                listener.close();
+            }
+        }
+        refused.forEach(each -> each.stream.close());
+        isClosed = true;
+        poller.close();
+    }
+}

@@ -1,0 +1,42 @@
+package io.rdma4j.softnic.network.linux;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+/** The C library's calls about sockets of any kind. What fails returns the error number, negated. For any thread. */
+final class SocketCalls {
+    private static final MethodHandle BIND = LinuxCalls.handle("bind", JAVA_INT, JAVA_INT, ADDRESS,
+            JAVA_INT);
+    private static final MethodHandle SETSOCKOPT = LinuxCalls.handle("setsockopt", JAVA_INT,
+            JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
+
+    private SocketCalls() {}
+
+    /**
+     * bind(2).
+     *
+     * @param length the bytes of the address
+     */
+    static int bind(ErrorNumber error, int descriptor, MemorySegment address, int length) {
+        try {
+            return error.outcome(
+                    (int) BIND.invokeExact(error.state(), descriptor, address, length));
+        } catch (Throwable t) {
+            throw LinuxCalls.unexpected(t);
+        }
+    }
+
+    /** setsockopt(2). */
+    static int setOption(ErrorNumber error, int descriptor, int level, int option,
+            MemorySegment value) {
+        try {
+            return error.outcome((int) SETSOCKOPT.invokeExact(error.state(), descriptor, level,
+                    option, value, (int) value.byteSize()));
+        } catch (Throwable t) {
+            throw LinuxCalls.unexpected(t);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package io.rdma4j.softnic.network.stream;
+
+import io.rdma4j.softnic.network.AddressRefusal;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
+
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+
+/** Why a TCP port cannot be had, in the same words on every network of streams. */
+public final class StreamRefusal {
+    private static final InetAddress ANY = new InetSocketAddress(0).getAddress();
+
+    private StreamRefusal() {}
+
+    /** {@return EADDRINUSE: somebody else has it} */
+    public static RdmaException inUse(String operation, InetSocketAddress at,
+            @Nullable Throwable cause) {
+        return new RdmaException(Errno.EADDRINUSE, operation, "TCP port " + at.getPort() + " of "
+                + at.getAddress().getHostAddress() + " is in use", cause);
+    }
+
+    /**
+     * {@return EADDRNOTAVAIL} The system has one word for an address of another machine and for an address without a free
+     * port; this tells which it is.
+     */
+    public static RdmaException notAvailable(String operation, InetSocketAddress at,
+            @Nullable Throwable cause) {
+        InetAddress address = at.getAddress();
+        return isOurs(address)
+                ? noPortLeft(operation, address, cause)
+                : AddressRefusal.notOurs(address, cause);
+    }
+
+    /** {@return EADDRNOTAVAIL: no address of this machine has a free port} */
+    public static RdmaException noPortLeft(String operation, @Nullable Throwable cause) {
+        return noPortLeft(operation, ANY, cause);
+    }
+
+    private static RdmaException noPortLeft(String operation, InetAddress address,
+            @Nullable Throwable cause) {
+        return new RdmaException(Errno.EADDRNOTAVAIL, operation, "no TCP port "
+                + (address.isAnyLocalAddress() ? "" : "of " + address.getHostAddress() + " ")
+                + "is left; connections that have ended keep theirs for a minute", cause);
+    }
+
+    /** {@return EIO: for a reason of the system's} */
+    public static RdmaException of(String operation, InetSocketAddress at,
+            @Nullable String reason, @Nullable Throwable cause) {
+        return new RdmaException(Errno.EIO, operation, at + ": " + reason, cause);
+    }
+
+    private static boolean isOurs(InetAddress address) {
+        try {
+            // All of 127.0.0.0/8 is, though the interface has one address of it.
+            return address.isAnyLocalAddress()
+                    || (address.isLoopbackAddress() && address instanceof Inet4Address)
+                    || NetworkInterface.getByInetAddress(address) != null;
+        } catch (SocketException unknown) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package io.rdma4j.softnic.network.linux;
+
+import io.rdma4j.softnic.network.stream.StreamContract;
+import io.rdma4j.verbs.RdmaException;
+import org.junit.jupiter.api.Test;
+
+import java.nio.ByteBuffer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+/** Byte streams on Linux's sockets. */
+class LinuxStreamsTest extends StreamContract {
+    LinuxStreamsTest() throws RdmaException {
+        super(network());
+    }
+
+    private static LinuxStreams network() throws RdmaException {
+        assumeThat(LinuxStreams.obstacle()).isNull();
+        return new LinuxStreams();
+    }
+
+    /** A peer that does not read takes no more than it has room for. */
+    @Test
+    void bytesThatThePeerHasNoRoomForAreNotAcknowledged() throws Exception {
+        End client = connected();
+        End server = accepted.getFirst();
+        server.isReading = false;
+        client.send(ByteBuffer.allocate(10));
+        until("the first bytes to arrive", () -> client.stream().isAcknowledged());
+        client.send(ByteBuffer.allocateDirect(BIG));
+        assertThat(client.stream().isAcknowledged()).isFalse();
+        server.isReading = true;
+        until("all bytes", () -> server.received == 10 + BIG);
+        until("the last bytes to be acknowledged", () -> client.stream().isAcknowledged());
+    }
+
+    /** It is told once that something has arrived, also if its user does not read it then. */
+    @Test
+    void whatIsLeftUnreadIsToldAgain() throws Exception {
+        End client = connected();
+        End server = accepted.getFirst();
+        server.isReading = false;
+        client.send(ByteBuffer.allocate(10));
+        for (int i = 0; i < 100; i++) {
+            network.await(Long.MAX_VALUE);
+            network.poll();
+        }
+        assertThat(server.received).isZero();
+        server.isReading = true;
+        until("the bytes", () -> server.received == 10);
+    }
+
+    /** The end came while bytes were still there, and nothing more will be told. */
+    @Test
+    void theEndIsHeardThoughItCameBeforeTheBytesWereRead() throws Exception {
+        End client = connected();
+        End server = accepted.getFirst();
+        server.isReading = false;
+        client.send(ByteBuffer.allocate(5000));
+        client.stream().close();
+        until("the end to arrive", () -> server.stream().isAcknowledged());
+        for (int i = 0; i < 10; i++) {
+            network.poll();
+        }
+        server.isReading = true;
+        until("the end", () -> server.hasEnded);
+        assertThat(server.received).isEqualTo(5000);
+    }
+}
