@@ -8,6 +8,10 @@ from . import wire
 
 # Behind the sender's own identifier.
 PEERS_IDENTIFIER = slice(4, 8)
+# Of the reply to a look-up: the identifier of the request, and the queue pair behind a word of status.
+REQUEST_IDENTIFIER = slice(0, 4)
+STATUS, FOUND = 4, 0
+QUEUE_PAIR = slice(8, 11)
 
 
 def is_refused_and_accepted(file, own_addresses):
@@ -17,3 +21,12 @@ def is_refused_and_accepted(file, own_addresses):
         if source not in own_addresses and attribute in answers:
             answers[attribute].add(data[PEERS_IDENTIFIER])
     return bool(answers[wire.CONNECT_REJECT] & answers[wire.CONNECT_REPLY])
+
+
+def is_taken_for_two(file, own_addresses):
+    """Whether Linux has answered one look-up with two queue pairs."""
+    found = {}
+    for source, attribute, data in wire.connection_messages(file):
+        if source not in own_addresses and attribute == wire.LOOK_UP_REPLY and data[STATUS] == FOUND:
+            found.setdefault(bytes(data[REQUEST_IDENTIFIER]), set()).add(bytes(data[QUEUE_PAIR]))
+    return any(len(queue_pairs) > 1 for queue_pairs in found.values())

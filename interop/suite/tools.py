@@ -50,8 +50,9 @@ class Tool:
     usual: int | None = None
     server_stays: bool = False
     server_is_silent: bool = False
-    # How long Java waits for an unreliable message that was lost.
-    patience_seconds: int = 2
+    # How long Java waits for an unreliable message that was lost. The side channel loses segments, too, and repeats the
+    # first behind a connection that was repeated itself after three seconds.
+    patience_seconds: int = 5
     families: tuple = ("ipv4", "ipv6")
     # The states of the network to try it in, if not all.
     nets: tuple | None = None

@@ -212,9 +212,13 @@ def reconsider(result, cell, folder, own_addresses):
     tool = tools.of(cell)
     reason = result.reason.partition(": java ")[0]
     result.verdict, result.reason = judge(tool, cell, java, other, "" if reason == NO_REASON else reason)
-    if result.verdict is not Verdict.FAILED or not tool.is_reliable or cell.driver != "rxe":
+    if result.verdict is not Verdict.FAILED or cell.driver != "rxe":
         return
     capture = kept / "capture.pcap"
+    if not tool.is_reliable:
+        if cell.net == "duplicate" and NOTHING_CAME in java.err and doubling.is_taken_for_two(capture, own_addresses):
+            result.verdict, result.reason = Verdict.DOUBLED, ""
+        return
     if cell.net == "duplicate" and NOBODY_LISTENS in java.err and doubling.is_refused_and_accepted(
             capture, own_addresses):
         result.verdict, result.reason = Verdict.DOUBLED, ""

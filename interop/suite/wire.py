@@ -24,6 +24,7 @@ MANAGEMENT_QUEUE_PAIR = 1
 # Where a management datagram names its attribute, where its data begins, and attributes of the connection manager.
 ATTRIBUTE, ATTRIBUTE_DATA = 16, 24
 CONNECT_REJECT, CONNECT_REPLY, DISCONNECT_REQUEST = 0x0012, 0x0013, 0x0015
+LOOK_UP_REPLY = 0x0018
 FILE_HEADER, RECORD_HEADER = 24, 16
 LITTLE_ENDIAN_MAGIC = 0xA1B2C3D4
 # Dissectors that guess their protocol from the payload: the tools' payload is arbitrary.
