@@ -45,6 +45,12 @@ final class Catalogue {
     static final String UCX_MEMORY_STREAM = "ucx-memory-stream";
     static final String UCX_MEMORY_LATENCY = "ucx-memory-latency";
     static final String MEMORY_FLOOR = "memory-floor";
+    static final String FIVE_PAIRS = "rdma4j-write-five-pairs";
+    static final String SHARED_FIVE_PAIRS = "rdma4j-shared-write-five-pairs";
+    static final String TOOL_SHORT = "ib_write_bw-4s";
+    static final String TOOL_LONG = "ib_write_bw-20s";
+    static final String TOOL_FEW = "ib_send_lat";
+    static final String TOOL_MANY = "ib_send_lat-100000";
 
     static final String IWARP_WRITE = "rdma4j-iwarp-write-1MiB";
     static final String IWARP_WRITE_CRC = "rdma4j-iwarp-write-1MiB-crc";
@@ -59,6 +65,7 @@ final class Catalogue {
 
     private static final int MEBIBYTE = 1 << 20;
     private static final int SMALL = 64;
+    private static final int PAIRS = 5;
     static final String RDMA4J = "rdma4j";
 
     private final boolean isQuick;
@@ -77,6 +84,7 @@ final class Catalogue {
         memory();
         iwarp();
         capacity();
+        tools();
     }
 
     List<Trial> trials() {
@@ -104,6 +112,10 @@ final class Catalogue {
                     "WRITE, 1 MiB, " + count + " queue pairs",
                     messages(MEBIBYTE).withQueuePairs(count).withDepth(4, 1));
         }
+        trials.add(new Trial(FIVE_PAIRS, RDMA4J, "WRITE, 1 MiB, five pairs at one address",
+                Quantity.BYTES_PER_SECOND, new PairsRunner(
+                        JavaRunner.pair(Repertoire.RDMA_WRITE, messages(MEBIBYTE)).with(BY_NETWORK),
+                        PAIRS)));
         trials.add(new Trial(WRITE_LOSS, RDMA4J, "WRITE, 1 MiB, 1 % loss",
                 Quantity.BYTES_PER_SECOND,
                 JavaRunner.pair(Repertoire.RDMA_WRITE, messages(MEBIBYTE))
@@ -175,6 +187,11 @@ final class Catalogue {
                 Quantity.BYTES_PER_SECOND, Repertoire.RDMA_READ, messages(MEBIBYTE));
         shared("rdma4j-shared-send-1MiB", "SEND, 1 MiB, shared memory",
                 Quantity.BYTES_PER_SECOND, Repertoire.RDMA_SEND, messages(MEBIBYTE));
+        trials.add(new Trial(SHARED_FIVE_PAIRS, RDMA4J,
+                "WRITE, 1 MiB, shared memory, five pairs at one address",
+                Quantity.BYTES_PER_SECOND, new PairsRunner(
+                        JavaRunner.pair(Repertoire.RDMA_WRITE, messages(MEBIBYTE)).with(BY_MEMORY),
+                        PAIRS)));
         shared(SHARED_LATENCY, "SEND, 64 B, polling, shared memory", Quantity.LATENCY_NS,
                 Repertoire.RDMA_PING_PONG, messages(SMALL));
         shared(SHARED_LATENCY_EVENTS, "SEND, 64 B, events, shared memory", Quantity.LATENCY_NS,
@@ -242,6 +259,18 @@ final class Catalogue {
                 JavaRunner.alone(Repertoire.RDMA_IDLE, messages(SMALL).withQueuePairs(idle))));
         trials.add(new Trial(IDLE_THOUSAND, RDMA4J, "1,000 idle queue pairs", Quantity.CPU_SHARE,
                 JavaRunner.alone(Repertoire.RDMA_IDLE, messages(SMALL).withQueuePairs(1_000))));
+    }
+
+    /** Programs as users start them, in processes that are not warm. */
+    private void tools() {
+        trials.add(new Trial(TOOL_SHORT, RDMA4J, "`ib_write_bw -D 4`, a fresh pair",
+                Quantity.BYTES_PER_SECOND, Tools.ownBandwidth("ib_write_bw", "-D", "4")));
+        trials.add(new Trial(TOOL_LONG, RDMA4J, "`ib_write_bw -D 20`, a fresh pair",
+                Quantity.BYTES_PER_SECOND, Tools.ownBandwidth("ib_write_bw", "-D", "20")));
+        trials.add(new Trial(TOOL_FEW, RDMA4J, "`ib_send_lat`, a fresh pair",
+                Quantity.LATENCY_NS, Tools.ownLatency("ib_send_lat")));
+        trials.add(new Trial(TOOL_MANY, RDMA4J, "`ib_send_lat -n 100000`, a fresh pair",
+                Quantity.LATENCY_NS, Tools.ownLatency("ib_send_lat", "-n", "100000")));
     }
 
     private static String sized(int bytes) {

@@ -53,6 +53,17 @@ final class JavaRunner implements Runner {
         return new JavaRunner(workload, settings, isPair, properties, variables);
     }
 
+    /** {@return the same that begins to count at a time} */
+    JavaRunner withCountFrom(long epochMs) {
+        return new JavaRunner(workload, settings.withCountFrom(epochMs), isPair, properties,
+                environment);
+    }
+
+    /** {@return how long it takes to be warm} */
+    double warmUpSeconds() {
+        return settings.warmUpSeconds();
+    }
+
     @Override
     public Optional<String> obstacle() {
         return Optional.empty();

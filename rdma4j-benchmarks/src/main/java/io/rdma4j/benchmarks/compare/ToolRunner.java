@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** A foreign program as server and as client. */
+/** A program as server and as client. */
 final class ToolRunner implements Runner {
     /** What its client said, as figures. Some of these programs stumble at the very end, with all said. */
     interface Reading {

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The foreign programs: how each is called, and what its words mean. */
+/** Programs as their users start them: how each is called, and what its words mean. */
 final class Tools {
     private static final Map<String, String> UCX_OVER_TCP = Map.of("UCX_TLS", "tcp",
             "UCX_NET_DEVICES", "lo");
@@ -27,6 +27,11 @@ final class Tools {
     private static final int UCX_MEMORY_MESSAGES = 8_000;
     private static final int UCX_MEMORY_ROUNDS = 1_000_000;
     private static final int FABRIC_ROUNDS = 20_000;
+    /** Bytes and iterations, with which the line of values begins, and columns of it. */
+    private static final Pattern OWN_FIRST_COLUMNS = Pattern
+            .compile("\\s*[0-9]+\\s+[0-9]+\\s+[0-9]");
+    private static final int OWN_AVERAGE = 3;
+    private static final int OWN_TYPICAL = 4;
 
     private Tools() {}
 
@@ -133,6 +138,38 @@ final class Tools {
                 }
             }
             throw new IOException("fi_pingpong told no values: " + lines);
+        });
+    }
+
+    /** rdma4j's own bandwidth tool, as its users start it: the average of a pair of fresh processes. */
+    static Runner ownBandwidth(String program, String... options) {
+        return own(program, OWN_AVERAGE, options, value -> new Figures()
+                .with(Quantity.BYTES_PER_SECOND, value * 1e6));
+    }
+
+    /** rdma4j's own latency tool, as its users start it: the typical half of a round trip. */
+    static Runner ownLatency(String program, String... options) {
+        return own(program, OWN_TYPICAL, options, value -> new Figures()
+                .with(Quantity.LATENCY_NS, value * 1000));
+    }
+
+    private interface Value {
+        Figures of(double value);
+    }
+
+    private static Runner own(String program, int column, String[] options, Value value) {
+        List<String> server = new ArrayList<>(List.of(program, "-p", "PORT"));
+        server.addAll(List.of(options));
+        List<String> client = new ArrayList<>(server);
+        client.add("127.0.0.1");
+        return new ToolRunner(Tool.RDMA4J, server, client, Map.of(), lines -> {
+            for (String line : lines.reversed()) {
+                String[] words = line.strip().split("\\s+", -1);
+                if (words.length > column && OWN_FIRST_COLUMNS.matcher(line).lookingAt()) {
+                    return value.of(Double.parseDouble(words[column]));
+                }
+            }
+            throw new IOException(program + " told no values: " + lines);
         });
     }
 

@@ -56,6 +56,10 @@ public final class Side implements Callable<Integer> {
     @Option(names = "--seconds", defaultValue = "1", description = "Seconds that count.")
     private double seconds;
 
+    @Option(names = "--count-from", defaultValue = "0",
+            description = "When it begins to count, in milliseconds since 1970.")
+    private long countFromMs;
+
     /** Called by the command line. */
     public Side() {}
 
@@ -63,7 +67,7 @@ public final class Side implements Callable<Integer> {
     public Integer call() throws Exception {
         Thread.ofPlatform().daemon().start(Side::endWithParent);
         Settings settings = new Settings(sizeBytes, queuePairs, depth, list, !isByEvents,
-                warmUpSeconds, seconds);
+                warmUpSeconds, seconds, countFromMs);
         Workload chosen = workload.workload();
         if (role == Role.SERVER) {
             if (!(chosen instanceof PairedWorkload paired)) {

@@ -26,8 +26,21 @@ public final class Stretch {
 
     /** Starts the warm-up. */
     public Stretch(Settings settings) {
-        warmUpNs = (long) (settings.warmUpSeconds() * 1e9);
+        warmUpNs = warmUpNs(settings);
         lengthNs = (long) (settings.seconds() * 1e9);
+    }
+
+    private static long warmUpNs(Settings settings) {
+        long shortest = (long) (settings.warmUpSeconds() * 1e9);
+        if (settings.countFromMs() == 0) {
+            return shortest;
+        }
+        long left = (settings.countFromMs() - System.currentTimeMillis()) * 1_000_000;
+        if (left < shortest) {
+            throw new IllegalStateException("this began " + (shortest - left) / 1_000_000
+                    + " ms too late to be warm when it is to count");
+        }
+        return left;
     }
 
     /**
