@@ -1,10 +1,14 @@
 package io.rdma4j.softnic.network.linux;
 
+import io.rdma4j.protocol.work.Path;
+import io.rdma4j.softnic.network.PortHolder;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.security.SecureRandom;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -20,37 +24,53 @@ final class PlaceFinder implements AutoCloseable {
     private static final int MAX_PROBE_ROUNDS = 3;
 
     private final SharedTable table;
+    private final Prefixes prefixes;
     private final ProbeSender probes;
     private final SecureRandom random = new SecureRandom();
 
-    PlaceFinder(SharedTable table, Arena arena) throws LinuxSocket.Refused {
+    PlaceFinder(SharedTable table, Prefixes prefixes, Arena arena) throws LinuxSocket.Refused {
         this.table = table;
+        this.prefixes = prefixes;
         probes = new ProbeSender(arena);
     }
 
-    /** {@return the processes of a group in the order of their places, as each place says itself} */
-    List<Integer> inOrder(int group, List<Integer> alive) {
-        if (alive.size() == 1) {
+    /**
+     * {@return the processes of a group in the order of their places, as each place says itself, with
+     * {@link SharedTable#NOBODY} for a place whose process is not known}
+     *
+     * @param alive those of its processes that live, each once
+     */
+    List<Integer> inOrder(int group, List<Integer> alive) throws LinuxSocket.Refused {
+        int places = placesToAsk(group, alive.size());
+        if (places == 1) {
             return alive;
         }
-        Integer[] order = new Integer[alive.size()];
+        Integer[] order = new Integer[places];
         for (int round = 0; round < MAX_PROBE_ROUNDS; round++) {
-            ask(group, alive);
-            if (takeAnswers(order, alive)) {
+            ask(group, places);
+            if (takeAnswers(order)) {
                 break;
             }
         }
         return completed(order, alive);
     }
 
-    private void ask(int group, List<Integer> alive) {
+    /** Who has left a change unfinished may have left more sockets than the table knows. */
+    private int placesToAsk(int group, int known) {
+        int sockets = table.isChanging(group)
+                ? PortHolder.count(table.address(group).address(), Path.UDP_PORT)
+                : known;
+        return Math.min(Math.max(known, sockets), SharedTable.MAX_PLACES);
+    }
+
+    private void ask(int group, int places) {
         long nonce = random.nextLong();
         table.beginProbes(nonce);
-        for (int place = 0; place < alive.size(); place++) {
+        for (int place = 0; place < places; place++) {
             probes.send(table.address(group), table.scope(group), place, nonce);
         }
         long untilNs = System.nanoTime() + ANSWER_TIMEOUT_NS;
-        while (System.nanoTime() - untilNs < 0 && answers(alive.size()) < alive.size()) {
+        while (System.nanoTime() - untilNs < 0 && answers(places) < places) {
             LockSupport.parkNanos(ANSWER_RETRY_NS);
         }
     }
@@ -63,30 +83,43 @@ final class PlaceFinder implements AutoCloseable {
         return count;
     }
 
-    /** {@return whether no process has answered from two places, as happens while a socket is being closed} */
-    private boolean takeAnswers(@Nullable Integer[] order, List<Integer> alive) {
+    /**
+     * Whoever has answered and lives has a socket there, whether or not it was known.
+     *
+     * @return whether no process has answered from two places, as happens while a socket is being closed
+     */
+    private boolean takeAnswers(@Nullable Integer[] order) throws LinuxSocket.Refused {
         Set<Integer> seen = new HashSet<>();
         boolean isClear = true;
         for (int place = 0; place < order.length; place++) {
             int answer = table.answer(place);
-            boolean isOne = alive.contains(answer) && seen.add(answer);
+            boolean isOne = answer != SharedTable.NOBODY && prefixes.isAlive(answer)
+                    && seen.add(answer);
             order[place] = isOne ? answer : null;
-            isClear &= isOne || answer == 0;
+            isClear &= isOne || answer == SharedTable.NOBODY;
         }
         return isClear;
     }
 
     /** Who has not answered, for it is stopped, or busy opening, is in one of the places left. */
     private static List<Integer> completed(@Nullable Integer[] order, List<Integer> alive) {
-        List<Integer> missing = new ArrayList<>(alive);
+        Deque<Integer> missing = new ArrayDeque<>(alive);
         for (Integer each : order) {
-            missing.removeIf(other -> other.equals(each));
+            missing.remove(orNobody(each));
         }
         List<Integer> all = new ArrayList<>();
         for (Integer each : order) {
-            all.add(each == null ? missing.removeFirst() : each);
+            all.add(each != null || missing.isEmpty() ? orNobody(each) : missing.removeFirst());
         }
-        return all;
+        while (all.size() > alive.size() && all.getLast() == SharedTable.NOBODY) {
+            all.removeLast();
+        }
+        all.addAll(missing);
+        return all.subList(0, Math.min(all.size(), SharedTable.MAX_PLACES));
+    }
+
+    private static int orNobody(@Nullable Integer answer) {
+        return answer == null ? SharedTable.NOBODY : answer;
     }
 
     @Override

@@ -81,11 +81,12 @@ final class Prefixes {
         }
     }
 
-    /** {@return those whose processes live} */
+    /** {@return those whose processes live, each once} */
     List<Integer> alive(List<Integer> places) throws LinuxSocket.Refused {
         List<Integer> alive = new ArrayList<>();
+        BitSet dead = dead(places);
         for (int each : places) {
-            if (isAlive(each)) {
+            if (!dead.get(each) && !alive.contains(each)) {
                 alive.add(each);
             }
         }

@@ -107,11 +107,11 @@ final class SharedPort implements PortSharing, AutoCloseable {
         boolean hasBegun = false;
         try {
             table = SharedTable.map(file, arena);
-            probing = new PlaceFinder(table, arena);
+            prefixes = new Prefixes(locks, table);
+            probing = new PlaceFinder(table, prefixes, arena);
             finder = probing;
             requireVersion();
             mailboxes = table.mailboxes();
-            prefixes = new Prefixes(locks, table);
             prefix = prefixes.take(0);
             forgetPredecessor(prefix);
             services = new ServicePorts(locks, table, prefixes, prefix, this::attachAll);
@@ -211,7 +211,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
             boolean isBound = false;
             try {
                 binding.bind(socket);
-                isUncertain |= hadStrangers(address, before.size() + 1);
+                isUncertain |= hadStrangers(address, table.sockets(address) + 1);
                 isBound = true;
             } finally {
                 if (!isBound) {
@@ -221,6 +221,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
             }
             sockets.put(group, socket);
             List<Integer> members = prefixes.alive(before);
+            members.removeIf(each -> each == prefix);
             isUncertain |= members.size() < before.size();
             members.add(prefix);
             settle(group, isUncertain ? finder.inOrder(group, members) : members);
@@ -329,6 +330,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
         for (int place = places.size() - 1; place >= 0; place--) {
             placeOf[places.get(place)] = place;
         }
+        placeOf[SharedTable.NOBODY] = -1;
         Map<Integer, Integer> byPrefix = new HashMap<>();
         for (int each = SharedTable.FIRST_PREFIX; each <= SharedTable.LAST_PREFIX; each++) {
             int place = placeOf[table.first(each)];
@@ -469,13 +471,15 @@ final class SharedPort implements PortSharing, AutoCloseable {
             boolean isMended = false;
             for (int group : sockets.keySet()) {
                 List<Integer> places = table.places(group);
-                List<Integer> alive = prefixes.alive(places);
-                if (alive.size() < places.size() || table.isChanging(group)) {
-                    settle(group, finder.inOrder(group, alive));
-                    isMended = true;
-                } else if (isDoubtful) {
-                    settle(group, finder.inOrder(group, alive));
+                List<Integer> members = prefixes.alive(places);
+                if (!members.contains(prefix)) {
+                    members.add(prefix);
                 }
+                boolean isWrong = table.isChanging(group) || !members.equals(places);
+                if (isWrong || isDoubtful) {
+                    settle(group, finder.inOrder(group, members));
+                }
+                isMended |= isWrong;
             }
             return isMended;
         } finally {

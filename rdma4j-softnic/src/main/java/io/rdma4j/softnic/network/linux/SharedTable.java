@@ -28,7 +28,9 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  */
 final class SharedTable {
     /** Tells versions of the layout apart. */
-    static final int VERSION = 2;
+    static final int VERSION = 3;
+    /** Stands where a place is nobody's, or nobody's who is known. */
+    static final int NOBODY = 0;
     /** 0 and 255 are left out: in them lie the queue pairs 0 and 1 and the one of multicast. */
     static final int FIRST_PREFIX = 1;
     static final int LAST_PREFIX = 254;
@@ -48,12 +50,16 @@ final class SharedTable {
     private static final long FIRSTS_AT = 512;
     private static final long PROCESSES_AT = 1024;
     private static final long GROUPS_AT = 4096;
-    private static final long GROUP_LENGTH = 288;
     private static final long GROUP_CHANGING = 0;
     private static final long GROUP_SCOPE = 4;
     private static final long GROUP_ADDRESS = 8;
-    private static final long GROUP_COUNT = 24;
-    private static final long GROUP_PLACES = 32;
+    /** Which of the two lists of places counts: the other one is written, and then takes its place. */
+    private static final long GROUP_LIST = 24;
+    private static final long GROUP_LISTS = 32;
+    /** A list is the number of places, and the prefix of each. */
+    private static final long LIST_PLACES = 4;
+    private static final long LIST_LENGTH = 260;
+    private static final long GROUP_LENGTH = GROUP_LISTS + 2 * LIST_LENGTH + 8;
     private static final long OWNERS_AT = GROUPS_AT + MAX_GROUPS * GROUP_LENGTH;
     private static final int PORTS = 1 << 16;
     private static final int SPACES = 3;
@@ -62,6 +68,7 @@ final class SharedTable {
     private static final long MAILBOXES_AT = SERVICES_AT + 8 + MAX_SERVICES * SERVICE_LENGTH;
     static final long LENGTH = MAILBOXES_AT + MailboxTable.LENGTH;
     private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
+    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
 
     private final MemorySegment memory;
 
@@ -155,6 +162,15 @@ final class SharedTable {
         return -1;
     }
 
+    /** {@return how many sockets are bound to an address, on whichever interface} */
+    int sockets(Gid address) {
+        int sockets = 0;
+        for (int group = 0; group < MAX_GROUPS; group++) {
+            sockets += count(group) > 0 && address(group).equals(address) ? count(group) : 0;
+        }
+        return sockets;
+    }
+
     /** {@return the address that the sockets of a group are bound to} */
     Gid address(int group) {
         return new Gid(memory.get(JAVA_LONG, group(group) + GROUP_ADDRESS),
@@ -170,26 +186,46 @@ final class SharedTable {
         return GROUPS_AT + group * GROUP_LENGTH;
     }
 
+    private int currentList(int group) {
+        return (int) INT.getAcquire(memory, group(group) + GROUP_LIST) & 1;
+    }
+
+    private static long list(int group, int list) {
+        return group(group) + GROUP_LISTS + list * LIST_LENGTH;
+    }
+
     private int count(int group) {
-        int count = memory.get(JAVA_INT, group(group) + GROUP_COUNT);
+        return count(list(group, currentList(group)));
+    }
+
+    private int count(long list) {
+        int count = memory.get(JAVA_INT, list);
         return count < 0 || count > MAX_PLACES ? 0 : count;
     }
 
     /** {@return the prefixes of a group's sockets in the order of their places} */
     List<Integer> places(int group) {
+        long list = list(group, currentList(group));
         List<Integer> places = new ArrayList<>();
-        for (int place = 0; place < count(group); place++) {
-            places.add(memory.get(JAVA_BYTE, group(group) + GROUP_PLACES + place) & 0xff);
+        for (int place = 0; place < count(list); place++) {
+            places.add(memory.get(JAVA_BYTE, list + LIST_PLACES + place) & 0xff);
         }
         return places;
     }
 
+    /** Who is killed meanwhile leaves the list as it was before, or as it is afterwards. */
     void places(int group, List<Integer> prefixes) {
+        int next = 1 - currentList(group);
+        writeList(group, next, prefixes);
+        INT.setRelease(memory, group(group) + GROUP_LIST, next);
+    }
+
+    private void writeList(int group, int which, List<Integer> prefixes) {
+        long list = list(group, which);
         for (int place = 0; place < prefixes.size(); place++) {
-            memory.set(JAVA_BYTE, group(group) + GROUP_PLACES + place,
-                    prefixes.get(place).byteValue());
+            memory.set(JAVA_BYTE, list + LIST_PLACES + place, prefixes.get(place).byteValue());
         }
-        memory.set(JAVA_INT, group(group) + GROUP_COUNT, prefixes.size());
+        memory.set(JAVA_INT, list, prefixes.size());
     }
 
     /** {@return whether the sockets of a group are being changed} If nobody is at it, who was has died meanwhile. */
@@ -198,7 +234,7 @@ final class SharedTable {
     }
 
     void changing(int group, boolean isChanging) {
-        memory.set(JAVA_INT, group(group) + GROUP_CHANGING, isChanging ? 1 : 0);
+        INT.setRelease(memory, group(group) + GROUP_CHANGING, isChanging ? 1 : 0);
     }
 
     // ---------------------------------------------------------------- mailboxes

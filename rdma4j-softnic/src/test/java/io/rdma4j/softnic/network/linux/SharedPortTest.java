@@ -1,135 +1,31 @@
 package io.rdma4j.softnic.network.linux;
 
 import io.rdma4j.protocol.work.Path;
+import io.rdma4j.softnic.network.PortHolder;
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
-import org.junit.jupiter.api.io.TempDir;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Random;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 
-import static io.rdma4j.softnic.network.linux.SocketOption.SOL_SOCKET;
-import static io.rdma4j.softnic.network.linux.SocketOption.SO_REUSEPORT;
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** Sockets that share the port of one address, each with a table of its own as another process would have it. */
 @EnabledOnOs(OS.LINUX)
 @Timeout(30)
-class SharedPortTest {
-    private static final InetAddress ADDRESS = InetAddress.ofLiteral("127.45.67.89");
+class SharedPortTest extends SharingStage {
     private static final InetAddress ELSEWHERE = InetAddress.ofLiteral("127.45.67.90");
-
-    @TempDir
-    private java.nio.file.Path folder = java.nio.file.Path.of("unset");
-    private final List<Member> members = new CopyOnWriteArrayList<>();
-    private final Arena memory = Arena.ofShared();
-
-    @AfterEach
-    void everythingIsClosed() throws Exception {
-        for (Member member : List.copyOf(members)) {
-            member.leave();
-        }
-        memory.close();
-    }
-
-    /** What a process has of the port. */
-    private final class Member {
-        private final SharedPort port;
-        private final LinuxSocket socket;
-        private final List<Integer> queuePairs = new ArrayList<>();
-        private final MemorySegment header = memory.allocate(MessageHeader.LENGTH, 8);
-        private final MemorySegment bytes = memory.allocate(4096, 8);
-        private final MemorySegment iovec = memory.allocate(MessageHeader.IOVEC_LENGTH, 8);
-        private final MemorySegment name = memory.allocate(SocketAddress.MAX_LENGTH, 8);
-
-        Member() throws Exception {
-            port = SharedPort.open(folder, "port4791-test");
-            socket = LinuxSocket.open(SocketAddress.AF_INET, memory);
-            MessageHeader.name(header, MemorySegment.NULL);
-            MessageHeader.iovecs(header, iovec, 1);
-            MessageHeader.iovec(iovec, 0, bytes.address(), bytes.byteSize());
-            port.join(Gid.of(ADDRESS), 0, socket, this::bind);
-            members.add(this);
-        }
-
-        private void bind(LinuxSocket unbound) throws LinuxSocket.Refused {
-            unbound.set(SOL_SOCKET, SO_REUSEPORT, 1);
-            unbound.bind(name, SocketAddress.write(name, Gid.of(ADDRESS), Path.UDP_PORT, 0));
-        }
-
-        /** {@return the queue pairs that packets received since the last call are for} */
-        synchronized List<Integer> received() {
-            receive();
-            List<Integer> taken = List.copyOf(queuePairs);
-            queuePairs.clear();
-            return taken;
-        }
-
-        /** Takes what has arrived, and answers probes. */
-        synchronized void receive() {
-            long length = socket.receive(header);
-            while (length >= 0) {
-                if (PlaceProbe.is(bytes, 0, (int) length)) {
-                    port.onProbe(PlaceProbe.place(bytes, 0), PlaceProbe.nonce(bytes, 0));
-                } else {
-                    queuePairs.add(ByteBuffer.wrap(bytes.asSlice(4, 4).toArray(JAVA_BYTE))
-                            .getInt());
-                }
-                length = socket.receive(header);
-            }
-        }
-
-        int queuePair() {
-            return port.prefix() << 16 | 0x1111;
-        }
-
-        void leave() throws Exception {
-            port.leave(socket);
-            port.close();
-            members.remove(this);
-        }
-
-        /** The system closes its socket and lets go of its locks; it tells nobody. */
-        synchronized void die() {
-            socket.close();
-            port.close();
-            members.remove(this);
-        }
-    }
-
-    private void sendToAll() throws Exception {
-        try (DatagramSocket out = new DatagramSocket()) {
-            for (Member member : members) {
-                byte[] packet = ByteBuffer.allocate(64).putInt(4, member.queuePair()).array();
-                out.send(new DatagramPacket(packet, packet.length, ADDRESS, Path.UDP_PORT));
-            }
-        }
-    }
-
-    private void assertEachGetsItsOwn() throws Exception {
-        sendToAll();
-        for (Member member : members) {
-            assertThat(member.received()).containsExactly(member.queuePair());
-        }
-    }
 
     @Test
     void whoElseListensIsKnown() throws Exception {
@@ -170,25 +66,6 @@ class SharedPortTest {
             members.get(place).leave();
             assertEachGetsItsOwn();
         }
-    }
-
-    /** Runs something while all the others receive, as processes do. */
-    private void whileAllReceive(Action action) throws Exception {
-        Thread receiving = Thread.ofPlatform().start(() -> {
-            while (!Thread.currentThread().isInterrupted()) {
-                members.forEach(Member::receive);
-            }
-        });
-        try {
-            action.run();
-        } finally {
-            receiving.interrupt();
-            receiving.join();
-        }
-    }
-
-    private interface Action {
-        void run() throws Exception;
     }
 
     @Test
@@ -267,15 +144,6 @@ class SharedPortTest {
         assertEachGetsItsOwn();
     }
 
-    /** {@return a socket that is in no table} */
-    private LinuxSocket stranger() throws Exception {
-        LinuxSocket stranger = LinuxSocket.open(SocketAddress.AF_INET, memory);
-        stranger.set(SOL_SOCKET, SO_REUSEPORT, 1);
-        MemorySegment name = memory.allocate(SocketAddress.MAX_LENGTH, 8);
-        stranger.bind(name, SocketAddress.write(name, Gid.of(ADDRESS), Path.UDP_PORT, 0));
-        return stranger;
-    }
-
     /** A process that is being started has copies of its parent's sockets until it runs its own program. */
     @Test
     void aSocketThatIsAboutToGoIsWaitedFor() throws Exception {
@@ -283,7 +151,8 @@ class SharedPortTest {
         new Member();
         LinuxSocket going = stranger();
         Thread closing = Thread.ofPlatform().start(() -> {
-            LockSupport.parkNanos(30_000_000);
+            Wait.until("the next member has bound its socket",
+                    () -> PortHolder.count(ADDRESS, Path.UDP_PORT) == 4);
             going.close();
         });
         whileAllReceive(Member::new);
@@ -315,17 +184,16 @@ class SharedPortTest {
     @Test
     void whatADeadProcessHeldIsNotItsSuccessors() throws Exception {
         int service = 0x0106_1234;
-        SharedPort dead = SharedPort.open(folder, "port4791-test");
+        SharedPort dead = SharedPort.open(folder, NAME);
         int prefix = dead.prefix();
         dead.reserve(service);
         dead.listen(service);
         dead.close();
         SharedPort successor = nextOf(prefix);
-        SharedPort other = SharedPort.open(folder, "port4791-test");
+        SharedPort other = SharedPort.open(folder, NAME);
         other.reserve(service).release();
         try (Arena arena = Arena.ofConfined()) {
-            SharedTable table = SharedTable.map(folder.resolve("port4791-test"), arena);
-            assertThat(table.services()).isEmpty();
+            assertThat(table(arena).services()).isEmpty();
         }
         other.close();
         successor.close();
@@ -334,7 +202,7 @@ class SharedPortTest {
     /** {@return the process that has a prefix after all others had their turn} */
     private SharedPort nextOf(int prefix) throws Exception {
         for (int i = 0; i < SharedTable.LAST_PREFIX; i++) {
-            SharedPort next = SharedPort.open(folder, "port4791-test");
+            SharedPort next = SharedPort.open(folder, NAME);
             if (next.prefix() == prefix) {
                 return next;
             }
@@ -354,7 +222,7 @@ class SharedPortTest {
         new Member();
         SharedPort.open(folder, "port4791-ended").close();
         SharedFile.deleteUnused(folder, "port4791-own");
-        assertThat(files()).containsExactly("port4791-test");
+        assertThat(files()).containsExactly(NAME);
     }
 
     @Test
@@ -383,7 +251,7 @@ class SharedPortTest {
         });
         try {
             for (int i = 0; i < 500; i++) {
-                SharedPort.open(folder, "port4791-test").close();
+                SharedPort.open(folder, NAME).close();
             }
         } finally {
             isOver.set(true);
