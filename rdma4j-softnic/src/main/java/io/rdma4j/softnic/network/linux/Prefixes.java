@@ -33,10 +33,7 @@ final class Prefixes {
      * @param first the prefix that this process began with, 0 if it begins now
      */
     int take(int first) throws LinuxSocket.Refused, RdmaException {
-        BitSet inUse = new BitSet();
-        for (int group = 0; group < SharedTable.MAX_GROUPS; group++) {
-            table.places(group).forEach(inUse::set);
-        }
+        BitSet inUse = forgetTheDead();
         int candidate = table.lastTaken();
         for (int i = SharedTable.FIRST_PREFIX; i <= SharedTable.LAST_PREFIX; i++) {
             candidate = candidate >= SharedTable.LAST_PREFIX
@@ -54,6 +51,31 @@ final class Prefixes {
         }
         throw new RdmaException(Errno.EAGAIN, SharedPort.OPERATION, "all "
                 + SharedTable.LAST_PREFIX + " shares are taken by other processes; end some");
+    }
+
+    /**
+     * Takes the names of dead processes away from the places of their sockets, and ends groups in which nobody lives: nobody
+     * may ever join at their addresses again. Who is in a place without a name is asked when a packet goes astray.
+     *
+     * @return the prefixes that have sockets
+     */
+    private BitSet forgetTheDead() throws LinuxSocket.Refused {
+        BitSet named = new BitSet();
+        for (int group = 0; group < SharedTable.MAX_GROUPS; group++) {
+            table.places(group).forEach(named::set);
+        }
+        named.clear(SharedTable.NOBODY);
+        BitSet dead = dead(named.stream().boxed().toList());
+        for (int group = 0; group < SharedTable.MAX_GROUPS; group++) {
+            List<Integer> places = table.places(group);
+            if (places.stream().anyMatch(dead::get)) {
+                places.replaceAll(each -> dead.get(each) ? SharedTable.NOBODY : each);
+                boolean isOver = places.stream().allMatch(each -> each == SharedTable.NOBODY);
+                table.places(group, isOver ? List.of() : places);
+            }
+        }
+        named.andNot(dead);
+        return named;
     }
 
     /** {@return whether a queue pair's number, or a communication identifier, is of this process} Any thread may ask. */

@@ -110,7 +110,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
             prefixes = new Prefixes(locks, table);
             probing = new PlaceFinder(table, prefixes, arena);
             finder = probing;
-            requireVersion();
+            beginIfUnused();
             mailboxes = table.mailboxes();
             prefix = prefixes.take(0);
             forgetPredecessor(prefix);
@@ -127,19 +127,17 @@ final class SharedPort implements PortSharing, AutoCloseable {
         }
     }
 
-    private void requireVersion() throws LinuxSocket.Refused, RdmaException {
-        if (table.version() == SharedTable.VERSION) {
-            return;
+    /** What dead processes have left behind is nobody's, once nobody lives. */
+    private void beginIfUnused() throws LinuxSocket.Refused, RdmaException {
+        int present = locks.anyOthers();
+        if (present == SharedTable.NOBODY) {
+            table.clear();
+        } else if (table.version() != SharedTable.VERSION) {
+            throw new RdmaException(Errno.EBUSY, OPERATION, "process "
+                    + table.process(present) + " shares it by the rules of another version of"
+                    + " rdma4j (" + table.version() + ", not " + SharedTable.VERSION
+                    + "): end it, or use the same version");
         }
-        for (int other = SharedTable.FIRST_PREFIX; other <= SharedTable.LAST_PREFIX; other++) {
-            if (locks.isOthers(other)) {
-                throw new RdmaException(Errno.EBUSY, OPERATION, "process "
-                        + table.process(other) + " shares it by the rules of another version of"
-                        + " rdma4j (" + table.version() + ", not " + SharedTable.VERSION
-                        + "): end it, or use the same version");
-            }
-        }
-        table.clear();
     }
 
     // ---------------------------------------------------------------- prefixes

@@ -68,6 +68,7 @@ final class SharedTable {
     private static final long MAILBOXES_AT = SERVICES_AT + 8 + MAX_SERVICES * SERVICE_LENGTH;
     static final long LENGTH = MAILBOXES_AT + MailboxTable.LENGTH;
     private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
+    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
 
     private final MemorySegment memory;
@@ -90,11 +91,15 @@ final class SharedTable {
         return memory.get(JAVA_LONG, MAGIC_AT) == MAGIC ? memory.get(JAVA_INT, VERSION_AT) : 0;
     }
 
-    /** Begins anew. */
+    /**
+     * Begins anew, but for which prefix was given out last, and who has the lock. Who is killed meanwhile leaves a table
+     * without a version.
+     */
     void clear() {
-        memory.fill((byte) 0);
+        LONG.setRelease(memory, MAGIC_AT, 0L);
+        memory.asSlice(ANSWERS_AT).fill((byte) 0);
         memory.set(JAVA_INT, VERSION_AT, VERSION);
-        memory.set(JAVA_LONG, MAGIC_AT, MAGIC);
+        LONG.setRelease(memory, MAGIC_AT, MAGIC);
     }
 
     // ---------------------------------------------------------------- processes

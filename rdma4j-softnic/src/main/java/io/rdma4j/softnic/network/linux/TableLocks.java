@@ -130,10 +130,8 @@ class TableLocks implements AutoCloseable {
             return;
         }
         try {
-            for (int prefix = SharedTable.FIRST_PREFIX; prefix <= SharedTable.LAST_PREFIX; prefix++) {
-                if (isOthers(prefix)) {
-                    return;
-                }
+            if (anyOthers() != SharedTable.NOBODY) {
+                return;
             }
             // Whoever has opened it meanwhile waits for the lock, and then sees that it is gone.
             if (isInPlace()) {
@@ -161,6 +159,16 @@ class TableLocks implements AutoCloseable {
     /** {@return whether a process that lives, and is not this one, has a prefix} */
     boolean isOthers(int prefix) throws LinuxSocket.Refused {
         return bytes.isLockedByOther(PREFIXES + prefix);
+    }
+
+    /** {@return the first prefix of those that other processes have which live, 0 if there are none} */
+    int anyOthers() throws LinuxSocket.Refused {
+        for (int prefix = SharedTable.FIRST_PREFIX; prefix <= SharedTable.LAST_PREFIX; prefix++) {
+            if (isOthers(prefix)) {
+                return prefix;
+            }
+        }
+        return SharedTable.NOBODY;
     }
 
     /** {@return what to say if the system refuses something that concerns the file} */

@@ -16,6 +16,7 @@ import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -179,6 +180,51 @@ class SharedPortTest extends SharingStage {
         int first = new Member().port.prefix();
         members.getFirst().leave();
         assertThat(new Member().port.prefix()).isNotEqualTo(first);
+    }
+
+    /** As a test suite does that is killed again and again, and never uses an address twice. */
+    private void crash(int times) throws Exception {
+        for (int i = 0; i < times; i++) {
+            new Member(InetAddress.ofLiteral("127.46." + (i >> 8) + "." + (i & 0xff)), 0).die();
+        }
+    }
+
+    @Test
+    void crashesUseNothingUpBesideWhoLives() throws Exception {
+        new Member();
+        java.nio.file.Path file = folder.resolve(NAME);
+        long length = Files.size(file);
+        crash(1000);
+        new Member();
+        assertEachGetsItsOwn();
+        assertThat(Files.size(file)).isEqualTo(length);
+        assertThat(files()).containsExactly(NAME);
+    }
+
+    @Test
+    void crashesUseNothingUpWhereNobodyLives() throws Exception {
+        crash(1000);
+        assertThat(files()).containsExactly(NAME);
+        assertThat(table(memory).find(Gid.of(InetAddress.ofLiteral("127.46.3.231")), 0))
+                .isNotNegative();
+        new Member();
+        assertThat(table(memory).find(Gid.of(InetAddress.ofLiteral("127.46.3.231")), 0))
+                .isNegative();
+        assertEachGetsItsOwn();
+    }
+
+    @Test
+    void whoIsInAPlaceWithoutANameIsAsked() throws Exception {
+        for (int i = 0; i < 4; i++) {
+            new Member();
+        }
+        members.get(0).die();
+        // Takes the name of the dead away.
+        SharedPort passing = SharedPort.open(folder, NAME);
+        passing.close();
+        assertThat(table(memory).places(0)).startsWith(SharedTable.NOBODY).hasSize(4);
+        whileAllReceive(() -> assertThat(members.getFirst().port.mend(false)).isTrue());
+        assertEachGetsItsOwn();
     }
 
     @Test
