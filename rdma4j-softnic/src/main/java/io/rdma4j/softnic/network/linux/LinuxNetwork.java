@@ -194,6 +194,7 @@ public final class LinuxNetwork implements DatagramNetwork {
         // A port's own, for ports come and go while the network stays.
         Arena portMemory = Arena.ofShared();
         LinuxSocket socket = null;
+        PacketPort port = null;
         try {
             socket = newSocket(local, portMemory);
             setForSending(socket, local);
@@ -207,22 +208,35 @@ public final class LinuxNetwork implements DatagramNetwork {
                     bind(unbound, local);
                 });
             }
-            PacketPort port = add(socket, local, portMemory);
+            port = add(socket, local, portMemory);
             if (memory != null) {
                 memory.publish(local, scope);
             }
             return port;
-        } catch (RdmaException e) {
-            close(socket, portMemory);
-            throw e;
         } catch (LinuxSocket.Refused e) {
-            close(socket, portMemory);
+            giveUp(port, socket, portMemory);
             throw switch (e.errno()) {
                 case LinuxCalls.EADDRINUSE -> AddressRefusal.taken(address, e);
                 case LinuxCalls.EADDRNOTAVAIL -> AddressRefusal.notOurs(address, e);
                 default -> AddressRefusal.of(address, e.getMessage(), e);
             };
+        } catch (RdmaException | RuntimeException | Error e) {
+            giveUp(port, socket, portMemory);
+            throw e;
         }
+    }
+
+    /** An address that could not be opened is as if nobody had tried. */
+    private void giveUp(@Nullable PacketPort port, @Nullable LinuxSocket socket,
+            Arena portMemory) {
+        if (port != null) {
+            leave(port.local());
+            return;
+        }
+        if (shared != null && socket != null) {
+            shared.leave(socket);
+        }
+        close(socket, portMemory);
     }
 
     private static LinuxSocket newSocket(Gid local, Arena memory) throws LinuxSocket.Refused {

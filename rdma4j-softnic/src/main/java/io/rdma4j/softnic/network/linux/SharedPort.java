@@ -251,15 +251,26 @@ final class SharedPort implements PortSharing, AutoCloseable {
         return hadAny;
     }
 
-    /** Closes a socket, and lets the others know who takes its place. */
+    /** Closes a socket, and lets the others know who takes its place if it has joined them. */
     void leave(LinuxSocket socket) {
         try {
-            leaveGroup(socket);
+            if (hasJoined(socket)) {
+                leaveGroup(socket);
+            }
         } catch (LinuxSocket.Refused | IOException e) {
             LOG.log(System.Logger.Level.WARNING, "packets of others may go astray: {0}",
                     e.getMessage());
         } finally {
             forget(socket);
+        }
+    }
+
+    private boolean hasJoined(LinuxSocket socket) {
+        locks.lockWithinProcess();
+        try {
+            return groupOf(socket) >= 0;
+        } finally {
+            locks.unlockWithinProcess();
         }
     }
 

@@ -29,6 +29,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 /** The network on Linux does what every network does. */
@@ -53,6 +54,17 @@ class LinuxNetworkTest extends NetworkContract {
     @Test
     void portableNetworkReachesThis() throws Exception {
         burstArrives(portable(), network());
+    }
+
+    @Test
+    void anAddressThatFailsAfterItWasSharedIsGivenUp() throws Exception {
+        InetAddress address = InetAddress.ofLiteral("127.45.67.91");
+        DatagramNetwork closed = newNetwork(loopback());
+        closed.close();
+        // The socket is bound, and there is nothing to watch it with.
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> closed.open(address))
+                .withMessageContaining("epoll_ctl");
+        network().open(address);
     }
 
     private DatagramNetwork portable() throws Exception {
