@@ -118,8 +118,8 @@ public interface PortSharing {
     Reservation reserve(int service) throws RdmaException;
 
     /**
-     * A packet arrived that is not for this process; if it is for another one, the processes are not where they were.
-     * Returns at once.
+     * A packet arrived that is not for this process, or one of its own did not arrive: if it is for another one, the processes
+     * are not where they were. Returns at once.
      *
      * @param queuePair that it was for; 0 if only its sender knows
      */

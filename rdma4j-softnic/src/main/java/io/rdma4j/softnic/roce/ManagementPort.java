@@ -111,6 +111,8 @@ final class ManagementPort {
         if (manager.deadlineNs() > nowNs) {
             return;
         }
+        // What is sent again now may have reached a process that does not run, and so cannot tell that it is not its own.
+        sharing.onAstray(0);
         try {
             manager.onDeadline(nowNs);
         } catch (RuntimeException | InternalError defect) {

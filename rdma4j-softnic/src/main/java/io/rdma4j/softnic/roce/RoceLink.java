@@ -117,6 +117,14 @@ final class RoceLink implements Link {
         management.onPeerReady(queuePair);
     }
 
+    /**
+     * The network path of a queue pair has been silent for long: its packets may reach a process that does not run, and so
+     * cannot tell that they are not its own.
+     */
+    void onSilence() {
+        sharing.onAstray(0);
+    }
+
     /** {@return where the last packet came from} */
     Gid packetSource() {
         return dispatcher.source();

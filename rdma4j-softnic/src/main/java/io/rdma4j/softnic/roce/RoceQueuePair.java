@@ -200,6 +200,16 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     @Override
     public void retransmits(int psn, RetransmissionCause cause) {
         PacketEvents.retransmission(number(), psn, cause);
+        if (memoryPath() == null && isSilence(cause)) {
+            link.onSilence();
+        }
+    }
+
+    private static boolean isSilence(RetransmissionCause cause) {
+        return switch (cause) {
+            case TIMEOUT, RTT_ESTIMATE -> true;
+            case PROBE, SEQUENCE_NAK, IMPLIED_NAK -> false;
+        };
     }
 
     @Override

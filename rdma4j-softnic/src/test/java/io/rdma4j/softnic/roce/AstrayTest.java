@@ -1,15 +1,33 @@
 package io.rdma4j.softnic.roce;
 
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.PortSpace;
+import io.rdma4j.protocol.ibcm.CmPeer;
 import io.rdma4j.protocol.ibcm.CmSettings;
+import io.rdma4j.protocol.ibcm.ConnectSpec;
+import io.rdma4j.protocol.ibcm.DatagramLookup;
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
+import io.rdma4j.protocol.roce.RetransmissionCause;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.protocol.work.Path;
+import io.rdma4j.softnic.engine.EngineQueuePair;
+import io.rdma4j.softnic.engine.QueuePairQueues;
+import io.rdma4j.softnic.memory.DomainMemory;
+import io.rdma4j.softnic.memory.MemoryTable;
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.softnic.network.ReceivedDatagram;
+import io.rdma4j.softnic.queue.CompletionRing;
+import io.rdma4j.softnic.queue.ReceiveRing;
+import io.rdma4j.softnic.queue.SendRing;
+import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Mtu;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -183,5 +201,71 @@ class AstrayTest {
         assertThat(count(Counter.DROPPED_ASTRAY)).isZero();
         assertThat(count(Counter.DROPPED_UNKNOWN_QP)).isOne();
         assertThat(sharing.astray).isZero();
+    }
+
+    private static final class Unheard implements EngineQueuePair.Listener {
+        @Override
+        public void onState(QueuePairState state) {}
+
+        @Override
+        public void onMoved(QueuePairState from, QueuePairState to, String cause) {}
+
+        @Override
+        public void onAsyncEvent(AsyncEventType type) {}
+
+        @Override
+        public boolean flush(MemorySegment memory, long offset, long length, long ticket) {
+            return false;
+        }
+    }
+
+    private static final class Unanswered implements DatagramLookup.Events {
+        @Override
+        public void onService(int queuePair, int qkey, byte[] privateData) {}
+
+        @Override
+        public void onRefused(int status, byte[] privateData) {}
+
+        @Override
+        public void onUnreachable(Errno reason) {}
+    }
+
+    private RoceQueuePair reliable() {
+        CompletionRing completions = new CompletionRing(1, new CompletionRing.Listener() {
+            @Override
+            public void onNotify() {}
+
+            @Override
+            public void onAwaited() {}
+
+            @Override
+            public void onOverrun() {}
+
+            @Override
+            public void onModerated(CompletionRing ring) {}
+        }, () -> 0, null, false);
+        return new RoceQueuePair(link, link.engine().newQueuePairNumber(), QueuePairType.RC,
+                new QueuePairQueues(new SendRing(1, 1, 0, null), new ReceiveRing(1, 1),
+                        completions, completions),
+                new DomainMemory(new MemoryTable(() -> 1), this, 0), new Unheard());
+    }
+
+    /** A packet that reaches a process which is stopped shows nowhere else. */
+    @ParameterizedTest
+    @CsvSource({"TIMEOUT, 1", "RTT_ESTIMATE, 1", "PROBE, 0", "SEQUENCE_NAK, 0", "IMPLIED_NAK, 0"})
+    void aLongSilenceIsReported(RetransmissionCause cause, int reports) {
+        reliable().retransmits(1, cause);
+        assertThat(sharing.astray).isEqualTo(reports);
+    }
+
+    @Test
+    void aMessageOfTheConnectionManagerThatIsNotAnsweredIsReported() {
+        manager.lookUp(new ConnectSpec(new CmPeer(OWN, PEER), PortSpace.UDP, QueuePairType.UD,
+                40_000, 40_001, new ConnectionParameters(), 0, Mtu.MTU_1024, 0, null),
+                new Unanswered(), 0);
+        link.onTime(0);
+        assertThat(sharing.astray).isZero();
+        link.onTime(manager.deadlineNs());
+        assertThat(sharing.astray).isOne();
     }
 }
