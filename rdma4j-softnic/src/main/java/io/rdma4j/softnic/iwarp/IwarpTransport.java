@@ -115,6 +115,11 @@ public final class IwarpTransport implements Transport {
     }
 
     @Override
+    public void prepareQueuePairNumbers() {
+        // All numbers are this process's.
+    }
+
+    @Override
     public int newQueuePairNumber() {
         return link.engine().newQueuePairNumber();
     }

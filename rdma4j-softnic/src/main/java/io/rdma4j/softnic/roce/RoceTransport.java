@@ -51,6 +51,7 @@ public final class RoceTransport implements Transport {
     private final ConnectionServices connections;
     private final MulticastGroups groups = new MulticastGroups();
     private final RoceLink link;
+    private volatile boolean isShortOfNumbers;
 
     /** @param host the device that is being put together, whose driver there is not yet */
     public RoceTransport(DatagramNetwork network, CmSettings settings, TransportHost host) {
@@ -205,12 +206,21 @@ public final class RoceTransport implements Transport {
     }
 
     @Override
-    public int newQueuePairNumber() throws RdmaException {
+    public synchronized void prepareQueuePairNumbers() throws RdmaException {
         Engine engine = link.engine();
-        if (engine.isShortOfNumbers()) {
-            engine.addPrefix(network.sharing().takePrefix());
+        if (isShortOfNumbers && host.driver().call(nowNs -> engine.isShortOfNumbers())) {
+            int prefix = network.sharing().takePrefix();
+            host.driver().run(nowNs -> {
+                engine.addPrefix(prefix);
+                isShortOfNumbers = engine.isShortOfNumbers();
+            });
         }
-        return engine.newQueuePairNumber();
+    }
+
+    @Override
+    public int newQueuePairNumber() {
+        isShortOfNumbers = link.engine().isShortOfNumbers();
+        return link.engine().newQueuePairNumber();
     }
 
     @Override

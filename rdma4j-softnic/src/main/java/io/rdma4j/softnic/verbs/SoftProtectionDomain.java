@@ -287,6 +287,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
     @Override
     public QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException {
         nic().port().hold(null);
+        nic().transport().prepareQueuePairNumbers();
         return nic().driver().call(nowNs -> {
             checkOpen();
             QueuePairSpec spec = QueuePairSpec.of(this, attributes);

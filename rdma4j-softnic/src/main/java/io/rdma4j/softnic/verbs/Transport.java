@@ -63,11 +63,15 @@ public interface Transport {
     Set<SendOpcode> operations(QueuePairType type);
 
     /**
-     * {@return a number for a new queue pair}
+     * Sees to it that there are numbers for new queue pairs. Any thread may, but not as the engine's owner: it may wait for
+     * other processes.
      *
      * @throws RdmaException EAGAIN if this process has used up its numbers, and other processes have the rest
      */
-    int newQueuePairNumber() throws RdmaException;
+    void prepareQueuePairNumbers() throws RdmaException;
+
+    /** {@return a number for a new queue pair} */
+    int newQueuePairNumber();
 
     /** {@return a queue pair that sends and receives by it} Whoever asks attaches it to the engine. */
     EngineQueuePair newQueuePair(QueuePairType type, int number, QueuePairQueues queues,

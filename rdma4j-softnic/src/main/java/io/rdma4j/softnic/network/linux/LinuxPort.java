@@ -38,6 +38,8 @@ final class LinuxPort implements PacketPort {
     private final Arena memory;
     private boolean isCommonUnsent;
     private boolean isReceiving;
+    /** The socket may still be there: see {@link SharedPort#leave}. */
+    private boolean isClosed;
 
     /**
      * @param shared by whose rules the socket was bound, null if nobody else can have the port
@@ -118,12 +120,12 @@ final class LinuxPort implements PacketPort {
     }
 
     private boolean mayGo(Path path) {
-        return path.destination().isIpv4() == local.isIpv4() && !socket.isClosed();
+        return path.destination().isIpv4() == local.isIpv4() && !isClosed;
     }
 
     @Override
     public boolean flush() {
-        if (socket.isClosed()) {
+        if (isClosed) {
             return true;
         }
         isCommonUnsent = isCommonUnsent && !common.flush();
@@ -164,13 +166,13 @@ final class LinuxPort implements PacketPort {
         isReceiving = true;
         try {
             boolean goesOn = true;
-            while (goesOn && count < budget && !socket.isClosed() && arrivals.receive(socket)) {
+            while (goesOn && count < budget && !isClosed && arrivals.receive(socket)) {
                 count += handUp(handler);
                 goesOn = !isBrief || arrivals.isLong();
             }
         } finally {
             isReceiving = false;
-            if (socket.isClosed()) {
+            if (isClosed) {
                 free();
             }
         }
@@ -209,10 +211,11 @@ final class LinuxPort implements PacketPort {
 
     /** What it was given leaves, if there is room. */
     void close() {
-        if (socket.isClosed()) {
+        if (isClosed) {
             return;
         }
         flush();
+        isClosed = true;
         common.clear();
         for (Flow flow : flows) {
             if (flow != null && flow != common) {

@@ -17,6 +17,9 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
@@ -39,6 +42,8 @@ final class SharedPort implements PortSharing, AutoCloseable {
     /** Longer than a new process takes to run its program. */
     private static final long MAX_STRANGER_NS = 500_000_000;
     private static final long STRANGER_LOOK_NS = 1_000_000;
+    /** Longer than others have the lock, if they run. */
+    private static final long AT_ONCE_NS = 2_000_000;
     static final String OPERATION = "share UDP port 4791";
 
     private final Path file;
@@ -47,8 +52,11 @@ final class SharedPort implements PortSharing, AutoCloseable {
     private final SharedTable table;
     private final PlaceFinder finder;
     private final MailboxTable mailboxes;
-    /** Guarded by {@link #locks}: the socket of this process in each group. */
-    private final Map<Integer, LinuxSocket> sockets = new HashMap<>();
+    /** The socket of this process in each group. Changed under the lock. */
+    private final Map<Integer, LinuxSocket> sockets = new ConcurrentHashMap<>();
+    /** What is to be given up as soon as others let go of the lock. */
+    private final Queue<LinuxSocket> leaving = new ConcurrentLinkedQueue<>();
+    private final Queue<MailboxTable.Entry> withdrawn = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean isMending = new AtomicBoolean();
     private volatile long lastMendNs = System.nanoTime() - MAX_REST_NS;
     private volatile long restNs = MIN_REST_NS;
@@ -194,6 +202,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
             throws LinuxSocket.Refused, RdmaException {
         locks.lock();
         try {
+            giveUp();
             int found = table.find(address, scope);
             int group = found < 0 ? table.begin(address, scope) : found;
             if (group < 0 || table.places(group).size() >= SharedTable.MAX_PLACES) {
@@ -251,66 +260,101 @@ final class SharedPort implements PortSharing, AutoCloseable {
         return hadAny;
     }
 
-    /** Closes a socket, and lets the others know who takes its place if it has joined them. */
+    /**
+     * Closes a socket, and lets the others know who takes its place if it has joined them. Does not wait: while others have
+     * the lock it is done behind the caller's back, for who drives an engine shall not stand still because a process does.
+     */
     void leave(LinuxSocket socket) {
+        if (!sockets.containsValue(socket)) {
+            socket.close();
+            return;
+        }
+        leaving.add(socket);
         try {
-            if (hasJoined(socket)) {
-                leaveGroup(socket);
-            }
-        } catch (LinuxSocket.Refused | IOException e) {
-            LOG.log(System.Logger.Level.WARNING, "packets of others may go astray: {0}",
-                    e.getMessage());
-        } finally {
+            giveUpSoon();
+        } catch (IllegalStateException closed) {
+            // Others can be told no longer, and see it as they see that a process has died.
+            leaving.remove(socket);
             forget(socket);
+            throw closed;
         }
     }
 
-    private boolean hasJoined(LinuxSocket socket) {
-        locks.lockWithinProcess();
+    private void giveUpSoon() {
+        if (locks.tryLock(AT_ONCE_NS)) {
+            try {
+                giveUp();
+            } finally {
+                locks.unlock();
+            }
+        } else {
+            Thread.ofPlatform().daemon().name("rdma4j-share").start(this::giveUpLater);
+        }
+    }
+
+    private void giveUpLater() {
         try {
-            return groupOf(socket) >= 0;
+            locks.lock();
+        } catch (RdmaException e) {
+            LOG.log(System.Logger.Level.WARNING,
+                    "packets of others may go astray, and they look for mailboxes in vain: {0}",
+                    e.getMessage());
+            leaving.forEach(this::forget);
+            leaving.clear();
+            return;
+        }
+        try {
+            giveUp();
         } finally {
-            locks.unlockWithinProcess();
+            locks.unlock();
+        }
+    }
+
+    /** Under the lock, and before anything is taken again. */
+    private void giveUp() {
+        for (LinuxSocket socket = leaving.poll(); socket != null; socket = leaving.poll()) {
+            try {
+                leaveGroup(socket);
+            } catch (LinuxSocket.Refused e) {
+                LOG.log(System.Logger.Level.WARNING, "packets of others may go astray: {0}",
+                        e.getMessage());
+            } finally {
+                forget(socket);
+            }
+        }
+        for (MailboxTable.Entry mailbox = withdrawn.poll(); mailbox != null; mailbox = withdrawn
+                .poll()) {
+            mailboxes.remove(mailbox);
         }
     }
 
     /** What could not be written down shows when packets go astray: the socket is asked for its place, and is not there. */
     private void forget(LinuxSocket socket) {
-        locks.lockWithinProcess();
-        try {
-            sockets.values().remove(socket);
-            socket.close();
-        } finally {
-            locks.unlockWithinProcess();
-        }
+        sockets.values().remove(socket);
+        socket.close();
     }
 
-    private void leaveGroup(LinuxSocket socket) throws LinuxSocket.Refused, RdmaException {
-        locks.lock();
-        try {
-            int group = groupOf(socket);
-            if (group < 0) {
-                return;
-            }
-            List<Integer> places = new ArrayList<>(table.places(group));
-            int place = places.indexOf(prefix);
-            if (place >= 0) {
-                int last = places.removeLast();
-                if (place < places.size()) {
-                    places.set(place, last);
-                }
-            }
-            boolean isUncertain = table.isChanging(group);
-            table.changing(group, true);
-            // While it can: afterwards it is no member any more.
-            attach(group, places);
-            sockets.remove(group);
-            socket.close();
-            table.places(group, places);
-            table.changing(group, isUncertain && !places.isEmpty());
-        } finally {
-            locks.unlock();
+    private void leaveGroup(LinuxSocket socket) throws LinuxSocket.Refused {
+        int group = groupOf(socket);
+        if (group < 0) {
+            return;
         }
+        List<Integer> places = new ArrayList<>(table.places(group));
+        int place = places.indexOf(prefix);
+        if (place >= 0) {
+            int last = places.removeLast();
+            if (place < places.size()) {
+                places.set(place, last);
+            }
+        }
+        boolean isUncertain = table.isChanging(group);
+        table.changing(group, true);
+        // While it can: afterwards it is no member any more.
+        attach(group, places);
+        sockets.remove(group);
+        socket.close();
+        table.places(group, places);
+        table.changing(group, isUncertain && !places.isEmpty());
     }
 
     /** The places of a group are known. */
@@ -367,6 +411,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
     boolean publish(MailboxTable.Entry mailbox) throws RdmaException {
         locks.lock();
         try {
+            giveUp();
             forgetMailboxesOfTheDead();
             return mailboxes.add(mailbox);
         } catch (LinuxSocket.Refused e) {
@@ -376,20 +421,10 @@ final class SharedPort implements PortSharing, AutoCloseable {
         }
     }
 
-    /** An address is not the device's any more, and not to be reached by its mailbox. */
+    /** An address is not the device's any more, and not to be reached by its mailbox. Does not wait, as {@link #leave}. */
     void withdraw(MailboxTable.Entry mailbox) {
-        try {
-            locks.lock();
-        } catch (RdmaException e) {
-            LOG.log(System.Logger.Level.WARNING, "others still look for a mailbox: {0}",
-                    e.getMessage());
-            return;
-        }
-        try {
-            mailboxes.remove(mailbox);
-        } finally {
-            locks.unlock();
-        }
+        withdrawn.add(mailbox);
+        giveUpSoon();
     }
 
     private void forgetMailboxesOfTheDead() throws LinuxSocket.Refused {
@@ -477,6 +512,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
     boolean mend(boolean isDoubtful) throws LinuxSocket.Refused, RdmaException {
         locks.lock();
         try {
+            giveUp();
             boolean isMended = false;
             for (int group : sockets.keySet()) {
                 List<Integer> places = table.places(group);

@@ -72,6 +72,42 @@ class TableLocks implements AutoCloseable {
         }
     }
 
+    /**
+     * As {@link #lock}, for who cannot wait for long.
+     *
+     * @return whether it is locked now
+     */
+    boolean tryLock(long patienceNs) {
+        long untilNs = System.nanoTime() + patienceNs;
+        while (!tryLock()) {
+            if (System.nanoTime() - untilNs > 0) {
+                return false;
+            }
+            LockSupport.parkNanos(SHORTEST_REST_NS);
+        }
+        return true;
+    }
+
+    private boolean tryLock() {
+        if (!threads.tryLock()) {
+            return false;
+        }
+        boolean isLocked = false;
+        try {
+            isLocked = bytes.tryLock(CHANGE);
+            if (isLocked) {
+                bytes.put(SharedTable.HOLDER_AT, ProcessHandle.current().pid());
+            }
+        } catch (LinuxSocket.Refused e) {
+            LOG.log(System.Logger.Level.DEBUG, () -> file + " cannot be locked", e);
+        } finally {
+            if (!isLocked) {
+                threads.unlock();
+            }
+        }
+        return isLocked;
+    }
+
     /** {@return the process that had the lock last, 0 if that is not known} */
     long holder() {
         return bytes.get(SharedTable.HOLDER_AT);

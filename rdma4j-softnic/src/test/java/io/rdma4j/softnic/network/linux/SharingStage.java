@@ -24,7 +24,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Sockets that share the port of one address, each with a table of its own as another process would have it. */
 abstract class SharingStage {
-    static final InetAddress ADDRESS = InetAddress.ofLiteral("127.45.67.89");
+    private static final long PID = ProcessHandle.current().pid();
+    /** No other build on this machine takes it. */
+    static final InetAddress ADDRESS = InetAddress
+            .ofLiteral("127.45." + (PID >>> 7 & 0xff) + "." + (1 + (PID & 0x7f)));
+    /** What the addresses begin with that a test has for itself. */
+    static final String NETWORK = "127." + (46 + (PID & 0x7f)) + ".";
     static final String NAME = "port4791-test";
 
     @TempDir
@@ -74,7 +79,7 @@ abstract class SharingStage {
             members.add(this);
         }
 
-        private void bind(LinuxSocket unbound) throws LinuxSocket.Refused {
+        void bind(LinuxSocket unbound) throws LinuxSocket.Refused {
             unbound.set(SOL_SOCKET, SO_REUSEPORT, 1);
             unbound.bind(name, SocketAddress.write(name, address, Path.UDP_PORT, scope));
         }
