@@ -90,7 +90,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
      *
      * @param name of the file, which tells apart what has nothing to do with each other
      * @throws RdmaException EACCES if the file cannot be used, EBUSY if processes of another version use it, EAGAIN if all
-     *         prefixes are taken
+     *         prefixes are taken, ENOMEM if there is no room for the file
      */
     static SharedPort open(Path folder, String name) throws RdmaException {
         Arena arena = Arena.ofShared();

@@ -1,12 +1,15 @@
 package io.rdma4j.softnic.network.linux;
 
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.RdmaException;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -77,12 +80,31 @@ final class SharedTable {
         this.memory = memory;
     }
 
-    /** Maps the file, which is there, and is as long as it has to be afterwards. */
-    static SharedTable map(Path file, Arena arena) throws IOException {
+    /**
+     * Maps the file, which is there, and is as long as it has to be afterwards.
+     *
+     * @throws RdmaException ENOMEM if there is no room for it
+     */
+    static SharedTable map(Path file, Arena arena) throws IOException, RdmaException {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ,
                 StandardOpenOption.WRITE)) {
+            lengthen(channel, file);
             return new SharedTable(
                     channel.map(FileChannel.MapMode.READ_WRITE, 0, LENGTH, arena));
+        }
+    }
+
+    /** What is mapped and was never written has no memory yet, and who stores there when there is none left is ended by a signal. */
+    private static void lengthen(FileChannel channel, Path file) throws RdmaException {
+        ByteBuffer zeros = ByteBuffer.allocate(64 << 10);
+        try {
+            for (long at = channel.size(); at < LENGTH;) {
+                int missing = (int) Math.min(zeros.capacity(), LENGTH - at);
+                at += channel.write(zeros.position(0).limit(missing), at);
+            }
+        } catch (IOException e) {
+            throw new RdmaException(Errno.ENOMEM, SharedPort.OPERATION, file + " cannot be "
+                    + (LENGTH >> 10) + " KiB long: " + e.getMessage(), e);
         }
     }
 

@@ -2,6 +2,7 @@ package io.rdma4j.softnic.network.linux;
 
 import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.network.PortHolder;
+import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
@@ -10,13 +11,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.lang.foreign.Arena;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.StandardOpenOption;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -316,5 +322,63 @@ class SharedPortTest extends SharingStage {
             assertThat(beginning.isInPlace()).isTrue();
             beginning.unlock();
         }
+    }
+
+    @Test
+    void noRoomForTheFileIsAnErrorAtOnce() {
+        // Whatever is written there finds the device full.
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> SharedTable.map(java.nio.file.Path.of("/dev/full"), memory))
+                .withMessageMatching("(?s)share UDP port 4791: /dev/full cannot be [0-9]+ KiB"
+                        + " long: No space left on device.*")
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.ENOMEM));
+    }
+
+    @Test
+    void theFileHasAllTheMemoryThatItNeeds() throws Exception {
+        new Member();
+        Process stat = new ProcessBuilder("stat", "--format=%b", folder.resolve(NAME).toString())
+                .start();
+        long blocks = Long.parseLong(stat.inputReader().readLine());
+        assertThat(blocks * 512).isGreaterThanOrEqualTo(SharedTable.LENGTH);
+    }
+
+    @Test
+    void processesOfAnotherVersionAreNamed() throws Exception {
+        Member other = new Member();
+        try (FileChannel channel = FileChannel.open(folder.resolve(NAME),
+                StandardOpenOption.WRITE)) {
+            channel.write(ByteBuffer.allocate(4).order(ByteOrder.nativeOrder()).putInt(0, 77), 8);
+        }
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> SharedPort.open(folder, NAME))
+                .withMessageContaining("process " + ProcessHandle.current().pid()
+                        + " shares it by the rules of another version of rdma4j (77, not "
+                        + SharedTable.VERSION + "): end it, or use the same version")
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
+        other.die();
+        new Member();
+        assertEachGetsItsOwn();
+    }
+
+    /** {@code RDMA_PS_TCP}, {@code RDMA_PS_UDP} and {@code RDMA_PS_IB}. */
+    @ParameterizedTest
+    @ValueSource(ints = {0x0106, 0x0111, 0x013f})
+    void aPortBelongsToOneProcessInEachSpace(int space) throws Exception {
+        SharedPort one = new Member().port;
+        SharedPort other = new Member().port;
+        PortSharing.Reservation held = one.reserve(space << 16 | 4444);
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(() -> other.reserve(space << 16 | 4444))
+                .withMessageContaining("port 4444 is held by process "
+                        + ProcessHandle.current().pid())
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EADDRINUSE));
+        for (int another : new int[]{0x0106, 0x0111, 0x013f}) {
+            if (another != space) {
+                other.reserve(another << 16 | 4444).release();
+            }
+        }
+        held.release();
+        other.reserve(space << 16 | 4444).release();
     }
 }
