@@ -24,7 +24,13 @@ final class SharedFolder {
 
     /** {@return the folder, made if it was not there; null if there is none that can be trusted} */
     static @Nullable Path ofUser() {
-        for (Path candidate : candidates()) {
+        return firstTrusted(candidates(System.getenv("XDG_RUNTIME_DIR"),
+                Path.of(System.getProperty("java.io.tmpdir", "/tmp"))));
+    }
+
+    /** {@return the first that is there or can be made, and is this user's alone; null if none is} */
+    static @Nullable Path firstTrusted(List<Path> candidates) {
+        for (Path candidate : candidates) {
             try {
                 return made(candidate);
             } catch (IOException | RuntimeException next) {
@@ -34,14 +40,18 @@ final class SharedFolder {
         return null;
     }
 
-    private static List<Path> candidates() {
+    /**
+     * {@return where it may be, the best first}
+     *
+     * @param runtime the folder of the user's session, null or blank if there is none
+     * @param temporary the folder of temporary files
+     */
+    static List<Path> candidates(@Nullable String runtime, Path temporary) {
         String user = "rdma4j-" + user();
-        String runtime = System.getenv("XDG_RUNTIME_DIR");
-        Path temporary = Path.of(System.getProperty("java.io.tmpdir", "/tmp")).resolve(user);
         Path memory = Path.of("/dev/shm").resolve(user);
         return runtime == null || runtime.isBlank()
-                ? List.of(memory, temporary)
-                : List.of(Path.of(runtime).resolve("rdma4j"), memory, temporary);
+                ? List.of(memory, temporary.resolve(user))
+                : List.of(Path.of(runtime).resolve("rdma4j"), memory, temporary.resolve(user));
     }
 
     private static int user() {

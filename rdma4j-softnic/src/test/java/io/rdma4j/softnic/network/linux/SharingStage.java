@@ -63,9 +63,15 @@ abstract class SharingStage {
 
         /** @param scope the interface of an address of the link, else 0 */
         Member(InetAddress address, int scope) throws Exception {
+            this(folder, NAME, address, scope);
+        }
+
+        /** @param folder where it finds others, in a file */
+        Member(java.nio.file.Path folder, String file, InetAddress address, int scope)
+                throws Exception {
             this.address = Gid.of(address);
             this.scope = scope;
-            port = SharedPort.open(folder, NAME);
+            port = SharedPort.open(folder, file);
             socket = LinuxSocket.open(SocketAddress.family(this.address), memory);
             MessageHeader.name(header, MemorySegment.NULL);
             MessageHeader.iovecs(header, iovec, 1);
