@@ -115,4 +115,42 @@ class TakenAddressTest {
         }
         context.claim(address);
     }
+
+    /** On loopback it is not missed until somebody asks for it, who is told why it cannot be had. */
+    @Test
+    void addressOfLoopbackThatIsTakenIsLeftOut() throws Exception {
+        InetAddress taken = InetAddress.ofLiteral("::1");
+        other.open(taken);
+        SoftDevice loopback = new SoftDevice(RoceFamily.ROCE,
+                NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()), true,
+                () -> new PortView(true, true,
+                        List.of(InetAddress.ofLiteral("127.0.0.1"), taken)));
+        SoftNic nic = new SoftNic(loopback,
+                RoceTransport.on(network.newNode(), CmSettings.defaults(1)),
+                new Random(1)::nextInt, network::nowNs, null);
+        nic.start(null);
+        SoftDeviceContext opened = new SoftDeviceContext(nic);
+        assertThat(opened.queryGidTable().stream().map(entry -> entry.gid().address()))
+                .containsExactly(InetAddress.ofLiteral("127.0.0.1"));
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> opened.claim(taken))
+                .withMessageMatching("open device: .* is taken by .*; end that one, or use another"
+                        + " address \\(EADDRINUSE\\)");
+    }
+
+    @Test
+    void loopbackWithoutAFreeAddressSaysSo() throws Exception {
+        for (int n = 1; n < 255; n++) {
+            other.open(InetAddress.ofLiteral("127.0.0." + n));
+        }
+        SoftDevice loopback = new SoftDevice(RoceFamily.ROCE,
+                NetworkInterface.getByInetAddress(InetAddress.getLoopbackAddress()), true,
+                () -> new PortView(true, true, List.of(InetAddress.ofLiteral("127.0.0.1"))));
+        SoftNic nic = new SoftNic(loopback,
+                RoceTransport.on(network.newNode(), CmSettings.defaults(1)),
+                new Random(1)::nextInt, network::nowNs, null);
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> nic.start(null))
+                .withMessageMatching("open device: all of 127\\.0\\.0\\.1 to 127\\.0\\.0\\.254"
+                        + " are taken, the first by .*which does not share it: processes of one user"
+                        + " on Linux do.* \\(EADDRINUSE\\)");
+    }
 }

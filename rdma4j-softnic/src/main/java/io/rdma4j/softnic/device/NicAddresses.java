@@ -18,6 +18,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * and the sockets behind it. Thread safe.
  */
 public final class NicAddresses {
+    private static final System.Logger LOG = System.getLogger(NicAddresses.class.getName());
     private static final int LAST_LOOPBACK = 254;
 
     private final SoftDevice device;
@@ -110,7 +111,7 @@ public final class NicAddresses {
                 throw e.errno() == Errno.EADDRINUSE ? inUse(asked, next, e) : e;
             }
             wanting.removeFirst();
-            lookAgain();
+            driver.lookAgain();
         }
     }
 
@@ -123,13 +124,6 @@ public final class NicAddresses {
         return new RdmaException(Errno.EADDRINUSE, cause.operation(), wanted + port
                 + "; end that one, or use another "
                 + (device.isLoopback() ? "address" : "device"), cause);
-    }
-
-    /** Lets the engine look at its ports anew. */
-    private void lookAgain() {
-        driver.run(nowNs -> {
-            // Whoever becomes the owner does so.
-        });
     }
 
     private void requireHeld(@Nullable InetAddress address) throws RdmaException {
@@ -151,7 +145,10 @@ public final class NicAddresses {
         return isOpen[0];
     }
 
-    /** Loopback has one IPv6 address, for the first process that comes, and IPv4 addresses for all. */
+    /**
+     * Loopback has one IPv6 address and many of IPv4. Where processes share them all are at the first; elsewhere the first that
+     * comes has the one of IPv6, and each an IPv4 address of its own.
+     */
     private void openLoopback(@Nullable InetAddress wanted) throws RdmaException {
         gids.add(Gid.ZERO);
         if (wanted instanceof Inet6Address) {
@@ -163,7 +160,7 @@ public final class NicAddresses {
             openFreeLoopback();
             for (InetAddress address : device.addresses()) {
                 if (address instanceof Inet6Address) {
-                    tryOpen(address);
+                    openUnlessTaken(address);
                 }
             }
         }
@@ -182,18 +179,23 @@ public final class NicAddresses {
                 last = e;
             }
         }
-        throw new RdmaException(Errno.EADDRINUSE, "open device", "UDP port 4791 is taken on all of"
-                + " 127.0.0.1 to 127.0.0." + LAST_LOOPBACK + ", on the first by "
+        throw new RdmaException(Errno.EADDRINUSE, "open device", "all of 127.0.0.1 to 127.0.0."
+                + LAST_LOOPBACK + " are taken, the first by "
                 + transport.holder(InetAddress.ofLiteral("127.0.0.1"))
                 + "; end some of those that hold it",
                 last);
     }
 
-    private void tryOpen(InetAddress address) {
+    /** Whoever asks for the address itself is told why it cannot be had; for others IPv4 serves as well. */
+    private void openUnlessTaken(InetAddress address) throws RdmaException {
         try {
             take(address);
-        } catch (RdmaException takenByAnother) {
-            // IPv4 serves as well.
+        } catch (RdmaException e) {
+            if (e.errno() != Errno.EADDRINUSE && e.errno() != Errno.EADDRNOTAVAIL) {
+                throw e;
+            }
+            LOG.log(System.Logger.Level.DEBUG, "{0} is opened without {1}: {2}", device.name(),
+                    address.getHostAddress(), e.getMessage());
         }
     }
 
@@ -227,7 +229,7 @@ public final class NicAddresses {
         } else {
             gids.add(held);
         }
-        lookAgain();
+        driver.lookAgain();
     }
 
     // ---------------------------------------------------------------- following the interface
@@ -279,7 +281,7 @@ public final class NicAddresses {
             } else {
                 gids.add(gid);
             }
-            lookAgain();
+            driver.lookAgain();
             return true;
         } catch (RdmaException notYet) {
             // Being tried out by the system, or held by another process: the next look tries again.

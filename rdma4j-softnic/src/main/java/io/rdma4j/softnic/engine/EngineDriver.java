@@ -152,6 +152,11 @@ public final class EngineDriver {
         }
     }
 
+    /** Has the engine's ports looked at anew, for there are others now: whoever becomes the owner does so. */
+    public void lookAgain() {
+        run(nowNs -> {});
+    }
+
     /** Before anything changes: who closes a queue pair after the last message owes the peer its acknowledgement. */
     private void begin(long nowNs) {
         if (isHeldBack) {
