@@ -1,5 +1,6 @@
 package io.rdma4j.softnic.network.linux;
 
+import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.network.PortHolder;
 import io.rdma4j.softnic.network.PortSharing;
@@ -12,6 +13,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.lang.foreign.Arena;
@@ -380,5 +382,28 @@ class SharedPortTest extends SharingStage {
         }
         held.release();
         other.reserve(space << 16 | 4444).release();
+    }
+
+    /** A REQ (0x10) opens a connection, a SIDR_REQ (0x17) looks a datagram service up. */
+    @ParameterizedTest
+    @CsvSource({"0x10, 0x0106", "0x10, 0x013f", "0x17, 0x0111", "0x17, 0x013f"})
+    void requestsReachTheProcessThatListens(String attribute, String space) throws Exception {
+        for (int i = 0; i < 4; i++) {
+            new Member();
+        }
+        for (int i = 1; i < 4; i++) {
+            members.get(i).port.listen(Integer.decode(space) << 16 | 7000 + i);
+        }
+        for (int i = 3; i > 0; i--) {
+            byte[] request = ByteBuffer.allocate(280).putInt(4, IbConnectionManager.QUEUE_PAIR)
+                    .putShort(36, Integer.decode(attribute).shortValue())
+                    .putInt(56, Integer.decode(space) << 16 | 7000 + i).array();
+            try (DatagramSocket out = new DatagramSocket()) {
+                out.send(new DatagramPacket(request, request.length, ADDRESS, Path.UDP_PORT));
+            }
+            for (int other = 0; other < 4; other++) {
+                assertThat(members.get(other).received()).hasSize(other == i ? 1 : 0);
+            }
+        }
     }
 }
