@@ -233,10 +233,12 @@ public final class LinuxNetwork implements DatagramNetwork {
             leave(port.local());
             return;
         }
-        if (shared != null && socket != null) {
+        if (shared == null || socket == null) {
+            close(socket, portMemory);
+        } else {
             shared.leave(socket);
+            portMemory.close();
         }
-        close(socket, portMemory);
     }
 
     private static LinuxSocket newSocket(Gid local, Arena memory) throws LinuxSocket.Refused {
