@@ -10,7 +10,8 @@ import java.util.Map;
 
 /**
  * As {@link EngineFuzz}, but the packets are written into the mailboxes of the devices by a process that writes what it likes:
- * records that say something else than they hold, packets that stand for any number, words anywhere in its rings.
+ * records that say something else than they hold, packets that stand for any number, words anywhere in its rings, rings that are
+ * skipped.
  */
 public final class MemoryFuzz {
     private MemoryFuzz() {}
@@ -74,10 +75,10 @@ public final class MemoryFuzz {
                 return;
             }
             for (int i = 0; i + 1 < bytes.length; i += 2) {
-                if (choices.flag()) {
-                    ring.scribble(bytes[i], (long) bytes[i + 1] << choices.below(64));
-                } else {
-                    ring.scribbleHeader(bytes[i], choices.i64());
+                switch (choices.below(4)) {
+                    case 3 -> ring.skip(choices.flag() ? 0 : bytes[i] * bytes[i + 1]);
+                    case 2, 0 -> ring.scribbleHeader(bytes[i], choices.i64());
+                    default -> ring.scribble(bytes[i], (long) bytes[i + 1] << choices.below(64));
                 }
             }
         }

@@ -20,7 +20,8 @@ final class RecordCheck {
         int payloadLength = RingLayout.payloadLength(word);
         int kind = RingLayout.kind(word);
         if (kind == RingLayout.SKIP) {
-            return payloadLength == rest ? rest : -1;
+            // Skipped is what is too short for a record. So no lap of the ring is skipped as a whole, and no two follow each other.
+            return payloadLength == rest && rest < RingLayout.MAX_RECORD ? rest : -1;
         }
         int headerLength = RingLayout.headerLength(word);
         int span = RingLayout.span(word);

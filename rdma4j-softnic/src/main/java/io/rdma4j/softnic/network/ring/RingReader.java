@@ -53,11 +53,12 @@ final class RingReader {
      * Reads packets.
      *
      * @param packet to be filled
-     * @return how many
+     * @param budget the most records to look at
+     * @return how many packets
      */
     int read(SharedMemory.Handler handler, SharedPacket packet, int budget) {
         int count = 0;
-        while (count < budget && !isBroken) {
+        for (int left = budget; left > 0 && !isBroken; left--) {
             int index = (int) position & MASK;
             long word = RingLayout.getLong(records, index);
             if (word == 0) {

@@ -77,6 +77,17 @@ public final class HostileRing {
         word(at, RingLayout.word(kind, headerLength, span, payloadLength));
     }
 
+    /**
+     * Skips what it says, wherever it stands, and goes on at the beginning.
+     *
+     * @param length 0 for all that is left of the ring
+     */
+    public void skip(int length) {
+        int rest = RingLayout.CAPACITY - position;
+        word(position, RingLayout.word(RingLayout.SKIP, 0, 0, length == 0 ? rest : length));
+        position = 0;
+    }
+
     private void word(int at, long value) {
         RingLayout.setLong(records, at, value);
     }

@@ -8,7 +8,10 @@ import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -352,6 +355,27 @@ class RingTest {
         assertThat(meeting.nonsense).isOne();
         assertThat(meeting.received).containsExactly(1, 2);
         assertThat(meeting.mailbox.beginSleep()).isTrue();
+    }
+
+    /** A reader that believed it would come round to the same word, and never end. */
+    @Test
+    void aLapThatIsSkippedAsAWholeIsNonsense() throws Exception {
+        HostileRing hostile = Objects.requireNonNull(HostileRing.take(meeting.memory));
+        hostile.skip(0);
+        assertThat(CompletableFuture.supplyAsync(() -> meeting.receive(10)).get(20,
+                TimeUnit.SECONDS)).isZero();
+        assertThat(hostile.isBroken()).isTrue();
+        assertThat(meeting.nonsense).isOne();
+    }
+
+    @Test
+    void moreThanARecordIsNotSkipped() {
+        int skipped = RingLayout.MAX_RECORD - RingLayout.ALIGNMENT;
+        long word = RingLayout.word(RingLayout.SKIP, 0, 0, skipped);
+        assertThat(RecordCheck.length(word, RingLayout.CAPACITY - skipped)).isEqualTo(skipped);
+        skipped = RingLayout.MAX_RECORD;
+        word = RingLayout.word(RingLayout.SKIP, 0, 0, skipped);
+        assertThat(RecordCheck.length(word, RingLayout.CAPACITY - skipped)).isEqualTo(-1);
     }
 
     @Test
