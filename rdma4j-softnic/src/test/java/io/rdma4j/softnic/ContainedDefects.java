@@ -15,7 +15,7 @@ public final class ContainedDefects extends Handler {
     /** Held, or the logging system would forget the handler with the logger. */
     private static final Logger LOGGER = Logger.getLogger(Engine.class.getName());
 
-    private @Nullable LogRecord first;
+    private volatile @Nullable LogRecord first;
 
     /** {@return one that hears of every defect from now on, until {@link #close}} */
     public static ContainedDefects listen() {
@@ -30,6 +30,11 @@ public final class ContainedDefects extends Handler {
         if (found != null) {
             throw new AssertionError(found.getMessage(), found.getThrown());
         }
+    }
+
+    /** {@return whether there was one} */
+    public boolean isAny() {
+        return first != null;
     }
 
     @Override

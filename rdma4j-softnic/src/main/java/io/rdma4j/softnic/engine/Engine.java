@@ -191,11 +191,14 @@ public final class Engine {
 
     /** Our own defect in one queue pair must not harm the others: it fails alone, and says so. */
     public void contain(EngineQueuePair queuePair, Throwable defect) {
-        LOG.log(System.Logger.Level.ERROR,
-                String.format("queue pair 0x%06x failed by a defect in its protocol",
-                        queuePair.number()),
-                defect);
+        report(String.format("queue pair 0x%06x failed by a defect in its protocol",
+                queuePair.number()), defect);
         queuePair.fail(nowNs);
+    }
+
+    /** Says what has failed alone, by our own defect. */
+    public static void report(String what, Throwable defect) {
+        LOG.log(System.Logger.Level.ERROR, what, defect);
     }
 
     // ---------------------------------------------------------------- memory of applications

@@ -17,7 +17,7 @@ import io.rdma4j.verbs.RdmaException;
 import java.lang.foreign.MemorySegment;
 
 /** The side that asks: a TCP connection, a request, a reply; then the queue pair has the stream. For the engine's owner. */
-final class InitiatorConnection extends IwarpConnection {
+final class InitiatorConnection extends IwarpConnection implements StreamConnection.Opening {
     /** As long as Linux's siw waits. */
     private static final long REPLY_PATIENCE_NS = 10_000_000_000L;
     private static final String OPERATION = "connect";
@@ -30,6 +30,7 @@ final class InitiatorConnection extends IwarpConnection {
                 request.queuePairNumber(), REPLY_PATIENCE_NS);
         initiator = new MpaInitiator(link().settings().mpa(), request.parameters());
         handler(handler);
+        stream().opening(this);
     }
 
     /** Asks for a connection; the answer comes to the handler. */

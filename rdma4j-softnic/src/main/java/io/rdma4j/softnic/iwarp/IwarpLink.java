@@ -110,8 +110,14 @@ final class IwarpLink implements Link {
         listeners.add(listener);
     }
 
+    /** It hears nothing more, nor is it asked any more by those that it has accepted. */
     void removeListener(IwarpListener listener) {
         listeners.remove(listener);
+        for (IwarpConnection each : List.copyOf(responding)) {
+            if (each instanceof ResponderConnection accepted && accepted.isOf(listener)) {
+                accepted.onSetUpTooLong();
+            }
+        }
     }
 
     /** The device has got an address. */

@@ -37,6 +37,7 @@ final class IwarpListener implements CmListener {
     private final Handler handler;
     private final Map<InetAddress, StreamListener> listeners = new HashMap<>();
     private int unanswered;
+    private boolean isClosed;
 
     private IwarpListener(IwarpLink link, TransportHost host, CmContext via,
             ListenRequest request, Handler handler) {
@@ -122,7 +123,7 @@ final class IwarpListener implements CmListener {
 
     /** {@return whether one more request may wait for its answer} */
     boolean takePlace() {
-        if (unanswered >= request.backlog()) {
+        if (isClosed || unanswered >= request.backlog()) {
             return false;
         }
         unanswered++;
@@ -148,6 +149,7 @@ final class IwarpListener implements CmListener {
     @Override
     public void close() {
         host.driver().run(nowNs -> {
+            isClosed = true;
             link.removeListener(this);
             stop();
         });

@@ -33,14 +33,9 @@ final class ResponderConnection extends IwarpConnection {
         return false;
     }
 
-    @Override
-    public void onConnected() {
-        throw new IllegalStateException("it was connected before");
-    }
-
-    @Override
-    public void onRefused(Errno reason) {
-        throw new IllegalStateException("it was connected before");
+    /** {@return whether a listener has accepted it} */
+    boolean isOf(IwarpListener other) {
+        return listener.equals(other);
     }
 
     @Override

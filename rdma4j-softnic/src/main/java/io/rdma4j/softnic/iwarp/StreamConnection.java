@@ -1,7 +1,9 @@
 package io.rdma4j.softnic.iwarp;
 
+import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.network.stream.Stream;
 import io.rdma4j.verbs.Errno;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -19,14 +21,17 @@ final class StreamConnection implements Stream.Handler {
     private static final int READS_AT_ONCE = 4;
     private static final byte[] NOTHING = {};
 
-    /** What the bytes are for: a set-up at first, a queue pair then. */
-    interface User {
+    /** Hears what becomes of the wish to connect. */
+    interface Opening {
         /** The connection that was asked for stands. */
         void onConnected();
 
         /** It does not. */
         void onRefused(Errno reason);
+    }
 
+    /** What the bytes are for: a set-up at first, a queue pair then. */
+    interface User {
         /**
          * Takes bytes that have arrived.
          *
@@ -44,6 +49,7 @@ final class StreamConnection implements Stream.Handler {
     private final IwarpLink link;
     private final Stream stream;
     private User user;
+    private @Nullable Opening opening;
     /** The start of something of which the rest has not arrived. */
     private byte[] kept = NOTHING;
     private int keptLength;
@@ -58,6 +64,11 @@ final class StreamConnection implements Stream.Handler {
         this.stream = stream;
         this.user = user;
         stream.handler(this);
+    }
+
+    /** Says who hears what becomes of it, for one that was asked for and does not stand yet. */
+    void opening(Opening asked) {
+        opening = asked;
     }
 
     /** From now on the bytes are somebody else's. */
@@ -151,15 +162,47 @@ final class StreamConnection implements Stream.Handler {
 
     // ---------------------------------------------------------------- receiving
 
+    private Opening opening() {
+        Opening asked = opening;
+        if (asked == null) {
+            throw new IllegalStateException("it stood from the beginning");
+        }
+        return asked;
+    }
+
     @Override
     public void onConnected() {
-        user.onConnected();
+        try {
+            opening().onConnected();
+        } catch (RuntimeException | InternalError defect) {
+            contain(defect);
+            tellEnd();
+        }
     }
 
     @Override
     public void onRefused(Errno reason) {
         isOver = true;
-        user.onRefused(reason);
+        try {
+            opening().onRefused(reason);
+        } catch (RuntimeException | InternalError defect) {
+            contain(defect);
+        }
+    }
+
+    /** A defect, ours or the application's, must not harm other connections: this one ends alone, and says so. */
+    private void contain(Throwable defect) {
+        Engine.report("the connection with " + remote() + " failed by a defect in its set-up",
+                defect);
+        reset();
+    }
+
+    private void tellEnd() {
+        try {
+            user.onEnd();
+        } catch (RuntimeException | InternalError defect) {
+            contain(defect);
+        }
     }
 
     @Override
@@ -197,9 +240,19 @@ final class StreamConnection implements Stream.Handler {
         User before;
         do {
             before = user;
-            used += before.onBytes(memory, used, available - used);
+            used += give(before, memory, used, available - used);
         } while (!before.equals(user) && used < available && !isOver && !isClosing);
         return isOver || isClosing ? available : used;
+    }
+
+    private long give(User to, MemorySegment memory, long offset, long available) {
+        try {
+            return to.onBytes(memory, offset, available);
+        } catch (RuntimeException | InternalError defect) {
+            contain(defect);
+            tellEnd();
+            return available;
+        }
     }
 
     private void keep(MemorySegment memory, long from, int length) {
@@ -214,7 +267,7 @@ final class StreamConnection implements Stream.Handler {
     private void end() {
         over();
         if (!isClosing) {
-            user.onEnd();
+            tellEnd();
         }
     }
 }

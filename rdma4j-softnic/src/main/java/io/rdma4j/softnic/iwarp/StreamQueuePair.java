@@ -9,7 +9,6 @@ import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.engine.QueuePairQueues;
 import io.rdma4j.verbs.Counter;
-import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairState;
 import org.jspecify.annotations.Nullable;
 
@@ -176,16 +175,6 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
     @Override
     protected void onDetached() {
         abort();
-    }
-
-    @Override
-    public void onConnected() {
-        throw new IllegalStateException("its connection stood before it had one");
-    }
-
-    @Override
-    public void onRefused(Errno reason) {
-        throw new IllegalStateException("its connection stood before it had one");
     }
 
     @Override

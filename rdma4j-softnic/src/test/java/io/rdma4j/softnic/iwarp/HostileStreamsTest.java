@@ -1,6 +1,8 @@
 package io.rdma4j.softnic.iwarp;
 
 import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.protocol.iwarp.wire.MpaFrame;
+import io.rdma4j.softnic.ContainedDefects;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
@@ -21,6 +23,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Peers that say nothing, or nonsense, or do not listen: they cost little, and harm nobody else. */
 class HostileStreamsTest extends IwarpStage {
     private static final int MORE_THAN_ARE_KEPT = IwarpLink.MOST_ASKING + 100;
+    private static final byte[] REQUEST = new MpaFrame(false, 0, 1, MpaFrame.UNLIMITED,
+            MpaFrame.UNLIMITED, new byte[0]).bytes();
     private static final int PATIENCE_MS = 20_000;
 
     HostileStreamsTest() throws Exception {}
@@ -82,6 +86,25 @@ class HostileStreamsTest extends IwarpStage {
         assertThat(server.heard).isEmpty();
         ask(port);
         server.awaitWord("request");
+    }
+
+    @Test
+    void aDefectEndsTheConnectionThatItBefallsAlone() throws Exception {
+        connect();
+        client.receive(1, 8);
+        int port = listen((via, request, local, peer, parameters) -> {
+            throw new IllegalStateException("a defect, on purpose");
+        });
+        ContainedDefects defects = ContainedDefects.listen();
+        try (Socket peer = new Socket(ADDRESS, port)) {
+            peer.getOutputStream().write(REQUEST);
+            awaitEnd(peer);
+        } finally {
+            defects.close();
+        }
+        assertThat(defects.isAny()).isTrue();
+        server.queuePair.postSend(new SendWorkRequest().send().add(server.region, 0, 8));
+        client.awaitSuccess(1);
     }
 
     private Socket established() throws Exception {

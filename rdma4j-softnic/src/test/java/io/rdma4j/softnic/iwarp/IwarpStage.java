@@ -53,7 +53,8 @@ abstract class IwarpStage {
     final ProtectionDomain domain;
     final Side client;
     final Side server;
-    private @Nullable CmListener listener;
+    @Nullable
+    CmListener listener;
 
     IwarpStage() throws Exception {
         context = new SoftDevice(IwarpFamily.IWARP, NetworkInterface.getByInetAddress(ADDRESS))
@@ -171,16 +172,18 @@ abstract class IwarpStage {
     }
 
     final int listen() throws Exception {
+        return listen((via, request, local, peer, parameters) -> {
+            server.connection = request;
+            server.privateData = parameters.privateData();
+            server.heard.add("request");
+            return server;
+        });
+    }
+
+    final int listen(CmListener.Handler handler) throws Exception {
         int port = freePort();
-        listener = context.listen(
-                new ListenRequest(PortSpace.TCP, QueuePairType.RC, port, null, ADDRESS, null,
-                        BACKLOG, null),
-                (via, request, local, peer, parameters) -> {
-                    server.connection = request;
-                    server.privateData = parameters.privateData();
-                    server.heard.add("request");
-                    return server;
-                });
+        listener = context.listen(new ListenRequest(PortSpace.TCP, QueuePairType.RC, port, null,
+                ADDRESS, null, BACKLOG, null), handler);
         return port;
     }
 

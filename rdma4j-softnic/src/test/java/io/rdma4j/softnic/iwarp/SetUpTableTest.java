@@ -142,6 +142,7 @@ class SetUpTableTest extends IwarpStage {
                 case "reject" -> connection().reject(Refusal.Cause.APPLICATION, new byte[0]);
                 case "disconnect" -> connection().disconnect();
                 case "close" -> connection().close();
+                case "listener closed" -> Objects.requireNonNull(listener).close();
                 default -> throw new IllegalArgumentException(event);
             }
             return "";
@@ -194,6 +195,11 @@ class SetUpTableTest extends IwarpStage {
 
     @ParameterizedTest(name = "{0}, {1}")
     @CsvSource(delimiter = '|', value = {
+        "CONNECTED     | listener closed | -                      |        | ends",
+        "HALF_ASKED    | listener closed | -                      |        | ends",
+        "ASKED         | listener closed | -                      |        | stays",
+        "ACCEPTED      | listener closed | -                      |        | stays",
+        "ESTABLISHED   | listener closed | -                      |        | stays",
         "CONNECTED     | nonsense   | -                           |        | ends",
         "CONNECTED     | end        | -                           |        | ends",
         "CONNECTED     | reset      | -                           |        | -",
