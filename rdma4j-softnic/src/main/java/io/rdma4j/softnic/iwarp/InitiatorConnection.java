@@ -18,8 +18,6 @@ import java.lang.foreign.MemorySegment;
 
 /** The side that asks: a TCP connection, a request, a reply; then the queue pair has the stream. For the engine's owner. */
 final class InitiatorConnection extends IwarpConnection implements StreamConnection.Opening {
-    /** As long as Linux's siw waits. */
-    private static final long REPLY_PATIENCE_NS = 10_000_000_000L;
     private static final String OPERATION = "connect";
 
     private final MpaInitiator initiator;
@@ -27,7 +25,7 @@ final class InitiatorConnection extends IwarpConnection implements StreamConnect
     private InitiatorConnection(IwarpLink link, TransportHost host, ConnectRequest request,
             Handler handler) throws RdmaException {
         super(link, host, link.network().connect(request.source(), request.destination()),
-                request.queuePairNumber(), REPLY_PATIENCE_NS);
+                request.queuePairNumber(), link.settings().patience().replyNs());
         initiator = new MpaInitiator(link().settings().mpa(), request.parameters());
         handler(handler);
         stream().opening(this);

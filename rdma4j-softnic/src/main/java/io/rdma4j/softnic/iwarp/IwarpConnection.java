@@ -45,11 +45,12 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
     private final IwarpLink link;
     private final TransportHost host;
     private final StreamConnection stream;
-    private final long setUpEndsNs;
+    private long setUpEndsNs;
     private @Nullable Handler handler;
     private @Nullable StreamQueuePair queuePair;
     private int queuePairNumber;
     private State state = State.SETTING_UP;
+    private Errno endedBy = Errno.ECONNRESET;
 
     /**
      * @param queuePairNumber the number of the queue pair that is to be connected, 0 if that is not known yet
@@ -61,8 +62,13 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
         this.host = host;
         this.queuePairNumber = queuePairNumber;
         this.stream = new StreamConnection(link, stream, this);
-        setUpEndsNs = link.engine().timeNs() + patienceNs;
+        beginWait(patienceNs);
         link.awaitSetUp(this);
+    }
+
+    /** The peer is waited for from now on. */
+    final void beginWait(long patienceNs) {
+        setUpEndsNs = link.engine().timeNs() + patienceNs;
     }
 
     /** {@return whether this side has asked} */
@@ -188,6 +194,15 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
         }
     }
 
+    /** Its queue pair, which has the stream, ends it at once. */
+    final void abort(Errno reason) {
+        StreamQueuePair own = queuePair;
+        endedBy = reason;
+        if (own != null) {
+            own.abort();
+        }
+    }
+
     /** Nothing more is heard of it. */
     void over() {
         state = State.OVER;
@@ -202,7 +217,7 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
         State before = state;
         Handler present = handler;
         if (before == State.ACCEPTED) {
-            unreachable(Errno.ECONNRESET);
+            unreachable(endedBy);
             return;
         }
         over();
@@ -248,6 +263,7 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
         StreamQueuePair own = queuePair;
         if (own != null && (state == State.ESTABLISHED || state == State.ACCEPTED)) {
             state = State.LEAVING;
+            link.forgetSetUp(this);
             own.disconnect();
         }
     }

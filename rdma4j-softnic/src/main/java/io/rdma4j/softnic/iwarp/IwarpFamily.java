@@ -24,9 +24,14 @@ import java.util.Optional;
 /** iWARP devices, named {@code iwarp_} and the network interface's name. */
 public final class IwarpFamily implements DeviceFamily {
     /** All that there is to it. */
-    public static final DeviceFamily IWARP = new IwarpFamily();
+    public static final DeviceFamily IWARP = new IwarpFamily(IwarpPatience.USUAL);
 
-    private IwarpFamily() {}
+    private final IwarpPatience patience;
+
+    /** @param patience of its devices */
+    IwarpFamily(IwarpPatience patience) {
+        this.patience = patience;
+    }
 
     @Override
     public String prefix() {
@@ -57,7 +62,7 @@ public final class IwarpFamily implements DeviceFamily {
             throw RdmaException.unsupported("open device", "impairment '" + impossible.get()
                     + "' is for packets; a byte stream has delay, jitter, corrupt, stall, cut and reset");
         }
-        IwarpSettings settings = IwarpSettings.ofSystem();
+        IwarpSettings settings = IwarpSettings.ofSystem(patience);
         BackendChoice choice = choice(wanted.backend());
         StreamNetwork network = newNetwork(choice, wanted);
         return new Opening(wanted.withBackend(choice.kind()).withLoopback(Loopback.NETWORK),

@@ -46,6 +46,8 @@ final class IwarpLink implements Link {
     /** Those that are being set up, in the order of the times when that is over. */
     private final Set<IwarpConnection> initiating = new LinkedHashSet<>();
     private final Set<IwarpConnection> responding = new LinkedHashSet<>();
+    /** Those that were accepted, and whose initiator has promised to speak. */
+    private final Set<IwarpConnection> accepted = new LinkedHashSet<>();
     /** Those that have something to tell which must not be told in the middle of a call. */
     private final List<ResponderConnection> established = new ArrayList<>();
     private final Set<IwarpListener> listeners = new LinkedHashSet<>();
@@ -146,9 +148,19 @@ final class IwarpLink implements Link {
         }
     }
 
+    /** A connection was accepted, and its initiator has so long to speak as all of them. */
+    void awaitFirstUnit(ResponderConnection connection) {
+        accepted.add(connection);
+    }
+
     /** It has been set up, or has failed. */
     void forgetSetUp(IwarpConnection connection) {
-        (connection.isInitiator() ? initiating : responding).remove(connection);
+        if (connection.isInitiator()) {
+            initiating.remove(connection);
+        } else {
+            responding.remove(connection);
+            accepted.remove(connection);
+        }
     }
 
     /** A connection is established by the call under way; in the next round it is told so. */
@@ -203,6 +215,7 @@ final class IwarpLink implements Link {
     public void onTime(long nowNs) {
         giveUp(initiating, nowNs);
         giveUp(responding, nowNs);
+        giveUp(accepted, nowNs);
         while (!established.isEmpty()) {
             established.removeLast().tellEstablished();
         }
@@ -227,7 +240,8 @@ final class IwarpLink implements Link {
     @Override
     public long deadlineNs() {
         return established.isEmpty()
-                ? Math.min(firstEndNs(initiating), firstEndNs(responding))
+                ? Math.min(firstEndNs(initiating),
+                        Math.min(firstEndNs(responding), firstEndNs(accepted)))
                 : engine.timeNs();
     }
 

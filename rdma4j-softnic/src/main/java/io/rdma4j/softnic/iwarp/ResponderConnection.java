@@ -15,16 +15,13 @@ import org.jspecify.annotations.Nullable;
 
 /** The side that is asked: a request, which the application answers; then the queue pair has the stream. For the engine's owner. */
 final class ResponderConnection extends IwarpConnection {
-    /** As long as Linux's siw waits. */
-    private static final long REQUEST_PATIENCE_NS = 5_000_000_000L;
-
     private final IwarpListener listener;
     private @Nullable MpaResponder responder;
 
     /** A TCP connection was accepted. */
     ResponderConnection(IwarpLink link, TransportHost host, Stream stream,
             IwarpListener listener) {
-        super(link, host, stream, 0, REQUEST_PATIENCE_NS);
+        super(link, host, stream, 0, link.settings().patience().requestNs());
         this.listener = listener;
     }
 
@@ -40,6 +37,10 @@ final class ResponderConnection extends IwarpConnection {
 
     @Override
     void onSetUpTooLong() {
+        if (state() == State.ACCEPTED) {
+            abort(Errno.ETIMEDOUT);
+            return;
+        }
         stream().reset();
         over();
     }
@@ -124,6 +125,7 @@ final class ResponderConnection extends IwarpConnection {
             return;
         }
         state(State.ESTABLISHED);
+        link().forgetSetUp(this);
         record(FlightEvents.Outcome.ESTABLISHED, 0);
         Handler present = handler();
         if (present != null) {
@@ -145,6 +147,9 @@ final class ResponderConnection extends IwarpConnection {
             give(own, agreed);
             if (agreed.readyToReceive() == ReadyToReceive.NONE) {
                 link().onEstablished(this);
+            } else {
+                beginWait(link().settings().patience().firstUnitNs());
+                link().awaitFirstUnit(this);
             }
             return this;
         });

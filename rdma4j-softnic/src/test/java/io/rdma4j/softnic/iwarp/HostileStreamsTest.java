@@ -1,7 +1,6 @@
 package io.rdma4j.softnic.iwarp;
 
 import io.rdma4j.connection.ConnectionParameters;
-import io.rdma4j.protocol.iwarp.wire.MpaFrame;
 import io.rdma4j.softnic.ContainedDefects;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.SendFlag;
@@ -23,8 +22,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Peers that say nothing, or nonsense, or do not listen: they cost little, and harm nobody else. */
 class HostileStreamsTest extends IwarpStage {
     private static final int MORE_THAN_ARE_KEPT = IwarpLink.MOST_ASKING + 100;
-    private static final byte[] REQUEST = new MpaFrame(false, 0, 1, MpaFrame.UNLIMITED,
-            MpaFrame.UNLIMITED, new byte[0]).bytes();
     private static final int PATIENCE_MS = 20_000;
 
     HostileStreamsTest() throws Exception {}
@@ -97,7 +94,7 @@ class HostileStreamsTest extends IwarpStage {
         });
         ContainedDefects defects = ContainedDefects.listen();
         try (Socket peer = new Socket(ADDRESS, port)) {
-            peer.getOutputStream().write(REQUEST);
+            peer.getOutputStream().write(REVISION_ONE.bytes());
             awaitEnd(peer);
         } finally {
             defects.close();

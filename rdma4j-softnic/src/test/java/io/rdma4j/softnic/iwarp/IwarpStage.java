@@ -3,6 +3,7 @@ package io.rdma4j.softnic.iwarp;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.protocol.iwarp.wire.MpaFrame;
+import io.rdma4j.softnic.device.DeviceFamily;
 import io.rdma4j.softnic.device.SoftDevice;
 import io.rdma4j.softnic.verbs.SoftDeviceContext;
 import io.rdma4j.spi.CmConnection;
@@ -48,6 +49,11 @@ abstract class IwarpStage {
     static final int SIZE = 3 << 20;
     static final int DEPTH = 64;
     static final int BACKLOG = 8;
+    static final MpaFrame REVISION_ONE = new MpaFrame(false, 0, 1, MpaFrame.UNLIMITED,
+            MpaFrame.UNLIMITED, new byte[0]);
+    static final MpaFrame FIRST_BY_WRITE = new MpaFrame(false, MpaFrame.ENHANCED,
+            MpaFrame.ENHANCED_REVISION, 4 | MpaFrame.PEER_TO_PEER, 4 | MpaFrame.WRITE_RTR,
+            new byte[0]);
 
     final SoftDeviceContext context;
     final ProtectionDomain domain;
@@ -57,8 +63,11 @@ abstract class IwarpStage {
     CmListener listener;
 
     IwarpStage() throws Exception {
-        context = new SoftDevice(IwarpFamily.IWARP, NetworkInterface.getByInetAddress(ADDRESS))
-                .open(ADDRESS);
+        this(IwarpFamily.IWARP);
+    }
+
+    IwarpStage(DeviceFamily family) throws Exception {
+        context = new SoftDevice(family, NetworkInterface.getByInetAddress(ADDRESS)).open(ADDRESS);
         domain = context.allocateProtectionDomain();
         client = new Side();
         server = new Side();
@@ -207,10 +216,13 @@ abstract class IwarpStage {
 
     /** {@return the other end of a connection that was asked for, by one that does not speak as this project does} */
     final Socket askAsInitiatorOfRevisionOne(int port) throws Exception {
+        return askAsInitiator(port, REVISION_ONE);
+    }
+
+    /** {@return the other end of a connection that was asked for by a frame} */
+    final Socket askAsInitiator(int port, MpaFrame request) throws Exception {
         Socket initiator = new Socket(ADDRESS, port);
-        initiator.getOutputStream().write(
-                new MpaFrame(false, 0, 1, MpaFrame.UNLIMITED, MpaFrame.UNLIMITED, new byte[0])
-                        .bytes());
+        initiator.getOutputStream().write(request.bytes());
         server.awaitWord("request");
         return initiator;
     }

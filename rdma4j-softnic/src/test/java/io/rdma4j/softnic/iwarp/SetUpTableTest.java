@@ -91,8 +91,7 @@ class SetUpTableTest extends IwarpStage {
     }
 
     private static byte[] request() {
-        return new MpaFrame(false, MpaFrame.ENHANCED, MpaFrame.ENHANCED_REVISION,
-                4 | MpaFrame.PEER_TO_PEER, 4 | MpaFrame.WRITE_RTR, new byte[0]).bytes();
+        return FIRST_BY_WRITE.bytes();
     }
 
     private static byte[] reply(int flags) {

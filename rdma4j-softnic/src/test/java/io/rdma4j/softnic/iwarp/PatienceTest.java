@@ -1,0 +1,57 @@
+package io.rdma4j.softnic.iwarp;
+
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.verbs.WorkCompletionStatus;
+import org.junit.jupiter.api.Test;
+
+import java.net.ServerSocket;
+import java.net.Socket;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+
+/** Peers that keep a device waiting, by one that does not wait long. */
+class PatienceTest extends IwarpStage {
+    private static final long SHORT_NS = 50_000_000;
+    /** Who asks at once shall be heard in time on a busy machine too. */
+    private static final long REQUEST_NS = 1_000_000_000;
+    private static final int LONG_MS = 10_000;
+
+    PatienceTest() throws Exception {
+        super(new IwarpFamily(new IwarpPatience(REQUEST_NS, SHORT_NS, SHORT_NS, SHORT_NS)));
+    }
+
+    @Test
+    void whoDoesNotAskIsLetGo() throws Exception {
+        try (Socket silent = new Socket(ADDRESS, listen())) {
+            assertThatItIsReset(silent);
+        }
+        assertThat(server.heard).isEmpty();
+    }
+
+    private static void assertThatItIsReset(Socket peer) throws Exception {
+        peer.setSoTimeout(LONG_MS);
+        assertThatIOException().isThrownBy(() -> peer.getInputStream().readAllBytes())
+                .withMessageContaining("reset");
+    }
+
+    @Test
+    void whoDoesNotReplyIsUnreachable() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 1, ADDRESS)) {
+            ask(silent.getLocalPort());
+            client.awaitWord("unreachable ETIMEDOUT");
+        }
+    }
+
+    @Test
+    void whoPromisesToSpeakFirstAndDoesNotIsUnreachable() throws Exception {
+        server.receive(1, 100);
+        try (Socket silent = askAsInitiator(listen(), FIRST_BY_WRITE)) {
+            server.connected().accept(new ConnectionParameters(), server.queuePair.number());
+            server.awaitWord("unreachable ETIMEDOUT");
+            assertThatItIsReset(silent);
+        }
+        assertThat(server.heard).containsExactly("request", "unreachable ETIMEDOUT");
+        assertThat(server.await().status()).isEqualTo(WorkCompletionStatus.WORK_REQUEST_FLUSHED);
+    }
+}
