@@ -298,6 +298,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     @Override
     public boolean nextPoll() {
         requireBatch();
+        checkOpen();
         try {
             return takeOne(current);
         } catch (RdmaException failed) {
@@ -432,6 +433,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
             if (isClosed) {
                 return;
             }
+            requireNoBatch();
             dependents.requireNone(operation);
             int taken = unacknowledged.get()
                     - (announcements == null ? 0 : announcements.untaken());

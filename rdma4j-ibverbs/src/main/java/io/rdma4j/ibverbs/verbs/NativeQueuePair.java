@@ -370,6 +370,7 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
             if (control.isClosed()) {
                 return;
             }
+            sendQueue.requireNoBatch();
             groups.requireNone(operation);
             flows.requireNone(operation);
             events.requireAcknowledged(operation);

@@ -87,7 +87,8 @@ final class NativeSendQueue {
         }
     }
 
-    private void requireNoBatch() {
+    /** @throws IllegalStateException if the calling thread, which has the lock, is in a batch */
+    void requireNoBatch() {
         if (batch != null && batch.isOfThisThread()) {
             throw new IllegalStateException(
                     "this thread is in a batch: complete or abort it first");

@@ -3,6 +3,7 @@ package io.rdma4j.ibverbs.verbs;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.HotCalls;
 import io.rdma4j.ibverbs.abi.Layout;
+import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
 
@@ -33,6 +34,8 @@ final class PlainPolling implements Polling {
 
     @Override
     public int fetch(int most) throws RdmaException {
+        // Memory that was given back has no address to be written to: this throws.
+        Native.putLong(batch, 0, 0);
         int found = calls.poll(function, queue, most, batch.address());
         if (found < 0 || found > most) {
             throw Polling.failed(found, most);

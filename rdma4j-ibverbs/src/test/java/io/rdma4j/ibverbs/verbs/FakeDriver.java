@@ -6,10 +6,17 @@ import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.observe.KernelCounters;
+import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceKind;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.NodeType;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.TransportType;
@@ -26,6 +33,8 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -39,6 +48,7 @@ final class FakeDriver implements AutoCloseable {
     private static final int BEHIND = 400;
     private static final long LIBRARY = 648;
     private static final int NON_BLOCKING = 0x800;
+    private static final int BIND_MW = 8;
 
     final FakeLibrary library = new FakeLibrary(List.of(VerbsSymbol.values()));
     /** How often each function was called. */
@@ -67,6 +77,8 @@ final class FakeDriver implements AutoCloseable {
     String name = "fake0";
     /** Where the kernel describes the device. */
     Path kernelFolder = Path.of("no such folder");
+    private final Set<Long> freed = ConcurrentHashMap.newKeySet();
+    private final Set<Long> ofDatagrams = ConcurrentHashMap.newKeySet();
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory = arena.allocate(FRONT + BEHIND, 64);
     private final int asyncDescriptor = eventDescriptor();
@@ -117,6 +129,25 @@ final class FakeDriver implements AutoCloseable {
                 new KernelCounters(kernelFolder));
     }
 
+    /** Takes a queue pair to where it can send. */
+    static void ready(QueuePair queuePair) throws RdmaException {
+        if (queuePair.type() == QueuePairType.UD) {
+            queuePair.modify(new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0)
+                    .port(1).qkey(5));
+            queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR));
+            queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(1));
+            return;
+        }
+        queuePair.modify(new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0)
+                .port(1).accessFlags(Set.of()));
+        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR)
+                .addressVector(AddressHandleAttributes.to(Gid.ZERO, 0)).pathMtu(Mtu.MTU_1024)
+                .destinationQueuePair(7).receivePsn(1).maxDestinationReadAtomic(1)
+                .minRnrTimer(1));
+        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(1)
+                .timeout(14).retryCount(7).rnrRetry(7).maxReadAtomic(1));
+    }
+
     int called(VerbsSymbol symbol) {
         return calls.getOrDefault(symbol, 0);
     }
@@ -152,6 +183,10 @@ final class FakeDriver implements AutoCloseable {
             case CREATE_QP -> {
                 queuePairAttributes = copy(arguments[1], Layout.QueuePairInitAttr.SIZE);
                 long queuePair = object(160);
+                if (Native.getInt(queuePairAttributes,
+                        Layout.QueuePairInitAttr.QP_TYPE) == QueuePairType.UD.code()) {
+                    ofDatagrams.add(queuePair);
+                }
                 Native.putInt(Native.at(queuePair, 160), Layout.QueuePair.QP_NUM, nextNumber++);
                 yield queuePair;
             }
@@ -173,8 +208,26 @@ final class FakeDriver implements AutoCloseable {
                         Layout.AsyncEvent.EVENT_TYPE, reportedType);
                 yield drain(asyncDescriptor) ? 0 : FakeLibrary.fail(11);
             }
+            case DEALLOC_PD, DEREG_MR, DESTROY_AH, DESTROY_CQ, DESTROY_QP, DESTROY_SRQ -> {
+                free(arguments[0]);
+                yield 0;
+            }
             default -> 0;
         };
+    }
+
+    /** An object of the library is gone. */
+    void free(long object) {
+        if (!freed.add(object)) {
+            throw new IllegalStateException("an object was freed twice");
+        }
+    }
+
+    private void requireAlive(String what, long object) {
+        if (object == 0 || freed.contains(object)) {
+            throw new IllegalStateException("the " + what + " is "
+                    + (object == 0 ? "a null pointer" : "freed"));
+        }
     }
 
     /** {@return the address of memory for an object of the library} */
@@ -182,7 +235,8 @@ final class FakeDriver implements AutoCloseable {
         return arena.allocate(size, 8).address();
     }
 
-    private long poll(long[] arguments) {
+    private synchronized long poll(long[] arguments) {
+        requireAlive("completion queue", arguments[0]);
         if (pollAnswer != 0) {
             return pollAnswer;
         }
@@ -196,7 +250,8 @@ final class FakeDriver implements AutoCloseable {
         return count;
     }
 
-    private long post(long[] arguments, long size) {
+    private synchronized long post(long[] arguments, long size) {
+        requireAlive("queue", arguments[0]);
         posts++;
         long request = arguments[1];
         for (int i = 0; request != 0; i++) {
@@ -205,10 +260,24 @@ final class FakeDriver implements AutoCloseable {
                 return postAnswer;
             }
             MemorySegment copied = copy(request, size);
+            if (size == Layout.SendRequest.SIZE) {
+                follow(arguments[0], copied);
+            }
             posted.add(copied);
             request = Native.getLong(copied, Layout.ReceiveRequest.NEXT);
         }
         return 0;
+    }
+
+    /** Looks at what a driver reads by the pointers of a send request. */
+    private void follow(long queuePair, MemorySegment request) {
+        if (ofDatagrams.contains(queuePair)) {
+            requireAlive("address handle", Native.getLong(request, Layout.SendRequest.AH));
+        }
+        if (Native.getInt(request, Layout.SendRequest.OPCODE) == BIND_MW) {
+            requireAlive("window", Native.getLong(request, Layout.SendRequest.BIND_MW));
+            requireAlive("region", Native.getLong(request, Layout.SendRequest.BIND_INFO));
+        }
     }
 
     MemorySegment copy(long address, long size) {

@@ -1,0 +1,90 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.ibverbs.abi.Layout.SendRequest;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.verbs.ExtendedCompletionQueue;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.SendWorkRequest;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/** Objects that are closed while they are used: a library would read and write memory that it has freed. */
+class ClosedInUseTest {
+    private final FakeDriver driver = new FakeDriver();
+
+    @AfterEach
+    void libraryDidNotFail() throws Exception {
+        driver.close();
+    }
+
+    /** A queue pair that can send, and what it was made from. */
+    private record Setting(NativeContext context, ProtectionDomain domain,
+            ExtendedCompletionQueue queue, QueuePair queuePair) {}
+
+    private Setting setting(QueuePairType type) throws RdmaException {
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        ExtendedCompletionQueue queue = (ExtendedCompletionQueue) context
+                .createCompletionQueue(16);
+        QueuePair queuePair = domain.createQueuePair(new QueuePairInitAttributes()
+                .type(type).completionQueue(queue).sendOperations(SendOpcode.SEND)
+                .capabilities(new QueuePairCapabilities(8, 4, 2, 2, 16)));
+        FakeDriver.ready(queuePair);
+        return new Setting(context, domain, queue, queuePair);
+    }
+
+    // ---------------------------------------------------------------- by the thread that uses them
+
+    @Test
+    void threadThatReadsInPlaceCannotCloseTheQueue() throws RdmaException {
+        Setting setting = setting(QueuePairType.RC);
+        setting.queuePair().postSend(List.of(new SendWorkRequest(), new SendWorkRequest()));
+        driver.posted.forEach(
+                request -> driver.complete(Native.getLong(request, SendRequest.WR_ID), 0, 0));
+        assertThat(setting.queue().startPoll()).isTrue();
+        setting.queuePair().close();
+        assertThatIllegalStateException().isThrownBy(() -> setting.queue().close())
+                .withMessageContaining("end the batch first");
+        assertThat(driver.called(VerbsSymbol.DESTROY_CQ)).isZero();
+        assertThat(setting.queue().nextPoll()).isFalse();
+        setting.queue().endPoll();
+        setting.queue().close();
+        assertThat(driver.called(VerbsSymbol.DESTROY_CQ)).isOne();
+    }
+
+    @Test
+    void pollingReachesNoLibraryOnceItsMemoryIsGone() throws RdmaException {
+        Setting setting = setting(QueuePairType.RC);
+        setting.queuePair().close();
+        setting.queue().close();
+        assertThatIllegalStateException().isThrownBy(() -> setting.queue().nextPoll());
+        assertThatIllegalStateException().isThrownBy(() -> setting.queue().startPoll());
+        assertThatIllegalStateException().isThrownBy(() -> setting.queue().current());
+        assertThatIllegalStateException().isThrownBy(() -> setting.queue().endPoll());
+    }
+
+    @Test
+    void threadInABatchCannotCloseItsQueuePair() throws RdmaException {
+        Setting setting = setting(QueuePairType.RC);
+        setting.queuePair().extended().start();
+        assertThatIllegalStateException().isThrownBy(() -> setting.queuePair().close())
+                .withMessageContaining("complete or abort it first");
+        setting.queuePair().extended().send();
+        setting.queuePair().extended().complete();
+        assertThat(driver.posted).hasSize(1);
+        setting.queuePair().close();
+        assertThat(driver.called(VerbsSymbol.DESTROY_QP)).isOne();
+    }
+}
