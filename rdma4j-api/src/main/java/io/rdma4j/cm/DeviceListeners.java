@@ -59,11 +59,14 @@ final class DeviceListeners {
                 continue;
             }
             RdmaException obstacle = obstacle(lease, starter, spec);
-            if (obstacle != null && single != null) {
-                throw obstacle;
-            }
-            refusal = obstacle == null ? refusal : obstacle;
-            if (spec.address() == null && authority.hasOneWildcardListener()) {
+            if (obstacle != null) {
+                if (single != null) {
+                    throw obstacle;
+                }
+                LOG.log(System.Logger.Level.DEBUG, "{0} is not listened on: {1}",
+                        lease.device().name(), obstacle.getMessage());
+                refusal = obstacle;
+            } else if (spec.address() == null && authority.hasOneWildcardListener()) {
                 served.add(authority);
             }
         }
@@ -85,8 +88,8 @@ final class DeviceListeners {
     }
 
     /**
-     * Listens on one device. {@return why it cannot offer it, though others may: it has no datagrams, or another process the
-     * port; null if it does}
+     * Listens on one device. {@return why it cannot offer it, though others may: it has nothing of the kind, or another
+     * process the port; null if it does}
      */
     private @Nullable RdmaException obstacle(DeviceLease lease, Starter starter,
             ListenRequest spec) throws RdmaException {
@@ -100,10 +103,10 @@ final class DeviceListeners {
             listeners.add(starter.listen(lease, withReservation(spec, lease)));
             return null;
         } catch (RdmaException e) {
-            if (e.errno() != Errno.EADDRINUSE) {
-                throw e;
+            if (e.errno() == Errno.EADDRINUSE || e.errno() == Errno.EOPNOTSUPP) {
+                return e;
             }
-            return e;
+            throw e;
         }
     }
 

@@ -25,6 +25,8 @@ import java.util.stream.Collectors;
  * @param name of a device, or what the names of several begin with before {@code _}; null for any
  */
 record DeviceSelection(@Nullable String name) {
+    private static final System.Logger LOG = System.getLogger(DeviceSelection.class.getName());
+
     /** Names the device of all ids that name none. */
     static final String PROPERTY = "rdma4j.device";
 
@@ -43,10 +45,15 @@ record DeviceSelection(@Nullable String name) {
     /** A share of the device towards a destination, and the local address packets leave from. */
     record Route(DeviceLease lease, InetAddress source) {}
 
+    /** What is to be had of a device. */
+    private interface Attempt<T> {
+        T with(CmDevice device) throws RdmaException;
+    }
+
     /**
      * {@return the devices, at least one, the best first}
      *
-     * @throws RdmaException ENODEV if there are none, or none of the name
+     * @throws RdmaException ENODEV if there are none, or none of the name, EOPNOTSUPP if ids can use none of them
      */
     List<CmDevice> all(String operation) throws RdmaException {
         List<CmDevice> all = managed(RdmaDevices.requireAny(operation));
@@ -55,12 +62,34 @@ record DeviceSelection(@Nullable String name) {
                     "no RDMA device has a connection manager");
         }
         List<CmDevice> named = named(all);
-        if (!named.isEmpty()) {
-            return named;
+        if (named.isEmpty()) {
+            throw new RdmaException(Errno.ENODEV, operation, "there is no device '" + name
+                    + "', which the id or the property " + PROPERTY + " asks for; there are "
+                    + text(all));
         }
-        throw new RdmaException(Errno.ENODEV, operation, "there is no device '" + name
-                + "', which the id or the property " + PROPERTY + " asks for; there are "
-                + text(all));
+        List<String> obstacles = new ArrayList<>();
+        List<CmDevice> usable = usable(named, obstacles);
+        if (usable.isEmpty()) {
+            throw RdmaException.unsupported(operation,
+                    "ids can use no RDMA device: " + String.join("; ", obstacles));
+        }
+        return usable;
+    }
+
+    /** {@return the devices that ids can use} What keeps them from others is added to the obstacles. */
+    private static List<CmDevice> usable(List<CmDevice> devices, List<String> obstacles) {
+        List<CmDevice> usable = new ArrayList<>();
+        for (CmDevice device : devices) {
+            String obstacle = device.obstacle();
+            if (obstacle == null) {
+                usable.add(device);
+            } else {
+                LOG.log(System.Logger.Level.DEBUG, "ids do without {0}: {1}", device.name(),
+                        obstacle);
+                obstacles.add(device.name() + ": " + obstacle);
+            }
+        }
+        return usable;
     }
 
     private static List<CmDevice> managed(List<RdmaDevice> devices) {
@@ -82,7 +111,7 @@ record DeviceSelection(@Nullable String name) {
     /** {@return who gives out the ports of the devices; nobody where there are none} */
     Set<PortAuthority> portAuthorities() {
         Set<PortAuthority> authorities = new LinkedHashSet<>();
-        named(managed(RdmaDevices.list()))
+        usable(named(managed(RdmaDevices.list())), new ArrayList<>())
                 .forEach(each -> authorities.add(each.portAuthority()));
         return authorities;
     }
@@ -99,6 +128,7 @@ record DeviceSelection(@Nullable String name) {
             try {
                 leases.add(SharedDevice.lease(candidate, null));
             } catch (RdmaException e) {
+                logFailure(candidate, e);
                 failures.add(e);
             }
         }
@@ -127,19 +157,20 @@ record DeviceSelection(@Nullable String name) {
     }
 
     /**
-     * {@return a share of the device that serves a local address, with the address held}
+     * {@return a share of the best device that serves a local address and can be opened, with the address held}
      *
      * @throws RdmaException ENODEV if there is no device, EADDRNOTAVAIL if none hosts the address, EADDRINUSE if
-     *         another process holds it
+     *         another process holds it; as opening the best one fails, if none can be opened
      */
     DeviceLease forLocal(InetAddress local) throws RdmaException {
         List<CmDevice> candidates = all("bind address");
-        CmDevice device = hosting(candidates, local);
-        if (device == null) {
+        DeviceLease lease = ofBestHosting(candidates, local,
+                device -> SharedDevice.lease(device, local));
+        if (lease == null) {
             throw new RdmaException(Errno.EADDRNOTAVAIL, "bind address", local.getHostAddress()
                     + " is the address of no RDMA device; there are " + text(candidates));
         }
-        return SharedDevice.lease(device, local);
+        return lease;
     }
 
     /**
@@ -150,18 +181,20 @@ record DeviceSelection(@Nullable String name) {
      */
     Route towards(InetAddress destination) throws RdmaException {
         List<CmDevice> candidates = all("resolve address");
-        CmDevice host = hosting(candidates, destination);
-        if (host != null) {
-            return viaHost(host, destination);
+        Route toHost = ofBestHosting(candidates, destination,
+                device -> viaHost(device, destination));
+        if (toHost != null) {
+            return toHost;
         }
         InetAddress source = routeSource(destination);
-        CmDevice device = hosting(candidates, source);
-        if (device == null) {
+        Route route = ofBestHosting(candidates, source,
+                device -> new Route(SharedDevice.lease(device, source), source));
+        if (route == null) {
             throw new RdmaException(Errno.ENODEV, "resolve address", "packets to "
                     + destination.getHostAddress() + " leave from " + source.getHostAddress()
                     + ", which is the address of no RDMA device; there are " + text(candidates));
         }
-        return new Route(SharedDevice.lease(device, source), source);
+        return route;
     }
 
     /** The destination is this machine: loopback leaves from an address of our own. */
@@ -187,13 +220,42 @@ record DeviceSelection(@Nullable String name) {
         }
     }
 
-    private static @Nullable CmDevice hosting(List<CmDevice> candidates, InetAddress address) {
+    /**
+     * {@return what is to be had of the best device that hosts an address and can be opened; null if none hosts it} An
+     * address that another process holds is no reason to take another device: that would be another transport.
+     *
+     * @throws RdmaException as the best one fails, if none can be opened
+     */
+    private static <T> @Nullable T ofBestHosting(List<CmDevice> candidates, InetAddress address,
+            Attempt<T> attempt) throws RdmaException {
+        RdmaException first = null;
         for (CmDevice candidate : candidates) {
-            if (candidate.hosts(address)) {
-                return candidate;
+            if (!candidate.hosts(address)) {
+                continue;
+            }
+            try {
+                return attempt.with(candidate);
+            } catch (RdmaException e) {
+                if (e.errno() == Errno.EADDRINUSE) {
+                    throw e;
+                }
+                logFailure(candidate, e);
+                if (first == null) {
+                    first = e;
+                } else {
+                    first.addSuppressed(e);
+                }
             }
         }
+        if (first != null) {
+            throw first;
+        }
         return null;
+    }
+
+    private static void logFailure(CmDevice device, RdmaException failure) {
+        LOG.log(System.Logger.Level.DEBUG, "{0} cannot be opened: {1}", device.name(),
+                failure.getMessage());
     }
 
     /** {@return the devices by name, and what each serves} */

@@ -18,6 +18,14 @@ public interface CmDevice extends RdmaDevice {
     /** {@return the addresses it hosts, for people} */
     List<InetAddress> hostedAddresses();
 
+    /**
+     * {@return why no id can use the device, though its verbs can be used, in one line that says what to do; null if ids
+     * can} Asked for each id.
+     */
+    default @Nullable String obstacle() {
+        return null;
+    }
+
     /** {@return who gives out its ports; the process, unless others have ports of the same} */
     default PortAuthority portAuthority() {
         return PortAuthority.PROCESS;

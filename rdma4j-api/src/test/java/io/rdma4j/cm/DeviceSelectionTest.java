@@ -261,6 +261,92 @@ class DeviceSelectionTest {
         assertThat(deviceOf(id)).isEqualTo("roce0");
     }
 
+    // ---------------------------------------------------------------- devices that cannot be used
+
+    private static RdmaException denied(String device) {
+        return new RdmaException(Errno.EACCES, "open device", device + " may not be opened");
+    }
+
+    @Test
+    void deviceThatCannotBeOpenedGivesWayToTheNext() throws Exception {
+        nativeDevice.openFailure = denied("zzz0");
+        FakeProvider.offer(softRoce, nativeDevice);
+        assertThat(deviceOf(bound(FIRST))).isEqualTo("roce0");
+        CmId resolved = id();
+        resolved.resolveAddress(new InetSocketAddress(FakeDevice.SECOND, 7471), TIMEOUT);
+        assertThat(deviceOf(resolved)).isEqualTo("roce0");
+    }
+
+    @Test
+    void deviceThatIsNamedAndCannotBeOpenedIsRefusedWithItsReason() throws Exception {
+        nativeDevice.openFailure = denied("zzz0");
+        FakeProvider.offer(softRoce, nativeDevice);
+        CmId id = id();
+        id.device("zzz0");
+        assertRefused(() -> id.bindAddress(FIRST), Errno.EACCES, "zzz0 may not be opened");
+    }
+
+    @Test
+    void whereNoDeviceCanBeOpenedTheReasonOfTheBestIsGiven() throws Exception {
+        nativeDevice.openFailure = denied("zzz0");
+        softRoce.openFailure = denied("roce0");
+        FakeProvider.offer(softRoce, nativeDevice);
+        assertRefused(() -> bound(FIRST), Errno.EACCES, "zzz0");
+    }
+
+    /** Another device would be another transport, which the peer does not speak. */
+    @Test
+    void addressThatAnotherProcessHoldsIsNoReasonToTakeAnotherDevice() throws Exception {
+        softRoce.openFailure = new RdmaException(Errno.EADDRINUSE, "open device", "it is held");
+        FakeProvider.offer(softRoce, softIwarp);
+        assertRefused(() -> bound(FIRST), Errno.EADDRINUSE, "it is held");
+        assertThat(softIwarp.opened).isEmpty();
+    }
+
+    @Test
+    void deviceThatIdsCannotUseIsLeftAlone() throws Exception {
+        nativeDevice.obstacle = "modprobe rdma_ucm";
+        FakeProvider.offer(softRoce, nativeDevice);
+        assertThat(deviceOf(bound(FIRST))).isEqualTo("roce0");
+        CmId listener = bound(ANY);
+        listener.listen(1);
+        assertThat(softRoce.context().listenCalls).hasSize(1);
+        assertThat(nativeDevice.opened).isEmpty();
+    }
+
+    @Test
+    void deviceThatIsNamedAndThatIdsCannotUseIsRefusedWithItsReason() throws Exception {
+        nativeDevice.obstacle = "modprobe rdma_ucm";
+        FakeProvider.offer(softRoce, nativeDevice);
+        System.setProperty("rdma4j.device", "zzz0");
+        assertRefused(() -> bound(FIRST), Errno.EOPNOTSUPP, "zzz0: modprobe rdma_ucm");
+    }
+
+    @Test
+    void wildcardListenerDoesWithoutADeviceThatDoesNotListen() throws Exception {
+        nativeDevice.listenFailure = RdmaException.unsupported("listen", "modprobe rdma_ucm");
+        FakeProvider.offer(softRoce, nativeDevice);
+        bound(ANY).listen(1);
+        assertThat(softRoce.context().listenCalls).hasSize(1);
+        FakeProvider.offer(nativeDevice);
+        CmId alone = bound(ANY);
+        assertRefused(() -> alone.listen(1), Errno.EOPNOTSUPP, "modprobe rdma_ucm");
+    }
+
+    /** The first has nothing to offer: the next is asked for all of them. */
+    @Test
+    void oneListenerOfSeveralDevicesIsThatOfADeviceThatCanListen() throws Exception {
+        SystemPorts ports = new SystemPorts();
+        ports.hasOneWildcardListener = true;
+        FakeDevice other = new FakeDevice("aaa0", DeviceKind.NATIVE, TransportType.INFINIBAND);
+        other.listenFailure = RdmaException.unsupported("listen", "it has nothing of the kind");
+        other.portAuthority = ports;
+        nativeDevice.portAuthority = ports;
+        FakeProvider.offer(other, nativeDevice);
+        bound(ANY).listen(1);
+        assertThat(nativeDevice.context().listenCalls).hasSize(1);
+    }
+
     // ---------------------------------------------------------------- what the transport decides
 
     @Test

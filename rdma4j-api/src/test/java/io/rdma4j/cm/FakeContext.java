@@ -140,7 +140,11 @@ final class FakeContext implements CmContext {
     }
 
     @Override
-    public CmListener listen(ListenRequest spec, CmListener.Handler handler) {
+    public CmListener listen(ListenRequest spec, CmListener.Handler handler)
+            throws RdmaException {
+        if (device.listenFailure != null) {
+            throw device.listenFailure;
+        }
         listenCalls.add(spec);
         listenHandlers.add(handler);
         return () -> {};

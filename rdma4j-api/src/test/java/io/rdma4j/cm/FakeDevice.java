@@ -5,6 +5,7 @@ import io.rdma4j.spi.PortAuthority;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceKind;
 import io.rdma4j.verbs.NodeType;
+import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.TransportType;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,15 @@ final class FakeDevice implements CmDevice {
     PortAuthority portAuthority = PortAuthority.PROCESS;
     /** What happens while it is being opened. */
     Runnable onOpen = () -> {};
+    /** Why it cannot be opened, null if it can. */
+    @Nullable
+    RdmaException openFailure;
+    /** Why ids cannot use it, null if they can. */
+    @Nullable
+    String obstacle;
+    /** Why its contexts cannot listen, null if they can. */
+    @Nullable
+    RdmaException listenFailure;
     private final String name;
     private final DeviceKind kind;
     private final TransportType transport;
@@ -43,15 +53,23 @@ final class FakeDevice implements CmDevice {
     }
 
     @Override
-    public FakeContext open(@Nullable InetAddress address) {
+    public @Nullable String obstacle() {
+        return obstacle;
+    }
+
+    @Override
+    public FakeContext open(@Nullable InetAddress address) throws RdmaException {
         onOpen.run();
+        if (openFailure != null) {
+            throw openFailure;
+        }
         FakeContext context = new FakeContext(this);
         opened.add(context);
         return context;
     }
 
     @Override
-    public DeviceContext open() {
+    public DeviceContext open() throws RdmaException {
         return open((InetAddress) null);
     }
 
