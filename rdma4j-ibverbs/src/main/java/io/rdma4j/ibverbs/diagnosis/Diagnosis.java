@@ -6,7 +6,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.function.Supplier;
 
 /**
  * What is missing on a machine for native devices, and what to do about it. What one finding explains has no second one:
@@ -17,31 +16,42 @@ public final class Diagnosis {
     /** Less than this is used up by a few queue pairs and buffers; it is also more than what systems begin with. */
     private static final long ENOUGH_TO_LOCK = 64L << 20;
     private static final String CONNECTION_MANAGER = "rdma_cm";
+    private static final String WITHOUT_CONNECTIONS = "; without it native devices have verbs and"
+            + " no connection manager";
     private static final String CONTAINER = "start a container with --device /dev/infiniband";
 
     private final KernelFiles files;
     private final String operatingSystem;
     private final boolean isNativeAccessEnabled;
-    private final Supplier<Optional<String>> libraryError;
+    private final LibraryErrors libraryErrors;
+
+    /** Why a library cannot be loaded, empty if it can. Asked only on Linux and with native access. */
+    public interface LibraryErrors {
+        /** {@return what is wrong with libibverbs} */
+        Optional<String> ofVerbs();
+
+        /** {@return what is wrong with librdmacm} Asked only where libibverbs can be loaded and there is a device. */
+        Optional<String> ofConnectionManager();
+    }
 
     /**
      * Of this machine.
      *
+     * @param root what the paths of files begin at, {@code /} for those of the kernel
      * @param isNativeAccessEnabled whether the JVM lets this module call native code
-     * @param libraryError why the libraries cannot be loaded, empty if they can; asked only on Linux and with native access
      */
-    public Diagnosis(boolean isNativeAccessEnabled, Supplier<Optional<String>> libraryError) {
-        this(new KernelFiles(Path.of("/"), Opening.FOR_READING_AND_WRITING),
+    public Diagnosis(Path root, boolean isNativeAccessEnabled, LibraryErrors libraryErrors) {
+        this(new KernelFiles(root, Opening.FOR_READING_AND_WRITING),
                 System.getProperty("os.name", "an unknown system"), isNativeAccessEnabled,
-                libraryError);
+                libraryErrors);
     }
 
     Diagnosis(KernelFiles files, String operatingSystem, boolean isNativeAccessEnabled,
-            Supplier<Optional<String>> libraryError) {
+            LibraryErrors libraryErrors) {
         this.files = files;
         this.operatingSystem = operatingSystem;
         this.isNativeAccessEnabled = isNativeAccessEnabled;
-        this.libraryError = libraryError;
+        this.libraryErrors = libraryErrors;
     }
 
     /** {@return what is missing, in the order in which it is to be mended; empty if nothing is} */
@@ -51,7 +61,7 @@ public final class Diagnosis {
                     + operatingSystem + "; use the software devices, which need nothing"));
         }
         List<Finding> findings = new ArrayList<>();
-        judgeLibrary(findings);
+        boolean isLoaded = judgeLibrary(findings);
         if (!files.hasVerbs()) {
             findings.add(noModule());
         } else if (files.verbsDevices().isEmpty()) {
@@ -60,6 +70,9 @@ public final class Diagnosis {
                     + " rdma link add rxe0 type rxe netdev eth0"));
         } else {
             files.verbsDevices().forEach(device -> judgeNode(device, findings));
+            if (isLoaded) {
+                judgeConnectionLibrary(findings);
+            }
             judgeConnectionManager(findings);
             judgeLockedMemory(findings);
         }
@@ -86,17 +99,30 @@ public final class Diagnosis {
                 .toList();
     }
 
-    private void judgeLibrary(List<Finding> findings) {
+    /** {@return whether the library of verbs can be used} */
+    private boolean judgeLibrary(List<Finding> findings) {
         if (!isNativeAccessEnabled) {
             findings.add(Finding.obstacle("native devices are not used, for the JVM may not call"
                     + " native code: start it with --enable-native-access=io.rdma4j.ibverbs, or"
                     + " with --enable-native-access=ALL-UNNAMED if rdma4j is on the class path"));
-            return;
+            return false;
         }
-        libraryError.get().ifPresent(error -> findings.add(Finding.obstacle("libibverbs cannot be"
-                + " loaded (" + error.lines().findFirst().orElse("no reason given")
-                + "): install libibverbs1, ibverbs-providers and librdmacm1 (Debian, Ubuntu), or"
-                + " rdma-core, libibverbs and librdmacm (Fedora, RHEL)")));
+        Optional<String> error = libraryErrors.ofVerbs();
+        error.ifPresent(reason -> findings.add(Finding.obstacle("libibverbs cannot be loaded ("
+                + firstLine(reason) + "): install libibverbs1, ibverbs-providers and librdmacm1"
+                + " (Debian, Ubuntu), or rdma-core, libibverbs and librdmacm (Fedora, RHEL)")));
+        return error.isEmpty();
+    }
+
+    private void judgeConnectionLibrary(List<Finding> findings) {
+        libraryErrors.ofConnectionManager().ifPresent(reason -> findings.add(
+                Finding.restriction("librdmacm cannot be loaded (" + firstLine(reason)
+                        + "): install librdmacm1 (Debian, Ubuntu) or librdmacm (Fedora, RHEL)"
+                        + WITHOUT_CONNECTIONS)));
+    }
+
+    private static String firstLine(String reason) {
+        return reason.lines().findFirst().orElse("no reason given");
     }
 
     private Finding noModule() {
@@ -125,17 +151,18 @@ public final class Diagnosis {
     }
 
     private void judgeConnectionManager(List<Finding> findings) {
-        String without = "; without it native devices have verbs and no connection manager";
         String file = "/dev/infiniband/" + CONNECTION_MANAGER;
         if (!files.hasNode(CONNECTION_MANAGER)) {
             findings.add(Finding.restriction(
-                    file + " is missing: modprobe rdma_ucm, and " + CONTAINER + without));
+                    file + " is missing: modprobe rdma_ucm, and " + CONTAINER
+                            + WITHOUT_CONNECTIONS));
             return;
         }
         String refusal = files.refusal(CONNECTION_MANAGER);
         if (refusal != null) {
             findings.add(Finding.restriction(file + " cannot be opened (" + refusal
-                    + "): let this user read and write it, and " + CONTAINER + without));
+                    + "): let this user read and write it, and " + CONTAINER
+                    + WITHOUT_CONNECTIONS));
         }
     }
 

@@ -4,32 +4,44 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The IP addresses of a device: those of the network interfaces that the kernel names beside its GIDs. Where it names none,
- * as for siw, that of the interface whose hardware address is the first GID.
+ * The IP addresses of a device: those of the network interfaces that the kernel names beside its GIDs, as for RoCE. Where it
+ * names none, those of the interfaces whose hardware address the port has for a GID: of an Ethernet interface it is what the
+ * first GID begins with, as for siw; of IP over InfiniBand its last 16 bytes are a GID (RFC 4391, section 9.1.1).
  *
- * <p>Source: {@code Documentation/ABI/stable/sysfs-class-infiniband} of Linux, {@code gid_attrs/ndevs} and {@code gids}.
+ * <p>Source: {@code Documentation/ABI/stable/sysfs-class-infiniband} of Linux, {@code gid_attrs/ndevs} and {@code gids};
+ * {@code Documentation/ABI/testing/sysfs-class-net}, {@code address}.
  */
 final class DeviceAddresses {
     private static final int ENOUGH_UNUSED = 8;
+    /** In hexadecimal digits. */
+    private static final int GID_LENGTH = 32;
+    private static final int ETHERNET_LENGTH = 12;
+    private static final int INFINIBAND_LENGTH = 40;
 
     private final Path ports;
+    private final Path interfaces;
 
-    /** @param devices the folder of the kernel's devices */
-    DeviceAddresses(Path devices, String device) {
-        ports = devices.resolve(device).resolve("ports");
+    /**
+     * @param device the folder in which the kernel describes the device
+     * @param interfaces the folder of the network interfaces
+     */
+    DeviceAddresses(Path device, Path interfaces) {
+        ports = device.resolve("ports");
+        this.interfaces = interfaces;
     }
 
     /** {@return the addresses there are now, each with its port} */
@@ -52,60 +64,80 @@ final class DeviceAddresses {
         return numbered;
     }
 
-    private static List<NetworkInterface> interfaces(Path port) {
+    private List<NetworkInterface> interfaces(Path port) {
+        Set<String> names = entries(port.resolve("gid_attrs").resolve("ndevs"));
+        if (names.isEmpty()) {
+            names = ofHardware(entries(port.resolve("gids")));
+        }
         List<NetworkInterface> found = new ArrayList<>();
-        try {
-            for (String name : names(port.resolve("gid_attrs").resolve("ndevs"))) {
+        for (String name : names) {
+            try {
                 NetworkInterface named = NetworkInterface.getByName(name);
                 if (named != null) {
                     found.add(named);
                 }
+            } catch (SocketException _) {
+                // Then it has no address.
             }
-            if (found.isEmpty()) {
-                String first = text(port.resolve("gids").resolve("0")).replace(":", "");
-                NetworkInterface.networkInterfaces()
-                        .filter(each -> isHardwareAddress(each, first)).forEach(found::add);
-            }
-        } catch (SocketException _) {
-            // Then it has no address.
         }
         return found;
     }
 
     /**
-     * {@return the interfaces that a table names} The kernel fills it from its front, and it may have a thousand entries,
+     * {@return what a table says, each once} The kernel fills it from its front, and it may have a thousand entries,
      * each a file: after some that are not in use the rest is not looked at.
      */
-    private static Set<String> names(Path table) {
-        Set<String> names = new LinkedHashSet<>();
+    private static Set<String> entries(Path table) {
+        Set<String> entries = new LinkedHashSet<>();
         int unused = 0;
         for (int index = 0; unused < ENOUGH_UNUSED; index++) {
-            String name = text(table.resolve(String.valueOf(index)));
-            if (name.isEmpty()) {
+            String entry = text(table.resolve(String.valueOf(index)));
+            if (isUnused(entry)) {
                 unused++;
             } else {
                 unused = 0;
-                names.add(name);
+                entries.add(entry);
+            }
+        }
+        return entries;
+    }
+
+    /** {@return whether a file is empty or could not be read, or says zeros, as that of a GID or hardware address} */
+    private static boolean isUnused(String entry) {
+        return entry.chars().allMatch(each -> each == '0' || each == ':');
+    }
+
+    /** {@return the names of the interfaces with the hardware of a port} */
+    private Set<String> ofHardware(Set<String> gids) {
+        Set<String> names = new LinkedHashSet<>();
+        List<String> digits = gids.stream().map(DeviceAddresses::digits).toList();
+        for (Path each : children(interfaces)) {
+            String address = text(each.resolve("address"));
+            if (!isUnused(address) && isOneOf(digits, digits(address))) {
+                names.add(each.getFileName().toString());
             }
         }
         return names;
     }
 
-    private static boolean isHardwareAddress(NetworkInterface each, String digits) {
-        try {
-            byte[] address = each.getHardwareAddress();
-            return address != null
-                    && digits.startsWith(HexFormat.of().formatHex(address));
-        } catch (SocketException _) {
-            return false;
-        }
+    private static boolean isOneOf(List<String> gids, String address) {
+        return switch (address.length()) {
+            case ETHERNET_LENGTH -> !gids.isEmpty() && gids.getFirst().startsWith(address);
+            case INFINIBAND_LENGTH ->
+                gids.contains(address.substring(INFINIBAND_LENGTH - GID_LENGTH));
+            default -> false;
+        };
+    }
+
+    private static String digits(String text) {
+        return text.replace(":", "").toLowerCase(Locale.ROOT);
     }
 
     private static List<Path> children(Path folder) {
         List<Path> children = new ArrayList<>();
         try (DirectoryStream<Path> found = Files.newDirectoryStream(folder)) {
             found.forEach(children::add);
-        } catch (IOException _) {
+        } catch (IOException | DirectoryIteratorException _) {
             return List.of();
         }
         children.sort(null);

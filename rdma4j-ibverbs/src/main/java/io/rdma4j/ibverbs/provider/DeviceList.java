@@ -24,12 +24,14 @@ final class DeviceList {
     private final NativeLibraries libraries;
     private final KernelManager manager;
     private final Path kernelDevices;
+    private final Path kernelInterfaces;
 
-    /** @param kernelDevices the folder in which the kernel describes its devices */
-    DeviceList(NativeLibraries libraries, KernelManager manager, Path kernelDevices) {
+    /** @param classes the folder in which the kernel describes its devices and network interfaces */
+    DeviceList(NativeLibraries libraries, KernelManager manager, Path classes) {
         this.libraries = libraries;
         this.manager = manager;
-        this.kernelDevices = kernelDevices;
+        kernelDevices = classes.resolve("infiniband");
+        kernelInterfaces = classes.resolve("net");
     }
 
     KernelManager manager() {
@@ -85,7 +87,8 @@ final class DeviceList {
     private NativeDevice describe(long pointer) {
         MemorySegment device = Native.at(pointer, Layout.Device.SIZE);
         NativeFunction index = libraries.verbs().find(VerbsSymbol.GET_DEVICE_INDEX);
-        DeviceAddresses addresses = new DeviceAddresses(kernelDevices, name(device));
+        DeviceAddresses addresses = new DeviceAddresses(kernelDevices.resolve(name(device)),
+                kernelInterfaces);
         return new NativeDevice(this, addresses, List.copyOf(addresses.byPort().keySet()),
                 name(device),
                 index == null ? -1 : (int) index.call(pointer).value(),

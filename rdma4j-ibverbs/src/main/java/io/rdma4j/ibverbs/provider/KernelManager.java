@@ -11,58 +11,146 @@ import io.rdma4j.ibverbs.verbs.ConnectionManager;
 import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.PortAuthority;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.SymbolLookup;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
-/** The kernel's connection manager: one channel of librdmacm for all devices of the process, opened when first needed. */
+/**
+ * The kernel's connection manager: one channel of librdmacm for all devices of the process, opened when first needed. Thread
+ * safe.
+ */
 final class KernelManager implements ConnectionManager {
-    private final Supplier<SymbolLookup> library;
+    /** How long a failure counts: every id asks, and the module may be loaded at any time. */
+    static final long FAILURE_COUNTS_NS = TimeUnit.SECONDS.toNanos(5);
+
+    private final Supplier<SymbolLookup> lookup;
     private final Library<SystemSymbol> system;
+    private final LongSupplier nowNs;
+    private @Nullable Library<CmSymbol> library;
     private @Nullable CmChannel channel;
     private @Nullable PortAuthority ports;
+    private @Nullable RdmaException failure;
+    private long failedAtNs;
 
-    /** @param library finds librdmacm, or throws that there is none */
-    KernelManager(Supplier<SymbolLookup> library, Library<SystemSymbol> system) {
-        this.library = library;
+    /**
+     * @param lookup finds librdmacm, or throws an IllegalArgumentException that there is none
+     * @param nowNs the time, as {@link System#nanoTime}
+     */
+    KernelManager(Supplier<SymbolLookup> lookup, Library<SystemSymbol> system,
+            LongSupplier nowNs) {
+        this.lookup = lookup;
         this.system = system;
+        this.nowNs = nowNs;
+    }
+
+    /** {@return why the library cannot be loaded, empty if it can} */
+    synchronized Optional<String> libraryError() {
+        try {
+            library();
+            return Optional.empty();
+        } catch (RdmaException e) {
+            return Optional.of(e.detail());
+        } catch (IllegalArgumentException e) {
+            return Optional.of(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** {@return why nobody can connect by it, and what to do; null if it can be used} */
+    @Nullable
+    String obstacle() {
+        try {
+            channel();
+            return null;
+        } catch (RdmaException e) {
+            return e.detail();
+        }
     }
 
     @Override
     public @Nullable NativeConnections of(CmContext device,
             UnaryOperator<CmListener.Handler> following) {
-        CmChannel opened = channel();
-        return opened == null ? null : new NativeConnections(opened, device, following);
-    }
-
-    PortAuthority portAuthority() {
-        CmChannel opened = channel();
-        return opened == null ? PortAuthority.PROCESS : portsOf(opened);
-    }
-
-    private synchronized PortAuthority portsOf(CmChannel opened) {
-        PortAuthority known = ports;
-        if (known == null) {
-            known = new KernelPorts(opened);
-            ports = known;
+        try {
+            return new NativeConnections(channel(), device, following);
+        } catch (RdmaException _) {
+            // Verbs alone can be used then; who connects is told so.
+            return null;
         }
-        return known;
     }
 
-    private synchronized @Nullable CmChannel channel() {
-        CmChannel known = channel;
-        if (known == null) {
-            try {
-                known = new CmChannel(new Library<>("librdmacm.so.1", CmSymbol.class,
-                        library.get()), system, new EventLoop(system, "rdma4j-cm"));
-                channel = known;
-            } catch (RdmaException | IllegalArgumentException _) {
-                // Verbs alone can be used then; who connects is told so.
-                return null;
+    synchronized PortAuthority portAuthority() {
+        try {
+            PortAuthority known = ports;
+            if (known == null) {
+                known = new KernelPorts(channel());
+                ports = known;
             }
+            return known;
+        } catch (RdmaException _) {
+            return PortAuthority.PROCESS;
+        }
+    }
+
+    private synchronized CmChannel channel() throws RdmaException {
+        CmChannel known = channel;
+        if (known != null) {
+            return known;
+        }
+        RdmaException last = failure;
+        if (last != null && nowNs.getAsLong() - failedAtNs < FAILURE_COUNTS_NS) {
+            throw last;
+        }
+        try {
+            known = open();
+            channel = known;
+            return known;
+        } catch (RdmaException e) {
+            failure = e;
+            failedAtNs = nowNs.getAsLong();
+            throw e;
+        }
+    }
+
+    private CmChannel open() throws RdmaException {
+        Library<CmSymbol> loaded;
+        try {
+            loaded = library();
+        } catch (IllegalArgumentException e) {
+            throw new RdmaException(Errno.EOPNOTSUPP, "open connection manager",
+                    "librdmacm cannot be loaded (" + e.getMessage() + "): install librdmacm1"
+                            + " (Debian, Ubuntu) or librdmacm (Fedora, RHEL)",
+                    e);
+        }
+        EventLoop loop = new EventLoop(system, "rdma4j-cm");
+        boolean isOpen = false;
+        try {
+            CmChannel opened = new CmChannel(loaded, system, loop);
+            isOpen = true;
+            return opened;
+        } finally {
+            if (!isOpen) {
+                loop.close();
+            }
+        }
+    }
+
+    /**
+     * {@return the library, loaded by the first call}
+     *
+     * @throws IllegalArgumentException if there is none
+     * @throws RdmaException EOPNOTSUPP if it is too old
+     */
+    private Library<CmSymbol> library() throws RdmaException {
+        Library<CmSymbol> known = library;
+        if (known == null) {
+            known = new Library<>("librdmacm.so.1", CmSymbol.class, lookup.get());
+            library = known;
         }
         return known;
     }

@@ -38,6 +38,11 @@ record NativeDevice(DeviceList list, DeviceAddresses addresses, List<InetAddress
     }
 
     @Override
+    public @Nullable String obstacle() {
+        return list.manager().obstacle();
+    }
+
+    @Override
     public PortAuthority portAuthority() {
         return list.manager().portAuthority();
     }

@@ -12,25 +12,41 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * The devices of the system's libibverbs. A machine whose kernel has none is recognized by a look into a folder: no library
  * is loaded there, and no native access needed.
  */
 public final class NativeProvider implements RdmaProvider {
-    private static final Path KERNEL_DEVICES = Path.of("/sys/class/infiniband");
-    private static final String VERBS = "libibverbs.so.1";
+    /** Where the kernel describes devices and network interfaces. */
+    private static final String CLASSES = "sys/class";
+    private static final String DEVICES = "infiniband";
 
+    private final Path root;
+    private final Function<String, SymbolLookup> loader;
     private @Nullable DeviceList list;
 
     /** Found by {@link java.util.ServiceLoader}. */
-    public NativeProvider() {}
+    public NativeProvider() {
+        this(Path.of("/"), library -> SymbolLookup.libraryLookup(library, Arena.global()));
+    }
+
+    /**
+     * @param root what the paths of the kernel's files begin at
+     * @param loader loads a library by its name; throws an IllegalArgumentException if there is none
+     */
+    NativeProvider(Path root, Function<String, SymbolLookup> loader) {
+        this.root = root;
+        this.loader = loader;
+    }
 
     @Override
     public List<RdmaDevice> devices() {
@@ -47,7 +63,7 @@ public final class NativeProvider implements RdmaProvider {
 
     @Override
     public List<String> remarks() {
-        Diagnosis diagnosis = new Diagnosis(isNativeAccessEnabled(), this::libraryError);
+        Diagnosis diagnosis = new Diagnosis(root, isNativeAccessEnabled(), new Libraries());
         List<Finding> findings = new ArrayList<>(diagnosis.findings());
         if (findings.isEmpty()) {
             findings.addAll(
@@ -56,12 +72,25 @@ public final class NativeProvider implements RdmaProvider {
         return findings.stream().map(Finding::sentence).toList();
     }
 
-    private Optional<String> libraryError() {
-        try {
-            list();
-            return Optional.empty();
-        } catch (RdmaException | IllegalArgumentException e) {
-            return Optional.of(String.valueOf(e.getMessage()));
+    /** Loads them, as a program would that uses the devices. */
+    private final class Libraries implements Diagnosis.LibraryErrors {
+        @Override
+        public Optional<String> ofVerbs() {
+            try {
+                list();
+                return Optional.empty();
+            } catch (RdmaException | IllegalArgumentException e) {
+                return Optional.of(String.valueOf(e.getMessage()));
+            }
+        }
+
+        @Override
+        public Optional<String> ofConnectionManager() {
+            try {
+                return list().manager().libraryError();
+            } catch (RdmaException | IllegalArgumentException e) {
+                return Optional.of(String.valueOf(e.getMessage()));
+            }
         }
     }
 
@@ -69,10 +98,11 @@ public final class NativeProvider implements RdmaProvider {
         return NativeProvider.class.getModule().isNativeAccessEnabled();
     }
 
-    private static boolean hasKernelDevice() {
-        try (DirectoryStream<Path> devices = Files.newDirectoryStream(KERNEL_DEVICES)) {
+    private boolean hasKernelDevice() {
+        try (DirectoryStream<Path> devices = Files
+                .newDirectoryStream(root.resolve(CLASSES).resolve(DEVICES))) {
             return devices.iterator().hasNext();
-        } catch (IOException _) {
+        } catch (IOException | DirectoryIteratorException _) {
             return false;
         }
     }
@@ -80,18 +110,13 @@ public final class NativeProvider implements RdmaProvider {
     private synchronized DeviceList list() throws RdmaException {
         DeviceList known = list;
         if (known == null) {
-            NativeLibraries libraries = NativeLibraries.of(load(VERBS),
+            NativeLibraries libraries = NativeLibraries.of(loader.apply("libibverbs.so.1"),
                     Linker.nativeLinker().defaultLookup());
-            known = new DeviceList(libraries,
-                    new KernelManager(() -> load("librdmacm.so.1"), libraries.system()),
-                    KERNEL_DEVICES);
+            known = new DeviceList(libraries, new KernelManager(
+                    () -> loader.apply("librdmacm.so.1"), libraries.system(), System::nanoTime),
+                    root.resolve(CLASSES));
             list = known;
         }
         return known;
-    }
-
-    /** @throws IllegalArgumentException if there is no such library */
-    private static SymbolLookup load(String library) {
-        return SymbolLookup.libraryLookup(library, Arena.global());
     }
 }

@@ -104,6 +104,23 @@ class DiagnosisTest {
     }
 
     @Test
+    void missingLibraryOfTheConnectionManagerIsToBeInstalled() {
+        assertOne(complete().connectionLibraryError("librdmacm.so.1: no such file\nand more"),
+                Level.RESTRICTION,
+                "librdmacm cannot be loaded (librdmacm.so.1: no such file): install librdmacm1"
+                        + " (Debian, Ubuntu) or librdmacm (Fedora, RHEL); without it native"
+                        + " devices have verbs and no connection manager");
+    }
+
+    /** Who installs libibverbs is told of both. */
+    @Test
+    void libraryOfTheConnectionManagerIsNotMentionedBesideThatOfVerbs() {
+        assertThat(complete().libraryError("missing").connectionLibraryError("missing").findings())
+                .singleElement().extracting(Finding::sentence).asString()
+                .startsWith("libibverbs cannot");
+    }
+
+    @Test
     void withoutTheFileOfTheConnectionManagerThereAreVerbs() {
         FakeMachine machine = empty().verbs().device("mlx5_0", "uverbs0").node("uverbs0");
         assertOne(machine, Level.RESTRICTION, "/dev/infiniband/rdma_cm is missing: modprobe"
@@ -142,7 +159,8 @@ class DiagnosisTest {
     /** Nobody locks memory, nor misses a file, where there is no device. */
     @Test
     void withoutADeviceItsFilesAndLimitsAreNotMentioned() {
-        assertThat(empty().verbs().limit("0").findings()).hasSize(1);
+        assertThat(empty().verbs().limit("0").connectionLibraryError("missing").findings())
+                .hasSize(1);
     }
 
     @ParameterizedTest

@@ -18,6 +18,7 @@ final class FakeMachine {
     private String operatingSystem = "Linux";
     private boolean isNativeAccessEnabled = true;
     private Optional<String> libraryError = Optional.empty();
+    private Optional<String> connectionLibraryError = Optional.empty();
     private boolean isLibraryAsked;
 
     FakeMachine(Path root) {
@@ -43,6 +44,11 @@ final class FakeMachine {
 
     FakeMachine libraryError(String error) {
         libraryError = Optional.of(error);
+        return this;
+    }
+
+    FakeMachine connectionLibraryError(String error) {
+        connectionLibraryError = Optional.of(error);
         return this;
     }
 
@@ -127,9 +133,17 @@ final class FakeMachine {
                 throw refusals.get(file);
             }
             Opening.FOR_READING_AND_WRITING.open(file);
-        }), operatingSystem, isNativeAccessEnabled, () -> {
-            isLibraryAsked = true;
-            return libraryError;
+        }), operatingSystem, isNativeAccessEnabled, new Diagnosis.LibraryErrors() {
+            @Override
+            public Optional<String> ofVerbs() {
+                isLibraryAsked = true;
+                return libraryError;
+            }
+
+            @Override
+            public Optional<String> ofConnectionManager() {
+                return connectionLibraryError;
+            }
         });
     }
 
