@@ -3,9 +3,8 @@
  *
  * <p>What libibverbs is to a C program. Types here say what a device offers and carry no device's
  * code; devices are found by {@link io.rdma4j.verbs.RdmaDevices} and implement the interfaces.
- * Only {@code io.rdma4j.cm} and {@code io.rdma4j.spi} may stand beside it; it knows no wire and no
- * socket. Start reading at {@link io.rdma4j.verbs.RdmaDevices}, then
- * {@link io.rdma4j.verbs.DeviceContext} and {@link io.rdma4j.verbs.QueuePair}.
+ * Of the other packages they know {@code io.rdma4j.event} alone, and no wire and no socket. Start
+ * reading at {@link io.rdma4j.verbs.RdmaDevices}, then {@link io.rdma4j.verbs.DeviceContext} and {@link io.rdma4j.verbs.QueuePair}.
  */
 @NullMarked
 package io.rdma4j.verbs;

@@ -5,8 +5,8 @@
  * {@link io.rdma4j.testkit.FaultConformance}, what a reliable connection does about a wire that fails it.
  * A device runs it by subclassing each class and implementing {@link io.rdma4j.testkit.DeviceUnderTest};
  * what it must pass says its {@link io.rdma4j.testkit.ConformanceProfile}.
- * The suite knows {@code io.rdma4j.verbs} and {@code io.rdma4j.cm}, and no device. Start reading at
- * {@link io.rdma4j.testkit.Conformance}, then {@code Players}.
+ * The suite knows {@code io.rdma4j.verbs}, {@code io.rdma4j.connection} and {@code io.rdma4j.cm}, and no
+ * device. Start reading at {@link io.rdma4j.testkit.Conformance}, then {@code Players}.
  */
 @NullMarked
 package io.rdma4j.testkit;
