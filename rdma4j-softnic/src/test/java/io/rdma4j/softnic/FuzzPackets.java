@@ -5,7 +5,7 @@ import io.rdma4j.protocol.roce.wire.Icrc;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
-import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.QueuePairAttribute;

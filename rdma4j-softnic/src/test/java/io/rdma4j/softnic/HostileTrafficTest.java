@@ -4,7 +4,7 @@ import io.rdma4j.protocol.bytes.Layouts;
 import io.rdma4j.protocol.roce.wire.Icrc;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
-import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import org.junit.jupiter.api.AfterEach;

@@ -2,7 +2,7 @@ package io.rdma4j.softnic;
 
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
-import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;

@@ -5,7 +5,7 @@ import io.rdma4j.cm.CmEventType;
 import io.rdma4j.cm.CmId;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PortSpace;
-import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.verbs.Errno;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

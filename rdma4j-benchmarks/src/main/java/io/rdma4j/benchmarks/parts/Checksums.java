@@ -2,7 +2,7 @@ package io.rdma4j.benchmarks.parts;
 
 import io.rdma4j.protocol.roce.wire.Icrc;
 import io.rdma4j.protocol.roce.wire.PacketView;
-import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.verbs.Gid;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;

@@ -3,7 +3,7 @@ package io.rdma4j.benchmarks.parts;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
-import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.verbs.Gid;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;

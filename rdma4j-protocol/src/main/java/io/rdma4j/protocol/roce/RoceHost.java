@@ -1,7 +1,7 @@
 package io.rdma4j.protocol.roce;
 
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
-import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.protocol.work.QueuePairHost;
 
 /** What a RoCE queue pair needs of its host besides what every one needs. */

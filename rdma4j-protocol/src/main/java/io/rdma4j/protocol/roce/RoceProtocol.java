@@ -2,7 +2,7 @@ package io.rdma4j.protocol.roce;
 
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
-import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.protocol.work.QueuePairProtocol;
 
 /**

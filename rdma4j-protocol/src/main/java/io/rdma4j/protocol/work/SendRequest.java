@@ -32,7 +32,7 @@ public final class SendRequest {
     private long flushLength;
     private int flushPlacement;
     private FlushSelectivity flushSelectivity = FlushSelectivity.RANGE;
-    private Path path = Path.NONE;
+    private @Nullable Route route;
     private int remoteQueuePair;
     private int remoteQkey;
     private @Nullable MemoryWindow window;
@@ -76,9 +76,9 @@ public final class SendRequest {
         isCarriedOut = false;
     }
 
-    /** Says which path a datagram takes. */
-    public void route(Path newPath) {
-        path = newPath;
+    /** Says where a datagram goes. */
+    public void route(Route newRoute) {
+        route = newRoute;
     }
 
     /** Forgets what it points to, so that nothing is kept alive by a request that is over. */
@@ -267,9 +267,9 @@ public final class SendRequest {
         return flushSelectivity;
     }
 
-    /** {@return the path of a datagram} */
-    public Path path() {
-        return path;
+    /** {@return where a datagram goes; null for what is no datagram} */
+    public @Nullable Route route() {
+        return route;
     }
 
     /** {@return the queue pair a datagram goes to} */

@@ -2,7 +2,6 @@ package io.rdma4j.softnic.device;
 
 import io.rdma4j.observe.jfr.FlightEvents;
 import io.rdma4j.observe.jmx.ShownDevice;
-import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
@@ -19,7 +18,6 @@ import io.rdma4j.softnic.verbs.SoftQueuePair;
 import io.rdma4j.softnic.verbs.Transport;
 import io.rdma4j.softnic.verbs.TransportHost;
 import io.rdma4j.spi.CmContext;
-import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Errno;
@@ -266,11 +264,6 @@ public final class SoftNic
     @Override
     public IntSupplier random() {
         return random;
-    }
-
-    @Override
-    public Path path(AddressHandleAttributes attributes) {
-        return port.path(attributes);
     }
 
     @Override

@@ -1,8 +1,6 @@
 package io.rdma4j.softnic.device;
 
-import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.verbs.PortServices;
-import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.RdmaException;
@@ -55,12 +53,6 @@ final class SoftPort implements PortServices {
     @Override
     public List<Gid> gids() {
         return addresses.gids();
-    }
-
-    @Override
-    public Path path(AddressHandleAttributes attributes) {
-        return new Path(gids().get(attributes.sourceGidIndex()), attributes.destination(),
-                attributes.trafficClass(), attributes.flowLabel(), attributes.hopLimit());
     }
 
     @Override

@@ -9,11 +9,13 @@ import io.rdma4j.softnic.verbs.ConnectionServices;
 import io.rdma4j.softnic.verbs.DeviceDescription;
 import io.rdma4j.softnic.verbs.Transport;
 import io.rdma4j.softnic.verbs.TransportHost;
+import io.rdma4j.softnic.verbs.UnreliableDatagrams;
 import io.rdma4j.spi.QueuePairTransitions;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendOpcode;
+import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
 import java.util.EnumSet;
@@ -128,6 +130,11 @@ public final class IwarpTransport implements Transport {
     public EngineQueuePair newQueuePair(QueuePairType type, int number, QueuePairQueues queues,
             Memory memory, EngineQueuePair.Listener listener) {
         return new StreamQueuePair(link, number, queues, memory, listener);
+    }
+
+    @Override
+    public @Nullable UnreliableDatagrams datagrams() {
+        return null;
     }
 
     @Override

@@ -1,6 +1,6 @@
 package io.rdma4j.softnic.network;
 
-import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;

@@ -2,7 +2,7 @@ package io.rdma4j.softnic.network;
 
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.PacketView;
-import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.verbs.Mtu;
 import org.jspecify.annotations.Nullable;
 

@@ -8,7 +8,7 @@ import io.rdma4j.verbs.Gid;
 import java.nio.ByteBuffer;
 import java.util.Random;
 
-import static io.rdma4j.protocol.work.Path.UDP_PORT;
+import static io.rdma4j.protocol.roce.wire.Path.UDP_PORT;
 
 /**
  * What happens to one packet after the other.

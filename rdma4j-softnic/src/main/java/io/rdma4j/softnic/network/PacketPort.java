@@ -1,7 +1,7 @@
 package io.rdma4j.softnic.network;
 
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
-import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.verbs.Gid;
 
 import java.nio.ByteBuffer;

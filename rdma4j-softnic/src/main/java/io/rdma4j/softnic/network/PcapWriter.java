@@ -47,7 +47,7 @@ public final class PcapWriter implements Closeable {
     public static final int SYN = 2;
     public static final int RST = 4;
     public static final int ACK = 16;
-    private static final int ROCE = io.rdma4j.protocol.work.Path.UDP_PORT;
+    private static final int ROCE = io.rdma4j.protocol.roce.wire.Path.UDP_PORT;
     private static final long OLD_NS = 100_000_000;
 
     private static final Map<Path, PcapWriter> OPEN = new HashMap<>();
@@ -158,7 +158,7 @@ public final class PcapWriter implements Closeable {
         int next = sequence;
         do {
             int length = Math.min(bytes.limit() - at, MAX_SEGMENT);
-            begin(from, to, 0, io.rdma4j.protocol.work.Path.DEFAULT_HOPS, 0, TCP,
+            begin(from, to, 0, io.rdma4j.protocol.roce.wire.Path.DEFAULT_HOPS, 0, TCP,
                     TCP_HEADER + length);
             int tcp = buffer.position();
             buffer.putShort((short) source.getPort()).putShort((short) destination.getPort())

@@ -6,7 +6,7 @@ import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
-import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;

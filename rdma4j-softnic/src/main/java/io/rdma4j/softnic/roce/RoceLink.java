@@ -4,7 +4,7 @@ import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.protocol.roce.RoundTripEstimate;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
-import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.Link;
 import io.rdma4j.softnic.network.DatagramNetwork;

@@ -2,8 +2,8 @@ package io.rdma4j.softnic.roce;
 
 import io.rdma4j.protocol.ibcm.CmSettings;
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.protocol.work.Memory;
-import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.engine.EngineDriver;
 import io.rdma4j.softnic.engine.EngineQueuePair;
@@ -20,6 +20,7 @@ import io.rdma4j.softnic.verbs.Limits;
 import io.rdma4j.softnic.verbs.ObjectKind;
 import io.rdma4j.softnic.verbs.Transport;
 import io.rdma4j.softnic.verbs.TransportHost;
+import io.rdma4j.softnic.verbs.UnreliableDatagrams;
 import io.rdma4j.spi.InfinibandTransitions;
 import io.rdma4j.spi.QueuePairTransitions;
 import io.rdma4j.verbs.Errno;
@@ -50,6 +51,7 @@ public final class RoceTransport implements Transport {
     private final IbConnectionManager connectionManager;
     private final ConnectionServices connections;
     private final MulticastGroups groups = new MulticastGroups();
+    private final RoceDatagrams datagrams;
     private final RoceLink link;
     private volatile boolean isShortOfNumbers;
 
@@ -59,7 +61,9 @@ public final class RoceTransport implements Transport {
         this.host = host;
         connectionManager = new IbConnectionManager(settings, host.random(), host::activeMtu);
         connections = new IbConnections(new Services());
-        link = new RoceLink(network, connectionManager, groups, host.random(), host::path);
+        datagrams = new RoceDatagrams(host);
+        link = new RoceLink(network, connectionManager, groups, host.random(),
+                datagrams::route);
     }
 
     /** {@return what makes a transport on a network} */
@@ -227,6 +231,11 @@ public final class RoceTransport implements Transport {
     public EngineQueuePair newQueuePair(QueuePairType type, int number, QueuePairQueues queues,
             Memory memory, EngineQueuePair.Listener listener) {
         return new RoceQueuePair(link, number, type, queues, memory, listener);
+    }
+
+    @Override
+    public UnreliableDatagrams datagrams() {
+        return datagrams;
     }
 
     @Override

@@ -1,7 +1,5 @@
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.protocol.work.Path;
-import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.RdmaException;
@@ -27,9 +25,6 @@ public interface PortServices {
 
     /** {@return the GID table; an empty entry is {@link Gid#ZERO}} */
     List<Gid> gids();
-
-    /** {@return a path as packets take it} */
-    Path path(AddressHandleAttributes attributes);
 
     /** {@return the addresses in the GID table} */
     List<InetAddress> addresses();

@@ -1,22 +1,23 @@
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.work.Route;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaException;
 
-/** The path of datagrams. */
+/** Where datagrams go. */
 final class SoftAddressHandle implements AddressHandle {
     private final SoftProtectionDomain domain;
     private final AddressHandleAttributes attributes;
-    private final Path path;
+    private final Route route;
     private volatile boolean isClosed;
 
-    SoftAddressHandle(SoftProtectionDomain domain, AddressHandleAttributes attributes) {
+    SoftAddressHandle(SoftProtectionDomain domain, AddressHandleAttributes attributes,
+            Route route) {
         this.domain = domain;
         this.attributes = attributes;
-        path = domain.nic().port().path(attributes);
+        this.route = route;
     }
 
     @Override
@@ -33,8 +34,8 @@ final class SoftAddressHandle implements AddressHandle {
         return attributes;
     }
 
-    Path path() {
-        return path;
+    Route route() {
+        return route;
     }
 
     void checkOpen() {

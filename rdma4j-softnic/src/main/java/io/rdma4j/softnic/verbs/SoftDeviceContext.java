@@ -35,7 +35,6 @@ import io.rdma4j.verbs.PortAttributes;
 import io.rdma4j.verbs.PortState;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
-import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaDevice;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ThreadDomain;
@@ -310,7 +309,7 @@ public final class SoftDeviceContext implements CmContext {
             MemorySegment header) throws RdmaException {
         String operation = "find path back";
         checkPort(operation, port);
-        requireDatagrams(operation);
+        datagrams(operation);
         if (!completion.has(WorkCompletionFlag.GRH)) {
             throw new RdmaException(Errno.EINVAL, operation,
                     "the completion is not that of a datagram with a global route header");
@@ -332,12 +331,18 @@ public final class SoftDeviceContext implements CmContext {
                 .withTrafficClass(route.trafficClass()).withFlowLabel(route.flowLabel());
     }
 
-    /** @throws RdmaException EOPNOTSUPP if the device has no datagrams, and so no paths */
-    void requireDatagrams(String operation) throws RdmaException {
-        if (nic.transport().operations(QueuePairType.UD).isEmpty()) {
+    /**
+     * {@return what the device does for datagrams}
+     *
+     * @throws RdmaException EOPNOTSUPP if it has none
+     */
+    UnreliableDatagrams datagrams(String operation) throws RdmaException {
+        UnreliableDatagrams datagrams = nic.transport().datagrams();
+        if (datagrams == null) {
             throw RdmaException.unsupported(operation,
                     "this device has no datagrams, and so no address handles");
         }
+        return datagrams;
     }
 
     private int firstOfVersion(boolean isIpv4) {
@@ -353,7 +358,7 @@ public final class SoftDeviceContext implements CmContext {
     @Override
     public EthernetAddress resolveEthernet(AddressHandleAttributes path) throws RdmaException {
         checkOpen();
-        requireDatagrams("resolve Ethernet address");
+        datagrams("resolve Ethernet address");
         ModifyChecks.checkPath("resolve Ethernet address", nic.port().gids(), path);
         return Neighbours.find(nic.port().networkInterface(), path.destination());
     }

@@ -322,12 +322,13 @@ final class SoftProtectionDomain implements ProtectionDomain {
     @Override
     public AddressHandle createAddressHandle(AddressHandleAttributes attributes)
             throws RdmaException {
-        context.requireDatagrams("create address handle");
+        UnreliableDatagrams datagrams = context.datagrams("create address handle");
         ModifyChecks.checkPath("create address handle", nic().port().gids(), attributes);
         return nic().driver().call(nowNs -> {
             checkOpen();
             nic().totals().requireRoom(ObjectKind.ADDRESS_HANDLE, Limits.ADDRESS_HANDLES, "max_ah");
-            SoftAddressHandle handle = new SoftAddressHandle(this, attributes);
+            SoftAddressHandle handle = new SoftAddressHandle(this, attributes,
+                    datagrams.route(attributes));
             count(ObjectKind.ADDRESS_HANDLE);
             return handle;
         });

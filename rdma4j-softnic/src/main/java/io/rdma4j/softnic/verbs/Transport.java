@@ -9,6 +9,7 @@ import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendOpcode;
+import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
 import java.util.Set;
@@ -76,6 +77,10 @@ public interface Transport {
     /** {@return a queue pair that sends and receives by it} Whoever asks attaches it to the engine. */
     EngineQueuePair newQueuePair(QueuePairType type, int number, QueuePairQueues queues,
             Memory memory, EngineQueuePair.Listener listener);
+
+    /** {@return what it does for UD queue pairs; null if it has none} Any thread may ask. */
+    @Nullable
+    UnreliableDatagrams datagrams();
 
     /**
      * Makes a queue pair a member of a multicast group.

@@ -1,8 +1,6 @@
 package io.rdma4j.softnic.verbs;
 
-import io.rdma4j.protocol.work.Path;
 import io.rdma4j.softnic.engine.EngineDriver;
-import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.Mtu;
 
@@ -22,9 +20,6 @@ public interface TransportHost {
 
     /** {@return the addresses of the device, each at its place; an empty one is {@link Gid#ZERO}} */
     List<Gid> gids();
-
-    /** {@return a path as packets take it} */
-    Path path(AddressHandleAttributes attributes);
 
     /** {@return the largest path MTU whose packets fit the interface} */
     Mtu activeMtu();

@@ -27,7 +27,7 @@ class CapturingNetworkTest {
     private static void send(PacketPort from, PacketPort to, int psn) {
         OutgoingPacket packet = new OutgoingPacket(
                 MemorySegment.ofArray(new byte[Opcode.MAX_HEADER_LENGTH]))
-                .begin(Opcode.RC_SEND_ONLY, io.rdma4j.protocol.work.Path.between(from.local(),
+                .begin(Opcode.RC_SEND_ONLY, io.rdma4j.protocol.roce.wire.Path.between(from.local(),
                         to.local()), 17, psn, false, false);
         from.send(packet);
     }

@@ -3,7 +3,7 @@ package io.rdma4j.softnic.network;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
-import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.options.Impairment;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;

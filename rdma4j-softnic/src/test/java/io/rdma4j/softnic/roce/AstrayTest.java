@@ -11,7 +11,7 @@ import io.rdma4j.protocol.roce.RetransmissionCause;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
-import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.engine.QueuePairQueues;
 import io.rdma4j.softnic.memory.DomainMemory;

@@ -2,7 +2,7 @@ package io.rdma4j.softnic.roce;
 
 import io.rdma4j.protocol.ibcm.CmSettings;
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
-import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.network.PacketHandler;
 import org.junit.jupiter.api.Test;
 

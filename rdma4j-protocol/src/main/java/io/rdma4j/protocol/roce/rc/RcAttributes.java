@@ -1,7 +1,7 @@
 package io.rdma4j.protocol.roce.rc;
 
 import io.rdma4j.protocol.roce.RoceHost;
-import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;

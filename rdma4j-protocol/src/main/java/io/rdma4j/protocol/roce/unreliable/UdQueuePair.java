@@ -5,9 +5,9 @@ import io.rdma4j.protocol.roce.wire.GlobalRouteHeader;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.protocol.work.CopyOutcome;
 import io.rdma4j.protocol.work.Memory;
-import io.rdma4j.protocol.work.Path;
 import io.rdma4j.protocol.work.ReceiveDetails;
 import io.rdma4j.protocol.work.ReceiveQueue;
 import io.rdma4j.protocol.work.ReceiveRequest;
@@ -68,7 +68,7 @@ public final class UdQueuePair extends UnreliableQueuePair {
     boolean build(SendRequest request, long from, int payload, long psn, OutgoingPacket out) {
         boolean hasImmediate = request.opcode() == SendOpcode.SEND_WITH_IMMEDIATE;
         out.begin(hasImmediate ? Opcode.UD_SEND_ONLY_IMMEDIATE : Opcode.UD_SEND_ONLY,
-                request.path(), request.remoteQueuePair(), psn, false, request.isSolicited());
+                path(request), request.remoteQueuePair(), psn, false, request.isSolicited());
         out.datagram(
                 (request.remoteQkey() & PRIVILEGED_QKEY) != 0 ? qkey : request.remoteQkey(),
                 number);
@@ -76,6 +76,13 @@ public final class UdQueuePair extends UnreliableQueuePair {
             out.immediate(request.immediate());
         }
         return request.gather(from, payload, memory, out);
+    }
+
+    private static Path path(SendRequest request) {
+        if (request.route() instanceof Path path) {
+            return path;
+        }
+        throw new IllegalArgumentException("the datagram has no path: " + request.route());
     }
 
     @Override

@@ -1,6 +1,5 @@
 package io.rdma4j.protocol.roce.wire;
 
-import io.rdma4j.protocol.work.Path;
 import io.rdma4j.verbs.Gid;
 
 import java.nio.ByteBuffer;

@@ -2,7 +2,6 @@ package io.rdma4j.protocol.roce.wire;
 
 import io.rdma4j.protocol.bytes.Layouts;
 import io.rdma4j.protocol.roce.wire.Opcode.Header;
-import io.rdma4j.protocol.work.Path;
 import io.rdma4j.protocol.work.PayloadPieces;
 import io.rdma4j.protocol.work.PayloadTarget;
 

@@ -3,7 +3,6 @@ package io.rdma4j.protocol.roce.wire;
 import io.rdma4j.protocol.Capture;
 import io.rdma4j.protocol.Capture.Packet;
 import io.rdma4j.protocol.bytes.Layouts;
-import io.rdma4j.protocol.work.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;

@@ -2,7 +2,7 @@ package io.rdma4j.softnic.network.linux;
 
 import io.rdma4j.protocol.roce.wire.Icrc;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
-import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.network.PacketSealer;
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.verbs.Gid;

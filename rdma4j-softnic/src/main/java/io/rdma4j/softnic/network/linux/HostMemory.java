@@ -1,6 +1,6 @@
 package io.rdma4j.softnic.network.linux;
 
-import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.network.MemoryPath;
 import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.softnic.network.ring.Mailbox;

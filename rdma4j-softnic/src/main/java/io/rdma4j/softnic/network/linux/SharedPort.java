@@ -247,7 +247,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
         InetAddress local = address.address();
         long untilNs = System.nanoTime() + MAX_STRANGER_NS;
         boolean hadAny = false;
-        while (PortHolder.count(local, io.rdma4j.protocol.work.Path.UDP_PORT) > known) {
+        while (PortHolder.count(local, io.rdma4j.protocol.roce.wire.Path.UDP_PORT) > known) {
             hadAny = true;
             if (System.nanoTime() - untilNs > 0) {
                 throw new RdmaException(Errno.EADDRINUSE, "open device", "UDP port 4791 of "

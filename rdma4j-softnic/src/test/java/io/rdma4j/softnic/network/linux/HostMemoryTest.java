@@ -74,7 +74,7 @@ class HostMemoryTest {
 
         @Nullable
         MemoryPath pathTo(Member other) {
-            return memory.path(io.rdma4j.protocol.work.Path.between(Gid.of(ADDRESS),
+            return memory.path(io.rdma4j.protocol.roce.wire.Path.between(Gid.of(ADDRESS),
                     Gid.of(ADDRESS)), other.queuePair());
         }
 
@@ -83,8 +83,10 @@ class HostMemoryTest {
         }
 
         void send(Member other, int number) {
-            packet.begin(Opcode.RC_SEND_ONLY, io.rdma4j.protocol.work.Path.between(Gid.of(ADDRESS),
-                    Gid.of(ADDRESS)), other.queuePair(), number, true, false);
+            packet.begin(Opcode.RC_SEND_ONLY,
+                    io.rdma4j.protocol.roce.wire.Path.between(Gid.of(ADDRESS),
+                            Gid.of(ADDRESS)),
+                    other.queuePair(), number, true, false);
             assertThat(wayTo(other).send(packet, System.nanoTime()))
                     .isEqualTo(PacketPort.Sent.SENT);
             memory.flush();
@@ -160,9 +162,9 @@ class HostMemoryTest {
     void addressesOfNobodyAreReachedByTheNetwork() throws Exception {
         Member a = member();
         Member b = member();
-        assertThat(a.memory.path(io.rdma4j.protocol.work.Path.between(Gid.of(ADDRESS),
+        assertThat(a.memory.path(io.rdma4j.protocol.roce.wire.Path.between(Gid.of(ADDRESS),
                 Gid.of(InetAddress.ofLiteral("127.45.67.91"))), b.queuePair())).isNull();
-        assertThat(a.memory.path(io.rdma4j.protocol.work.Path.between(Gid.of(ADDRESS),
+        assertThat(a.memory.path(io.rdma4j.protocol.roce.wire.Path.between(Gid.of(ADDRESS),
                 Gid.of(ADDRESS)), 200 << PortSharing.QUEUE_PAIR_BITS)).isNull();
     }
 
@@ -213,7 +215,7 @@ class HostMemoryTest {
         Member b = member();
         InetAddress second = InetAddress.ofLiteral("127.45.67.92");
         b.network.open(second);
-        assertThat(a.memory.path(io.rdma4j.protocol.work.Path.between(Gid.of(ADDRESS),
+        assertThat(a.memory.path(io.rdma4j.protocol.roce.wire.Path.between(Gid.of(ADDRESS),
                 Gid.of(second)), b.queuePair())).isSameAs(a.pathTo(b));
     }
 
@@ -300,7 +302,7 @@ class HostMemoryTest {
                 a.memory.flush();
                 late += sleepsTooLong(a) ? 1 : 0;
             }
-            a.packet.begin(Opcode.RC_SEND_MIDDLE, io.rdma4j.protocol.work.Path.between(
+            a.packet.begin(Opcode.RC_SEND_MIDDLE, io.rdma4j.protocol.roce.wire.Path.between(
                     Gid.of(ADDRESS), Gid.of(ADDRESS)), b.queuePair(), number, false, false);
             // Bursts and pauses: now the reader waits, now the writer.
             a.packet.addPayload(payload, 0, number % 1000 < 500 ? 40_000 : 10);
@@ -328,8 +330,10 @@ class HostMemoryTest {
         MemoryPath way = a.wayTo(b);
         b.die();
         long nowNs = 0;
-        a.packet.begin(Opcode.RC_SEND_MIDDLE, io.rdma4j.protocol.work.Path.between(Gid.of(ADDRESS),
-                Gid.of(ADDRESS)), b.queuePair(), 1, true, false);
+        a.packet.begin(Opcode.RC_SEND_MIDDLE,
+                io.rdma4j.protocol.roce.wire.Path.between(Gid.of(ADDRESS),
+                        Gid.of(ADDRESS)),
+                b.queuePair(), 1, true, false);
         MemorySegment payload = Arena.ofAuto().allocate(4096);
         a.packet.addPayload(payload, 0, 4096);
         while (way.isOpen() && nowNs < 10 * S) {

@@ -1,7 +1,7 @@
 package io.rdma4j.softnic.network.linux;
 
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
-import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.network.PortHolder;
 import io.rdma4j.softnic.network.PortSharing;
 import io.rdma4j.testkit.Wait;

@@ -3,7 +3,7 @@ package io.rdma4j.softnic.network.ring;
 import io.rdma4j.protocol.bytes.Layouts;
 import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
-import io.rdma4j.protocol.work.Path;
+import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.network.SharedMemory;
 import io.rdma4j.softnic.network.SharedPacket;
 import io.rdma4j.verbs.Gid;

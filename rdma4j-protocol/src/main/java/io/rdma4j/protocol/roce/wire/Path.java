@@ -1,5 +1,6 @@
-package io.rdma4j.protocol.work;
+package io.rdma4j.protocol.roce.wire;
 
+import io.rdma4j.protocol.work.Route;
 import io.rdma4j.verbs.Gid;
 
 /**
@@ -11,7 +12,9 @@ import io.rdma4j.verbs.Gid;
  * @param flowLabel the IPv6 flow label, 20 bits
  * @param hopLimit the IP hop limit or time to live; 0 for the default
  */
-public record Path(Gid source, Gid destination, int trafficClass, int flowLabel, int hopLimit) {
+public record Path(Gid source, Gid destination, int trafficClass, int flowLabel, int hopLimit)
+        implements
+            Route {
     /** The UDP port of RoCEv2. Source: IBTA annex A17.3.1.1. */
     public static final int UDP_PORT = 4791;
 
