@@ -135,8 +135,8 @@ class DocumentsTest {
         int[] counts = new int[2];
         Matcher line = Pattern.compile(summary).matcher(text);
         assertThat(line.find()).as(summary).isTrue();
-        for (String part : line.group(1).split(", ")) {
-            String[] count = part.split(" ");
+        for (String part : line.group(1).split(", ", -1)) {
+            String[] count = part.split(" ", -1);
             counts[0] += count[1].equals("FAILED") ? Integer.parseInt(count[0]) : 0;
             counts[1] += Integer.parseInt(count[0]);
         }
@@ -168,7 +168,7 @@ class DocumentsTest {
 
     /** @param name a class, and perhaps classes in it and a member */
     private static boolean isDeclared(String name) {
-        String[] parts = name.split("[.#]");
+        String[] parts = name.split("[.#]", -1);
         if (!SOURCES.hasType(parts[0])) {
             return isAttribute(name) || FOREIGN_TYPES.contains(parts[0]) || isOfTheJdk(parts[0]);
         }
