@@ -32,6 +32,8 @@ public final class Mailbox {
     private volatile RingReader[] active = NONE;
     private volatile int seenChanges;
     private int first;
+    /** Counts them; for who goes to sleep. */
+    private int sleeps;
     private long sweepDueNs = Long.MAX_VALUE;
 
     /** @param memory {@link #length} bytes of zeros */
@@ -147,7 +149,9 @@ public final class Mailbox {
      * @return whether nothing is there, so that it may sleep
      */
     public boolean beginSleep() {
-        RingLayout.setInt(memory, RingLayout.ASLEEP_AT, 1);
+        // Each sleep has another number: who has ended the one before, and has not said so yet, does not end this one.
+        sleeps = sleeps == -1 ? 1 : sleeps + 1;
+        RingLayout.setInt(memory, RingLayout.ASLEEP_AT, sleeps);
         // A writer writes, and then looks whether anybody sleeps.
         VarHandle.fullFence();
         if (RingLayout.getInt(memory, RingLayout.CHANGES_AT) == seenChanges && isEmpty()) {

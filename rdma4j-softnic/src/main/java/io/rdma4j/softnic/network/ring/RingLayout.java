@@ -9,7 +9,7 @@ import java.lang.invoke.VarHandle;
  *
  * <pre>
  *      0  magic, version, nonce, number of rings
- *     64  asleep: whoever writes something clears it, and wakes the reader
+ *     64  asleep: the number of the reader's sleep; whoever writes something wakes the reader, and then clears it
  *    128  changes: counts rings that were claimed, or are used again, or rest
  *   4096  for each ring 256 bytes: a part that its writer writes, and one that the reader writes
  * 131072  the records of each ring: a multiple of every system's pages
@@ -22,7 +22,7 @@ import java.lang.invoke.VarHandle;
  */
 final class RingLayout {
     static final long MAGIC = 0x7264_6d61_346a_6d31L; // "rdma4jm1"
-    static final int VERSION = 1;
+    static final int VERSION = 2;
     static final long MAGIC_AT = 0;
     static final long VERSION_AT = 8;
     static final long NONCE_AT = 16;

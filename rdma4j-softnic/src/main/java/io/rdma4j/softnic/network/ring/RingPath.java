@@ -208,10 +208,16 @@ public final class RingPath implements MemoryPath {
     }
 
     private void wakeReader() {
-        if (!isClosed && RingLayout.getInt(mailbox, RingLayout.ASLEEP_AT) != 0
-                && RingLayout.exchangeInt(mailbox, RingLayout.ASLEEP_AT, 1, 0) && !peer.wake()) {
-            close();
+        int sleep = isClosed ? 0 : RingLayout.getInt(mailbox, RingLayout.ASLEEP_AT);
+        if (sleep == 0) {
+            return;
         }
+        if (!peer.wake()) {
+            close();
+            return;
+        }
+        // Not before: if this process dies in between, others wake the reader once more. The other way round nobody would.
+        boolean _ = RingLayout.exchangeInt(mailbox, RingLayout.ASLEEP_AT, sleep, 0);
     }
 
     // ---------------------------------------------------------------- waiting for room

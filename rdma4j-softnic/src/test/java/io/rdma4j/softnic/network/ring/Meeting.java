@@ -46,11 +46,14 @@ final class Meeting implements MailboxSystem, SharedMemory.Handler {
     /** The process that reads. */
     final class Reader implements PeerProcess {
         boolean isAlive = true;
+        /** What happens while it is woken. */
+        Runnable whileWoken = () -> {};
         int woken;
         int closed;
 
         @Override
         public boolean wake() {
+            whileWoken.run();
             woken++;
             return isAlive;
         }

@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Packets from one process to another by a ring in shared memory. */
 class RingTest {
@@ -242,6 +243,44 @@ class RingTest {
         assertThat(meeting.reader.woken).isZero();
         meeting.receive(10);
         assertThat(meeting.mailbox.beginSleep()).isTrue();
+    }
+
+    @Test
+    void aWriterThatDiesBeforeItWakesTheReaderLeavesThatToOthers() {
+        RingPath other = meeting.claim(2);
+        assertThat(meeting.mailbox.beginSleep()).isTrue();
+        meeting.reader.whileWoken = () -> {
+            throw new Killed();
+        };
+        send(1, 10);
+        assertThatExceptionOfType(Killed.class).isThrownBy(path::announce);
+        meeting.reader.whileWoken = () -> {};
+        other.send(meeting.packet(Meeting.OTHER_WRITER, 2, 10), 0);
+        other.announce();
+        assertThat(meeting.reader.woken).isOne();
+    }
+
+    /** What a process does ends here. */
+    private static final class Killed extends RuntimeException {
+        private static final long serialVersionUID = 1;
+    }
+
+    @Test
+    void whoHasEndedASleepDoesNotHideTheNextOne() {
+        RingPath other = meeting.claim(2);
+        assertThat(meeting.mailbox.beginSleep()).isTrue();
+        send(1, 10);
+        meeting.reader.whileWoken = () -> {
+            // The reader is faster than who wakes it.
+            meeting.mailbox.endSleep();
+            meeting.receive(10);
+            assertThat(meeting.mailbox.beginSleep()).isTrue();
+        };
+        path.announce();
+        meeting.reader.whileWoken = () -> {};
+        other.send(meeting.packet(Meeting.OTHER_WRITER, 2, 10), 0);
+        other.announce();
+        assertThat(meeting.reader.woken).isEqualTo(2);
     }
 
     @Test
