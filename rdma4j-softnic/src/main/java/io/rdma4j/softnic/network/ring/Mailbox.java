@@ -134,7 +134,7 @@ public final class Mailbox {
         sweepDueNs = Long.MAX_VALUE;
         for (RingReader ring : active) {
             long owner = ring.owner();
-            if (ring.isEmpty() && (owner == 0 || system.isDead(ring.ownerPrefix()))) {
+            if (ring.isEmpty() && (owner == 0 || system.isDead(ring.ownerPrefix(owner)))) {
                 ring.reclaim(owner, system);
             }
         }

@@ -32,10 +32,10 @@ final class RingLayout {
 
     private static final long HEADERS_AT = 4096;
     private static final long HEADER_LENGTH = 256;
-    /** Written by the writer: whose ring it is, as the nonce of its own mailbox; 0 for nobody's. */
+    /** Written by the writer: whose ring it is, as the nonce of its own mailbox, which is positive; 0 for nobody's. */
     static final long OWNER = 0;
-    /** In the place of an owner: who has put it there changes what the ring says. */
-    static final long CHANGING = -1;
+    /** The prefix of the reader of a mailbox where it changes a ring: no process has it. */
+    static final int READER = 0;
     static final long OWNER_PROCESS = 8;
     static final long OWNER_WAKE = 16;
     static final long OWNER_PREFIX = 20;
@@ -91,6 +91,18 @@ final class RingLayout {
     /** {@return how many rings a mailbox of a length has} */
     static int ringsOf(long length) {
         return (int) ((length - RECORDS_AT) / CAPACITY);
+    }
+
+    /** {@return what stands in the place of an owner while the process of a prefix changes what the ring says} */
+    static long changing(int prefix) {
+        return Long.MIN_VALUE | prefix;
+    }
+
+    /** {@return the prefix of whoever has a ring, or changes it} */
+    static int prefix(MemorySegment header, long owner) {
+        int stated = header.get(ValueLayout.JAVA_INT, OWNER_PREFIX);
+        // What stands there may be a predecessor's while the ring is changed.
+        return (owner < 0 ? (int) owner : stated) & 0xff;
     }
 
     /** {@return how many rings a mailbox has, as it says} */

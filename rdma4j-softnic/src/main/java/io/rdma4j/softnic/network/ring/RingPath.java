@@ -84,7 +84,8 @@ public final class RingPath implements MemoryPath {
         RingPath free = claimOne(mailbox, owner, own, peer, unannounced, _ -> false, nowNs);
         return free != null
                 ? free
-                : claimOne(mailbox, owner, own, peer, unannounced, isDead, nowNs);
+                : claimOne(mailbox, owner, own, peer, unannounced,
+                        prefix -> prefix != RingLayout.READER && isDead.test(prefix), nowNs);
     }
 
     private static @Nullable RingPath claimOne(MemorySegment mailbox, Owner owner, Mailbox own,
@@ -92,11 +93,11 @@ public final class RingPath implements MemoryPath {
         for (int ring = 0; ring < RingLayout.rings(mailbox); ring++) {
             MemorySegment header = RingLayout.header(mailbox, ring);
             long before = RingLayout.getLong(header, RingLayout.OWNER);
-            int prefix = header.get(JAVA_INT, RingLayout.OWNER_PREFIX) & 0xff;
             boolean isFree = before == 0
-                    || (before != RingLayout.CHANGING && mayBeTakenFrom.test(prefix));
-            if (isFree && RingLayout.getInt(header, RingLayout.BROKEN) == 0 && RingLayout
-                    .exchangeLong(header, RingLayout.OWNER, before, RingLayout.CHANGING)) {
+                    || mayBeTakenFrom.test(RingLayout.prefix(header, before));
+            if (isFree && RingLayout.getInt(header, RingLayout.BROKEN) == 0
+                    && RingLayout.exchangeLong(header, RingLayout.OWNER, before,
+                            RingLayout.changing(owner.prefix()))) {
                 MemorySegment records = peer.map(RingLayout.recordsAt(ring), RingLayout.CAPACITY);
                 if (records == null) {
                     RingLayout.setLong(header, RingLayout.OWNER, before);

@@ -165,14 +165,15 @@ final class RingReader {
         return RingLayout.getLong(header, RingLayout.OWNER);
     }
 
-    /** {@return the prefix of the one whose ring it is} */
-    int ownerPrefix() {
-        return header.get(JAVA_INT, RingLayout.OWNER_PREFIX) & 0xff;
+    /** {@return the prefix of the one whose ring it is, or who takes it} */
+    int ownerPrefix(long owner) {
+        return RingLayout.prefix(header, owner);
     }
 
     /** Its writer has gone, and all is read: gives the memory back, unless another one has taken the ring meanwhile. */
     void reclaim(long gone, MailboxSystem system) {
-        if (RingLayout.exchangeLong(header, RingLayout.OWNER, gone, RingLayout.CHANGING)) {
+        if (RingLayout.exchangeLong(header, RingLayout.OWNER, gone,
+                RingLayout.changing(RingLayout.READER))) {
             // Another one may have come, and gone, since it was seen to be empty.
             if (isEmpty()) {
                 RingLayout.setInt(header, RingLayout.ACTIVE, 0);

@@ -42,12 +42,16 @@ final class Meeting implements MailboxSystem, SharedMemory.Handler {
     int nonsense;
     int wokenWriters;
     int released;
+    /** What happens while memory is given back. */
+    Runnable whileReleased = () -> {};
 
     /** The process that reads. */
     final class Reader implements PeerProcess {
         boolean isAlive = true;
         /** What happens while it is woken. */
         Runnable whileWoken = () -> {};
+        /** What happens while a ring of it is mapped. */
+        Runnable whileMapped = () -> {};
         int woken;
         int closed;
 
@@ -60,6 +64,7 @@ final class Meeting implements MailboxSystem, SharedMemory.Handler {
 
         @Override
         public MemorySegment map(long offset, long length) {
+            whileMapped.run();
             return memory.asSlice(offset, length);
         }
 
@@ -147,6 +152,7 @@ final class Meeting implements MailboxSystem, SharedMemory.Handler {
 
     @Override
     public void release(MemorySegment pages) {
+        whileReleased.run();
         pages.fill((byte) 0);
         released++;
     }

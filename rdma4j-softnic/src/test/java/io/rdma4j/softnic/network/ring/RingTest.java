@@ -378,6 +378,75 @@ class RingTest {
         assertThat(meeting.received).containsExactly(1, 3);
     }
 
+    private void takeTheOtherRings() {
+        for (int prefix = 2; prefix <= 4; prefix++) {
+            meeting.claim(prefix);
+        }
+    }
+
+    @Test
+    void aRingThatIsBeingTakenIsNotGivenBack() {
+        takeTheOtherRings();
+        send(1, 10);
+        meeting.receive(10);
+        meeting.dead.add(1);
+        meeting.reader.whileMapped = () -> {
+            meeting.reader.whileMapped = () -> {};
+            // What it says is still the dead one's.
+            meeting.mailbox.sweepIfDue(meeting.mailbox.sweepDueNs(0));
+            assertThat(meeting.tryClaim(6)).isNull();
+        };
+        assertThat(meeting.tryClaim(5)).isNotNull();
+        assertThat(meeting.released).isZero();
+        assertThat(meeting.tryClaim(6)).isNull();
+    }
+
+    private void dieWhileTakingARing(int prefix) {
+        meeting.reader.whileMapped = () -> {
+            throw new Killed();
+        };
+        assertThatExceptionOfType(Killed.class).isThrownBy(() -> meeting.tryClaim(prefix));
+        meeting.reader.whileMapped = () -> {};
+    }
+
+    @Test
+    void aRingWhoseTakerHasDiedIsTakenByAnother() {
+        takeTheOtherRings();
+        path.close();
+        dieWhileTakingARing(5);
+        assertThat(meeting.tryClaim(6)).isNull();
+        meeting.dead.add(5);
+        assertThat(meeting.tryClaim(6)).isNotNull();
+    }
+
+    @Test
+    void aRingWhoseTakerHasDiedIsGivenBack() {
+        takeTheOtherRings();
+        send(1, 10);
+        meeting.receive(10);
+        meeting.dead.add(1);
+        dieWhileTakingARing(5);
+        meeting.mailbox.sweepIfDue(meeting.mailbox.sweepDueNs(0));
+        assertThat(meeting.released).isZero();
+        meeting.dead.add(5);
+        meeting.mailbox.sweepIfDue(meeting.mailbox.sweepDueNs(0));
+        assertThat(meeting.released).isOne();
+        assertThat(meeting.tryClaim(6)).isNotNull();
+    }
+
+    @Test
+    void aRingThatItsReaderGivesBackIsNotTakenMeanwhile() {
+        takeTheOtherRings();
+        send(1, 10);
+        meeting.receive(10);
+        meeting.dead.add(1);
+        // Nobody has it, which is not to say that its process has died.
+        meeting.dead.add(RingLayout.READER);
+        meeting.whileReleased = () -> assertThat(meeting.tryClaim(6)).isNull();
+        meeting.mailbox.sweepIfDue(meeting.mailbox.sweepDueNs(0));
+        assertThat(meeting.released).isOne();
+    }
+
     // ---------------------------------------------------------------- nonsense
 
     @Test
