@@ -20,7 +20,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  */
 public final class Mailbox {
     /** A ring whose writer is alive rests earlier than that. */
-    private static final long SWEEP_NS = 10_000_000_000L;
+    static final long SWEEP_NS = 10_000_000_000L;
     private static final RingReader[] NONE = {};
 
     private final MemorySegment memory;
@@ -30,6 +30,8 @@ public final class Mailbox {
             Arena.ofAuto().allocate(Opcode.MAX_HEADER_LENGTH, 64));
     /** Those that something may come from; replaced, not changed, for who goes to sleep looks at them. */
     private volatile RingReader[] active = NONE;
+    /** Those that hold memory: others besides, whose writers may die before they have given it back. */
+    private RingReader[] holding = NONE;
     private volatile int seenChanges;
     private int first;
     /** Counts them; for who goes to sleep. */
@@ -89,6 +91,10 @@ public final class Mailbox {
 
     private int read(RingReader ring, SharedMemory.Handler handler, int budget) {
         int count = ring.read(handler, packet, budget);
+        if (ring.isBroken()) {
+            ring.release(system);
+            findActive();
+        }
         if (ring.takeWanted()) {
             system.wake(ring.process(), ring.wakeDescriptor());
         }
@@ -96,29 +102,38 @@ public final class Mailbox {
     }
 
     private void findActive() {
-        List<RingReader> found = new ArrayList<>();
+        List<RingReader> activeNow = new ArrayList<>();
+        List<RingReader> holdingNow = new ArrayList<>();
         for (int i = 0; i < rings.length; i++) {
             MemorySegment header = RingLayout.header(memory, i);
-            RingReader ring = rings[i];
-            if (RingLayout.getInt(header, RingLayout.ACTIVE) != 0) {
-                if (ring == null) {
-                    ring = new RingReader(header,
-                            memory.asSlice(RingLayout.recordsAt(i), RingLayout.CAPACITY));
-                    rings[i] = ring;
-                }
-                if (!ring.isBroken()) {
-                    found.add(ring);
+            int state = RingLayout.getInt(header, RingLayout.ACTIVE);
+            if (state != RingLayout.AT_REST) {
+                RingReader ring = ring(i, header);
+                holdingNow.add(ring);
+                if (state != RingLayout.EMPTIED && !ring.isBroken()) {
+                    activeNow.add(ring);
                 }
             }
         }
-        active = found.toArray(NONE);
+        active = activeNow.toArray(NONE);
+        holding = holdingNow.toArray(NONE);
+    }
+
+    private RingReader ring(int i, MemorySegment header) {
+        RingReader ring = rings[i];
+        if (ring == null) {
+            ring = new RingReader(header,
+                    memory.asSlice(RingLayout.recordsAt(i), RingLayout.CAPACITY));
+            rings[i] = ring;
+        }
+        return ring;
     }
 
     // ---------------------------------------------------------------- writers that have gone
 
     /** {@return when {@link #sweepIfDue} is to be called, {@link Long#MAX_VALUE} for never} */
     public long sweepDueNs(long nowNs) {
-        if (active.length == 0) {
+        if (holding.length == 0) {
             sweepDueNs = Long.MAX_VALUE;
         } else if (sweepDueNs == Long.MAX_VALUE) {
             sweepDueNs = nowNs + SWEEP_NS;
@@ -128,13 +143,14 @@ public final class Mailbox {
 
     /** Gives the memory of rings back whose writers have died, or gone before all was read. */
     public void sweepIfDue(long nowNs) {
-        if (nowNs < sweepDueNs) {
+        // Who polls without a pause never asks when anything is due.
+        if (nowNs < sweepDueNs(nowNs)) {
             return;
         }
         sweepDueNs = Long.MAX_VALUE;
-        for (RingReader ring : active) {
+        for (RingReader ring : holding) {
             long owner = ring.owner();
-            if (ring.isEmpty() && (owner == 0 || system.isDead(ring.ownerPrefix(owner)))) {
+            if ((owner == 0 || system.isDead(ring.ownerPrefix(owner))) && ring.hasNothing()) {
                 ring.reclaim(owner, system);
             }
         }

@@ -39,8 +39,14 @@ final class RingLayout {
     static final long OWNER_PROCESS = 8;
     static final long OWNER_WAKE = 16;
     static final long OWNER_PREFIX = 20;
-    /** 1 if something may be in it; 0 while it rests, and its memory is given back. */
+    /** Whether it is {@link #AT_REST}. */
     static final long ACTIVE = 24;
+    /** It holds no memory. */
+    static final int AT_REST = 0;
+    /** Something may be in it. */
+    static final int IN_USE = 1;
+    /** Nothing is in it, and its memory is being given back. Who dies meanwhile has not done so. */
+    static final int EMPTIED = 2;
     /** 1 while its writer sleeps and waits for room. */
     static final long WANTS_ROOM = 28;
     /** Written by the reader, in other cache lines: how far it has read, in bytes since ever. */

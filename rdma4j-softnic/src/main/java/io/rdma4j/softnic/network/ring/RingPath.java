@@ -250,6 +250,10 @@ public final class RingPath implements MemoryPath {
         if (nowNs < restDueNs()) {
             return;
         }
+        if (writer.isBroken()) {
+            close();
+            return;
+        }
         if (!writer.isEmpty()) {
             // Its reader stands still: ever more rarely.
             lastSentNs = nowNs;
@@ -258,15 +262,21 @@ public final class RingPath implements MemoryPath {
         }
         restNs = REST_NS;
         isResting = true;
-        RingLayout.setInt(header, RingLayout.ACTIVE, 0);
+        giveBack();
+    }
+
+    private void giveBack() {
+        RingLayout.setInt(header, RingLayout.ACTIVE, RingLayout.EMPTIED);
+        // From now on its reader does not look there, which would take a page again.
         RingLayout.increment(mailbox, RingLayout.CHANGES_AT);
         peer.release(records);
+        RingLayout.setInt(header, RingLayout.ACTIVE, RingLayout.AT_REST);
     }
 
     private void wakeUp() {
         isResting = false;
         restNs = REST_NS;
-        RingLayout.setInt(header, RingLayout.ACTIVE, 1);
+        RingLayout.setInt(header, RingLayout.ACTIVE, RingLayout.IN_USE);
         RingLayout.increment(mailbox, RingLayout.CHANGES_AT);
     }
 
@@ -275,9 +285,8 @@ public final class RingPath implements MemoryPath {
         if (!isClosed) {
             isClosed = true;
             isFull = false;
-            if (writer.isEmpty()) {
-                RingLayout.setInt(header, RingLayout.ACTIVE, 0);
-                peer.release(records);
+            if (writer.isEmpty() || writer.isBroken()) {
+                giveBack();
             }
             RingLayout.setLong(header, RingLayout.OWNER, 0);
             RingLayout.increment(mailbox, RingLayout.CHANGES_AT);

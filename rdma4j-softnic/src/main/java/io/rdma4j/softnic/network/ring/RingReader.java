@@ -49,6 +49,16 @@ final class RingReader {
         return isBroken;
     }
 
+    /** {@return whether nothing is there that will be read} */
+    boolean hasNothing() {
+        return isBroken || isEmpty();
+    }
+
+    /** Gives its memory back to the system. */
+    void release(MailboxSystem system) {
+        system.release(records);
+    }
+
     /**
      * Reads packets.
      *
@@ -175,9 +185,9 @@ final class RingReader {
         if (RingLayout.exchangeLong(header, RingLayout.OWNER, gone,
                 RingLayout.changing(RingLayout.READER))) {
             // Another one may have come, and gone, since it was seen to be empty.
-            if (isEmpty()) {
-                RingLayout.setInt(header, RingLayout.ACTIVE, 0);
-                system.release(records);
+            if (hasNothing()) {
+                RingLayout.setInt(header, RingLayout.ACTIVE, RingLayout.AT_REST);
+                release(system);
             }
             RingLayout.setLong(header, RingLayout.OWNER, 0);
         }

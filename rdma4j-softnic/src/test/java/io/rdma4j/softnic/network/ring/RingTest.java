@@ -4,6 +4,7 @@ import io.rdma4j.protocol.roce.wire.Opcode;
 import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.softnic.network.PacketPort;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.Arena;
@@ -378,6 +379,50 @@ class RingTest {
         assertThat(meeting.received).containsExactly(1, 3);
     }
 
+    private void dieWhileMemoryIsGivenBack(ThrowingCallable action) {
+        meeting.whileReleased = () -> {
+            throw new Killed();
+        };
+        assertThatExceptionOfType(Killed.class).isThrownBy(action);
+        meeting.whileReleased = () -> {};
+        assertThat(meeting.released).isZero();
+        // Another writer comes: the reader looks at all rings anew.
+        RingLayout.increment(meeting.memory, RingLayout.CHANGES_AT);
+        meeting.receive(10);
+        meeting.dead.add(1);
+        meeting.mailbox.sweepIfDue(meeting.mailbox.sweepDueNs(0));
+        assertThat(meeting.released).isOne();
+        meeting.receive(10);
+        assertThat(meeting.mailbox.sweepDueNs(0)).isEqualTo(Long.MAX_VALUE);
+    }
+
+    @Test
+    void theMemoryOfAWriterThatDiesWhileItGoesToRestIsGivenBack() {
+        send(1, 10);
+        meeting.receive(10);
+        dieWhileMemoryIsGivenBack(() -> path.restIfDue(RingPath.REST_NS));
+    }
+
+    @Test
+    void theMemoryOfAWriterThatDiesWhileItLeavesIsGivenBack() {
+        send(1, 10);
+        meeting.receive(10);
+        dieWhileMemoryIsGivenBack(path::close);
+    }
+
+    /** Who polls without a pause asks for no deadline. */
+    @Test
+    void theMemoryOfADeadWriterIsGivenBackThoughNobodyAsksWhen() {
+        send(1, 10);
+        meeting.receive(10);
+        meeting.mailbox.sweepIfDue(0);
+        meeting.dead.add(1);
+        meeting.mailbox.sweepIfDue(Mailbox.SWEEP_NS - 1);
+        assertThat(meeting.released).isZero();
+        meeting.mailbox.sweepIfDue(Mailbox.SWEEP_NS);
+        assertThat(meeting.released).isOne();
+    }
+
     private void takeTheOtherRings() {
         for (int prefix = 2; prefix <= 4; prefix++) {
             meeting.claim(prefix);
@@ -465,6 +510,38 @@ class RingTest {
         assertThat(meeting.mailbox.beginSleep()).isTrue();
     }
 
+    private void sendNonsense() {
+        meeting.receive(1);
+        send(1, 10);
+        meeting.memory.asSlice(RingLayout.recordsAt(0), 64).fill((byte) 0x5a);
+        meeting.receive(10);
+        assertThat(meeting.nonsense).isOne();
+    }
+
+    @Test
+    void theMemoryOfABrokenRingIsGivenBackAndAgainWhenItsWriterLeaves() {
+        sendNonsense();
+        assertThat(meeting.released).isOne();
+        meeting.receive(10);
+        assertThat(meeting.released).isOne();
+        send(2, 10);
+        path.restIfDue(RingPath.REST_NS);
+        assertThat(path.isOpen()).isFalse();
+        assertThat(meeting.released).isEqualTo(2);
+        meeting.receive(10);
+        assertThat(meeting.mailbox.sweepDueNs(0)).isEqualTo(Long.MAX_VALUE);
+    }
+
+    @Test
+    void theMemoryOfABrokenRingIsGivenBackWhenItsWriterHasDied() {
+        sendNonsense();
+        send(2, 10);
+        meeting.dead.add(1);
+        meeting.mailbox.sweepIfDue(meeting.mailbox.sweepDueNs(0));
+        assertThat(meeting.released).isEqualTo(2);
+        assertThat(meeting.mailbox.sweepDueNs(0)).isEqualTo(Long.MAX_VALUE);
+    }
+
     /** A reader that believed it would come round to the same word, and never end. */
     @Test
     void aLapThatIsSkippedAsAWholeIsNonsense() throws Exception {
@@ -488,10 +565,7 @@ class RingTest {
 
     @Test
     void aBrokenRingIsGivenUpByItsWriterAndTakenByNobody() {
-        meeting.receive(1);
-        send(1, 10);
-        meeting.memory.asSlice(RingLayout.recordsAt(0), 64).fill((byte) 0x5a);
-        meeting.receive(10);
+        sendNonsense();
         while (path.hasRoom(0)) {
             path.send(meeting.packet(Meeting.WRITER, 1, 4096), 0);
         }
