@@ -131,7 +131,7 @@ public final class SimulatedMemory {
             int number = nodes.indexOf(this) + 1;
             MemorySegment there = Objects.requireNonNull(to.memory);
             return Objects.requireNonNull(RingPath.claim(there,
-                    new RingPath.Owner(number, number, number, 0),
+                    new RingPath.Owner(number, number, number, 0, 0),
                     Objects.requireNonNull(mailbox), new Peer(there), unannounced, _ -> false,
                     clock.getAsLong()));
         }
@@ -153,7 +153,7 @@ public final class SimulatedMemory {
         }
 
         @Override
-        public void wake(long process, int descriptor) {}
+        public void wake(long process, int descriptor, long inode) {}
 
         @Override
         public boolean isDead(int prefix) {

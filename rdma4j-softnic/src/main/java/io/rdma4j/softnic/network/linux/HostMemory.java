@@ -48,6 +48,7 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
     /** Replaced, not changed: who goes to sleep looks at them. */
     private volatile RingPath[] paths = {};
     private final List<RingPath> unannounced = new ArrayList<>();
+    /** By their inodes. */
     private final Map<Long, WakePipe> wakers = new HashMap<>();
     private int seenChanges;
     private long restDueNs = Long.MAX_VALUE;
@@ -91,7 +92,7 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
     /** The device has an address: others find its mailbox by it, or else go on to use the network. */
     void publish(Gid address, int scope) {
         MailboxTable.Entry entry = new MailboxTable.Entry(address, scope, shared.prefix(), process,
-                nonce, pages.descriptor(), pipe.readable());
+                nonce, pages.descriptor(), pipe.readable(), pipe.inode());
         try {
             if (shared.publish(entry)) {
                 published.put(address, entry);
@@ -209,8 +210,8 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
             Peer peer = new Peer(entry);
             RingPath path = Mailbox.is(peer.head, entry.nonce())
                     ? RingPath.claim(peer.head, new RingPath.Owner(nonce,
-                            shared.prefix(), process, pipe.readable()), mailbox, peer,
-                            unannounced, this::isDead, nowNs)
+                            shared.prefix(), process, pipe.readable(), pipe.inode()),
+                            mailbox, peer, unannounced, this::isDead, nowNs)
                     : null;
             if (path == null) {
                 peer.close();
@@ -237,7 +238,7 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
             pages = SharedPages.open(entry.process(), entry.memory(), LENGTH);
             try {
                 head = pages.map(0, Mailbox.headLength());
-                waker = WakePipe.open(entry.process(), entry.wake());
+                waker = WakePipe.open(entry.process(), entry.wake(), entry.wakeInode());
             } catch (LinuxSocket.Refused e) {
                 pages.close();
                 throw e;
@@ -321,15 +322,14 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
     }
 
     @Override
-    public void wake(long sleeper, int descriptor) {
+    public void wake(long sleeper, int descriptor, long inode) {
         if (isClosed) {
             return;
         }
-        Long key = (sleeper << Integer.SIZE) | (descriptor & 0xffff_ffffL);
-        WakePipe waker = wakers.get(key);
+        WakePipe waker = wakers.get(inode);
         if (waker == null) {
             try {
-                waker = WakePipe.open(sleeper, descriptor);
+                waker = WakePipe.open(sleeper, descriptor, inode);
             } catch (LinuxSocket.Refused gone) {
                 return;
             }
@@ -337,11 +337,11 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
                 wakers.values().forEach(WakePipe::close);
                 wakers.clear();
             }
-            wakers.put(key, waker);
+            wakers.put(inode, waker);
         }
         if (!waker.wake()) {
             waker.close();
-            wakers.remove(key);
+            wakers.remove(inode);
         }
     }
 

@@ -30,6 +30,7 @@ final class MailboxTable {
     private static final long NONCE = 32;
     private static final long MEMORY = 40;
     private static final long WAKE = 44;
+    private static final long WAKE_INODE = 48;
     static final long LENGTH = ENTRIES_AT + MAX_ENTRIES * ENTRY_LENGTH;
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
 
@@ -42,9 +43,10 @@ final class MailboxTable {
      * @param nonce tells the mailbox from all others
      * @param memory the file descriptor, in that process, of its memory
      * @param wake the file descriptor, in that process, by which it is woken
+     * @param wakeInode the inode of that file
      */
-    record Entry(Gid address, int scope, int prefix, long process, long nonce, int memory,
-            int wake) {}
+    record Entry(Gid address, int scope, int prefix, long process, long nonce, int memory, int wake,
+            long wakeInode) {}
 
     private final MemorySegment table;
 
@@ -70,7 +72,8 @@ final class MailboxTable {
                                 table.get(JAVA_LONG, at + ADDRESS + 8)),
                         table.get(JAVA_INT, at + SCOPE), prefix & 0xff,
                         table.get(JAVA_LONG, at + PROCESS), table.get(JAVA_LONG, at + NONCE),
-                        table.get(JAVA_INT, at + MEMORY), table.get(JAVA_INT, at + WAKE)));
+                        table.get(JAVA_INT, at + MEMORY), table.get(JAVA_INT, at + WAKE),
+                        table.get(JAVA_LONG, at + WAKE_INODE)));
             }
         }
         return all;
@@ -88,6 +91,7 @@ final class MailboxTable {
                 table.set(JAVA_LONG, at + NONCE, entry.nonce());
                 table.set(JAVA_INT, at + MEMORY, entry.memory());
                 table.set(JAVA_INT, at + WAKE, entry.wake());
+                table.set(JAVA_LONG, at + WAKE_INODE, entry.wakeInode());
                 INT.setRelease(table, at + PREFIX, entry.prefix());
                 int _ = (int) INT.getAndAdd(table, CHANGES_AT, 1);
                 return true;

@@ -13,20 +13,49 @@ final class ProcessFiles {
      * Opens a file without a name that another process has open.
      *
      * @param number the file descriptor that the process has of it
-     * @param kind what the system calls such files: nothing else is opened, for that could wait, or do something
+     * @param name what the system's name of the file begins with: nothing else is opened, for that could wait, or do something
      * @param flags as of open(2)
      * @return the file descriptor of this process
      */
-    static int open(long process, int number, String kind, int flags) throws LinuxSocket.Refused {
+    static int open(long process, int number, String name, int flags) throws LinuxSocket.Refused {
         String path = "/proc/" + process + "/fd/" + number;
+        requireNamed(path, name);
+        int opened;
         try (Arena call = Arena.ofConfined()) {
-            if (!Files.readSymbolicLink(Path.of(path)).toString().startsWith(kind)) {
-                throw new LinuxSocket.Refused(LinuxCalls.EINVAL, "readlink " + path);
-            }
-            return LinuxSocket.Refused.unlessDone(
+            opened = LinuxSocket.Refused.unlessDone(
                     new LinuxCalls(call).open(call.allocateFrom(path), flags, 0), "open " + path);
+        }
+        try {
+            // Meanwhile the number may have become that of another file, or of another process.
+            requireNamed(own(opened), name);
+            return opened;
+        } catch (LinuxSocket.Refused e) {
+            LinuxCalls.close(opened);
+            throw e;
+        }
+    }
+
+    private static void requireNamed(String path, String name) throws LinuxSocket.Refused {
+        try {
+            if (Files.readSymbolicLink(Path.of(path)).toString().startsWith(name)) {
+                return;
+            }
         } catch (IOException e) {
             throw new LinuxSocket.Refused(LinuxCalls.EACCES, "readlink " + path);
+        }
+        throw new LinuxSocket.Refused(LinuxCalls.EINVAL, "readlink " + path);
+    }
+
+    private static String own(int number) {
+        return "/proc/self/fd/" + number;
+    }
+
+    /** {@return the inode of a file that this process has open, which no other file of its kind has} */
+    static long inode(int number) throws LinuxSocket.Refused {
+        try {
+            return (Long) Files.getAttribute(Path.of(own(number)), "unix:ino");
+        } catch (IOException e) {
+            throw new LinuxSocket.Refused(LinuxCalls.EACCES, "stat " + own(number));
         }
     }
 

@@ -23,10 +23,12 @@ final class WakePipe implements AutoCloseable {
     /** -1 for the pipe of another process. */
     private final int readable;
     private final int writable;
+    private final long inode;
 
-    private WakePipe(int readable, int writable) {
+    private WakePipe(int readable, int writable, long inode) {
         this.readable = readable;
         this.writable = writable;
+        this.inode = inode;
     }
 
     /** {@return a pipe of this process} */
@@ -36,8 +38,18 @@ final class WakePipe implements AutoCloseable {
             if (MemoryCalls.pipe(both, O_NONBLOCK | O_CLOEXEC) < 0) {
                 throw new LinuxSocket.Refused(LinuxCalls.EACCES, "pipe2");
             }
+            return of(both.get(JAVA_INT, 0), both.get(JAVA_INT, 4));
+        }
+    }
+
+    private static WakePipe of(int readable, int writable) throws LinuxSocket.Refused {
+        try {
             // The writable end stays open, or the pipe would be ready whenever nobody else has opened it.
-            return new WakePipe(both.get(JAVA_INT, 0), both.get(JAVA_INT, 4));
+            return new WakePipe(readable, writable, ProcessFiles.inode(readable));
+        } catch (LinuxSocket.Refused e) {
+            LinuxCalls.close(readable);
+            LinuxCalls.close(writable);
+            throw e;
         }
     }
 
@@ -45,15 +57,22 @@ final class WakePipe implements AutoCloseable {
      * {@return the pipe of another process}
      *
      * @param number the file descriptor that it reads from
+     * @param inode of the pipe
+     * @throws LinuxSocket.Refused if that is not its pipe, for it was closed, or this process may not have it
      */
-    static WakePipe open(long process, int number) throws LinuxSocket.Refused {
-        return new WakePipe(-1, ProcessFiles.open(process, number, "pipe:",
-                O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    static WakePipe open(long process, int number, long inode) throws LinuxSocket.Refused {
+        return new WakePipe(-1, ProcessFiles.open(process, number, "pipe:[" + inode + "]",
+                O_WRONLY | O_NONBLOCK | O_CLOEXEC), inode);
     }
 
     /** {@return the file descriptor to read from} */
     int readable() {
         return readable;
+    }
+
+    /** {@return what tells it from all other pipes} */
+    long inode() {
+        return inode;
     }
 
     /** Ends a sleep, or the next one. {@return false if nobody reads any more} For one thread at a time. */

@@ -96,7 +96,7 @@ public final class Mailbox {
             findActive();
         }
         if (ring.takeWanted()) {
-            system.wake(ring.process(), ring.wakeDescriptor());
+            system.wake(ring.process(), ring.wakeDescriptor(), ring.wakeInode());
         }
         return count;
     }

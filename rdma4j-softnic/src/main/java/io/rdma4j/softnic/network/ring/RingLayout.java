@@ -38,6 +38,7 @@ final class RingLayout {
     static final int READER = 0;
     static final long OWNER_PROCESS = 8;
     static final long OWNER_WAKE = 16;
+    static final long OWNER_WAKE_INODE = 32;
     static final long OWNER_PREFIX = 20;
     /** Whether it is {@link #AT_REST}. */
     static final long ACTIVE = 24;

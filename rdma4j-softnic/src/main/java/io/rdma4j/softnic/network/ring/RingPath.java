@@ -28,8 +28,16 @@ public final class RingPath implements MemoryPath {
     private static final int LONG_PAYLOAD = 8192;
     private static final long LONGEST_REST_NS = 60_000_000_000L;
 
-    /** Who writes: what it says of itself in the ring. */
-    public record Owner(long nonce, int prefix, long process, int wakeDescriptor) {}
+    /**
+     * Who writes: what it says of itself in the ring.
+     *
+     * @param nonce of its own mailbox
+     * @param prefix that its queue pair numbers begin with
+     * @param process its number
+     * @param wakeDescriptor the file descriptor, in that process, by which it is woken
+     * @param wakeInode the inode of that file
+     */
+    public record Owner(long nonce, int prefix, long process, int wakeDescriptor, long wakeInode) {}
 
     private final MemorySegment mailbox;
     private final MemorySegment header;
@@ -65,6 +73,7 @@ public final class RingPath implements MemoryPath {
         isResting = true;
         header.set(JAVA_LONG, RingLayout.OWNER_PROCESS, owner.process());
         header.set(JAVA_INT, RingLayout.OWNER_WAKE, owner.wakeDescriptor());
+        header.set(JAVA_LONG, RingLayout.OWNER_WAKE_INODE, owner.wakeInode());
         header.set(JAVA_INT, RingLayout.OWNER_PREFIX, owner.prefix());
         RingLayout.setInt(header, RingLayout.WANTS_ROOM, 0);
         RingLayout.setLong(header, RingLayout.OWNER, owner.nonce());
@@ -285,6 +294,8 @@ public final class RingPath implements MemoryPath {
         if (!isClosed) {
             isClosed = true;
             isFull = false;
+            // What is left will be read when there is nobody to be woken.
+            RingLayout.setInt(header, RingLayout.WANTS_ROOM, 0);
             if (writer.isEmpty() || writer.isBroken()) {
                 giveBack();
             }

@@ -170,6 +170,11 @@ final class RingReader {
         return header.get(JAVA_INT, RingLayout.OWNER_WAKE);
     }
 
+    /** {@return what tells the file of that descriptor from others} */
+    long wakeInode() {
+        return header.get(JAVA_LONG, RingLayout.OWNER_WAKE_INODE);
+    }
+
     /** {@return whose ring it is} */
     long owner() {
         return RingLayout.getLong(header, RingLayout.OWNER);

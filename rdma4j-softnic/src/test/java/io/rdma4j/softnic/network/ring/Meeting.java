@@ -90,7 +90,7 @@ final class Meeting implements MailboxSystem, SharedMemory.Handler {
 
     @Nullable
     RingPath tryClaim(int prefix) {
-        return RingPath.claim(memory, new RingPath.Owner(100 + prefix, prefix, 1000 + prefix, 7),
+        return RingPath.claim(memory, new RingPath.Owner(100 + prefix, prefix, 1000 + prefix, 7, 8),
                 own, reader, unannounced, dead::contains, 0);
     }
 
@@ -141,7 +141,7 @@ final class Meeting implements MailboxSystem, SharedMemory.Handler {
     // ---------------------------------------------------------------- the system
 
     @Override
-    public void wake(long process, int descriptor) {
+    public void wake(long process, int descriptor, long inode) {
         wokenWriters++;
     }
 

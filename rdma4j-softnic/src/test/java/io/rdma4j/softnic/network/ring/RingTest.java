@@ -213,6 +213,15 @@ class RingTest {
     }
 
     @Test
+    void whoHasLeftIsNotWoken() {
+        fill();
+        assertThat(path.sleeps()).isTrue();
+        path.close();
+        meeting.receive(1000);
+        assertThat(meeting.wokenWriters).isZero();
+    }
+
+    @Test
     void whoHasRoomMustNotSleep() {
         fill();
         meeting.receive(1000);
