@@ -28,6 +28,11 @@ final class HeldUpQueuePairs {
         }
     }
 
+    /** It sends nothing more. */
+    void remove(RoceQueuePair queuePair) {
+        heldUp.remove(queuePair);
+    }
+
     /** They go on to send where there is room again. */
     void goOn(long nowNs) {
         for (int i = heldUp.size() - 1; i >= 0; i--) {

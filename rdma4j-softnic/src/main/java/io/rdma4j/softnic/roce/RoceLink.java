@@ -130,6 +130,11 @@ final class RoceLink implements Link {
         return dispatcher.source();
     }
 
+    /** A queue pair is closed. */
+    void onDetached(RoceQueuePair queuePair) {
+        heldUp.remove(queuePair);
+    }
+
     // ---------------------------------------------------------------- receiving
 
     @Override

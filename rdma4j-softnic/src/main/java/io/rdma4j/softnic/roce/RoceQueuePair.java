@@ -161,6 +161,11 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
         return link.transmit(this, most);
     }
 
+    @Override
+    protected void onDetached() {
+        link.onDetached(this);
+    }
+
     // ---------------------------------------------------------------- what the protocol asks and reports
 
     @Override
