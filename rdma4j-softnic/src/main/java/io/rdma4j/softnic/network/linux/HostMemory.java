@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * What a device shares with others of this user on this machine: its own {@link Mailbox}, which they find in the
@@ -42,7 +43,8 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
     private final SharedPages pages;
     private final WakePipe pipe;
     private final Mailbox mailbox;
-    private final Map<Gid, MailboxTable.Entry> published = new HashMap<>();
+    /** Those of this device. Any thread opens and gives up addresses, while the owner of the engine looks here. */
+    private final Map<Gid, MailboxTable.Entry> published = new ConcurrentHashMap<>();
     private final Map<Long, Neighbour> neighbours = new HashMap<>();
     private Map<Gid, Neighbour[]> byAddress = Map.of();
     /** Replaced, not changed: who goes to sleep looks at them. */
@@ -93,14 +95,19 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
     void publish(Gid address, int scope) {
         MailboxTable.Entry entry = new MailboxTable.Entry(address, scope, shared.prefix(), process,
                 nonce, pages.descriptor(), pipe.readable(), pipe.inode());
+        // First, for whoever sees that the table has changed looks for its own address as well.
+        published.put(address, entry);
+        boolean isPublished = false;
         try {
-            if (shared.publish(entry)) {
-                published.put(address, entry);
-            }
+            isPublished = shared.publish(entry);
         } catch (RdmaException e) {
             LOG.log(System.Logger.Level.WARNING,
                     "other processes reach this one by the network: {0}",
                     e.getMessage());
+        } finally {
+            if (!isPublished) {
+                published.remove(address, entry);
+            }
         }
     }
 

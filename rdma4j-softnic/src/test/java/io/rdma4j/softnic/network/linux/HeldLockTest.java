@@ -74,7 +74,7 @@ class HeldLockTest extends SharingStage {
     void aMailboxIsWithdrawnWithoutWaiting() throws Exception {
         SharedPort port = members.get(0).port;
         MailboxTable.Entry mailbox = new MailboxTable.Entry(Gid.of(ADDRESS), 0, port.prefix(),
-                ProcessHandle.current().pid(), 7, 1, 2);
+                ProcessHandle.current().pid(), 7, 1, 2, 3);
         assertThat(port.publish(mailbox)).isTrue();
         try (TableLocks holder = holder()) {
             port.withdraw(mailbox);
@@ -88,7 +88,7 @@ class HeldLockTest extends SharingStage {
     void aMailboxThatIsPublishedAgainStays() throws Exception {
         SharedPort port = members.get(0).port;
         MailboxTable.Entry mailbox = new MailboxTable.Entry(Gid.of(ADDRESS), 0, port.prefix(),
-                ProcessHandle.current().pid(), 7, 1, 2);
+                ProcessHandle.current().pid(), 7, 1, 2, 3);
         assertThat(port.publish(mailbox)).isTrue();
         try (TableLocks holder = holder()) {
             port.withdraw(mailbox);
