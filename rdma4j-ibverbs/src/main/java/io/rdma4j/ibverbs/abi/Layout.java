@@ -2,7 +2,7 @@ package io.rdma4j.ibverbs.abi;
 
 /**
  * Where the fields of the libraries' structures are, in bytes, as the C headers of rdma-core 44 to 56 lay them out for 64
- * bits. What a structure has behind a {@code pthread_mutex_t} is not used, but for one field, which says how.
+ * bits. What a structure has behind a {@code pthread_mutex_t} depends on its size ({@link Mutex}).
  *
  * <p>Source: {@code infiniband/verbs.h}, {@code rdma/rdma_cma.h}; the offsets are those a compiler gives.
  */
@@ -11,6 +11,42 @@ public final class Layout {
     public static final long SLACK = 64;
 
     private Layout() {}
+
+    /**
+     * {@code pthread_mutex_t} of a C library. Each structure has one at most, and a {@code pthread_cond_t}, if it has one, is
+     * equally long everywhere.
+     *
+     * <p>Source: {@code bits/pthreadtypes-arch.h} of glibc; musl has 40 bytes on every processor of 64 bits.
+     */
+    enum Mutex {
+        /** Of x86-64, POWER, s390x and RISC-V. */
+        OF_40_BYTES(40),
+        /** Of AArch64. */
+        OF_48_BYTES(48);
+
+        static final Mutex HERE = of(System.getProperty("os.arch", ""));
+
+        private final long byteSize;
+
+        Mutex(long byteSize) {
+            this.byteSize = byteSize;
+        }
+
+        /** {@return that of a processor, as Java names it} */
+        static Mutex of(String architecture) {
+            return architecture.equals("aarch64") ? OF_48_BYTES : OF_40_BYTES;
+        }
+
+        /** {@return where a field behind one is that is at an offset if a mutex has 40 bytes} */
+        long behind(long offset) {
+            return offset - OF_40_BYTES.byteSize + byteSize;
+        }
+    }
+
+    /** {@return where a field is on this machine that is behind a mutex, at an offset if that has 40 bytes} */
+    private static long behindMutex(long offset) {
+        return Mutex.HERE.behind(offset);
+    }
 
     /** {@code struct ibv_device}. */
     public static final class Device {
@@ -28,12 +64,11 @@ public final class Layout {
         public static final long DEVICE = 0;
         public static final long ASYNC_FD = 268;
         public static final long COMPLETION_VECTORS = 272;
-        /** Where it is on x86-64; on AArch64 the mutex before it has 8 bytes more. */
-        public static final long ABI_COMPAT = 320;
+        public static final long ABI_COMPAT = behindMutex(320);
         /** The size of {@code verbs_context}, in front. */
         public static final long EXTENSION_SIZE = -8;
         /** How many bytes {@code verbs_context} has without its functions. */
-        public static final long SIZE = 328;
+        public static final long SIZE = behindMutex(328);
 
         private Context() {}
     }
@@ -499,37 +534,37 @@ public final class Layout {
 
     /** {@code struct ibv_cq_ex}, which begins with a {@code struct ibv_cq}: fields and pointers to functions. */
     public static final class CompletionQueueEx {
-        public static final long SIZE = 288;
-        public static final long STATUS = 132;
-        public static final long WR_ID = 136;
-        public static final long START_POLL = 144;
-        public static final long NEXT_POLL = 152;
-        public static final long END_POLL = 160;
-        public static final long READ_OPCODE = 168;
-        public static final long READ_VENDOR_ERR = 176;
-        public static final long READ_BYTE_LEN = 184;
-        public static final long READ_IMM_DATA = 192;
-        public static final long READ_QP_NUM = 200;
-        public static final long READ_SRC_QP = 208;
-        public static final long READ_WC_FLAGS = 216;
-        public static final long READ_SLID = 224;
-        public static final long READ_SL = 232;
-        public static final long READ_DLID_PATH_BITS = 240;
-        public static final long READ_COMPLETION_TS = 248;
-        public static final long READ_COMPLETION_WALLCLOCK_NS = 280;
+        public static final long SIZE = behindMutex(288);
+        public static final long STATUS = behindMutex(132);
+        public static final long WR_ID = behindMutex(136);
+        public static final long START_POLL = behindMutex(144);
+        public static final long NEXT_POLL = behindMutex(152);
+        public static final long END_POLL = behindMutex(160);
+        public static final long READ_OPCODE = behindMutex(168);
+        public static final long READ_VENDOR_ERR = behindMutex(176);
+        public static final long READ_BYTE_LEN = behindMutex(184);
+        public static final long READ_IMM_DATA = behindMutex(192);
+        public static final long READ_QP_NUM = behindMutex(200);
+        public static final long READ_SRC_QP = behindMutex(208);
+        public static final long READ_WC_FLAGS = behindMutex(216);
+        public static final long READ_SLID = behindMutex(224);
+        public static final long READ_SL = behindMutex(232);
+        public static final long READ_DLID_PATH_BITS = behindMutex(240);
+        public static final long READ_COMPLETION_TS = behindMutex(248);
+        public static final long READ_COMPLETION_WALLCLOCK_NS = behindMutex(280);
 
         private CompletionQueueEx() {}
     }
 
     /** {@code struct ibv_qp_ex}, which begins with a {@code struct ibv_qp}: fields and pointers to functions. */
     public static final class QueuePairEx {
-        public static final long SIZE = 360;
-        public static final long WR_ID = 168;
-        public static final long WR_FLAGS = 176;
-        public static final long WR_START = 320;
-        public static final long WR_COMPLETE = 328;
-        public static final long WR_ATOMIC_WRITE = 344;
-        public static final long WR_FLUSH = 352;
+        public static final long SIZE = behindMutex(360);
+        public static final long WR_ID = behindMutex(168);
+        public static final long WR_FLAGS = behindMutex(176);
+        public static final long WR_START = behindMutex(320);
+        public static final long WR_COMPLETE = behindMutex(328);
+        public static final long WR_ATOMIC_WRITE = behindMutex(344);
+        public static final long WR_FLUSH = behindMutex(352);
 
         private QueuePairEx() {}
     }

@@ -19,9 +19,6 @@ import java.util.Map;
  */
 final class ContextFunctions {
     private static final long ALL_ONES = -1;
-    private static final long MUTEX_IS_LONGER = System.getProperty("os.arch").equals("aarch64")
-            ? 8
-            : 0;
 
     private final Map<ContextOperation, Long> addresses = new EnumMap<>(ContextOperation.class);
     private final Map<ContextOperation, NativeFunction> functions = new EnumMap<>(
@@ -32,8 +29,8 @@ final class ContextFunctions {
      * @throws RdmaException EOPNOTSUPP if it does not look like one of a library that is known here
      */
     ContextFunctions(long context) throws RdmaException {
-        MemorySegment structure = Native.at(context, Context.SIZE + MUTEX_IS_LONGER);
-        if (Native.getLong(structure, Context.ABI_COMPAT + MUTEX_IS_LONGER) != ALL_ONES) {
+        MemorySegment structure = Native.at(context, Context.SIZE);
+        if (Native.getLong(structure, Context.ABI_COMPAT) != ALL_ONES) {
             throw new RdmaException(Errno.EOPNOTSUPP, "open device", "its driver's library is not"
                     + " laid out as rdma-core has it since version 1.1.7; install the one of"
                     + " rdma-core");
