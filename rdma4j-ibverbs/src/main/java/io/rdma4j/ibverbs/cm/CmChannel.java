@@ -251,7 +251,7 @@ public final class CmChannel implements AutoCloseable {
     private static void run(Runnable task) {
         try {
             task.run();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.log(System.Logger.Level.ERROR, "a handler of a connection has failed", e);
         }
     }

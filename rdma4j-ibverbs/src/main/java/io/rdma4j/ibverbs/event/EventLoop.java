@@ -11,9 +11,12 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -21,9 +24,10 @@ import java.util.concurrent.locks.ReentrantLock;
  * A platform thread that waits until file descriptors are readable and calls who is responsible, one after the other. So
  * no other thread, and no virtual one, ever blocks in a call of the libraries. Thread safe.
  *
- * <p>Handlers must not wait for other threads.
+ * <p>Handlers must not wait for other threads. What one throws is logged, and keeps no other from its events.
  */
 public final class EventLoop implements AutoCloseable {
+    private static final System.Logger LOG = System.getLogger(EventLoop.class.getName());
     private static final int EFD_NONBLOCK_CLOEXEC = 0x800 | 0x80000;
     private static final int POLLIN = 1;
     private static final int F_SETFL = 4;
@@ -37,11 +41,15 @@ public final class EventLoop implements AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition turnOver = lock.newCondition();
     private final Map<Integer, Runnable> handlers = new LinkedHashMap<>();
+    /** What failed when it was called last; of the loop's thread alone. */
+    private final Set<Runnable> failing = Collections.newSetFromMap(new WeakHashMap<>());
     private final Thread thread;
     private @Nullable Runnable task;
     private int periodMs = FOR_EVER;
     private long turns;
     private boolean isClosed;
+    /** Whether the thread has done all it does, and the descriptor it is woken by may be somebody else's. */
+    private boolean hasEnded;
 
     /**
      * Starts the thread, a daemon.
@@ -82,7 +90,7 @@ public final class EventLoop implements AutoCloseable {
             handlers.remove(descriptor);
             wake();
             long begun = turns;
-            while (turns == begun && thread.isAlive() && !thread.equals(Thread.currentThread())) {
+            while (turns == begun && !hasEnded && !thread.equals(Thread.currentThread())) {
                 turnOver.awaitUninterruptibly();
             }
         } finally {
@@ -120,7 +128,11 @@ public final class EventLoop implements AutoCloseable {
         }
     }
 
+    /** Under the lock. */
     private void wake() {
+        if (hasEnded) {
+            return;
+        }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment one = arena.allocate(WORD);
             Native.putLong(one, 0, 1);
@@ -170,6 +182,7 @@ public final class EventLoop implements AutoCloseable {
         try {
             turns++;
             isClosed |= isLast;
+            hasEnded = isLast;
             turnOver.signalAll();
         } finally {
             lock.unlock();
@@ -199,7 +212,7 @@ public final class EventLoop implements AutoCloseable {
             int found = Native.getShort(descriptors,
                     i * PollDescriptor.SIZE + PollDescriptor.REVENTS);
             if (found != 0 && isWanted(now.get(i).getKey(), now.get(i).getValue())) {
-                now.get(i).getValue().run();
+                call(now.get(i).getValue());
                 if ((found & POLLIN) == 0) {
                     // It has failed, as when its device is gone, and would be ready for ever.
                     forget(now.get(i).getKey(), now.get(i).getValue());
@@ -226,7 +239,20 @@ public final class EventLoop implements AutoCloseable {
             lock.unlock();
         }
         if (now != null) {
-            now.run();
+            call(now);
+        }
+    }
+
+    /** The thread goes on for all others, whatever a handler does. What fails each time is logged once. */
+    private void call(Runnable handler) {
+        try {
+            handler.run();
+            failing.remove(handler);
+        } catch (RuntimeException | Error e) {
+            if (failing.add(handler)) {
+                LOG.log(System.Logger.Level.ERROR,
+                        "a handler of events of " + thread.getName() + " has failed", e);
+            }
         }
     }
 
