@@ -31,6 +31,11 @@ public final class KernelCounters {
         this.device = device;
     }
 
+    /** {@return the folder in which the kernel describes the device} */
+    public Path device() {
+        return device;
+    }
+
     /** {@return what has a meaning that is known here, added up over the ports; 0 if no file tells} */
     public long value(Counter counter) {
         List<CounterSource> sources = CounterSource.of(counter);

@@ -19,10 +19,12 @@ import io.rdma4j.verbs.ExtendedDeviceAttributes;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.GidEntry;
 import io.rdma4j.verbs.GidType;
+import io.rdma4j.verbs.LinkLayer;
 import io.rdma4j.verbs.PortAttributes;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.TransportType;
 import io.rdma4j.verbs.WorkCompletion;
 import io.rdma4j.verbs.WorkCompletionFlag;
 
@@ -43,9 +45,12 @@ final class DeviceQueries {
     private final Library<VerbsSymbol> verbs;
     private final long pointer;
     private final int completionVectors;
+    private final GidFiles gidFiles;
 
-    DeviceQueries(NativeContext context, int completionVectors) {
+    /** @param gidFiles what the kernel says of GIDs where the library does not */
+    DeviceQueries(NativeContext context, int completionVectors, GidFiles gidFiles) {
         this.context = context;
+        this.gidFiles = gidFiles;
         this.completionVectors = completionVectors;
         verbs = context.verbs();
         pointer = context.pointer();
@@ -159,7 +164,10 @@ final class DeviceQueries {
             throw new RdmaException(Errno.ENODATA, QUERY_GID,
                     "entry " + index + " of the table is empty");
         }
-        NativeFunction function = verbs.require(VerbsSymbol.QUERY_GID_EX, QUERY_GID);
+        NativeFunction function = verbs.find(VerbsSymbol.QUERY_GID_EX);
+        if (function == null) {
+            return gidFiles.entry(gid, port, index, typeWithoutUdp(port));
+        }
         return context.inCall(arena -> {
             MemorySegment entry = arena.allocate(Layout.GidEntry.SIZE + Layout.SLACK, 8);
             function.call(pointer, port, index, entry.address(), 0, Layout.GidEntry.SIZE)
@@ -180,7 +188,10 @@ final class DeviceQueries {
     }
 
     List<GidEntry> gidTable() throws RdmaException {
-        NativeFunction function = verbs.require(VerbsSymbol.QUERY_GID_TABLE, QUERY_GID);
+        NativeFunction function = verbs.find(VerbsSymbol.QUERY_GID_TABLE);
+        if (function == null) {
+            return gidTableOfFiles();
+        }
         int room = port(1).gidTableLength() * device().physicalPortCount();
         return context.inCall(arena -> {
             MemorySegment table = arena
@@ -197,6 +208,30 @@ final class DeviceQueries {
             }
             return entries;
         });
+    }
+
+    private List<GidEntry> gidTableOfFiles() throws RdmaException {
+        List<GidEntry> entries = new ArrayList<>();
+        int ports = device().physicalPortCount();
+        for (int port = 1; port <= ports; port++) {
+            GidType otherType = typeWithoutUdp(port);
+            int length = port(port).gidTableLength();
+            for (int index = 0; index < length; index++) {
+                Gid gid = gid(port, index);
+                if (!gid.isZero()) {
+                    entries.add(gidFiles.entry(gid, port, index, otherType));
+                }
+            }
+        }
+        return entries;
+    }
+
+    /** {@return what the GIDs of a port are that are not of RoCEv2} Of an RNIC they are as of InfiniBand. */
+    private GidType typeWithoutUdp(int port) throws RdmaException {
+        return port(port).linkLayer() == LinkLayer.ETHERNET
+                && context.device().transport() == TransportType.INFINIBAND
+                        ? GidType.ROCE_V1
+                        : GidType.INFINIBAND;
     }
 
     int pkey(int port, int index) throws RdmaException {

@@ -113,7 +113,8 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
             functions = new ContextFunctions(pointer);
             completionVectors = Native.getInt(Native.at(pointer, Context.SIZE),
                     Context.COMPLETION_VECTORS);
-            queries = new DeviceQueries(this, completionVectors);
+            queries = new DeviceQueries(this, completionVectors,
+                    new GidFiles(counters.device()));
             hotCalls = CallChoice.of(queries::device);
             faults = DriverFaults.of(queries.device());
             events = new DeviceEvents(this, libraries);
