@@ -25,6 +25,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * One end of a connection, a listener, or one end of a datagram service: what a socket is to TCP and UDP.
@@ -71,7 +72,8 @@ public final class CmId implements CmOperations, AutoCloseable {
     private volatile @Nullable QueuePairTemplate template;
     private volatile @Nullable Object userContext;
     private volatile @Nullable CmId listener;
-    private final Object closing = new Object();
+    /** No monitor: the last id of a device closes it, which may take long. */
+    private final ReentrantLock closing = new ReentrantLock();
     /** Guarded by {@link #closing}. */
     private boolean isFreed;
 
@@ -809,11 +811,14 @@ public final class CmId implements CmOperations, AutoCloseable {
      */
     @Override
     public void close() throws RdmaException {
-        synchronized (closing) {
+        closing.lock();
+        try {
             if (!isFreed) {
                 free();
                 isFreed = true;
             }
+        } finally {
+            closing.unlock();
         }
     }
 

@@ -232,20 +232,25 @@ final class IdAddresses implements DeviceLease.Listener {
         lease = null;
     }
 
-    /** Gives port and device back. Idempotent. */
-    synchronized void release() {
-        PortTable.Held held = heldPort;
-        if (held != null) {
+    /** Gives port and device back. Idempotent. No monitor is held meanwhile: that may take long. */
+    void release() {
+        PortTable.Held port;
+        DeviceLease device;
+        ProgressDriver offered;
+        synchronized (this) {
+            port = heldPort;
             heldPort = null;
-            PortTable.release(held);
+            device = lease;
+            offered = driver;
+            driver = null;
         }
-        DeviceLease device = lease;
+        if (port != null) {
+            PortTable.release(port);
+        }
         if (device != null) {
             device.release();
         }
-        ProgressDriver offered = driver;
         if (offered != null) {
-            driver = null;
             events.removeDriver(offered);
         }
     }

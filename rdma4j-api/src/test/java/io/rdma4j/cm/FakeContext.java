@@ -230,6 +230,7 @@ final class FakeContext implements CmContext {
 
     @Override
     public void close() {
+        device.onClose.run();
         isClosed = true;
     }
 
