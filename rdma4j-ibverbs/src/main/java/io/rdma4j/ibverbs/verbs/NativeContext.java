@@ -499,7 +499,8 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
     void onReleased() {
         Runnable retry = whenReleased;
         if (retry != null && !isClosed && dependents.isEmpty()) {
-            Thread.ofVirtual().name("rdma4j-release").start(retry);
+            // It may close the device by calls that block: a virtual thread would keep its carrier from others.
+            Thread.ofPlatform().daemon().name("rdma4j-release").start(retry);
         }
     }
 

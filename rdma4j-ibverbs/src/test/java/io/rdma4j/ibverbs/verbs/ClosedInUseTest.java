@@ -16,6 +16,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -86,5 +88,17 @@ class ClosedInUseTest {
         assertThat(driver.posted).hasSize(1);
         setting.queuePair().close();
         assertThat(driver.called(VerbsSymbol.DESTROY_QP)).isOne();
+    }
+
+    /** It may close the device in the end, which blocks in the library, where a virtual thread would keep its carrier. */
+    @Test
+    void whoWaitsForTheLastObjectIsToldByAPlatformThread() throws Exception {
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        CompletableFuture<Boolean> isVirtual = new CompletableFuture<>();
+        context.whenReleased(() -> isVirtual.complete(Thread.currentThread().isVirtual()));
+        domain.close();
+        assertThat(isVirtual.get(20, TimeUnit.SECONDS)).isFalse();
+        context.close();
     }
 }
