@@ -26,7 +26,8 @@ public final class EventQueue<T, X extends Exception> {
     private final WaitFailures<X> failures;
     private final Waiters waiters;
     private final Selectable<X> selectable;
-    private final EventSet<?>.@Nullable Member member;
+    /** Changes under the lock. */
+    private volatile EventSet<?>.@Nullable Member member;
     private int users;
     private boolean closed;
 
@@ -44,6 +45,31 @@ public final class EventQueue<T, X extends Exception> {
         this.member = member;
         selectable = new Selectable<>(failures);
         waiters = new Waiters(lock, isUrgent, since -> !events.isEmpty() || closed);
+    }
+
+    /** As {@link EventSource#joinSet}. */
+    EventSource.Joining join(EventSet<?> set, EventSource<T, X> source) {
+        lock.lock();
+        try {
+            EventSet<?>.Member known = member;
+            if (closed || !set.isOpen()) {
+                return EventSource.Joining.CLOSED;
+            }
+            if (known != null && known.isOpen()) {
+                return known.isOf(set) ? EventSource.Joining.JOINED
+                        : EventSource.Joining.ELSEWHERE;
+            }
+            if (known != null) {
+                waiters.forEachDriver(known::removeDriver);
+            }
+            EventSet<?>.Member joined = set.member(source);
+            member = joined;
+            waiters.forEachDriver(joined::addDriver);
+            joined.show(!events.isEmpty());
+            return EventSource.Joining.JOINED;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** {@return the queue behind a channel} For devices. */
@@ -85,8 +111,9 @@ public final class EventQueue<T, X extends Exception> {
         lock.lock();
         try {
             waiters.addDriver(driver);
-            if (member != null) {
-                member.addDriver(driver);
+            EventSet<?>.Member present = member;
+            if (present != null) {
+                present.addDriver(driver);
             }
         } finally {
             lock.unlock();
@@ -98,8 +125,9 @@ public final class EventQueue<T, X extends Exception> {
         lock.lock();
         try {
             waiters.removeDriver(driver);
-            if (member != null) {
-                member.removeDriver(driver);
+            EventSet<?>.Member present = member;
+            if (present != null) {
+                present.removeDriver(driver);
             }
         } finally {
             lock.unlock();
@@ -169,14 +197,16 @@ public final class EventQueue<T, X extends Exception> {
 
     /** {@return whether the application has a channel to select on, of the queue or of the set it belongs to} */
     public boolean isSelectable() {
-        return selectable.isAskedFor() || (member != null && member.isSelectable());
+        EventSet<?>.Member present = member;
+        return selectable.isAskedFor() || (present != null && present.isSelectable());
     }
 
     private void showReadiness() {
         boolean isReady = !events.isEmpty();
         selectable.show(isReady);
-        if (member != null) {
-            member.show(isReady);
+        EventSet<?>.Member present = member;
+        if (present != null) {
+            present.show(isReady);
         }
     }
 
@@ -251,6 +281,15 @@ public final class EventQueue<T, X extends Exception> {
         }
     }
 
+    boolean isClosed() {
+        lock.lock();
+        try {
+            return closed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** As {@link #close}, unless somebody still publishes here. {@return how many do} */
     int closeUnlessUsed() {
         lock.lock();
@@ -269,8 +308,9 @@ public final class EventQueue<T, X extends Exception> {
         events.clear();
         waiters.alertAll();
         selectable.close();
-        if (member != null) {
-            member.close();
+        EventSet<?>.Member present = member;
+        if (present != null) {
+            present.close();
         }
     }
 }

@@ -125,6 +125,15 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
         }
     }
 
+    boolean isOpen() {
+        lock.lock();
+        try {
+            return !closed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     Member member(EventSource<?, ?> source) {
         return new Member(source);
     }
@@ -153,6 +162,14 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
             } finally {
                 lock.unlock();
             }
+        }
+
+        boolean isOf(EventSet<?> set) {
+            return EventSet.this.equals(set);
+        }
+
+        boolean isOpen() {
+            return EventSet.this.isOpen();
         }
 
         boolean isSelectable() {

@@ -63,6 +63,26 @@ public abstract class EventSource<T, X extends Exception> implements AutoCloseab
         return queue.selectableChannel();
     }
 
+    /** What came of {@link #joinSet}. */
+    protected enum Joining {
+        /** The channel belongs to the set. */
+        JOINED,
+        /** It belongs to another one that is open. */
+        ELSEWHERE,
+        /** The channel or the set is closed. */
+        CLOSED
+    }
+
+    /** Has the channel belong to a set from now on, unless it belongs to another. {@return what came of it} */
+    protected final Joining joinSet(EventSet<?> set) {
+        return queue.join(set, this);
+    }
+
+    /** {@return whether the channel is closed} */
+    protected final boolean isClosed() {
+        return queue.isClosed();
+    }
+
     /** Closes the channel and wakes its waiters. {@return how many still use it; it is closed if there are none} */
     protected final int closeUnlessUsed() {
         return queue.closeUnlessUsed();

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.LongPredicate;
 
 /**
@@ -94,6 +95,15 @@ final class Waiters implements ProgressDriver.Waiter {
         drivers.remove(driver);
         driver.forget(this);
         preferred = drivers.isEmpty() ? null : drivers.keySet().iterator().next();
+    }
+
+    /** Does something with each driver as often as it was added. */
+    void forEachDriver(Consumer<ProgressDriver> action) {
+        drivers.forEach((driver, times) -> {
+            for (int i = 0; i < times; i++) {
+                action.accept(driver);
+            }
+        });
     }
 
     /** {@return whether any thread waits} */

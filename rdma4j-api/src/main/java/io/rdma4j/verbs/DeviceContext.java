@@ -237,19 +237,28 @@ public interface DeviceContext extends AutoCloseable {
     }
 
     /**
+     * {@return where the asynchronous events arrive, to wait for them together with others: in a {@link WaitSet}, or in a
+     * selector} Always the same. C: {@code ibv_context.async_fd}.
+     */
+    AsyncEventChannel asyncEventChannel();
+
+    /**
      * Waits for the next asynchronous event. C: {@code ibv_get_async_event}.
      *
      * @throws RdmaException EINTR when interrupted, EBADF when the context is closed
      */
-    AsyncEvent awaitAsyncEvent() throws RdmaException;
+    default AsyncEvent awaitAsyncEvent() throws RdmaException {
+        return asyncEventChannel().awaitEvent();
+    }
 
     /**
      * {@return the next asynchronous event, or null if none comes in time}
      *
      * @throws RdmaException EINTR when interrupted, EBADF when the context is closed
      */
-    @Nullable
-    AsyncEvent pollAsyncEvent(Duration timeout) throws RdmaException;
+    default @Nullable AsyncEvent pollAsyncEvent(Duration timeout) throws RdmaException {
+        return asyncEventChannel().pollEvent(timeout);
+    }
 
     /**
      * Closes the device. Idempotent. C: {@code ibv_close_device}.

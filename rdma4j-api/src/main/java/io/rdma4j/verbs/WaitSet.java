@@ -3,14 +3,16 @@ package io.rdma4j.verbs;
 import io.rdma4j.event.EventSet;
 
 /**
- * Channels that one thread waits for at once: completion channels ({@link CompletionChannel#create(WaitSet)}) and
- * event channels of the connection manager ({@code EventChannel.create(WaitSet)}), whichever devices and providers
- * publish there.
+ * Channels that one thread waits for at once: completion channels ({@link CompletionChannel#create(WaitSet)}),
+ * event channels of the connection manager ({@code EventChannel.create(WaitSet)}) and those of asynchronous events
+ * ({@link AsyncEventChannel#join}), whichever devices and providers publish there.
  *
  * <pre>
  * WaitSet set = WaitSet.create();
  * CompletionChannel completions = CompletionChannel.create(set);
  * EventChannel connections = EventChannel.create(set);
+ * AsyncEventChannel device = context.asyncEventChannel();
+ * device.join(set);
  * while (true) {
  *     var channel = set.await();
  *     if (channel == completions) {
@@ -18,6 +20,9 @@ import io.rdma4j.event.EventSet;
  *         ...
  *     } else if (channel == connections) {
  *         CmEvent event = connections.pollEvent(Duration.ZERO);
+ *         ...
+ *     } else if (channel == device) {
+ *         AsyncEvent event = device.pollEvent(Duration.ZERO);
  *         ...
  *     }
  * }

@@ -3,6 +3,7 @@ package io.rdma4j.cm;
 import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.connection.PrivateDataLimits;
 import io.rdma4j.event.CompletionWaiters;
+import io.rdma4j.event.EventQueue;
 import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.spi.CmConnection;
 import io.rdma4j.spi.CmContext;
@@ -20,7 +21,7 @@ import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.AddressHandleAttributes;
-import io.rdma4j.verbs.AsyncEvent;
+import io.rdma4j.verbs.AsyncEventChannel;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
@@ -50,7 +51,6 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -80,6 +80,7 @@ final class FakeContext implements CmContext {
     /** Whether it fails by a defect when it is to be used. */
     boolean isBroken;
     boolean isClosed;
+    private final AsyncEventChannel asyncEventChannel = AsyncEventChannel.create();
     private final FakeDevice device;
 
     FakeContext(FakeDevice device) {
@@ -231,6 +232,7 @@ final class FakeContext implements CmContext {
     @Override
     public void close() {
         device.onClose.run();
+        EventQueue.of(asyncEventChannel).close();
         isClosed = true;
     }
 
@@ -354,12 +356,7 @@ final class FakeContext implements CmContext {
     }
 
     @Override
-    public AsyncEvent awaitAsyncEvent() throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public @Nullable AsyncEvent pollAsyncEvent(Duration timeout) throws RdmaException {
-        throw unsupported();
+    public AsyncEventChannel asyncEventChannel() {
+        return asyncEventChannel;
     }
 }

@@ -1,17 +1,27 @@
 package io.rdma4j.cm;
 
 import io.rdma4j.connection.PortSpace;
+import io.rdma4j.event.EventQueue;
 import io.rdma4j.event.ProgressDriver;
 import io.rdma4j.spi.CompletionEvents;
+import io.rdma4j.verbs.AsyncEvent;
+import io.rdma4j.verbs.AsyncEventChannel;
+import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.DeviceKind;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.TransportType;
 import io.rdma4j.verbs.WaitSet;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -234,6 +244,129 @@ class WaitSetTest {
             connections.awaitEvent().acknowledge();
             assertThat(isReadable(selector, key)).isFalse();
         }
+    }
+
+    /** An asynchronous event about nothing. */
+    private static final class News implements AsyncEvent {
+        @Override
+        public AsyncEventType type() {
+            return AsyncEventType.PORT_ACTIVE;
+        }
+
+        @Override
+        public @Nullable QueuePair queuePair() {
+            return null;
+        }
+
+        @Override
+        public @Nullable CompletionQueue completionQueue() {
+            return null;
+        }
+
+        @Override
+        public @Nullable SharedReceiveQueue sharedReceiveQueue() {
+            return null;
+        }
+
+        @Override
+        public int port() {
+            return 1;
+        }
+
+        @Override
+        public void acknowledge() {}
+    }
+
+    @Test
+    void asynchronousEventsOfADeviceCanJoinWheneverTheyLike() throws Exception {
+        FakeContext context = opened(first.open((InetAddress) null));
+        AsyncEventChannel channel = context.asyncEventChannel();
+        EventQueue<AsyncEvent, RdmaException> device = EventQueue.of(channel);
+        News early = new News();
+        News late = new News();
+        device.publish(early);
+        assertThat(set.poll(Duration.ZERO)).isNull();
+
+        channel.join(set);
+        channel.join(set);
+
+        assertThat(set.poll(TIMEOUT)).isSameAs(channel);
+        assertThat(context.awaitAsyncEvent()).isSameAs(early);
+        assertThat(set.poll(Duration.ZERO)).isNull();
+        device.publish(late);
+        assertThat(set.await()).isSameAs(channel);
+        assertThat(channel.pollEvent(Duration.ZERO)).isSameAs(late);
+        assertThat(context.pollAsyncEvent(Duration.ZERO)).isNull();
+    }
+
+    /** As a channel that is created on a set: drivers of devices that published here before are driven there. */
+    @Test
+    void setThatIsJoinedHasTheDriversOfTheChannel() throws Exception {
+        List<String> calls = new ArrayList<>();
+        ProgressDriver driver = new ProgressDriver() {
+            @Override
+            public boolean tryAcquire(Waiter waiter) {
+                return false;
+            }
+
+            @Override
+            public void drive(long timeoutNs) {
+                calls.add("driven");
+            }
+
+            @Override
+            public void release() {
+                calls.add("released");
+            }
+
+            @Override
+            public void wake() {}
+
+            @Override
+            public void waitElsewhere() {
+                calls.add("elsewhere");
+            }
+
+            @Override
+            public void forget(Waiter waiter) {
+                calls.add("forgotten");
+            }
+        };
+        FakeContext context = opened(first.open((InetAddress) null));
+        EventQueue<AsyncEvent, RdmaException> device = EventQueue
+                .of(context.asyncEventChannel());
+        device.addDriver(driver);
+        context.asyncEventChannel().join(set);
+        set.selectableChannel();
+        assertThat(calls).containsExactly("elsewhere");
+        device.removeDriver(driver);
+        assertThat(calls).containsExactly("elsewhere", "forgotten", "forgotten");
+    }
+
+    @Test
+    void asynchronousEventsBelongToOneSetAtATime() throws Exception {
+        FakeContext context = first.open((InetAddress) null);
+        AsyncEventChannel channel = context.asyncEventChannel();
+        WaitSet other = opened(WaitSet.create());
+        channel.join(set);
+        assertErrno(Errno.EBUSY, () -> channel.join(other));
+        set.close();
+        assertErrno(Errno.EBADF, () -> channel.join(set));
+        channel.join(other);
+        EventQueue.of(channel).publish(new News());
+        assertThat(other.poll(TIMEOUT)).isSameAs(channel);
+
+        assertErrno(Errno.EBUSY, channel::close);
+        context.close();
+        assertThat(other.poll(Duration.ZERO)).isNull();
+        assertErrno(Errno.EBADF, () -> channel.join(other));
+        assertErrno(Errno.EBADF, channel::awaitEvent);
+        channel.close();
+    }
+
+    private static void assertErrno(Errno expected, ThrowingCallable call) {
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(call)
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(expected));
     }
 
     private static boolean isReadable(Selector selector, SelectionKey key) throws Exception {

@@ -2,6 +2,7 @@ package io.rdma4j.testkit;
 
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEvent;
+import io.rdma4j.verbs.AsyncEventChannel;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
@@ -160,6 +161,11 @@ record RefusingDevice(TransportType transport) implements RdmaDevice {
         @Override
         public long counter(Counter counter) {
             return 0;
+        }
+
+        @Override
+        public AsyncEventChannel asyncEventChannel() {
+            throw new UnsupportedOperationException("it has no asynchronous events");
         }
 
         @Override

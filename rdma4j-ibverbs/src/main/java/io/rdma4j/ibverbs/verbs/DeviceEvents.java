@@ -9,6 +9,7 @@ import io.rdma4j.ibverbs.abi.Outcome;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.event.EventLoop;
 import io.rdma4j.verbs.AsyncEvent;
+import io.rdma4j.verbs.AsyncEventChannel;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
@@ -33,8 +34,9 @@ final class DeviceEvents {
     private final Map<Long, NativeCompletionQueue> completionQueues = new ConcurrentHashMap<>();
     private final Map<Long, AsyncEventTarget> queuePairs = new ConcurrentHashMap<>();
     private final Map<Long, NativeSharedReceiveQueue> sharedReceiveQueues = new ConcurrentHashMap<>();
-    private final EventQueue<AsyncEvent, RdmaException> asyncEvents = new EventQueue<>(
-            RdmaException.whileWaiting("await asynchronous event"), false);
+    private final AsyncEventChannel asyncEventChannel = AsyncEventChannel.create();
+    private final EventQueue<AsyncEvent, RdmaException> asyncEvents = EventQueue
+            .of(asyncEventChannel);
     private final AsyncEventSource portEvents;
 
     /** @throws RdmaException if the process has no descriptors for it; nothing is left of it then */
@@ -95,8 +97,9 @@ final class DeviceEvents {
         return new AsyncEventSource(asyncEvents, context.device().name(), subject);
     }
 
-    EventQueue<AsyncEvent, RdmaException> asyncEvents() {
-        return asyncEvents;
+    /** {@return where the application waits for asynchronous events} */
+    AsyncEventChannel asyncEventChannel() {
+        return asyncEventChannel;
     }
 
     private void readCompletionEvent() {

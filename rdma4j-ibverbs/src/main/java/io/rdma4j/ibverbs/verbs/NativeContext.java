@@ -23,7 +23,7 @@ import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.spi.QueuePairTransitions;
 import io.rdma4j.verbs.AddressHandleAttributes;
-import io.rdma4j.verbs.AsyncEvent;
+import io.rdma4j.verbs.AsyncEventChannel;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionField;
 import io.rdma4j.verbs.CompletionQueue;
@@ -54,7 +54,6 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -213,13 +212,8 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
     // ---------------------------------------------------------------- events
 
     @Override
-    public AsyncEvent awaitAsyncEvent() throws RdmaException {
-        return events.asyncEvents().take();
-    }
-
-    @Override
-    public @Nullable AsyncEvent pollAsyncEvent(Duration timeout) throws RdmaException {
-        return events.asyncEvents().poll(timeout);
+    public AsyncEventChannel asyncEventChannel() {
+        return events.asyncEventChannel();
     }
 
     // ---------------------------------------------------------------- what it is

@@ -11,7 +11,7 @@ import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.verbs.AddressHandleAttributes;
-import io.rdma4j.verbs.AsyncEvent;
+import io.rdma4j.verbs.AsyncEventChannel;
 import io.rdma4j.verbs.AtomicCapability;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
@@ -47,7 +47,6 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -293,12 +292,7 @@ final class OpenDevice implements CmContext, NativeConnections.Owner {
     }
 
     @Override
-    public AsyncEvent awaitAsyncEvent() throws RdmaException {
-        throw unsupported();
-    }
-
-    @Override
-    public @Nullable AsyncEvent pollAsyncEvent(Duration timeout) throws RdmaException {
-        throw unsupported();
+    public AsyncEventChannel asyncEventChannel() {
+        throw new UnsupportedOperationException("it has no asynchronous events");
     }
 }

@@ -14,6 +14,7 @@ import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEvent;
+import io.rdma4j.verbs.AsyncEventChannel;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionField;
@@ -44,7 +45,6 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -61,8 +61,9 @@ public final class SoftDeviceContext implements CmContext {
     private final NicServices nic;
     private final ChildCounts children = new ChildCounts(this::onReleased);
     private volatile @Nullable Runnable whenReleased;
-    private final EventQueue<AsyncEvent, RdmaException> asyncEvents = new EventQueue<>(
-            RdmaException.whileWaiting("await asynchronous event"), false);
+    private final AsyncEventChannel asyncEventChannel = AsyncEventChannel.create();
+    private final EventQueue<AsyncEvent, RdmaException> asyncEvents = EventQueue
+            .of(asyncEventChannel);
     private final AsyncEventSource portEvents = AsyncEventSource.ofPort(asyncEvents, PORT);
     private final List<CmContext.Watcher> watchers = new CopyOnWriteArrayList<>();
     private volatile boolean isClosed;
@@ -364,13 +365,8 @@ public final class SoftDeviceContext implements CmContext {
     }
 
     @Override
-    public AsyncEvent awaitAsyncEvent() throws RdmaException {
-        return asyncEvents.take();
-    }
-
-    @Override
-    public @Nullable AsyncEvent pollAsyncEvent(Duration timeout) throws RdmaException {
-        return asyncEvents.poll(timeout);
+    public AsyncEventChannel asyncEventChannel() {
+        return asyncEventChannel;
     }
 
     @Override
