@@ -3,6 +3,10 @@ package io.rdma4j.ibverbs.verbs;
 import io.rdma4j.ibverbs.abi.Layout.SendRequest;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.verbs.AsyncEvent;
+import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
@@ -12,9 +16,12 @@ import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -24,6 +31,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** Objects that are closed while they are used: a library would read and write memory that it has freed. */
 class ClosedInUseTest {
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
     private final FakeDriver driver = new FakeDriver();
 
     @AfterEach
@@ -88,6 +97,44 @@ class ClosedInUseTest {
         assertThat(driver.posted).hasSize(1);
         setting.queuePair().close();
         assertThat(driver.called(VerbsSymbol.DESTROY_QP)).isOne();
+    }
+
+    // ---------------------------------------------------------------- while there are events of them
+
+    /** The library waits until its events are acknowledged; how the program counts them is no business of its. */
+    @Test
+    void destroyingWaitsForNoEventThatWasRead() throws Exception {
+        NativeContext context = driver.open();
+        try (CompletionChannel channel = CompletionChannel.create();
+                ProtectionDomain domain = context.allocateProtectionDomain();
+                CompletionQueue queue = context.createCompletionQueue(16, channel)) {
+            NativeSharedReceiveQueue shared = (NativeSharedReceiveQueue) domain
+                    .createSharedReceiveQueue(new SharedReceiveQueueInitAttributes()
+                            .attributes(new SharedReceiveQueueAttributes(4, 1, 0)));
+            NativeQueuePair queuePair = (NativeQueuePair) domain.createQueuePair(
+                    new QueuePairInitAttributes().completionQueue(queue)
+                            .capabilities(new QueuePairCapabilities(2, 2, 1, 1, 0)));
+            queue.requestNotification(false);
+            driver.announce();
+            assertThat(channel.pollEvent(TIMEOUT)).isSameAs(queue);
+            hear(context, AsyncEventType.QP_FATAL, queuePair.pointer());
+            hear(context, AsyncEventType.SRQ_LIMIT_REACHED, shared.pointer());
+            hear(context, AsyncEventType.PORT_ERROR, 1);
+            queuePair.close();
+            shared.close();
+            queue.acknowledgeEvents(1);
+        }
+        assertThat(driver.called(VerbsSymbol.DESTROY_CQ)).isOne();
+        context.close();
+    }
+
+    private void hear(NativeContext context, AsyncEventType type, long element)
+            throws RdmaException {
+        driver.report(type, element);
+        AsyncEvent event = context.pollAsyncEvent(TIMEOUT);
+        assertThat(event).isNotNull();
+        assertThat(event.type()).isEqualTo(type);
+        event.acknowledge();
     }
 
     /** It may close the device in the end, which blocks in the library, where a virtual thread would keep its carrier. */

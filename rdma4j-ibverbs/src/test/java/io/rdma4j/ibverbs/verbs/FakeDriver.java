@@ -30,18 +30,21 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
  * A libibverbs and the driver of one device, both made of Java: they answer, note what they were asked, and fail when they
- * are told to. Objects are memory that is never freed while a test runs.
+ * are told to. Objects are memory that is never freed while a test runs. Destroying one of which events were read waits until
+ * they are acknowledged, as the library does.
  */
 final class FakeDriver implements AutoCloseable {
     private static final int FRONT = 400;
@@ -49,6 +52,7 @@ final class FakeDriver implements AutoCloseable {
     private static final long LIBRARY = 648;
     private static final int NON_BLOCKING = 0x800;
     private static final int BIND_MW = 8;
+    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
 
     final FakeLibrary library = new FakeLibrary(List.of(VerbsSymbol.values()));
     /** How often each function was called. */
@@ -78,6 +82,8 @@ final class FakeDriver implements AutoCloseable {
     /** Where the kernel describes the device. */
     Path kernelFolder = Path.of("no such folder");
     private final Set<Long> freed = ConcurrentHashMap.newKeySet();
+    /** How many events were read about each object. */
+    private final Map<Long, Integer> unacknowledged = new HashMap<>();
     private final Set<Long> ofDatagrams = ConcurrentHashMap.newKeySet();
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory = arena.allocate(FRONT + BEHIND, 64);
@@ -199,21 +205,63 @@ final class FakeDriver implements AutoCloseable {
             }
             case GET_CQ_EVENT -> {
                 Native.putLong(Native.at(arguments[1], Long.BYTES), 0, queueToAnnounce);
-                yield drain(channelDescriptor) ? 0 : FakeLibrary.fail(11);
+                yield drain(channelDescriptor) ? handOut(queueToAnnounce) : FakeLibrary.fail(11);
             }
             case GET_ASYNC_EVENT -> {
                 Native.putLong(Native.at(arguments[1], Layout.AsyncEvent.SIZE),
                         Layout.AsyncEvent.ELEMENT, reportedElement);
                 Native.putInt(Native.at(arguments[1], Layout.AsyncEvent.SIZE),
                         Layout.AsyncEvent.EVENT_TYPE, reportedType);
-                yield drain(asyncDescriptor) ? 0 : FakeLibrary.fail(11);
+                yield drain(asyncDescriptor) ? handOut(reportedElement) : FakeLibrary.fail(11);
             }
-            case DEALLOC_PD, DEREG_MR, DESTROY_AH, DESTROY_CQ, DESTROY_QP, DESTROY_SRQ -> {
+            case ACK_CQ_EVENTS -> acknowledge(arguments[0], (int) arguments[1]);
+            case ACK_ASYNC_EVENT -> acknowledge(
+                    Native.getLong(Native.at(arguments[0], Layout.AsyncEvent.SIZE),
+                            Layout.AsyncEvent.ELEMENT),
+                    1);
+            case DESTROY_CQ, DESTROY_QP, DESTROY_SRQ -> {
+                awaitAcknowledged(arguments[0]);
+                free(arguments[0]);
+                yield 0;
+            }
+            case DEALLOC_PD, DEREG_MR, DESTROY_AH -> {
                 free(arguments[0]);
                 yield 0;
             }
             default -> 0;
         };
+    }
+
+    /** An event about an object, or a port, was read. */
+    private long handOut(long element) {
+        unacknowledged.merge(element, 1, Integer::sum);
+        return 0;
+    }
+
+    private long acknowledge(long element, int events) {
+        int left = unacknowledged.getOrDefault(element, 0) - events;
+        if (left < 0) {
+            throw new IllegalStateException("more events were acknowledged than there were");
+        }
+        unacknowledged.put(element, left);
+        notifyAll();
+        return 0;
+    }
+
+    /** As the library, which waits for ever. */
+    private void awaitAcknowledged(long object) {
+        long begunNs = System.nanoTime();
+        while (unacknowledged.getOrDefault(object, 0) > 0) {
+            if (System.nanoTime() - begunNs > PATIENCE_NS) {
+                throw new IllegalStateException(
+                        "destroying an object waits for an event that nobody acknowledges");
+            }
+            try {
+                wait(100);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
     }
 
     /** An object of the library is gone. */
