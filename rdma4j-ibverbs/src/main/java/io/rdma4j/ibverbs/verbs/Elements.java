@@ -19,9 +19,9 @@ final class Elements {
         Native.putInt(target, offset + Layout.Element.LKEY, lkey);
     }
 
-    /** Writes a list of which each length fits. */
-    static void write(MemorySegment target, long offset, ScatterGatherList elements) {
-        for (int i = 0; i < elements.count(); i++) {
+    /** Writes the first elements of a list, of which each length fits. */
+    static void write(MemorySegment target, long offset, ScatterGatherList elements, int count) {
+        for (int i = 0; i < count; i++) {
             write(target, offset + i * Layout.Element.SIZE, elements.address(i),
                     elements.length(i), elements.lkey(i));
         }

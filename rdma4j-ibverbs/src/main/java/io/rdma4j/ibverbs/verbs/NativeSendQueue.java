@@ -50,9 +50,10 @@ final class NativeSendQueue {
         context = domain.owner();
         work = new OutstandingWork(queuePair.capabilities().maxSendRequests());
         tag = context.ledgers().add(work);
+        SendChecks checks = new SendChecks(queuePair, offered);
         posting = new SendPosting(queuePair, arena,
-                context.functions().address(ContextOperation.POST_SEND), tag, work, offered,
-                context.queries().longestMessage(queuePair.type()), extended);
+                context.functions().address(ContextOperation.POST_SEND), tag, work, checks,
+                extended);
         batch = ofBatches == null ? null : new NativeSendBatch(queuePair, this, ofBatches);
     }
 

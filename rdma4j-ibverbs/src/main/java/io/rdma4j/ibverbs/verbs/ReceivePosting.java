@@ -59,16 +59,18 @@ final class ReceivePosting extends RequestChain<ReceiveWorkRequest> {
     @Override
     void stage(ReceiveWorkRequest request) throws RdmaException {
         ScatterGatherList elements = request.elements();
-        if (elements.count() > maxElements) {
-            throw new RdmaException(Errno.EINVAL, OPERATION, "the request has " + elements.count()
+        // Read once: what is checked is what is written.
+        int count = elements.count();
+        if (count > maxElements) {
+            throw new RdmaException(Errno.EINVAL, OPERATION, "the request has " + count
                     + " elements; the queue was created for " + maxElements);
         }
-        RegionLiveness.check(domain, elements, OPERATION);
+        RegionLiveness.check(domain, elements, count, OPERATION);
         MemorySegment chain = chain();
         long at = begin();
         long elementsAt = at + Layout.ReceiveRequest.SIZE;
-        Native.putInt(chain, at + Layout.ReceiveRequest.NUM_SGE, elements.count());
-        Elements.write(chain, elementsAt, elements);
+        Native.putInt(chain, at + Layout.ReceiveRequest.NUM_SGE, count);
+        Elements.write(chain, elementsAt, elements, count);
         end(request.id(), WorkCompletionOpcode.RECEIVE);
     }
 }

@@ -8,10 +8,14 @@ import io.rdma4j.verbs.ScatterGatherList;
 final class RegionLiveness {
     private RegionLiveness() {}
 
-    /** @throws RdmaException EFAULT if an arena was closed, EMSGSIZE if an element is too long */
-    static void check(NativeProtectionDomain domain, ScatterGatherList elements,
+    /**
+     * Looks at the first elements.
+     *
+     * @throws RdmaException EFAULT if an arena was closed, EMSGSIZE if an element is too long
+     */
+    static void check(NativeProtectionDomain domain, ScatterGatherList elements, int count,
             String operation) throws RdmaException {
-        for (int i = 0; i < elements.count(); i++) {
+        for (int i = 0; i < count; i++) {
             if (elements.length(i) > Elements.LONGEST) {
                 throw new RdmaException(Errno.EMSGSIZE, operation, "element " + i + " has "
                         + elements.length(i) + " bytes; at most " + Elements.LONGEST

@@ -7,15 +7,14 @@ import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
-import io.rdma4j.verbs.SendWorkRequest;
 
-import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.Set;
 
 /**
  * What is checked of a send request before a driver's library sees it: some index tables with what they are given, or
- * leave a refused request in their ring.
+ * leave a refused request in their ring. What is checked was read from the request once, and is what is written: a thread
+ * that changes the request meanwhile would have the rest written over the next one.
  */
 final class SendChecks {
     static final String OPERATION = "post send";
@@ -35,7 +34,20 @@ final class SendChecks {
             SendOpcode.RDMA_WRITE, SendOpcode.SEND_WITH_INVALIDATE, SendOpcode.RDMA_READ,
             SendOpcode.LOCAL_INVALIDATE);
 
-    private SendChecks() {}
+    private final NativeQueuePair queuePair;
+    private final QueuePairType type;
+    private final Set<SendOpcode> offered;
+    private final QueuePairCapabilities sizes;
+    private final long longest;
+
+    /** @param offered what the queue pair can do */
+    SendChecks(NativeQueuePair queuePair, Set<SendOpcode> offered) throws RdmaException {
+        this.queuePair = queuePair;
+        this.offered = offered;
+        type = queuePair.type();
+        sizes = queuePair.capabilities();
+        longest = queuePair.owner().owner().queries().longestMessage(type);
+    }
 
     /** {@return what queue pairs of a type can do by {@code ibv_post_send}} */
     static Set<SendOpcode> operations(QueuePairType type, boolean isIwarp) {
@@ -48,53 +60,42 @@ final class SendChecks {
         };
     }
 
-    /** {@return bytes of payload} */
-    static long length(SendWorkRequest request) {
-        MemorySegment inline = request.inlineData();
-        return inline == null ? request.elements().totalLength() : inline.byteSize();
+    /** @throws RdmaException unless the queue pair can do an operation in the state that it is in */
+    void checkOperation(SendOpcode opcode, int flags, String operation) throws RdmaException {
+        QueuePairState state = queuePair.state();
+        switch (state) {
+            case RTS, SQD, SQE, ERR -> {
+                // Allowed; in SQE and ERR it is flushed.
+            }
+            case RESET, INIT, RTR -> throw new RdmaException(Errno.EINVAL, operation,
+                    "the queue pair is in state " + state + "; sends need RTS");
+        }
+        if (!offered.contains(opcode)) {
+            // Another type of queue pair could, or none of this device.
+            boolean isOfAnotherType = !offered.equals(IWARP) && RELIABLE.contains(opcode);
+            throw new RdmaException(isOfAnotherType ? Errno.EINVAL : Errno.EOPNOTSUPP, operation,
+                    "queue pairs of type " + type + " of this device cannot do " + opcode);
+        }
+        if ((flags & SendFlag.FENCE.bit()) != 0 && type != QueuePairType.RC
+                && type != QueuePairType.XRC_SEND) {
+            throw new RdmaException(Errno.EINVAL, operation,
+                    "FENCE is for queue pairs of type RC, not " + type);
+        }
     }
 
     /**
      * Checks a request.
      *
-     * @param offered what the queue pair can do
-     * @param longest the longest message
+     * @param elements how many it has
+     * @param length bytes of payload
      */
-    static void check(SendWorkRequest request, QueuePairState state, QueuePairType type,
-            Set<SendOpcode> offered, QueuePairCapabilities sizes, long longest)
-            throws RdmaException {
-        switch (state) {
-            case RTS, SQD, SQE, ERR -> {
-                // Allowed; in SQE and ERR it is flushed.
-            }
-            case RESET, INIT, RTR -> throw new RdmaException(Errno.EINVAL, OPERATION,
-                    "the queue pair is in state " + state + "; sends need RTS");
+    void check(SendOpcode opcode, int flags, int elements, long length) throws RdmaException {
+        checkOperation(opcode, flags, OPERATION);
+        if (elements > sizes.maxSendElements()) {
+            throw new RdmaException(Errno.EINVAL, OPERATION, "the request has " + elements
+                    + " elements; the queue pair was created for " + sizes.maxSendElements());
         }
-        if (!offered.contains(request.opcode())) {
-            // Another type of queue pair could, or none of this device.
-            boolean isOfAnotherType = !offered.equals(IWARP)
-                    && RELIABLE.contains(request.opcode());
-            throw new RdmaException(isOfAnotherType ? Errno.EINVAL : Errno.EOPNOTSUPP, OPERATION,
-                    "queue pairs of type " + type + " of this device cannot do "
-                            + request.opcode());
-        }
-        if (request.has(SendFlag.FENCE) && type != QueuePairType.RC
-                && type != QueuePairType.XRC_SEND) {
-            throw new RdmaException(Errno.EINVAL, OPERATION,
-                    "FENCE is for queue pairs of type RC, not " + type);
-        }
-        if (request.elements().count() > sizes.maxSendElements()) {
-            throw new RdmaException(Errno.EINVAL, OPERATION, "the request has "
-                    + request.elements().count() + " elements; the queue pair was created for "
-                    + sizes.maxSendElements());
-        }
-        checkLength(request, sizes, longest);
-    }
-
-    private static void checkLength(SendWorkRequest request, QueuePairCapabilities sizes,
-            long longest) throws RdmaException {
-        long length = length(request);
-        if (request.opcode() == SendOpcode.ATOMIC_WRITE && length != Long.BYTES) {
+        if (opcode == SendOpcode.ATOMIC_WRITE && length != Long.BYTES) {
             throw new RdmaException(Errno.EINVAL, OPERATION,
                     "an atomic write has 8 bytes, not " + length);
         }
@@ -102,15 +103,17 @@ final class SendChecks {
             throw new RdmaException(Errno.EMSGSIZE, OPERATION, "the message has " + length
                     + " bytes; at most " + longest + " are possible");
         }
-        if (!request.has(SendFlag.INLINE)) {
-            return;
+        if ((flags & SendFlag.INLINE.bit()) != 0) {
+            checkInline(opcode, length);
         }
-        switch (request.opcode()) {
+    }
+
+    private void checkInline(SendOpcode opcode, long length) throws RdmaException {
+        switch (opcode) {
             case RDMA_READ, ATOMIC_COMPARE_AND_SWAP, ATOMIC_FETCH_AND_ADD, FLUSH ->
                 throw new RdmaException(
                         Errno.EINVAL, OPERATION,
-                        "INLINE is for payload that is sent, and " + request.opcode()
-                                + " sends none");
+                        "INLINE is for payload that is sent, and " + opcode + " sends none");
             case ATOMIC_WRITE -> {
                 // Its bytes are in the request in any case.
             }

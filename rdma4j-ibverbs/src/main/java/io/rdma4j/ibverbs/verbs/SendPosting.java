@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.Set;
 
 /** Send requests of a queue pair. */
 final class SendPosting extends RequestChain<SendWorkRequest> {
@@ -32,17 +31,15 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
     private final @Nullable ExtendedPosting extended;
     private final NativeQueuePair queuePair;
     private final NativeProtectionDomain domain;
-    private final QueuePairCapabilities sizes;
+    private final SendChecks checks;
     private final QueuePairType type;
-    private final Set<SendOpcode> offered;
-    private final long longest;
     private final long inlineOffset;
+    private final long inlineRoom;
     private final MemorySegment chain;
     private boolean hasChecksums;
 
     SendPosting(NativeQueuePair queuePair, Arena arena, MemorySegment function, long tag,
-            OutstandingWork work, Set<SendOpcode> offered, long longest,
-            @Nullable ExtendedPosting extended) {
+            OutstandingWork work, SendChecks checks, @Nullable ExtendedPosting extended) {
         super(SendChecks.OPERATION, arena, queuePair.owner().owner().hotCalls(), function,
                 queuePair.pointer(), tag, work,
                 queuePair.capabilities().maxSendRequests(),
@@ -51,11 +48,10 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
         this.queuePair = queuePair;
         this.extended = extended;
         domain = queuePair.owner();
-        this.offered = offered;
-        this.longest = longest;
-        sizes = queuePair.capabilities();
+        this.checks = checks;
         type = queuePair.type();
-        inlineOffset = SendRequest.SIZE + elementsSize(sizes);
+        inlineOffset = SendRequest.SIZE + elementsSize(queuePair.capabilities());
+        inlineRoom = inlineSize(queuePair.capabilities());
         chain = chain();
     }
 
@@ -69,15 +65,30 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
 
     @Override
     void stage(SendWorkRequest request) throws RdmaException {
-        SendChecks.check(request, queuePair.state(), type, offered, sizes, longest);
-        if (request.has(SendFlag.IP_CHECKSUM)) {
+        // Read once: what is checked is what is written.
+        SendOpcode opcode = request.opcode();
+        int flags = request.flags();
+        MemorySegment inline = request.inlineData();
+        int elements = request.elements().count();
+        checks.check(opcode, flags, elements,
+                inline == null ? request.elements().totalLength() : inline.byteSize());
+        if ((flags & SendFlag.IP_CHECKSUM.bit()) != 0) {
             requireChecksums();
         }
-        write(request, begin());
-        if (ExtendedPosting.OPERATIONS.contains(request.opcode())) {
-            endApart(request.id(), request.opcode().completionOpcode());
+        long at = begin();
+        boolean isCopied = (flags & SendFlag.INLINE.bit()) != 0
+                || opcode == SendOpcode.ATOMIC_WRITE;
+        int count = isCopied
+                ? writeInline(request.elements(), elements, inline, at)
+                : writeElements(request.elements(), elements, at);
+        Native.putInt(chain, at + SendRequest.NUM_SGE, count);
+        Native.putInt(chain, at + SendRequest.OPCODE, opcode.code());
+        Native.putInt(chain, at + SendRequest.SEND_FLAGS, flags);
+        writeOperands(request, opcode, at);
+        if (ExtendedPosting.OPERATIONS.contains(opcode)) {
+            endApart(request.id(), opcode.completionOpcode());
         } else {
-            end(request.id(), request.opcode().completionOpcode());
+            end(request.id(), opcode.completionOpcode());
         }
     }
 
@@ -121,13 +132,9 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
         }
     }
 
-    private void write(SendWorkRequest request, long at) throws RdmaException {
-        long elementsAt = at + SendRequest.SIZE;
-        int count = writePayload(request, at, elementsAt);
-        Native.putInt(chain, at + SendRequest.NUM_SGE, count);
-        Native.putInt(chain, at + SendRequest.OPCODE, request.opcode().code());
-        Native.putInt(chain, at + SendRequest.SEND_FLAGS, request.flags());
-        switch (request.opcode()) {
+    private void writeOperands(SendWorkRequest request, SendOpcode opcode, long at)
+            throws RdmaException {
+        switch (opcode) {
             case SEND_WITH_IMMEDIATE -> putImmediate(request, at);
             case RDMA_WRITE_WITH_IMMEDIATE -> {
                 putImmediate(request, at);
@@ -161,49 +168,53 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
         }
     }
 
-    private int writePayload(SendWorkRequest request, long at, long elementsAt)
+    private int writeElements(ScatterGatherList elements, int count, long at)
             throws RdmaException {
-        if (request.has(SendFlag.INLINE) || request.opcode() == SendOpcode.ATOMIC_WRITE) {
-            long length = gatherInline(request, at + inlineOffset);
-            Elements.write(chain, elementsAt, chain.address() + at + inlineOffset, length, 0);
-            return length == 0 ? 0 : 1;
-        }
-        ScatterGatherList elements = request.elements();
-        RegionLiveness.check(domain, elements, SendChecks.OPERATION);
-        Elements.write(chain, elementsAt, elements);
-        return elements.count();
+        RegionLiveness.check(domain, elements, count, SendChecks.OPERATION);
+        Elements.write(chain, at + SendRequest.SIZE, elements, count);
+        return count;
+    }
+
+    private int writeInline(ScatterGatherList elements, int count, @Nullable MemorySegment data,
+            long at) throws RdmaException {
+        long length = data == null
+                ? gather(elements, count, at + inlineOffset)
+                : copy(data, 0, data.byteSize(), at + inlineOffset);
+        Elements.write(chain, at + SendRequest.SIZE, chain.address() + at + inlineOffset, length,
+                0);
+        return length == 0 ? 0 : 1;
     }
 
     /** {@return how many bytes were copied} An address is read only where it is that of a registered region. */
-    private long gatherInline(SendWorkRequest request, long at) throws RdmaException {
-        MemorySegment data = request.inlineData();
-        if (data != null) {
-            copy(data, 0, data.byteSize(), at);
-            return data.byteSize();
-        }
-        ScatterGatherList elements = request.elements();
+    private long gather(ScatterGatherList elements, int count, long at) throws RdmaException {
         long copied = 0;
-        for (int i = 0; i < elements.count(); i++) {
+        for (int i = 0; i < count; i++) {
             long length = elements.length(i);
+            if (length > inlineRoom - copied) {
+                throw new RdmaException(Errno.EINVAL, SendChecks.OPERATION,
+                        "the elements of the inline data were changed while they were posted");
+            }
             if (length > 0) {
                 NativeMemoryRegion region = domain.regions().find(elements.lkey(i));
+                MemorySegment memory = region == null ? MemorySegment.NULL : region.segment();
                 long offset = region == null ? -1 : elements.address(i) - region.address();
-                if (region == null || offset < 0 || offset > region.segment().byteSize() - length) {
+                if (offset < 0 || offset > memory.byteSize() - length) {
                     throw new RdmaException(Errno.EFAULT, SendChecks.OPERATION, "element " + i
                             + " of the inline data names no registered memory of the process; give its bytes with"
                             + " SendWorkRequest.inline instead");
                 }
-                copy(region.segment(), offset, length, at + copied);
-                copied += length;
+                copied += copy(memory, offset, length, at + copied);
             }
         }
         return copied;
     }
 
-    private void copy(MemorySegment source, long offset, long length, long at)
+    /** {@return the length} */
+    private long copy(MemorySegment source, long offset, long length, long at)
             throws RdmaException {
         try {
             MemorySegment.copy(source, offset, chain, at, length);
+            return length;
         } catch (InternalError cutShort) {
             throw new RdmaException(Errno.EFAULT, SendChecks.OPERATION,
                     "the file that the inline data maps was cut short", cutShort);
