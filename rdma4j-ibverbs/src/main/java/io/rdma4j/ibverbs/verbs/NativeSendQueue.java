@@ -32,6 +32,7 @@ final class NativeSendQueue {
     private final NativeContext context;
     private final OutstandingWork work;
     private final long tag;
+    private final SendChecks checks;
     private final SendPosting posting;
     private final @Nullable NativeSendBatch batch;
     private final ReentrantLock lock = new ReentrantLock();
@@ -50,7 +51,7 @@ final class NativeSendQueue {
         context = domain.owner();
         work = new OutstandingWork(queuePair.capabilities().maxSendRequests());
         tag = context.ledgers().add(work);
-        SendChecks checks = new SendChecks(queuePair, offered);
+        checks = new SendChecks(queuePair, offered);
         posting = new SendPosting(queuePair, arena,
                 context.functions().address(ContextOperation.POST_SEND), tag, work, checks,
                 extended);
@@ -125,6 +126,8 @@ final class NativeSendQueue {
         try (Arena ofCall = Arena.ofConfined()) {
             queuePair.checkOpen();
             own.checkOpen();
+            // Drivers post it as a send request, without a look at the queue pair.
+            checks.checkOperation(SendOpcode.BIND_MEMORY_WINDOW, 0, operation);
             MemorySegment structure = ofCall.allocate(WindowBind.SIZE, 8);
             SendPosting.writeBind(structure, 0, region, bind);
             if (!work.hasRoom(1)) {
