@@ -309,9 +309,9 @@ final class DeviceQueries {
         });
     }
 
-    /** {@return the longest message of queue pairs of a type} */
-    long longestMessage(QueuePairType type) throws RdmaException {
-        PortAttributes port = port(1);
+    /** {@return the longest message that queue pairs of a type send by a port, as it is now} */
+    long longestMessage(QueuePairType type, int number) throws RdmaException {
+        PortAttributes port = port(number);
         return type == QueuePairType.UD ? port.activeMtu().bytes()
                 : port.maxMessageSize() == 0 ? Integer.MAX_VALUE : port.maxMessageSize();
     }

@@ -105,6 +105,16 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
         return control.qkey();
     }
 
+    /** {@return the port it was given, 1 before} */
+    int port() {
+        return control.port();
+    }
+
+    /** {@return the longest message that it can send by its port, as that is now} */
+    long longestMessage() throws RdmaException {
+        return context.queries().longestMessage(type(), control.port());
+    }
+
     /** {@return whether the driver would lose what is posted now, which is to be flushed here} */
     boolean isTooLate() {
         return control.isTooLate();

@@ -41,6 +41,7 @@ final class QueuePairControl {
     private final StateRecord stateRecord;
     private volatile QueuePairState state;
     private volatile int qkey;
+    private volatile int port = 1;
     private volatile boolean isClosed;
 
     /**
@@ -79,6 +80,11 @@ final class QueuePairControl {
         return qkey;
     }
 
+    /** {@return the port it was given, 1 before} */
+    int port() {
+        return port;
+    }
+
     /** {@return whether the driver would lose what is posted now, which is to be flushed here} */
     boolean isTooLate() {
         return state == QueuePairState.ERR && context.faults().losesLateWork();
@@ -110,6 +116,9 @@ final class QueuePairControl {
                             + " with " + attributes);
             if (attributes.isSet(QueuePairAttribute.QKEY)) {
                 qkey = attributes.qkey();
+            }
+            if (attributes.isSet(QueuePairAttribute.PORT)) {
+                port = attributes.port();
             }
             set(next, "MODIFY");
         } finally {

@@ -38,7 +38,9 @@ final class SendChecks {
     private final QueuePairType type;
     private final Set<SendOpcode> offered;
     private final QueuePairCapabilities sizes;
-    private final long longest;
+    /** The longest message, and the port that tells it. */
+    private long longest;
+    private int port;
 
     /** @param offered what the queue pair can do */
     SendChecks(NativeQueuePair queuePair, Set<SendOpcode> offered) throws RdmaException {
@@ -46,7 +48,8 @@ final class SendChecks {
         this.offered = offered;
         type = queuePair.type();
         sizes = queuePair.capabilities();
-        longest = queuePair.owner().owner().queries().longestMessage(type);
+        port = queuePair.port();
+        longest = queuePair.longestMessage();
     }
 
     /** {@return what queue pairs of a type can do by {@code ibv_post_send}} */
@@ -99,12 +102,21 @@ final class SendChecks {
             throw new RdmaException(Errno.EINVAL, OPERATION,
                     "an atomic write has 8 bytes, not " + length);
         }
-        if (length > longest) {
-            throw new RdmaException(Errno.EMSGSIZE, OPERATION, "the message has " + length
-                    + " bytes; at most " + longest + " are possible");
+        if (length > longest || port != queuePair.port()) {
+            askForLongest(length);
         }
         if ((flags & SendFlag.INLINE.bit()) != 0) {
             checkInline(opcode, length);
+        }
+    }
+
+    /** The port may have come up, the queue pair may have got another one, or the MTU been raised. */
+    private void askForLongest(long length) throws RdmaException {
+        port = queuePair.port();
+        longest = queuePair.longestMessage();
+        if (length > longest) {
+            throw new RdmaException(Errno.EMSGSIZE, OPERATION, "the message has " + length
+                    + " bytes; at most " + longest + " are possible");
         }
     }
 

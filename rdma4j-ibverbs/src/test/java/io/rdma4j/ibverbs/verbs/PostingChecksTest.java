@@ -2,21 +2,28 @@ package io.rdma4j.ibverbs.verbs;
 
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout;
+import io.rdma4j.ibverbs.abi.Layout.PortAttr;
 import io.rdma4j.ibverbs.abi.Layout.SendRequest;
 import io.rdma4j.ibverbs.abi.Layout.WindowBind;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AddressHandle;
+import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
 import io.rdma4j.verbs.MemoryWindowType;
+import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
@@ -39,6 +46,7 @@ class PostingChecksTest {
     private static final int NEW_KEY = 0x0403_0201;
 
     private final FakeDriver driver = new FakeDriver();
+    private int mtu = Mtu.MTU_1024.code();
 
     @AfterEach
     void libraryDidNotFail() throws Exception {
@@ -205,5 +213,54 @@ class PostingChecksTest {
         QueuePair ofDatagrams = ready(context, domain, QueuePairType.UD);
         assertErrno(Errno.EINVAL, () -> ofDatagrams.bindMemoryWindow(window, 1, bind, true));
         assertThat(driver.posts).isZero();
+    }
+
+    // ---------------------------------------------------------------- the port's longest message
+
+    private void offerPort() {
+        driver.operation(ContextOperation.QUERY_PORT, arguments -> {
+            MemorySegment attributes = Native.at(arguments[2], PortAttr.SIZE);
+            Native.putInt(attributes, PortAttr.ACTIVE_MTU,
+                    arguments[1] == 2 ? Mtu.MTU_4096.code() : mtu);
+            return 0;
+        });
+    }
+
+    private static SendWorkRequest datagram(AddressHandle path, long length) {
+        return new SendWorkRequest().to(path, 1, 1).add(0x1000, length, 1);
+    }
+
+    @Test
+    void datagramIsAsLongAsTheMtuOfThePortIsNow() throws RdmaException {
+        offerPort();
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        AddressHandle path = domain.createAddressHandle(AddressHandleAttributes.to(Gid.ZERO, 0));
+        QueuePair queuePair = ready(context, domain, QueuePairType.UD);
+        assertErrno(Errno.EMSGSIZE, () -> queuePair.postSend(datagram(path, 2048)));
+        mtu = Mtu.MTU_2048.code();
+        queuePair.postSend(datagram(path, 2048));
+        assertThat(driver.posted).hasSize(1);
+    }
+
+    @Test
+    void datagramIsAsLongAsTheMtuOfTheQueuePairsPort() throws RdmaException {
+        offerPort();
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        AddressHandle path = domain.createAddressHandle(AddressHandleAttributes.to(Gid.ZERO, 0));
+        QueuePair queuePair = create(context, domain, QueuePairType.UD);
+        toPort(queuePair, 2);
+        queuePair.postSend(datagram(path, 4096));
+        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RESET));
+        toPort(queuePair, 1);
+        assertErrno(Errno.EMSGSIZE, () -> queuePair.postSend(datagram(path, 4096)));
+    }
+
+    private static void toPort(QueuePair queuePair, int port) throws RdmaException {
+        queuePair.modify(new QueuePairAttributes().state(QueuePairState.INIT).pkeyIndex(0)
+                .port(port).qkey(5));
+        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR));
+        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(1));
     }
 }
