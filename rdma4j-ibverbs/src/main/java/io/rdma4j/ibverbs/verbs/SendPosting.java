@@ -134,6 +134,8 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
 
     private void writeOperands(SendWorkRequest request, SendOpcode opcode, long at)
             throws RdmaException {
+        // Some drivers refuse a request that has what only others have, as it was left by the last one here.
+        Native.putInt(chain, at + SendRequest.IMM_DATA, 0);
         switch (opcode) {
             case SEND_WITH_IMMEDIATE -> putImmediate(request, at);
             case RDMA_WRITE_WITH_IMMEDIATE -> {

@@ -124,6 +124,24 @@ class PostingChecksTest {
         }
     }
 
+    // ---------------------------------------------------------------- what was left of others
+
+    @Test
+    void bindHasNothingOfTheImmediateThatWasPostedBeforeIt() throws RdmaException {
+        offerWindows();
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        QueuePair queuePair = ready(context, domain, QueuePairType.RC);
+        MemoryRegion region = domain.register(Arena.global().allocate(64),
+                AccessFlag.LOCAL_WRITE, AccessFlag.MW_BIND);
+        MemoryWindow window = domain.allocateMemoryWindow(MemoryWindowType.TYPE_2);
+        queuePair.postSend(new SendWorkRequest().sendWithImmediate(-1));
+        queuePair.postSend(new SendWorkRequest().bind(window, NEW_KEY,
+                new MemoryWindowBind(region, region.address() + 8, 16,
+                        Set.of(AccessFlag.REMOTE_READ))));
+        assertThat(Native.getInt(driver.posted.get(1), SendRequest.IMM_DATA)).isZero();
+    }
+
     // ---------------------------------------------------------------- the layout of binding
 
     @Test
