@@ -12,12 +12,13 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /** The path of datagrams. */
-final class NativeAddressHandle implements AddressHandle {
+final class NativeAddressHandle implements AddressHandle, StagedUse {
     private static final String CREATE = "create address handle";
 
     private final NativeProtectionDomain domain;
     private final AddressHandleAttributes attributes;
     private final long pointer;
+    private final UseCount users = new UseCount();
     private volatile boolean isClosed;
 
     /** Under the context's lock. */
@@ -44,10 +45,16 @@ final class NativeAddressHandle implements AddressHandle {
         return domain;
     }
 
-    void checkOpen() {
-        if (isClosed) {
+    /** A request is about to name it, which {@link #end} is to follow. */
+    void beginUse() {
+        if (!users.begin()) {
             throw new IllegalStateException("the address handle is closed");
         }
+    }
+
+    @Override
+    public void end(boolean isPosted) {
+        users.end();
     }
 
     @Override
@@ -62,16 +69,19 @@ final class NativeAddressHandle implements AddressHandle {
 
     @Override
     public void close() throws RdmaException {
+        String operation = "close address handle";
         NativeContext context = domain.owner();
+        // The driver reads the path as a request is posted, and not later.
+        users.awaitPosted();
         context.lock();
         try {
             if (isClosed) {
                 return;
             }
-            // A thread that is posting with it has the lock of its queue pair, and the driver copies the path.
+            users.close(operation);
             isClosed = true;
             context.verbs().get(VerbsSymbol.DESTROY_AH).call(pointer)
-                    .check("close address handle", "the device could not free it");
+                    .check(operation, "the device could not free it");
             domain.dependents().remove();
         } finally {
             context.unlock();

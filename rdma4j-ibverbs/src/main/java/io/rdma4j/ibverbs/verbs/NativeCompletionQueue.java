@@ -19,7 +19,6 @@ import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
-import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
@@ -68,12 +67,16 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     private volatile boolean isSolicitedAsked;
     private volatile boolean isClosed;
 
-    /** Under the context's lock. */
-    NativeCompletionQueue(NativeContext context, CompletionQueueInitAttributes wanted)
-            throws RdmaException {
+    /**
+     * Under the context's lock.
+     *
+     * @param parent whose it is, null for none
+     */
+    NativeCompletionQueue(NativeContext context, CompletionQueueInitAttributes wanted,
+            @Nullable NativeProtectionDomain parent) throws RdmaException {
         this.context = context;
         this.wanted = wanted;
-        parent = (NativeProtectionDomain) wanted.parentDomain();
+        this.parent = parent;
         events = context.events().newSource(this);
         notifyFunction = context.functions().address(ContextOperation.REQ_NOTIFY_CQ);
         CompletionChannel channel = wanted.channel();
@@ -82,9 +85,9 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
         long made = 0;
         boolean isMade = false;
         try {
-            boolean isExtended = wanted.ignoreOverrun() || wanted.parentDomain() != null
+            boolean isExtended = wanted.ignoreOverrun() || parent != null
                     || hasTimes(wanted);
-            made = isExtended ? createExtended(context, wanted) : create(context, wanted);
+            made = isExtended ? createExtended(context, wanted, parent) : create(context, wanted);
             pointer = made;
             polling = hasTimes(wanted)
                     ? new TimestampPolling(context, pointer, wanted.fields(), arena)
@@ -118,7 +121,8 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     }
 
     private static long createExtended(NativeContext context,
-            CompletionQueueInitAttributes wanted) throws RdmaException {
+            CompletionQueueInitAttributes wanted, @Nullable NativeProtectionDomain parent)
+            throws RdmaException {
         NativeFunction function = context.functions().require(ContextOperation.CREATE_CQ_EX,
                 CREATE);
         int fields = 0;
@@ -130,7 +134,6 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
         }
         int flags = (wanted.singleThreaded() ? SINGLE_THREADED : 0)
                 | (wanted.ignoreOverrun() ? IGNORE_OVERRUN : 0);
-        ProtectionDomain parent = wanted.parentDomain();
         try (Arena ofCall = Arena.ofConfined()) {
             MemorySegment attributes = ofCall
                     .allocate(CompletionQueueInitAttrEx.SIZE + Layout.SLACK, 8);
@@ -143,8 +146,8 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
             Native.putInt(attributes, CompletionQueueInitAttrEx.COMP_MASK,
                     (flags == 0 ? 0 : FLAGS_MASK) | (parent == null ? 0 : PARENT_MASK));
             Native.putInt(attributes, CompletionQueueInitAttrEx.FLAGS, flags);
-            Native.putLong(attributes, CompletionQueueInitAttrEx.PARENT_DOMAIN, parent == null ? 0
-                    : NativeProtectionDomain.own(parent, context, CREATE).pointer());
+            Native.putLong(attributes, CompletionQueueInitAttrEx.PARENT_DOMAIN,
+                    parent == null ? 0 : parent.pointer());
             return function.call(context.pointer(), attributes.address()).pointer(CREATE,
                     "the device refused fields " + wanted.fields()
                             + (wanted.ignoreOverrun() ? ", or to ignore an overrun" : "")

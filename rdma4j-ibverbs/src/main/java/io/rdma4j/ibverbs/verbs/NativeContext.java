@@ -348,11 +348,13 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
                     + " to " + (completionVectors - 1) + ", not " + attributes.completionVector());
         }
         ProtectionDomain parent = attributes.parentDomain();
-        if (parent != null) {
-            NativeProtectionDomain.own(parent, this, operation).requireParent(operation);
-        }
+        NativeProtectionDomain own = parent == null ? null
+                : NativeProtectionDomain.own(parent, this, operation);
         return inCall(arena -> {
-            NativeCompletionQueue queue = new NativeCompletionQueue(this, attributes);
+            if (own != null) {
+                own.requireParent(operation);
+            }
+            NativeCompletionQueue queue = new NativeCompletionQueue(this, attributes, own);
             dependents.add();
             return queue;
         });

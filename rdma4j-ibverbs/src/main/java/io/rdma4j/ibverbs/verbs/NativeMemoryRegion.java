@@ -31,6 +31,7 @@ final class NativeMemoryRegion implements MemoryRegion {
     private final NativeContext context;
     private final long pointer;
     private final Dependents dependents = new Dependents();
+    private final UseCount users = new UseCount();
     private final @Nullable NativeDeviceMemory deviceMemory;
     private final @Nullable Arena ownArena;
     private volatile NativeProtectionDomain domain;
@@ -106,6 +107,19 @@ final class NativeMemoryRegion implements MemoryRegion {
 
     Dependents dependents() {
         return dependents;
+    }
+
+    /** {@return how many requests that bind a window to it are being posted} */
+    UseCount users() {
+        return users;
+    }
+
+    /** A request is about to name it. Under the context's lock. */
+    void beginUse() {
+        checkOpen();
+        if (!users.begin()) {
+            throw new IllegalStateException("the memory region is closed");
+        }
     }
 
     void checkOpen() {
@@ -215,7 +229,7 @@ final class NativeMemoryRegion implements MemoryRegion {
         context.lock();
         try {
             // With windows bound to it it stays registered, as it does in C; nothing is posted with it any more.
-            if (!isClosed && !isEnded && dependents.isEmpty()) {
+            if (!isClosed && !isEnded && dependents.isEmpty() && users.closeIfUnused()) {
                 isEnded = context.verbs().get(VerbsSymbol.DEREG_MR).call(pointer).value() == 0;
             }
         } finally {
@@ -226,12 +240,14 @@ final class NativeMemoryRegion implements MemoryRegion {
     @Override
     public void close() throws RdmaException {
         String operation = "close memory region";
+        users.awaitPosted();
         context.lock();
         try {
             if (isClosed) {
                 return;
             }
             dependents.requireNone(operation);
+            users.close(operation);
             if (!isEnded) {
                 context.verbs().get(VerbsSymbol.DEREG_MR).call(pointer).check(operation,
                         "memory windows are bound to it; close them first");
@@ -247,6 +263,9 @@ final class NativeMemoryRegion implements MemoryRegion {
                 ownArena.close();
             }
         } finally {
+            if (!isClosed && !isEnded) {
+                users.reopen();
+            }
             context.unlock();
         }
         context.onReleased();

@@ -3,6 +3,7 @@ package io.rdma4j.ibverbs.verbs;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowType;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -14,7 +15,11 @@ final class NativeMemoryWindow implements MemoryWindow {
     private final NativeProtectionDomain domain;
     private final MemoryWindowType type;
     private final long pointer;
+    private final UseCount users = new UseCount();
     private @Nullable NativeMemoryRegion boundTo;
+    /** Which queue is posting requests that bind it, and how many; none if there are none. */
+    private @Nullable SendPosting posting;
+    private int staged;
     private volatile int rkey;
     private volatile boolean isClosed;
 
@@ -51,22 +56,60 @@ final class NativeMemoryWindow implements MemoryWindow {
         }
     }
 
-    /** It has been, or is about to be, bound: the region cannot be closed before. Under the context's lock. */
-    void bind(@Nullable NativeMemoryRegion region, int newRkey) {
-        if (boundTo != null) {
-            boundTo.dependents().remove();
+    /**
+     * A request of a queue is about to bind it, which {@link #endUse} is to follow. Under the context's lock.
+     *
+     * @throws RdmaException EBUSY if one of another queue is
+     */
+    void beginUse(SendPosting queue) throws RdmaException {
+        checkOpen();
+        if (posting != null && posting != queue) {
+            throw new RdmaException(Errno.EBUSY, SendChecks.OPERATION,
+                    "another queue pair is being posted a request that binds the memory window");
         }
+        if (!users.begin()) {
+            throw new IllegalStateException("the memory window is closed");
+        }
+        posting = queue;
+        staged++;
+    }
+
+    /** Such a request has been posted, or will not be. Under the context's lock. */
+    void endUse() {
+        staged--;
+        if (staged == 0) {
+            posting = null;
+        }
+        users.end();
+    }
+
+    /** {@return the region that it is bound to, or is about to be} Under the context's lock. */
+    @Nullable
+    NativeMemoryRegion boundTo() {
+        return boundTo;
+    }
+
+    /** What it is bound to, and its key. The region counts it. Under the context's lock. */
+    void put(@Nullable NativeMemoryRegion region, int newRkey) {
+        boundTo = region;
+        rkey = newRkey;
+    }
+
+    /** The library has bound it to a region, or to none, and given it another key. Under the context's lock. */
+    void keyChanged(@Nullable NativeMemoryRegion region) {
+        unbind();
         boundTo = region;
         if (region != null) {
             region.dependents().add();
         }
-        rkey = newRkey;
+        readKey();
     }
 
-    /** The library has given it another key. */
-    void keyChanged(@Nullable NativeMemoryRegion region) {
-        readKey();
-        bind(region, rkey);
+    private void unbind() {
+        if (boundTo != null) {
+            boundTo.dependents().remove();
+            boundTo = null;
+        }
     }
 
     @Override
@@ -88,17 +131,22 @@ final class NativeMemoryWindow implements MemoryWindow {
     public void close() throws RdmaException {
         String operation = "close memory window";
         NativeContext context = domain.owner();
+        users.awaitPosted();
         context.lock();
         try {
             if (isClosed) {
                 return;
             }
+            users.close(operation);
             context.functions().require(ContextOperation.DEALLOC_MW, operation).call(pointer)
                     .check(operation, "the device could not free it");
             isClosed = true;
-            bind(null, rkey);
+            unbind();
             domain.dependents().remove();
         } finally {
+            if (!isClosed) {
+                users.reopen();
+            }
             context.unlock();
         }
         context.onReleased();

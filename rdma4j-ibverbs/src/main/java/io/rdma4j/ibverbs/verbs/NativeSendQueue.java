@@ -126,6 +126,7 @@ final class NativeSendQueue {
         try (Arena ofCall = Arena.ofConfined()) {
             queuePair.checkOpen();
             own.checkOpen();
+            region.checkOpen();
             // Drivers post it as a send request, without a look at the queue pair.
             checks.checkOperation(SendOpcode.BIND_MEMORY_WINDOW, 0, operation);
             MemorySegment structure = ofCall.allocate(WindowBind.SIZE, 8);

@@ -82,10 +82,14 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
     /** Posts a request. */
     final void post(T request) throws RdmaException {
         drop();
-        stage(request);
-        int error = postChain();
-        if (error != 0) {
-            throw refusal(error);
+        try {
+            stage(request);
+            int error = postChain();
+            if (error != 0) {
+                throw refusal(error);
+            }
+        } finally {
+            letGo(0);
         }
     }
 
@@ -96,6 +100,14 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
      */
     final void post(List<T> requests) throws PostException {
         drop();
+        try {
+            postChains(requests);
+        } finally {
+            letGo(0);
+        }
+    }
+
+    private void postChains(List<T> requests) throws PostException {
         int begun = 0;
         int next = 0;
         PostException why = null;
@@ -124,12 +136,16 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
     /** Posts the first requests, at most {@link #CHAIN}, by one call, and none if one is refused before it. */
     final void postTogether(List<T> requests, int count) throws RdmaException {
         drop();
-        for (int i = 0; i < count; i++) {
-            stage(requests.get(i));
-        }
-        int error = postChain();
-        if (error != 0) {
-            throw refusal(error);
+        try {
+            for (int i = 0; i < count; i++) {
+                stage(requests.get(i));
+            }
+            int error = postChain();
+            if (error != 0) {
+                throw refusal(error);
+            }
+        } finally {
+            letGo(0);
         }
     }
 
@@ -154,12 +170,29 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
      */
     abstract int postApart(long at);
 
+    /**
+     * What the requests of the chain name may be freed again, as far as they are concerned.
+     *
+     * @param posted how many of them the driver has taken
+     */
+    abstract void letGo(int posted);
+
     private void drop() {
         staged = 0;
         if (isMixed) {
             isMixed = false;
             Arrays.fill(isApart, false);
         }
+    }
+
+    /** {@return how many requests the chain holds at most} */
+    final int places() {
+        return capacity;
+    }
+
+    /** {@return which of the chain the next request is} */
+    final int place() {
+        return staged;
     }
 
     /** {@return where the requests are written} */
@@ -201,15 +234,22 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
         if (count == 0) {
             return 0;
         }
+        int error = 0;
         if (isTooLate()) {
-            work.commit(count);
-            for (int i = 0; i < count; i++) {
-                flush(Native.getLong(chain, i * stride + Layout.ReceiveRequest.WR_ID));
-            }
-            drop();
-            return 0;
+            flushChain(count);
+        } else {
+            error = isMixed ? postMixed(count) : postRun(0, count);
         }
-        return isMixed ? postMixed(count) : postRun(0, count);
+        letGo(error == 0 ? count : taken);
+        return error;
+    }
+
+    private void flushChain(int count) {
+        work.commit(count);
+        for (int i = 0; i < count; i++) {
+            flush(Native.getLong(chain, i * stride + Layout.ReceiveRequest.WR_ID));
+        }
+        drop();
     }
 
     /** Posts those of a chain that are posted apart one by one, and the others in between. */

@@ -36,6 +36,9 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
     private final long inlineOffset;
     private final long inlineRoom;
     private final MemorySegment chain;
+    /** What each request of the chain names that must not be freed before it is posted; nothing from one on. */
+    private final @Nullable StagedUse[] uses;
+    private int usesEnd;
     private boolean hasChecksums;
 
     SendPosting(NativeQueuePair queuePair, Arena arena, MemorySegment function, long tag,
@@ -53,6 +56,7 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
         inlineOffset = SendRequest.SIZE + elementsSize(queuePair.capabilities());
         inlineRoom = inlineSize(queuePair.capabilities());
         chain = chain();
+        uses = new StagedUse[places()];
     }
 
     private static long elementsSize(QueuePairCapabilities sizes) {
@@ -89,6 +93,24 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
             endApart(request.id(), opcode.completionOpcode());
         } else {
             end(request.id(), opcode.completionOpcode());
+        }
+    }
+
+    private void keep(StagedUse use) {
+        uses[place()] = use;
+        usesEnd = place() + 1;
+    }
+
+    /** The last first: a window that several of them bind is bound again as the first of those refused found it. */
+    @Override
+    void letGo(int posted) {
+        while (usesEnd > 0) {
+            usesEnd--;
+            StagedUse use = uses[usesEnd];
+            uses[usesEnd] = null;
+            if (use != null) {
+                use.end(usesEnd < posted);
+            }
         }
     }
 
@@ -244,7 +266,8 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
             throw new RdmaException(Errno.EINVAL, SendChecks.OPERATION,
                     "a datagram needs an address handle of the queue pair's protection domain");
         }
-        handle.checkOpen();
+        handle.beginUse();
+        keep(handle);
         Native.putLong(chain, at + SendRequest.AH, handle.pointer());
         Native.putInt(chain, at + SendRequest.REMOTE_QPN, request.remoteQueuePair());
         // A privileged one stands for that of the queue pair, IBTA 10.2.5; not every driver knows.
@@ -263,18 +286,28 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
                     "a memory window of type 1 is"
                             + " bound by QueuePair.bindMemoryWindow, one of type 2 by a work request");
         }
-        window.checkOpen();
-        NativeMemoryRegion region = NativeMemoryRegion.own(bind.region(), domain.owner(),
-                SendChecks.OPERATION);
-        Native.putLong(chain, at + SendRequest.BIND_MW, window.pointer());
-        Native.putInt(chain, at + SendRequest.BIND_RKEY, request.windowRkey());
-        writeBind(chain, at + SendRequest.BIND_INFO - WindowBind.MR, region, bind);
-        domain.owner().lock();
-        try {
-            window.bind(bind.length() == 0 ? null : region, request.windowRkey());
-        } finally {
-            domain.owner().unlock();
+        NativeContext context = domain.owner();
+        if (!window.owner().owner().equals(context)) {
+            throw new RdmaException(Errno.EINVAL, SendChecks.OPERATION,
+                    "the memory window is of another device context");
         }
+        NativeMemoryRegion region = NativeMemoryRegion.own(bind.region(), context,
+                SendChecks.OPERATION);
+        if (!window.owner().isOneWith(domain) || !region.owner().isOneWith(domain)) {
+            throw new RdmaException(Errno.EPERM, SendChecks.OPERATION,
+                    "window, region and queue pair are not of one protection domain");
+        }
+        int key = request.windowRkey();
+        context.lock();
+        try {
+            keep(WindowBinding.begin(this, window, region, bind.length() == 0 ? null : region,
+                    key));
+        } finally {
+            context.unlock();
+        }
+        Native.putLong(chain, at + SendRequest.BIND_MW, window.pointer());
+        Native.putInt(chain, at + SendRequest.BIND_RKEY, key);
+        writeBind(chain, at + SendRequest.BIND_INFO - WindowBind.MR, region, bind);
     }
 
     /** Writes {@code struct ibv_mw_bind_info} where it lies in a {@code struct ibv_mw_bind}. */

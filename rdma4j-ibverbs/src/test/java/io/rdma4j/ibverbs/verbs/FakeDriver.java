@@ -74,6 +74,10 @@ final class FakeDriver implements AutoCloseable {
     /** Which request of a chain is refused, and with what; none if the answer is 0. */
     int refusedIndex;
     int postAnswer;
+    /** What happens after a post of sends has begun and before the driver follows its pointers. */
+    Runnable whilePosting = () -> {
+        // Nothing.
+    };
     TransportType transport = TransportType.INFINIBAND;
     /** What the device says of itself. */
     int vendorId;
@@ -108,8 +112,10 @@ final class FakeDriver implements AutoCloseable {
             announced++;
             return 0;
         });
-        operation(ContextOperation.POST_SEND,
-                arguments -> post(arguments, Layout.SendRequest.SIZE));
+        operation(ContextOperation.POST_SEND, arguments -> {
+            whilePosting.run();
+            return post(arguments, Layout.SendRequest.SIZE);
+        });
         operation(ContextOperation.POST_RECV,
                 arguments -> post(arguments, Layout.ReceiveRequest.SIZE));
         operation(ContextOperation.POST_SRQ_RECV,
@@ -348,6 +354,13 @@ final class FakeDriver implements AutoCloseable {
         Native.putInt(completion, Layout.WorkCompletion.OPCODE, opcode);
         completions.add(completion);
         return completion;
+    }
+
+    /** The next polls give successful completions of all that was posted so far, which is forgotten. */
+    synchronized void completeAll() {
+        posted.forEach(request -> complete(
+                Native.getLong(request, Layout.SendRequest.WR_ID), 0, 0));
+        posted.clear();
     }
 
     /** {@return how often completions were asked to be announced} */

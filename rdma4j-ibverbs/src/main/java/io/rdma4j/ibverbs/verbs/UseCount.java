@@ -1,0 +1,69 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.RdmaException;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * How many requests name an object and are on their way to the driver, which follows its pointer: it is not freed before the
+ * call that posts them is over. Thread safe, without a lock.
+ */
+final class UseCount {
+    /** Longer than a call that posts takes. */
+    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final int CLOSED = -1;
+
+    private final AtomicInteger users = new AtomicInteger();
+
+    /** {@return whether one more request may name the object, which {@link #end} is to follow; not once it is closed} */
+    boolean begin() {
+        int known = users.get();
+        while (known != CLOSED) {
+            if (users.compareAndSet(known, known + 1)) {
+                return true;
+            }
+            known = users.get();
+        }
+        return false;
+    }
+
+    /** A request that names the object has been posted, or will not be. */
+    void end() {
+        users.decrementAndGet();
+    }
+
+    /**
+     * Waits until the requests on their way are posted, for a time. The calling thread holds no lock of the context, which
+     * posting may need.
+     */
+    void awaitPosted() {
+        long startNs = System.nanoTime();
+        while (users.get() > 0 && System.nanoTime() - startNs < PATIENCE_NS) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** {@return whether no request names it any more, nor will} */
+    boolean closeIfUnused() {
+        return users.get() == CLOSED || users.compareAndSet(0, CLOSED);
+    }
+
+    /**
+     * No request names it from now on.
+     *
+     * @throws RdmaException EBUSY if one does: the calling thread is posting it itself, or others post again and again
+     */
+    void close(String operation) throws RdmaException {
+        if (!closeIfUnused()) {
+            throw new RdmaException(Errno.EBUSY, operation,
+                    "a request that names it is being posted; close it after that");
+        }
+    }
+
+    /** It could not be freed after all. */
+    void reopen() {
+        users.compareAndSet(CLOSED, 0);
+    }
+}
