@@ -54,6 +54,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -84,6 +85,7 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
     private final HotCalls hotCalls;
     private final ReentrantLock lock = new ReentrantLock();
     private final Dependents dependents = new Dependents();
+    private final Set<NativeMemoryWindow> windows = new HashSet<>();
     private final WorkLedgers ledgers = new WorkLedgers();
     private final StateRecords states = new StateRecords();
     private final ContextView view = new ContextView(this);
@@ -158,6 +160,11 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
 
     WorkLedgers ledgers() {
         return ledgers;
+    }
+
+    /** {@return its windows that are not closed} Under its lock. */
+    Set<NativeMemoryWindow> windows() {
+        return windows;
     }
 
     Dependents dependents() {

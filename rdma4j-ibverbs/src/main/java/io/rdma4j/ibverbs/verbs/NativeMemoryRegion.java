@@ -219,21 +219,56 @@ final class NativeMemoryRegion implements MemoryRegion {
         } finally {
             context.unlock();
         }
+        if (!memory.scope().isAlive()) {
+            endAccess();
+            throw new RdmaException(Errno.EFAULT, REREGISTER,
+                    "the segment's arena was closed while its memory was registered");
+        }
     }
 
     /**
-     * Its arena is closed: the device shall not reach the memory any more. The region is there until it is closed, so that
-     * what is posted with it is told why it cannot be.
+     * If its arena is closed the device shall not reach the memory any more, nor by windows. The region is there until it is
+     * closed, so that what is posted with it is told why it cannot be.
+     *
+     * @return whether there is nothing more to end
      */
-    void endAccess() {
+    boolean endAccess() {
         context.lock();
         try {
-            // With windows bound to it it stays registered, as it does in C; nothing is posted with it any more.
-            if (!isClosed && !isEnded && dependents.isEmpty() && users.closeIfUnused()) {
-                isEnded = context.verbs().get(VerbsSymbol.DEREG_MR).call(pointer).value() == 0;
+            // It may have got other memory since it was looked at.
+            if (!isClosed && !isEnded && !isAlive() && endWindows() && users.closeIfUnused()) {
+                deregister();
             }
+            return isClosed || isEnded;
         } finally {
             context.unlock();
+        }
+    }
+
+    private void deregister() {
+        isEnded = context.verbs().get(VerbsSymbol.DEREG_MR).call(pointer).value() == 0;
+    }
+
+    /** {@return whether no window is bound to it any more} The device keeps a region that has one. */
+    private boolean endWindows() {
+        for (NativeMemoryWindow window : context.windows()) {
+            if (equals(window.boundTo())) {
+                window.endAccess();
+            }
+        }
+        return dependents.isEmpty();
+    }
+
+    /**
+     * To be called once it is registered, when its memory may have gone since it was looked at.
+     *
+     * @throws RdmaException EFAULT if it has; the registration has ended
+     */
+    void requireMemory(String operation) throws RdmaException {
+        if (!segment.scope().isAlive()) {
+            close();
+            throw new RdmaException(Errno.EFAULT, operation,
+                    "the segment's arena was closed while its memory was registered");
         }
     }
 

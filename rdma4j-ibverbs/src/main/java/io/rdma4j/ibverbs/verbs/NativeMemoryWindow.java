@@ -3,6 +3,7 @@ package io.rdma4j.ibverbs.verbs;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.abi.NativeFunction;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowType;
@@ -22,6 +23,8 @@ final class NativeMemoryWindow implements MemoryWindow {
     private int staged;
     private volatile int rkey;
     private volatile boolean isClosed;
+    /** The library's object is gone before this one. */
+    private volatile boolean isEnded;
 
     /** Under the context's lock. */
     NativeMemoryWindow(NativeProtectionDomain domain, MemoryWindowType type)
@@ -35,6 +38,7 @@ final class NativeMemoryWindow implements MemoryWindow {
                                 + "; ibv_devinfo -v shows which it has, and its max_mw");
         readKey();
         domain.dependents().add();
+        domain.owner().windows().add(this);
     }
 
     private void readKey() {
@@ -51,8 +55,10 @@ final class NativeMemoryWindow implements MemoryWindow {
     }
 
     void checkOpen() {
-        if (isClosed) {
-            throw new IllegalStateException("the memory window is closed");
+        if (isClosed || isEnded) {
+            throw new IllegalStateException(isClosed ? "the memory window is closed"
+                    : "the arena of the memory that the window was bound to is closed, which ended"
+                            + " the window");
         }
     }
 
@@ -127,6 +133,20 @@ final class NativeMemoryWindow implements MemoryWindow {
         return rkey;
     }
 
+    /** The arena of the memory that it is bound to is closed. If it cannot be freed now it is as before. Under the context's lock. */
+    void endAccess() {
+        NativeFunction free = domain.owner().functions().find(ContextOperation.DEALLOC_MW);
+        if (free == null || !users.closeIfUnused()) {
+            return;
+        }
+        isEnded = free.call(pointer).value() == 0;
+        if (isEnded) {
+            unbind();
+        } else {
+            users.reopen();
+        }
+    }
+
     @Override
     public void close() throws RdmaException {
         String operation = "close memory window";
@@ -138,9 +158,12 @@ final class NativeMemoryWindow implements MemoryWindow {
                 return;
             }
             users.close(operation);
-            context.functions().require(ContextOperation.DEALLOC_MW, operation).call(pointer)
-                    .check(operation, "the device could not free it");
+            if (!isEnded) {
+                context.functions().require(ContextOperation.DEALLOC_MW, operation).call(pointer)
+                        .check(operation, "the device could not free it");
+            }
             isClosed = true;
+            context.windows().remove(this);
             unbind();
             domain.dependents().remove();
         } finally {

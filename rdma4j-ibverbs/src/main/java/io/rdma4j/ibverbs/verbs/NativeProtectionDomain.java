@@ -149,7 +149,10 @@ final class NativeProtectionDomain implements ProtectionDomain {
         context.queries().requireFlushing(REGISTER, access);
         context.lock();
         try {
-            return new NativeMemoryRegion(this, pin(segment, iova, access), segment, iova, access);
+            NativeMemoryRegion region = new NativeMemoryRegion(this, pin(segment, iova, access),
+                    segment, iova, access);
+            region.requireMemory(REGISTER);
+            return region;
         } finally {
             context.unlock();
         }

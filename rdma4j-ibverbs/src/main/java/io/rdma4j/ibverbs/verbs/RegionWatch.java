@@ -36,8 +36,8 @@ final class RegionWatch {
 
     private void look() {
         for (NativeMemoryRegion region : all()) {
-            if (!region.isAlive()) {
-                region.endAccess();
+            // What cannot be ended now, as a request with it is being posted, may be the next time.
+            if (!region.isAlive() && region.endAccess()) {
                 remove(region);
             }
         }
