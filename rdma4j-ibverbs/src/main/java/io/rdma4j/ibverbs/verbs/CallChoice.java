@@ -5,6 +5,8 @@ import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 
+import java.util.Map;
+
 /**
  * How a device is posted to and polled: by ordinary calls, unless the application asks for critical ones and the drivers of
  * its maker are known to allow them. They post by writing to the device, and hold no lock beyond a call of those that are
@@ -15,6 +17,9 @@ final class CallChoice {
     static final String PROPERTY = "rdma4j.critical";
     /** NVIDIA, Mellanox before: {@code mlx4}, {@code mlx5}. */
     private static final int NVIDIA = 0x02c9;
+
+    /** Has {@code mlx5} do without locks. */
+    private static final String SINGLE_THREADED = "MLX5_SINGLE_THREADED";
 
     private CallChoice() {}
 
@@ -29,6 +34,21 @@ final class CallChoice {
             throw RdmaException.unsupported(operation, "timestamps, FLUSH and atomic writes hold a"
                     + " lock of the driver over several calls, which does not go with -D"
                     + PROPERTY + "=true");
+        }
+    }
+
+    /**
+     * To be called before a device is opened for several threads.
+     *
+     * @param environment of the process
+     * @throws RdmaException EOPNOTSUPP if it has the driver do without locks: that ends the process when two threads meet
+     */
+    static void requireLocks(DeviceAttributes device, Map<String, String> environment)
+            throws RdmaException {
+        if (device.vendorId() == NVIDIA && "1".equals(environment.get(SINGLE_THREADED))) {
+            throw RdmaException.unsupported("open device", SINGLE_THREADED
+                    + "=1 is in the environment, with which the driver ends a process of several"
+                    + " threads; unset it");
         }
     }
 

@@ -57,6 +57,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     private final Polling polling;
     private final WorkCompletion current = new WorkCompletion();
     private final ReentrantLock lock = new ReentrantLock();
+    private final DriverLock driverLock;
     private final AtomicInteger unacknowledged = new AtomicInteger();
     private final @Nullable CompletionEvents announcements;
     private final CompletionWaiters waiters = new CompletionWaiters(this::armForWaiters);
@@ -77,6 +78,8 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
         this.context = context;
         this.wanted = wanted;
         this.parent = parent;
+        driverLock = new DriverLock(
+                wanted.singleThreaded() || (parent != null && parent.isOfOneThread()));
         events = context.events().newSource(this);
         notifyFunction = context.functions().address(ContextOperation.REQ_NOTIFY_CQ);
         CompletionChannel channel = wanted.channel();
@@ -175,6 +178,11 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
         return dependents;
     }
 
+    /** {@return what is held while the driver takes completions out of it} */
+    DriverLock driverLock() {
+        return driverLock;
+    }
+
     CompletionWaiters waiters() {
         return waiters;
     }
@@ -228,7 +236,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
             int taken = 0;
             while (taken < completions.length) {
                 int asked = Math.min(Polling.BATCH, completions.length - taken);
-                int found = polling.fetch(asked);
+                int found = fetch(asked);
                 for (int i = 0; i < found; i++) {
                     if (polling.read(i, completions[taken])) {
                         taken++;
@@ -256,8 +264,17 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
         }
     }
 
+    private int fetch(int most) throws RdmaException {
+        driverLock.lock();
+        try {
+            return polling.fetch(most);
+        } finally {
+            driverLock.unlock();
+        }
+    }
+
     private boolean takeOne(WorkCompletion completion) throws RdmaException {
-        while (polling.fetch(1) == 1) {
+        while (fetch(1) == 1) {
             if (polling.read(0, completion)) {
                 return true;
             }

@@ -116,6 +116,7 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
                     Context.COMPLETION_VECTORS);
             queries = new DeviceQueries(this, completionVectors,
                     new GidFiles(counters.device()));
+            CallChoice.requireLocks(queries.device(), System.getenv());
             hotCalls = CallChoice.of(queries::device);
             faults = DriverFaults.of(queries.device());
             events = new DeviceEvents(this, libraries);

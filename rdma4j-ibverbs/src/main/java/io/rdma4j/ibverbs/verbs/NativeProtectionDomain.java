@@ -122,6 +122,19 @@ final class NativeProtectionDomain implements ProtectionDomain {
         return root == null ? this : root;
     }
 
+    /**
+     * {@return the address of the domain for a shared receive queue} Of a thread domain it would have no lock in the driver,
+     * though it is posted to by one thread and polled for by another.
+     */
+    long rootPointer() {
+        return ownRoot().pointer;
+    }
+
+    /** {@return whether the driver takes no locks for what is made in it, for it is one thread's} */
+    boolean isOfOneThread() {
+        return threadDomain != null;
+    }
+
     /** {@return its regions by lkey} */
     RegionTable regions() {
         return regions;

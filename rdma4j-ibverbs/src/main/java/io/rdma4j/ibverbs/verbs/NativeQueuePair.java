@@ -185,7 +185,29 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
 
     @Override
     public void modify(QueuePairAttributes attributes) throws RdmaException {
-        control.modify(attributes);
+        context.lock();
+        lockCompletions();
+        try {
+            control.modify(attributes);
+        } finally {
+            unlockCompletions();
+            context.unlock();
+        }
+    }
+
+    /** Keeps threads that poll from the driver's queues while it cleans them. Under the context's lock, which orders the two. */
+    private void lockCompletions() {
+        sendCompletions.driverLock().lock();
+        if (receiveCompletions != null) {
+            receiveCompletions.driverLock().lock();
+        }
+    }
+
+    private void unlockCompletions() {
+        if (receiveCompletions != null) {
+            receiveCompletions.driverLock().unlock();
+        }
+        sendCompletions.driverLock().unlock();
     }
 
     @Override
@@ -384,7 +406,12 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
             groups.requireNone(operation);
             flows.requireNone(operation);
             events.requireAcknowledged(operation);
-            control.destroy(operation);
+            lockCompletions();
+            try {
+                control.destroy(operation);
+            } finally {
+                unlockCompletions();
+            }
             context.events().queuePairs().remove(control.pointer());
             sendQueue.forget();
             context.ledgers().remove(receiveTag);

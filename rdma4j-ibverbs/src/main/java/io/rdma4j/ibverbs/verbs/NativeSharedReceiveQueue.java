@@ -216,8 +216,7 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
             dependents.requireNone(operation);
             events.requireAcknowledged(operation);
             isClosed = true;
-            context.verbs().get(VerbsSymbol.DESTROY_SRQ).call(pointer).check(operation,
-                    "the device could not free it");
+            destroy(operation);
             context.events().sharedReceiveQueues().remove(pointer);
             context.ledgers().remove(tag);
             events.discard();
@@ -234,5 +233,18 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
             lock.unlock();
         }
         context.onReleased();
+    }
+
+    /** Cleans the completion queue of one of type XRC, too. */
+    private void destroy(String operation) throws RdmaException {
+        DriverLock cleaned = completions == null ? new DriverLock(false)
+                : completions.driverLock();
+        cleaned.lock();
+        try {
+            context.verbs().get(VerbsSymbol.DESTROY_SRQ).call(pointer).check(operation,
+                    "the device could not free it");
+        } finally {
+            cleaned.unlock();
+        }
     }
 }

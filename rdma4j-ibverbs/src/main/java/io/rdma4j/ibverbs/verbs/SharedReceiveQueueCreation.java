@@ -64,7 +64,7 @@ record SharedReceiveQueueCreation(SharedReceiveQueueAttributes given,
                     + ", whose queue pairs have them");
         }
         long pointer = domain.owner().verbs().get(VerbsSymbol.CREATE_SRQ)
-                .call(domain.pointer(), attributes.address())
+                .call(domain.rootPointer(), attributes.address())
                 .pointer(CREATE, advice(wanted.attributes()));
         return new SharedReceiveQueueCreation(given(wanted.attributes(), attributes), null, null,
                 pointer);
@@ -84,7 +84,7 @@ record SharedReceiveQueueCreation(SharedReceiveQueueAttributes given,
                 context, CREATE, "receives");
         Native.putInt(attributes, SharedReceiveQueueInitAttr.COMP_MASK, XRC_MASK);
         Native.putInt(attributes, SharedReceiveQueueInitAttr.SRQ_TYPE, XRC_TYPE);
-        Native.putLong(attributes, SharedReceiveQueueInitAttr.PD, domain.pointer());
+        Native.putLong(attributes, SharedReceiveQueueInitAttr.PD, domain.rootPointer());
         Native.putLong(attributes, SharedReceiveQueueInitAttr.XRCD, connections.pointer());
         Native.putLong(attributes, SharedReceiveQueueInitAttr.CQ, completions.pointer());
         long pointer = context.functions().require(ContextOperation.CREATE_SRQ_EX, CREATE)
