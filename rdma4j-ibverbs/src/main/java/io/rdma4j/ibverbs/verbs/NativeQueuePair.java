@@ -67,16 +67,26 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
         receiveCompletions = made.receives();
         shared = made.shared();
         control = new QueuePairControl(context, made.pointer(), wanted.type(), this::onState);
-        events = context.events().newSource(this);
-        groups = new GroupAttachments(this, context);
-        flows = new FlowAttachments(this, context);
-        sendQueue = new NativeSendQueue(this, arena, made.offered(), wanted.sendOperations(),
-                made.extended());
-        receives = new OutstandingWork(sizes.maxReceiveRequests());
-        receiveTag = context.ledgers().add(receives);
-        receivePosting = new ReceivePosting(domain, this, arena,
-                context.functions().address(ContextOperation.POST_RECV), made.pointer(),
-                receiveTag, receives, sizes.maxReceiveRequests(), sizes.maxReceiveElements());
+        boolean isMade = false;
+        try {
+            events = context.events().newSource(this);
+            groups = new GroupAttachments(this, context);
+            flows = new FlowAttachments(this, context);
+            sendQueue = new NativeSendQueue(this, arena, made.offered(), wanted.sendOperations(),
+                    made.extended());
+            receives = new OutstandingWork(sizes.maxReceiveRequests());
+            receiveTag = context.ledgers().add(receives);
+            receivePosting = new ReceivePosting(domain, this, arena,
+                    context.functions().address(ContextOperation.POST_RECV), made.pointer(),
+                    receiveTag, receives, sizes.maxReceiveRequests(),
+                    sizes.maxReceiveElements());
+            isMade = true;
+        } finally {
+            if (!isMade) {
+                control.abandon();
+                arena.close();
+            }
+        }
         domain.dependents().add();
         sendCompletions.dependents().add();
         if (receiveCompletions != null) {

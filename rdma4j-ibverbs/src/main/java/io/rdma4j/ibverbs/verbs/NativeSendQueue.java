@@ -50,8 +50,8 @@ final class NativeSendQueue {
         domain = queuePair.owner();
         context = domain.owner();
         work = new OutstandingWork(queuePair.capabilities().maxSendRequests());
-        tag = context.ledgers().add(work);
         checks = new SendChecks(queuePair, offered);
+        tag = context.ledgers().add(work);
         posting = new SendPosting(queuePair, arena,
                 context.functions().address(ContextOperation.POST_SEND), tag, work, checks,
                 extended);

@@ -56,11 +56,20 @@ final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTa
         known = made.given();
         connections = made.connections();
         completions = made.completions();
-        work = new SharedWork(known.maxRequests());
-        tag = context.ledgers().add(work);
-        posting = new ReceivePosting(domain, null, arena,
-                context.functions().address(ContextOperation.POST_SRQ_RECV), pointer, tag, work,
-                work.capacity(), known.maxElements());
+        boolean isMade = false;
+        try {
+            work = new SharedWork(known.maxRequests());
+            tag = context.ledgers().add(work);
+            posting = new ReceivePosting(domain, null, arena,
+                    context.functions().address(ContextOperation.POST_SRQ_RECV), pointer, tag,
+                    work, work.capacity(), known.maxElements());
+            isMade = true;
+        } finally {
+            if (!isMade) {
+                context.verbs().get(VerbsSymbol.DESTROY_SRQ).call(pointer);
+                arena.close();
+            }
+        }
         domain.dependents().add();
         if (connections != null) {
             connections.dependents().add();

@@ -5,6 +5,7 @@ import io.rdma4j.ibverbs.abi.Layout.QueuePairAttr;
 import io.rdma4j.ibverbs.abi.Layout.QueuePairInitAttr;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.NativeFunction;
+import io.rdma4j.ibverbs.abi.Outcome;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.values.QueuePairValues;
 import io.rdma4j.verbs.AsyncEventType;
@@ -233,10 +234,20 @@ final class QueuePairControl {
      * by then.
      */
     void destroy(String operation) throws RdmaException {
+        free().check(operation,
+                "the device could not free it; the context cannot be closed any more");
+    }
+
+    /** Frees it, as the queue pair cannot be made after all. Under the context's lock. */
+    void abandon() {
+        // Why it cannot be made is told, and not that this failed, too.
+        free();
+    }
+
+    private Outcome free() {
         isClosed = true;
         context.states().remove(number);
         state = QueuePairState.ERR;
-        context.verbs().get(VerbsSymbol.DESTROY_QP).call(pointer).check(operation,
-                "the device could not free it; the context cannot be closed any more");
+        return context.verbs().get(VerbsSymbol.DESTROY_QP).call(pointer);
     }
 }
