@@ -27,6 +27,10 @@ final class NativeMemoryRegion implements MemoryRegion {
     private static final int CHANGE_TRANSLATION = 1;
     private static final int CHANGE_DOMAIN = 1 << 1;
     private static final int CHANGE_ACCESS = 1 << 2;
+    /** The region has changed; its old memory is not handed on to child processes, which does not matter here. */
+    private static final int OLD_MEMORY_NOT_FORKED = -3;
+    private static final int COMMAND_FAILED = -4;
+    private static final int COMMAND_AND_FORK_FAILED = -5;
 
     private final NativeContext context;
     private final long pointer;
@@ -42,6 +46,8 @@ final class NativeMemoryRegion implements MemoryRegion {
     private volatile int lkey;
     private volatile int rkey;
     private volatile boolean isClosed;
+    /** A change has failed half-way, so it is of nobody knows what memory, and is to be ended. */
+    private volatile boolean isSpoiled;
     /** The library's object is gone before this one. */
     private volatile boolean isEnded;
 
@@ -123,15 +129,19 @@ final class NativeMemoryRegion implements MemoryRegion {
     }
 
     void checkOpen() {
-        if (isClosed || isEnded) {
+        if (isClosed || isEnded || isSpoiled) {
             throw new IllegalStateException(isClosed ? "the memory region is closed"
-                    : "the arena of the memory region is closed, which ended its registration");
+                    : isSpoiled
+                            ? "the memory region could not be reregistered, which ended its"
+                                    + " registration"
+                            : "the arena of the memory region is closed, which ended its"
+                                    + " registration");
         }
     }
 
     /** {@return whether its memory is still there} */
     boolean isAlive() {
-        return !isClosed && !isEnded && segment.scope().isAlive();
+        return !isClosed && !isEnded && !isSpoiled && segment.scope().isAlive();
     }
 
     @Override
@@ -198,13 +208,8 @@ final class NativeMemoryRegion implements MemoryRegion {
             next.checkOpen();
             dependents.requireNone(REREGISTER);
             NativeFunction function = context.verbs().get(VerbsSymbol.REREG_MR);
-            Outcome outcome = function.call(pointer, flags, next.pointer(), memory.address(),
-                    memory.byteSize(), newAccess == null ? 0 : AccessFlag.bits(rights));
-            if (outcome.value() != 0) {
-                throw ErrorNumbers.failure(REREGISTER, outcome.errno(),
-                        "the device refused; many drivers cannot: close the region and register"
-                                + " again");
-            }
+            checkChanged(function.call(pointer, flags, next.pointer(), memory.address(),
+                    memory.byteSize(), newAccess == null ? 0 : AccessFlag.bits(rights)));
             domain.regions().remove(lkey, this);
             domain.dependents().remove();
             domain = next;
@@ -227,7 +232,32 @@ final class NativeMemoryRegion implements MemoryRegion {
     }
 
     /**
-     * If its arena is closed the device shall not reach the memory any more, nor by windows. The region is there until it is
+     * Looks at {@code enum ibv_rereg_mr_err_code}: the region has changed, is as it was, or nobody knows, and then it is
+     * ended.
+     */
+    private void checkChanged(Outcome outcome) throws RdmaException {
+        if (outcome.value() == 0 || outcome.value() == OLD_MEMORY_NOT_FORKED) {
+            return;
+        }
+        RdmaException refused = ErrorNumbers.failure(REREGISTER, outcome.errno(),
+                "the device refused; many drivers cannot: close the region and register again");
+        // The kernel has no such call for the device, so it has done nothing.
+        boolean isUntouched = refused.errno() == Errno.EOPNOTSUPP;
+        if (!isUntouched && (outcome.value() == COMMAND_FAILED
+                || outcome.value() == COMMAND_AND_FORK_FAILED)) {
+            isSpoiled = true;
+            if (!endAccess()) {
+                context.events().regionWatch().add(this);
+            }
+            throw new RdmaException(refused.errno(), REREGISTER,
+                    "the device failed, which ended the registration: close the region and"
+                            + " register again");
+        }
+        throw refused;
+    }
+
+    /**
+     * If its arena is closed, or it is spoiled, the device shall not reach the memory any more, nor by windows. The region is there until it is
      * closed, so that what is posted with it is told why it cannot be.
      *
      * @return whether there is nothing more to end

@@ -25,8 +25,9 @@ final class RegionLiveness {
             if (region != null && !region.isAlive()) {
                 region.endAccess();
                 throw new RdmaException(Errno.EFAULT, operation,
-                        "the arena of the memory of element "
-                                + i + " is closed; close regions before their arenas");
+                        "the memory of element " + i + " is not registered any more: its arena is"
+                                + " closed, or reregistering failed; close regions before their"
+                                + " arenas");
             }
         }
     }

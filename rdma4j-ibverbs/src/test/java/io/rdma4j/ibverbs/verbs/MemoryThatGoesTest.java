@@ -1,6 +1,7 @@
 package io.rdma4j.ibverbs.verbs;
 
 import io.rdma4j.ibverbs.abi.ContextOperation;
+import io.rdma4j.ibverbs.abi.FakeLibrary;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
@@ -195,6 +196,59 @@ class MemoryThatGoesTest {
         assertErrno(Errno.EBUSY, other::close);
         region.close();
         other.close();
+    }
+
+    private MemoryRegion afterReregistering(int answer, Errno errno) throws RdmaException {
+        driver.library.define(VerbsSymbol.REREG_MR, arguments -> {
+            FakeLibrary.fail(errno.number());
+            return answer;
+        });
+        return driver.open().allocateProtectionDomain().register(Arena.global().allocate(64),
+                Set.of());
+    }
+
+    /** As {@code enum ibv_rereg_mr_err_code} has it. */
+    @Test
+    void regionIsAsItWasWhereTheLibrarySaysSo() throws RdmaException {
+        for (int answer : new int[]{-1, -2}) {
+            MemoryRegion region = afterReregistering(answer, Errno.EINVAL);
+            assertErrno(Errno.EINVAL,
+                    () -> region.reregister(Arena.global().allocate(128), null, null));
+            assertThat(region.length()).isEqualTo(64);
+            assertThat(driver.called(VerbsSymbol.DEREG_MR)).isZero();
+        }
+    }
+
+    @Test
+    void regionOfADeviceThatCannotReregisterIsAsItWas() throws RdmaException {
+        MemoryRegion region = afterReregistering(-4, Errno.EOPNOTSUPP);
+        assertErrno(Errno.EOPNOTSUPP,
+                () -> region.reregister(Arena.global().allocate(128), null, null));
+        assertThat(region.length()).isEqualTo(64);
+        assertThat(driver.called(VerbsSymbol.DEREG_MR)).isZero();
+    }
+
+    @Test
+    void regionHasItsNewMemoryThoughTheOldIsNotHandedToChildProcesses() throws RdmaException {
+        MemoryRegion region = afterReregistering(-3, Errno.EINVAL);
+        region.reregister(Arena.global().allocate(128), null, null);
+        assertThat(region.length()).isEqualTo(128);
+    }
+
+    @Test
+    void regionWhoseChangeFailedHalfWayIsEnded() throws RdmaException {
+        int ended = 0;
+        for (int answer : new int[]{-4, -5}) {
+            MemoryRegion region = afterReregistering(answer, Errno.ENOMEM);
+            assertErrno(Errno.ENOMEM,
+                    () -> region.reregister(Arena.global().allocate(128), null, null));
+            assertThat(driver.called(VerbsSymbol.DEREG_MR)).isEqualTo(++ended);
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> region.reregister(null, null, Set.of()))
+                    .withMessageContaining("could not be reregistered");
+            region.close();
+            assertThat(driver.called(VerbsSymbol.DEREG_MR)).isEqualTo(ended);
+        }
     }
 
     @Test
