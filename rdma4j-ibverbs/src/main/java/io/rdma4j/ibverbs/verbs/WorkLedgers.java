@@ -5,32 +5,46 @@ import org.jspecify.annotations.Nullable;
 import java.util.Arrays;
 
 /**
- * The queues of a context by a number of theirs, which stands in the upper bits of each {@code wr_id}. Thread safe.
+ * The queues of a context by a number of theirs, which stands in the upper bits of each {@code wr_id}: a place, and how often
+ * that had been given before. Completions of a queue that is closed may come long after, and be of no other. Thread safe.
  */
 final class WorkLedgers {
     /** The bits that number a request within its queue. */
-    static final long NUMBERS = (1L << 40) - 1;
-    private static final int SHIFT = 40;
+    static final long NUMBERS = 0xffff_ffffL;
+    private static final int PLACE_SHIFT = 32;
+    private static final int PLACE_BITS = 20;
+    private static final int GENERATION_SHIFT = PLACE_SHIFT + PLACE_BITS;
+    private static final int MOST_PLACES = 1 << PLACE_BITS;
 
-    private volatile @Nullable WorkLedger[] ledgers = new WorkLedger[16];
+    private volatile @Nullable Entry[] entries = new Entry[16];
+    /** How often each place has been given, of which as many bits count as are left of a {@code wr_id}. */
+    private int[] generations = new int[16];
     private int next;
 
-    /** {@return what stands in the upper bits for a queue} Numbers are used again as late as possible. */
+    private record Entry(long tag, WorkLedger ledger) {}
+
+    /** {@return what stands in the upper bits for a queue} Places are used again as late as possible. */
     synchronized long add(WorkLedger ledger) {
         @Nullable
-        WorkLedger[] known = ledgers;
+        Entry[] known = entries;
         int place = free(known);
         if (place < 0) {
             place = known.length;
-            known = Arrays.copyOf(known, 2 * known.length);
+            if (place == MOST_PLACES) {
+                throw new IllegalStateException("a context has at most " + MOST_PLACES
+                        + " queues; close some first");
+            }
+            known = Arrays.copyOf(known, 2 * place);
+            generations = Arrays.copyOf(generations, 2 * place);
         }
-        known[place] = ledger;
-        ledgers = known;
+        long tag = (long) generations[place]++ << GENERATION_SHIFT | (long) place << PLACE_SHIFT;
+        known[place] = new Entry(tag, ledger);
+        entries = known;
         next = place + 1;
-        return (long) place << SHIFT;
+        return tag;
     }
 
-    private int free(@Nullable WorkLedger[] known) {
+    private int free(@Nullable Entry[] known) {
         for (int i = 0; i < known.length; i++) {
             int place = (next + i) % known.length;
             if (known[place] == null) {
@@ -40,20 +54,25 @@ final class WorkLedgers {
         return -1;
     }
 
+    private static int place(long workRequestId) {
+        return (int) (workRequestId >>> PLACE_SHIFT) & MOST_PLACES - 1;
+    }
+
     /** A queue is closed. */
     synchronized void remove(long tag) {
         @Nullable
-        WorkLedger[] known = ledgers;
-        known[(int) (tag >>> SHIFT)] = null;
-        ledgers = known;
+        Entry[] known = entries;
+        known[place(tag)] = null;
+        entries = known;
     }
 
     /** {@return the queue of a {@code wr_id}, null if it is closed} */
     @Nullable
     WorkLedger of(long workRequestId) {
         @Nullable
-        WorkLedger[] known = ledgers;
-        long place = workRequestId >>> SHIFT;
-        return place < known.length ? known[(int) place] : null;
+        Entry[] known = entries;
+        int place = place(workRequestId);
+        Entry entry = place < known.length ? known[place] : null;
+        return entry != null && entry.tag == (workRequestId & ~NUMBERS) ? entry.ledger : null;
     }
 }
