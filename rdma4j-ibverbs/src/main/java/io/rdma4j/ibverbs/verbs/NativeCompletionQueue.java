@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -41,6 +42,8 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
             + " memory for queues counts against ulimit -l";
     private static final Set<CompletionField> ALL_FIELDS = Set.copyOf(EnumSet.range(
             CompletionField.BYTE_LENGTH, CompletionField.DESTINATION_PATH_BITS));
+    /** What the 16 bits of a {@code struct ibv_moderate_cq} hold. */
+    private static final int MOST_OF_MODERATION = 0xffff;
     /** Flags of {@code enum ibv_create_cq_attr_flags}. */
     private static final int SINGLE_THREADED = 1;
     private static final int IGNORE_OVERRUN = 1 << 1;
@@ -236,6 +239,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
             int taken = 0;
             while (taken < completions.length) {
                 int asked = Math.min(Polling.BATCH, completions.length - taken);
+                requirePlaces(completions, taken, taken + asked);
                 int found = fetch(asked);
                 for (int i = 0; i < found; i++) {
                     if (polling.read(i, completions[taken])) {
@@ -252,8 +256,19 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
         }
     }
 
+    /** What has been taken from the driver and cannot be handed on is lost. */
+    private static void requirePlaces(WorkCompletion[] completions, int from, int end) {
+        for (int i = from; i < end; i++) {
+            if (completions[i] == null) {
+                throw new NullPointerException("completions[" + i
+                        + "] is null; WorkCompletion.array fills an array with them");
+            }
+        }
+    }
+
     @Override
     public boolean poll(WorkCompletion completion) throws RdmaException {
+        Objects.requireNonNull(completion, "completion");
         lock.lock();
         try {
             checkOpen();
@@ -428,6 +443,11 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     @Override
     public void moderate(int count, int periodUs) throws RdmaException {
         String operation = "moderate completion queue";
+        if (count < 0 || count > MOST_OF_MODERATION || periodUs < 0
+                || periodUs > MOST_OF_MODERATION) {
+            throw new RdmaException(Errno.EINVAL, operation, "count and period must be from 0 to "
+                    + MOST_OF_MODERATION + ", not " + count + " and " + periodUs);
+        }
         NativeFunction modify = context.functions().require(ContextOperation.MODIFY_CQ, operation);
         lock.lock();
         try (Arena ofCall = Arena.ofConfined()) {

@@ -15,6 +15,7 @@ import io.rdma4j.verbs.MemoryWindowBind;
 import io.rdma4j.verbs.PostException;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
@@ -195,6 +196,23 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
 
     @Override
     public void modify(QueuePairAttributes attributes) throws RdmaException {
+        if (!attributes.isSet(QueuePairAttribute.STATE)
+                || attributes.state() != QueuePairState.RESET) {
+            change(attributes);
+            return;
+        }
+        // What is being posted would be counted as outstanding for ever.
+        sendQueue.lock().lock();
+        receiveLock.lock();
+        try {
+            change(attributes);
+        } finally {
+            receiveLock.unlock();
+            sendQueue.lock().unlock();
+        }
+    }
+
+    private void change(QueuePairAttributes attributes) throws RdmaException {
         context.lock();
         lockCompletions();
         try {

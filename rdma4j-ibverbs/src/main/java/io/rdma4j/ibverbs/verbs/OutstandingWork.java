@@ -15,7 +15,10 @@ final class OutstandingWork implements WorkLedger {
     private final int capacity;
     private final long[] ids;
     private final byte[] opcodes;
-    /** Each has one writer at a time, whose lock orders what it writes; a reader needs no more than what came before. */
+    /**
+     * The first has one writer at a time, whose lock orders what it writes; a reader needs no more than what came before. The
+     * second is written by who polls and by who clears.
+     */
     private final AtomicLong posted = new AtomicLong();
     private final AtomicLong completed = new AtomicLong();
 
@@ -70,11 +73,11 @@ final class OutstandingWork implements WorkLedger {
         int slot = (int) (first + ahead) & ids.length - 1;
         into.id = ids[slot];
         into.opcode = opcodes[slot] & 0xff;
-        completed.setRelease(first + ahead + 1);
-        return true;
+        // Not if all were cleared since: then it is of a queue that was reset.
+        return completed.compareAndSet(first, first + ahead + 1);
     }
 
-    /** Nothing of it completes any more. */
+    /** Nothing of it completes any more. No thread posts meanwhile; one may poll. */
     void clear() {
         completed.set(posted.get());
     }
