@@ -22,7 +22,8 @@ public interface AddressHandle extends AutoCloseable {
     /**
      * Frees it. Idempotent. C: {@code ibv_destroy_ah}.
      *
-     * @throws RdmaException EIO if the device cannot free it; never by a software device
+     * @throws RdmaException EIO if the device cannot free it, EBUSY if a request that names it is being posted and that
+     *         does not end; never by a software device
      */
     @Override
     void close() throws RdmaException;

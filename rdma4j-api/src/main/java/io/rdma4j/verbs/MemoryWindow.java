@@ -26,7 +26,8 @@ public interface MemoryWindow extends AutoCloseable {
     /**
      * Frees it; the peer's access ends at once. Idempotent. C: {@code ibv_dealloc_mw}.
      *
-     * @throws RdmaException EIO if the device cannot free it; never by a software device
+     * @throws RdmaException EIO if the device cannot free it, EBUSY if a request that names it is being posted and that
+     *         does not end; never by a software device
      */
     @Override
     void close() throws RdmaException;

@@ -305,6 +305,9 @@ final class NativeMemoryRegion implements MemoryRegion {
     @Override
     public void close() throws RdmaException {
         String operation = "close memory region";
+        if (!isClosed) {
+            dependents.requireNone(operation);
+        }
         users.awaitPosted();
         context.lock();
         try {

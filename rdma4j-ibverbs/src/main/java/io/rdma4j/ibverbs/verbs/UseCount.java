@@ -35,12 +35,12 @@ final class UseCount {
     }
 
     /**
-     * Waits until the requests on their way are posted, for a time. The calling thread holds no lock of the context, which
-     * posting may need.
+     * Waits until the requests on their way are posted, for a time; then none names it any more. The calling thread holds no
+     * lock of the context, which posting may need.
      */
     void awaitPosted() {
         long startNs = System.nanoTime();
-        while (users.get() > 0 && System.nanoTime() - startNs < PATIENCE_NS) {
+        while (!closeIfUnused() && System.nanoTime() - startNs < PATIENCE_NS) {
             Thread.onSpinWait();
         }
     }
@@ -51,9 +51,9 @@ final class UseCount {
     }
 
     /**
-     * No request names it from now on.
+     * No request names it from now on. Under the context's lock.
      *
-     * @throws RdmaException EBUSY if one does: the calling thread is posting it itself, or others post again and again
+     * @throws RdmaException EBUSY if one does: the calling thread is posting it itself, or another could not free it
      */
     void close(String operation) throws RdmaException {
         if (!closeIfUnused()) {
@@ -62,7 +62,7 @@ final class UseCount {
         }
     }
 
-    /** It could not be freed after all. */
+    /** It could not be freed after all. Under the context's lock. */
     void reopen() {
         users.compareAndSet(CLOSED, 0);
     }
