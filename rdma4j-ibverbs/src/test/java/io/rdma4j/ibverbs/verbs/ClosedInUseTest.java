@@ -3,6 +3,7 @@ package io.rdma4j.ibverbs.verbs;
 import io.rdma4j.ibverbs.abi.Layout.SendRequest;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
@@ -12,19 +13,26 @@ import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
+import io.rdma4j.verbs.WorkCompletion;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -32,6 +40,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /** Objects that are closed while they are used: a library would read and write memory that it has freed. */
 class ClosedInUseTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
+    private static final int ROUNDS = 300;
 
     private final FakeDriver driver = new FakeDriver();
 
@@ -147,5 +156,82 @@ class ClosedInUseTest {
         domain.close();
         assertThat(isVirtual.get(20, TimeUnit.SECONDS)).isFalse();
         context.close();
+    }
+
+    // ---------------------------------------------------------------- by another thread
+
+    /** What a thread does again and again. */
+    private interface Use {
+        void run() throws RdmaException;
+    }
+
+    /** Uses objects that another thread closes; the fake driver fails if it is handed one that was freed. */
+    private static void whileUsing(Use use, Use closing) throws Exception {
+        AtomicBoolean isOver = new AtomicBoolean();
+        AtomicLong uses = new AtomicLong();
+        AtomicReference<RdmaException> failure = new AtomicReference<>();
+        Thread using = Thread.ofPlatform().start(() -> {
+            while (!isOver.get() && failure.get() == null) {
+                try {
+                    use.run();
+                } catch (RdmaException e) {
+                    failure.set(e);
+                } catch (IllegalStateException closed) {
+                    assertThat(closed).hasMessageContaining("is closed");
+                }
+                uses.incrementAndGet();
+            }
+        });
+        try {
+            for (int i = 0; i < ROUNDS; i++) {
+                long before = uses.get();
+                closing.run();
+                Wait.until("it is used again",
+                        () -> uses.get() > before || failure.get() != null);
+            }
+        } finally {
+            isOver.set(true);
+            using.join();
+        }
+        assertThat(failure.get()).isNull();
+    }
+
+    @Test
+    void queuePairThatAnotherThreadPostsToIsNotReachedOnceItIsFreed() throws Exception {
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        QueuePairInitAttributes wanted = new QueuePairInitAttributes()
+                .completionQueue(context.createCompletionQueue(16))
+                .capabilities(new QueuePairCapabilities(8, 8, 2, 2, 16));
+        AtomicReference<QueuePair> current = new AtomicReference<>(ready(domain, wanted));
+        whileUsing(() -> {
+            QueuePair queuePair = Objects.requireNonNull(current.get());
+            // A queue that is full is refused before the driver sees it.
+            if (queuePair.state() == QueuePairState.RTS) {
+                queuePair.postSend(new SendWorkRequest());
+                queuePair.postReceive(new ReceiveWorkRequest());
+                driver.completeAll();
+                queuePair.sendCompletionQueue().poll(WorkCompletion.array(4));
+            }
+        }, () -> Objects.requireNonNull(current.getAndSet(ready(domain, wanted))).close());
+        assertThat(driver.called(VerbsSymbol.DESTROY_QP)).isEqualTo(ROUNDS);
+    }
+
+    private static QueuePair ready(ProtectionDomain domain, QueuePairInitAttributes wanted)
+            throws RdmaException {
+        QueuePair queuePair = domain.createQueuePair(wanted);
+        FakeDriver.ready(queuePair);
+        return queuePair;
+    }
+
+    @Test
+    void completionQueueThatAnotherThreadPollsIsNotReachedOnceItIsFreed() throws Exception {
+        NativeContext context = driver.open();
+        AtomicReference<CompletionQueue> current = new AtomicReference<>(
+                context.createCompletionQueue(16));
+        WorkCompletion completion = new WorkCompletion();
+        whileUsing(() -> Objects.requireNonNull(current.get()).poll(completion), () -> Objects
+                .requireNonNull(current.getAndSet(context.createCompletionQueue(16))).close());
+        assertThat(driver.called(VerbsSymbol.DESTROY_CQ)).isEqualTo(ROUNDS);
     }
 }

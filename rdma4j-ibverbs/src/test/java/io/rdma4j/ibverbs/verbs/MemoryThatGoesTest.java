@@ -8,6 +8,7 @@ import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.MemoryAdvice;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.MemoryWindow;
 import io.rdma4j.verbs.MemoryWindowBind;
@@ -18,6 +19,7 @@ import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ScatterGatherElement;
 import io.rdma4j.verbs.SendWorkRequest;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
@@ -268,5 +270,31 @@ class MemoryThatGoesTest {
         assertThat(driver.posted).hasSize(1);
         region.close();
         assertThat(driver.called(VerbsSymbol.DEREG_MR)).isOne();
+    }
+
+    @Test
+    void adviceNamesItsElementsAsTheHeadersHaveThem() throws RdmaException {
+        List<Long> asked = new CopyOnWriteArrayList<>();
+        driver.operation(ContextOperation.ADVISE_MR, arguments -> {
+            for (int i = 1; i < 5; i++) {
+                asked.add(i == 3 ? 0L : arguments[i]);
+            }
+            asked.add(Native.getLong(Native.at(arguments[3], 16), Layout.Element.ADDR));
+            asked.add((long) Native.getInt(Native.at(arguments[3], 16), Layout.Element.LENGTH));
+            asked.add((long) Native.getInt(Native.at(arguments[3], 16), Layout.Element.LKEY));
+            return 0;
+        });
+        ProtectionDomain domain = driver.open().allocateProtectionDomain();
+        MemoryRegion region = domain.register(Arena.global().allocate(64), Set.of());
+        domain.advise(MemoryAdvice.PREFETCH, true,
+                List.of(new ScatterGatherElement(region.address() + 8, 16, region.lkey())));
+        // The advice, the flag, the list and its length; and its first element.
+        assertThat(asked).containsExactly((long) MemoryAdvice.PREFETCH.code(), 1L, 0L, 1L,
+                region.address() + 8, 16L, (long) region.lkey());
+        asked.clear();
+        assertErrno(Errno.ENOENT, () -> domain.advise(MemoryAdvice.PREFETCH, true,
+                List.of(new ScatterGatherElement(0, 16, region.lkey() + 1))));
+        assertThat(asked).isEmpty();
+        region.close();
     }
 }
