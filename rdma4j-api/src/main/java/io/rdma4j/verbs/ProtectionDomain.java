@@ -88,6 +88,24 @@ public interface ProtectionDomain extends AutoCloseable {
     MemoryRegion register(MemoryRegionInitAttributes attributes) throws RdmaException;
 
     /**
+     * Registers memory of another device, such as a graphics card, which its driver gives out as a dma-buf. The process does
+     * not reach it by the region, whose segment is {@link MemorySegment#NULL}. C: {@code ibv_reg_dmabuf_mr}.
+     *
+     * @param fd the descriptor of the dma-buf, which stays the caller's and may be closed once the region is there
+     * @param offset where in the dma-buf the region begins, in bytes
+     * @param length bytes of the region, from 1
+     * @param iova the address of the first byte, as work requests and peers shall count; as far into a page as the offset
+     * @param access what may be done; reading by the local side is always allowed
+     * @throws RdmaException EINVAL for a negative descriptor or offset, a length below 1, an address that is not as far into
+     *         a page as the offset, or remote writing without local writing; EBADF for a descriptor of no dma-buf;
+     *         EOPNOTSUPP if the device has no such regions, as software devices have not; ENOMEM naming the limit when
+     *         it has no room for another region
+     * @throws IllegalStateException if the domain is closed
+     */
+    MemoryRegion registerDmaBuf(int fd, long offset, long length, long iova,
+            Set<AccessFlag> access) throws RdmaException;
+
+    /**
      * Registers no memory: what is received there is thrown away, and zeros are sent from there; any
      * address and length fit. For local use. C: {@code ibv_alloc_null_mr}.
      *

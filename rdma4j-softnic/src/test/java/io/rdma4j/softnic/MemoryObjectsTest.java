@@ -148,6 +148,12 @@ class MemoryObjectsTest {
     }
 
     @Test
+    void memoryOfAnotherDeviceIsRefused() {
+        assertRefused(() -> pair.a.node.domain.registerDmaBuf(0, 0, 4096, 0, Set.of()),
+                Errno.EOPNOTSUPP, "dma-buf");
+    }
+
+    @Test
     void nullRegionTakesEverythingAndGivesZeros() throws Exception {
         MemoryRegion nothing = pair.b.node.domain.registerNull();
         pair.b.queuePair.postReceive(new ReceiveWorkRequest().id(10)

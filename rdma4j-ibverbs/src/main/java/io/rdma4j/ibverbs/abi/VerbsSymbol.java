@@ -69,6 +69,8 @@ public enum VerbsSymbol implements Symbol {
     /** Version 1.11; the last argument is the size of an entry. */
     QUERY_GID_TABLE("_ibv_query_gid_table",
             Signature.of(LONG, POINTER, POINTER, LONG, INT, LONG)),
+    /** Version 1.12. */
+    REG_DMABUF_MR(false, Signature.of(POINTER, POINTER, LONG, LONG, LONG, INT, INT)),
     /** Version 1.14. */
     QUERY_QP_DATA_IN_ORDER(false, Signature.of(INT, POINTER, INT, INT));
 

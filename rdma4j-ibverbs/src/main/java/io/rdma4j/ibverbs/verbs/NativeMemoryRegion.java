@@ -69,6 +69,12 @@ final class NativeMemoryRegion implements MemoryRegion {
         this(domain, pointer, MemorySegment.NULL, deviceMemory, null, 0, length, access);
     }
 
+    /** Memory of another device, or none. Under the context's lock. */
+    NativeMemoryRegion(NativeProtectionDomain domain, long pointer, long address, long length,
+            Set<AccessFlag> access) {
+        this(domain, pointer, MemorySegment.NULL, null, null, address, length, access);
+    }
+
     private NativeMemoryRegion(NativeProtectionDomain domain, long pointer, MemorySegment segment,
             @Nullable NativeDeviceMemory deviceMemory, @Nullable Arena ownArena, long address,
             long length, Set<AccessFlag> access) {

@@ -276,6 +276,26 @@ final class NativeProtectionDomain implements ProtectionDomain {
     }
 
     @Override
+    public MemoryRegion registerDmaBuf(int fd, long offset, long length, long iova,
+            Set<AccessFlag> access) throws RdmaException {
+        RegionChecks.checkDmaBuf(REGISTER, fd, offset, length, access);
+        context.queries().requireFlushing(REGISTER, access);
+        NativeFunction function = context.verbs().require(VerbsSymbol.REG_DMABUF_MR, REGISTER);
+        context.lock();
+        try {
+            checkOpen();
+            long region = function
+                    .call(pointer, offset, length, iova, fd, AccessFlag.bits(access))
+                    .pointer(REGISTER, "the device refused " + length + " bytes at " + offset
+                            + " of the dma-buf with access " + access + "; address and offset are"
+                            + " to be equally far into a page");
+            return new NativeMemoryRegion(this, region, iova, length, access);
+        } finally {
+            context.unlock();
+        }
+    }
+
+    @Override
     public MemoryRegion registerNull() throws RdmaException {
         context.lock();
         try {

@@ -10,6 +10,8 @@ import java.util.Set;
 
 /** What is checked of memory before the library sees it. */
 final class RegionChecks {
+    private static final String NEEDS_LOCAL_WRITE = "REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE as well";
+
     private RegionChecks() {}
 
     /** @throws RdmaException EINVAL for memory that cannot be registered with these rights */
@@ -19,6 +21,35 @@ final class RegionChecks {
         if (why != null) {
             throw new RdmaException(Errno.EINVAL, operation, why);
         }
+    }
+
+    /** @throws RdmaException EINVAL for a stretch of a dma-buf that cannot be registered with these rights */
+    static void checkDmaBuf(String operation, int fd, long offset, long length,
+            Set<AccessFlag> access) throws RdmaException {
+        String why = reason(fd, offset, length, access);
+        if (why != null) {
+            throw new RdmaException(Errno.EINVAL, operation, why);
+        }
+    }
+
+    private static @Nullable String reason(int fd, long offset, long length,
+            Set<AccessFlag> access) {
+        if (fd < 0) {
+            return fd + " is no file descriptor; a dma-buf's is from 0";
+        }
+        if (offset < 0) {
+            return "the offset must be from 0, not " + offset;
+        }
+        if (length < 1) {
+            return "the region must have at least 1 byte, not " + length;
+        }
+        return isWrittenByPeersAlone(access) ? NEEDS_LOCAL_WRITE : null;
+    }
+
+    private static boolean isWrittenByPeersAlone(Set<AccessFlag> access) {
+        return (access.contains(AccessFlag.REMOTE_WRITE)
+                || access.contains(AccessFlag.REMOTE_ATOMIC))
+                && !access.contains(AccessFlag.LOCAL_WRITE);
     }
 
     private static @Nullable String reason(MemorySegment segment,
@@ -43,9 +74,8 @@ final class RegionChecks {
         if (segment.isReadOnly() && isWritten) {
             return "the segment is read-only, and the access includes writing";
         }
-        if ((access.contains(AccessFlag.REMOTE_WRITE) || access.contains(AccessFlag.REMOTE_ATOMIC))
-                && !access.contains(AccessFlag.LOCAL_WRITE)) {
-            return "REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE as well";
+        if (isWrittenByPeersAlone(access)) {
+            return NEEDS_LOCAL_WRITE;
         }
         if (access.contains(AccessFlag.FLUSH_PERSISTENT) && !segment.isMapped()) {
             return "FLUSH_PERSISTENT is for a segment that maps a file";

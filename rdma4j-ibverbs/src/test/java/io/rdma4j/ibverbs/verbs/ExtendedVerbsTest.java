@@ -269,6 +269,46 @@ class ExtendedVerbsTest {
         assertErrno(Errno.EOPNOTSUPP, () -> driver.open().allocateDeviceMemory(8, 4));
     }
 
+    // ---------------------------------------------------------------- memory of another device
+
+    @Test
+    void dmaBufIsRegisteredByItsDescriptor() throws RdmaException {
+        List<long[]> calls = new ArrayList<>();
+        driver.library.define(VerbsSymbol.REG_DMABUF_MR, arguments -> {
+            calls.add(arguments.clone());
+            return newObject(Layout.MemoryRegion.SIZE);
+        });
+        NativeProtectionDomain domain = (NativeProtectionDomain) driver.open()
+                .allocateProtectionDomain();
+        MemoryRegion region = domain.registerDmaBuf(7, 8192, 4096, PEER,
+                Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE));
+        assertThat(calls.getFirst()).containsExactly(domain.pointer(), 8192, 4096, PEER, 7,
+                1 | 2);
+        assertThat(region.address()).isEqualTo(PEER);
+        assertThat(region.length()).isEqualTo(4096);
+        assertThat(region.segment()).isEqualTo(MemorySegment.NULL);
+        assertErrno(Errno.EBUSY, domain::close);
+        region.close();
+        domain.close();
+    }
+
+    @Test
+    void dmaBufThatCannotBeRegisteredDoesNotReachTheLibrary() throws RdmaException {
+        ProtectionDomain domain = driver.open().allocateProtectionDomain();
+        assertErrno(Errno.EINVAL, () -> domain.registerDmaBuf(-1, 0, 8, 0, Set.of()));
+        assertErrno(Errno.EINVAL, () -> domain.registerDmaBuf(7, -1, 8, 0, Set.of()));
+        assertErrno(Errno.EINVAL, () -> domain.registerDmaBuf(7, 0, 0, 0, Set.of()));
+        assertErrno(Errno.EINVAL, () -> domain.registerDmaBuf(7, 0, 8, 0,
+                Set.of(AccessFlag.REMOTE_WRITE)));
+        assertThat(driver.called(VerbsSymbol.REG_DMABUF_MR)).isZero();
+        driver.failures.put(VerbsSymbol.REG_DMABUF_MR, Errno.EOPNOTSUPP.number());
+        assertErrno(Errno.EOPNOTSUPP, () -> domain.registerDmaBuf(7, 0, 8, 0, Set.of()));
+        domain.close();
+        driver.library.remove(VerbsSymbol.REG_DMABUF_MR);
+        ProtectionDomain ofAnOlder = driver.open().allocateProtectionDomain();
+        assertErrno(Errno.EOPNOTSUPP, () -> ofAnOlder.registerDmaBuf(7, 0, 8, 0, Set.of()));
+    }
+
     // ---------------------------------------------------------------- timestamps
 
     /** A queue of the library with these completions, given as `wr_id`s. */

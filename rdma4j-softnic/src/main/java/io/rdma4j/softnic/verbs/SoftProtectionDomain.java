@@ -193,6 +193,14 @@ final class SoftProtectionDomain implements ProtectionDomain {
     }
 
     @Override
+    public MemoryRegion registerDmaBuf(int fd, long offset, long length, long iova,
+            Set<AccessFlag> access) throws RdmaException {
+        checkOpen();
+        throw RdmaException.unsupported("register memory", "a dma-buf is memory of another device,"
+                + " which a software device does not reach");
+    }
+
+    @Override
     public MemoryRegion registerNull() throws RdmaException {
         return nic().driver().call(nowNs -> {
             checkOpen();
