@@ -1,6 +1,5 @@
 package io.rdma4j.benchmarks.compare;
 
-import io.rdma4j.benchmarks.Launch;
 import io.rdma4j.benchmarks.side.Repertoire;
 import io.rdma4j.benchmarks.side.Side;
 import io.rdma4j.benchmarks.workload.Figures;

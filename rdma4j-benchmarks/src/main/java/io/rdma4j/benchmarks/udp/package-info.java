@@ -1,7 +1,7 @@
 /**
- * UDP by Linux's system calls
+ * UDP by Linux's system calls.
  *
- * <p>Knows the workload alone. Start reading at {@link io.rdma4j.benchmarks.udp.UdpCeiling}.
+ * <p>Knows the workload and the sockets of {@link io.rdma4j.benchmarks.socket} alone. Start reading at {@link io.rdma4j.benchmarks.udp.UdpCeiling}.
  */
 @NullMarked
 package io.rdma4j.benchmarks.udp;

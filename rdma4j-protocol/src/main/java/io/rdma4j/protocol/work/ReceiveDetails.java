@@ -7,6 +7,7 @@ public final class ReceiveDetails {
     private boolean hasInvalidate;
     private int immediateOrRkey;
     private boolean isDatagram;
+    private boolean hasRoute;
     private int sourceQueuePair;
 
     /** Creates details of nothing. */
@@ -19,6 +20,7 @@ public final class ReceiveDetails {
         hasInvalidate = false;
         immediateOrRkey = 0;
         isDatagram = false;
+        hasRoute = false;
         sourceQueuePair = 0;
         return this;
     }
@@ -43,16 +45,27 @@ public final class ReceiveDetails {
         return this;
     }
 
-    /** It was a datagram with a global route header, from that queue pair. */
+    /** It was a datagram, from that queue pair. */
     public ReceiveDetails datagram(int fromQueuePair) {
         isDatagram = true;
         sourceQueuePair = fromQueuePair;
         return this;
     }
 
-    /** {@return whether it was a datagram, with a global route header before its payload} */
+    /** Before the payload stands which way the datagram came (the flag {@code IBV_WC_GRH}). */
+    public ReceiveDetails routed() {
+        hasRoute = true;
+        return this;
+    }
+
+    /** {@return whether it was a datagram} */
     public boolean isDatagram() {
         return isDatagram;
+    }
+
+    /** {@return whether before the payload stands which way the datagram came} */
+    public boolean hasRoute() {
+        return hasRoute;
     }
 
     /** {@return the queue pair a datagram comes from} */

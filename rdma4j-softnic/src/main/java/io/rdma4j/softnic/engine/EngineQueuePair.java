@@ -263,7 +263,8 @@ public abstract class EngineQueuePair implements QueuePairHost {
                     details.immediateOrRkey());
         }
         if (details.isDatagram()) {
-            completion.fillSource(details.sourceQueuePair(), WorkCompletionFlag.GRH.bit());
+            completion.fillSource(details.sourceQueuePair(),
+                    details.hasRoute() ? WorkCompletionFlag.GRH.bit() : 0);
         }
         engine.onDelivered();
         receiveCompletions.add(completion,

@@ -115,7 +115,8 @@ public final class UdQueuePair extends UnreliableQueuePair {
     }
 
     private void finish(PacketView packet, ReceiveRequest into, int length) {
-        details.clear().solicited(packet.isSolicited()).datagram(packet.sourceQueuePair());
+        details.clear().solicited(packet.isSolicited()).datagram(packet.sourceQueuePair())
+                .routed();
         if (packet.opcode().hasImmediate()) {
             details.immediate(packet.immediate());
         }
