@@ -34,6 +34,7 @@ final class ObjectCycles implements AutoCloseable {
     private static final Duration LONG = Duration.ofSeconds(30);
     private static final int PAGE = 4096;
     private static final int DEPTH = 16;
+    private static final InetAddress GROUP = InetAddress.ofLiteral("239.192.13.8");
 
     /** Opens something and closes it. */
     @FunctionalInterface
@@ -109,6 +110,12 @@ final class ObjectCycles implements AutoCloseable {
         for (MemoryWindowType type : MemoryWindowType.values()) {
             add("memory window " + type, () -> domain.allocateMemoryWindow(type).close());
         }
+        add("region in memory of its own",
+                () -> domain.allocateRegion(PAGE, AccessFlag.LOCAL_WRITE).close());
+        add("thread domain", () -> context.allocateThreadDomain().close());
+        add("parent domain", () -> domain.createParentDomain(null, null).close());
+        add("device memory", () -> context.allocateDeviceMemory(PAGE, 1).close());
+        add("XRC domain", () -> context.openXrcDomain().close());
         addLong("device context", () -> device.open().close());
     }
 
@@ -136,6 +143,8 @@ final class ObjectCycles implements AutoCloseable {
         add("listener", this::listen);
         add("resolved id", this::resolve);
         addLong("connection", this::connect);
+        addLong("look-up of a datagram service", this::lookUp);
+        addLong("multicast group", this::join);
     }
 
     private void listen() throws RdmaException {
@@ -176,6 +185,40 @@ final class ObjectCycles implements AutoCloseable {
                 expect(CmEventType.DISCONNECTED).close();
                 expect(CmEventType.DISCONNECTED).close();
             }
+        }
+    }
+
+    private void lookUp() throws RdmaException {
+        QueuePairInitAttributes datagrams = new QueuePairInitAttributes().type(QueuePairType.UD);
+        try (CmId service = CmId.create(events, PortSpace.UDP);
+                CmId client = CmId.create(events, PortSpace.UDP)) {
+            service.bindAddress(anyPort);
+            service.listen(1);
+            client.resolveAddress(service.localAddress(), LONG);
+            expect(CmEventType.ADDR_RESOLVED).close();
+            client.resolveRoute(LONG);
+            expect(CmEventType.ROUTE_RESOLVED).close();
+            client.createQueuePair(null, datagrams);
+            client.connect(new ConnectionParameters());
+            CmId server;
+            try (CmEvent request = expect(CmEventType.CONNECT_REQUEST)) {
+                server = request.id();
+            }
+            try (server) {
+                server.createQueuePair(null, datagrams);
+                server.accept(new ConnectionParameters());
+                expect(CmEventType.ESTABLISHED).close();
+            }
+        }
+    }
+
+    private void join() throws RdmaException {
+        try (CmId id = CmId.create(events, PortSpace.UDP)) {
+            id.bindAddress(anyPort);
+            id.createQueuePair(null, new QueuePairInitAttributes().type(QueuePairType.UD));
+            id.joinMulticast(GROUP, null);
+            expect(CmEventType.MULTICAST_JOIN).close();
+            id.leaveMulticast(GROUP);
         }
     }
 
