@@ -337,9 +337,10 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
     }
 
     @Override
-    public ExtendedCompletionQueue createCompletionQueue(CompletionQueueInitAttributes attributes)
+    public ExtendedCompletionQueue createCompletionQueue(CompletionQueueInitAttributes wanted)
             throws RdmaException {
         String operation = "create completion queue";
+        CompletionQueueInitAttributes attributes = AttributeCopies.of(wanted);
         for (CompletionField field : attributes.fields()) {
             if (NO_FIELDS.contains(field)) {
                 throw RdmaException.unsupported(operation,

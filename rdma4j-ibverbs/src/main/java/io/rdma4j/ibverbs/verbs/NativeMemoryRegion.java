@@ -201,26 +201,29 @@ final class NativeMemoryRegion implements MemoryRegion {
             throw RdmaException.unsupported(REREGISTER,
                     "a region of device memory is changed by closing and registering again");
         }
-        NativeProtectionDomain next = newDomain == null ? domain
-                : NativeProtectionDomain.own(newDomain, context, REREGISTER);
-        MemorySegment memory = newSegment == null ? segment : newSegment;
-        Set<AccessFlag> rights = newAccess == null ? access : newAccess;
-        RegionChecks.check(REREGISTER, memory, rights);
+        Set<AccessFlag> copied = newAccess == null ? null : Set.copyOf(newAccess);
         int flags = (newSegment == null ? 0 : CHANGE_TRANSLATION)
-                | (newDomain == null ? 0 : CHANGE_DOMAIN) | (newAccess == null ? 0 : CHANGE_ACCESS);
+                | (newDomain == null ? 0 : CHANGE_DOMAIN) | (copied == null ? 0 : CHANGE_ACCESS);
+        MemorySegment memory;
         context.lock();
         try {
+            // Another thread may change it, too: what stays is what it is now.
+            NativeProtectionDomain next = newDomain == null ? domain
+                    : NativeProtectionDomain.own(newDomain, context, REREGISTER);
+            memory = newSegment == null ? segment : newSegment;
+            Set<AccessFlag> rights = copied == null ? access : copied;
+            RegionChecks.check(REREGISTER, memory, rights);
             checkOpen();
             next.checkOpen();
             dependents.requireNone(REREGISTER);
             NativeFunction function = context.verbs().get(VerbsSymbol.REREG_MR);
             checkChanged(function.call(pointer, flags, next.pointer(), memory.address(),
-                    memory.byteSize(), newAccess == null ? 0 : AccessFlag.bits(rights)));
+                    memory.byteSize(), copied == null ? 0 : AccessFlag.bits(rights)));
             domain.regions().remove(lkey, this);
             domain.dependents().remove();
             domain = next;
             segment = memory;
-            access = Set.copyOf(rights);
+            access = rights;
             address = newSegment == null ? address : memory.address();
             length = memory.byteSize();
             readKeys();

@@ -149,15 +149,17 @@ final class NativeProtectionDomain implements ProtectionDomain {
     // ---------------------------------------------------------------- memory
 
     @Override
-    public MemoryRegion register(MemorySegment segment, Set<AccessFlag> access)
+    public MemoryRegion register(MemorySegment segment, Set<AccessFlag> rights)
             throws RdmaException {
+        Set<AccessFlag> access = Set.copyOf(rights);
         return register(segment, access.contains(AccessFlag.ZERO_BASED) ? 0 : segment.address(),
                 access);
     }
 
     @Override
-    public MemoryRegion register(MemorySegment segment, long iova, Set<AccessFlag> access)
+    public MemoryRegion register(MemorySegment segment, long iova, Set<AccessFlag> rights)
             throws RdmaException {
+        Set<AccessFlag> access = Set.copyOf(rights);
         RegionChecks.check(REGISTER, segment, access);
         context.queries().requireFlushing(REGISTER, access);
         context.lock();
@@ -172,8 +174,9 @@ final class NativeProtectionDomain implements ProtectionDomain {
     }
 
     @Override
-    public MemoryRegion allocateRegion(long byteSize, Set<AccessFlag> access)
+    public MemoryRegion allocateRegion(long byteSize, Set<AccessFlag> rights)
             throws RdmaException {
+        Set<AccessFlag> access = Set.copyOf(rights);
         Arena arena = Arena.ofShared();
         boolean isRegistered = false;
         try {
@@ -248,7 +251,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
             throw new RdmaException(Errno.EINVAL, REGISTER,
                     "the device memory is of another device context");
         }
-        Set<AccessFlag> access = attributes.access();
+        Set<AccessFlag> access = Set.copyOf(attributes.access());
         if (!access.contains(AccessFlag.ZERO_BASED) || attributes.iova() != null) {
             throw new RdmaException(Errno.EINVAL, REGISTER,
                     "device memory has no address: its regions are ZERO_BASED");
@@ -277,7 +280,8 @@ final class NativeProtectionDomain implements ProtectionDomain {
 
     @Override
     public MemoryRegion registerDmaBuf(int fd, long offset, long length, long iova,
-            Set<AccessFlag> access) throws RdmaException {
+            Set<AccessFlag> rights) throws RdmaException {
+        Set<AccessFlag> access = Set.copyOf(rights);
         RegionChecks.checkDmaBuf(REGISTER, fd, offset, length, access);
         context.queries().requireFlushing(REGISTER, access);
         NativeFunction function = context.verbs().require(VerbsSymbol.REG_DMABUF_MR, REGISTER);
@@ -318,10 +322,12 @@ final class NativeProtectionDomain implements ProtectionDomain {
         context.lock();
         try (Arena arena = Arena.ofConfined()) {
             checkOpen();
+            // Copied: a list that another thread adds to would be read beyond what was written.
+            List<ScatterGatherElement> given = List.copyOf(elements);
             MemorySegment list = arena
-                    .allocate(Math.max(1, elements.size()) * Layout.Element.SIZE, 8);
-            for (int i = 0; i < elements.size(); i++) {
-                ScatterGatherElement element = elements.get(i);
+                    .allocate(Math.max(1, given.size()) * Layout.Element.SIZE, 8);
+            for (int i = 0; i < given.size(); i++) {
+                ScatterGatherElement element = given.get(i);
                 if (regions.find(element.lkey()) == null) {
                     throw new RdmaException(Errno.ENOENT, operation, String.format(
                             "0x%08x is the key of no region of this domain", element.lkey()));
@@ -330,7 +336,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
                         element.length(), element.lkey());
             }
             function.call(pointer, advice.code(), isFlushed ? 1 : 0, list.address(),
-                    elements.size())
+                    given.size())
                     .check(operation, "the device refused " + advice);
         } finally {
             context.unlock();
@@ -384,7 +390,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
         context.lock();
         try {
             checkOpen();
-            return new NativeQueuePair(this, attributes);
+            return new NativeQueuePair(this, new QueuePairInitAttributes(attributes));
         } finally {
             context.unlock();
         }
@@ -403,7 +409,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
         context.lock();
         try {
             checkOpen();
-            return new NativeSharedReceiveQueue(this, wanted);
+            return new NativeSharedReceiveQueue(this, AttributeCopies.of(wanted));
         } finally {
             context.unlock();
         }

@@ -46,6 +46,11 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
     private static final long WITH_ATOMIC_WRITE = 1 << 12;
     private static final int SEND_OPS_MASK = 1 << 6;
     private static final int BLOCK_SELF_MULTICAST = 1 << 1;
+    /** More than any device has; what a driver tells beyond is not so. */
+    private static final int MOST_REQUESTS = 1 << 24;
+    private static final int MOST_ELEMENTS = 1 << 12;
+    /** In bytes. */
+    private static final int MOST_INLINE = 1 << 16;
 
     /** Under the context's lock. */
     static QueuePairCreation make(NativeProtectionDomain domain, QueuePairInitAttributes wanted)
@@ -202,14 +207,19 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
                 | (operations.contains(SendOpcode.ATOMIC_WRITE) ? WITH_ATOMIC_WRITE : 0);
     }
 
-    /** {@return what was given; some drivers leave numbers away that they do not change} */
+    /** {@return what was given} */
     private static QueuePairCapabilities given(QueuePairCapabilities asked,
             QueuePairCapabilities told) {
         return new QueuePairCapabilities(
-                Math.max(asked.maxSendRequests(), told.maxSendRequests()),
-                Math.max(asked.maxReceiveRequests(), told.maxReceiveRequests()),
-                Math.max(asked.maxSendElements(), told.maxSendElements()),
-                Math.max(asked.maxReceiveElements(), told.maxReceiveElements()),
-                Math.max(asked.maxInlineData(), told.maxInlineData()));
+                given(asked.maxSendRequests(), told.maxSendRequests(), MOST_REQUESTS),
+                given(asked.maxReceiveRequests(), told.maxReceiveRequests(), MOST_REQUESTS),
+                given(asked.maxSendElements(), told.maxSendElements(), MOST_ELEMENTS),
+                given(asked.maxReceiveElements(), told.maxReceiveElements(), MOST_ELEMENTS),
+                given(asked.maxInlineData(), told.maxInlineData(), MOST_INLINE));
+    }
+
+    /** {@return a size that was asked for and not refused; drivers give more, or leave away what they do not change} */
+    private static int given(int asked, int told, int most) {
+        return told > most ? asked : Math.max(asked, told);
     }
 }

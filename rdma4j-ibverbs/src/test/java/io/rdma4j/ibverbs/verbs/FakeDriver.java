@@ -27,6 +27,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -37,6 +38,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -85,6 +87,7 @@ final class FakeDriver implements AutoCloseable {
     String name = "fake0";
     /** Where the kernel describes the device. */
     Path kernelFolder = Path.of("no such folder");
+    private final AtomicInteger entered = new AtomicInteger();
     private final Set<Long> freed = ConcurrentHashMap.newKeySet();
     /** How many events were read about each object. */
     private final Map<Long, Integer> unacknowledged = new HashMap<>();
@@ -109,6 +112,7 @@ final class FakeDriver implements AutoCloseable {
         Native.putInt(memory, FRONT + Layout.Context.COMPLETION_VECTORS, 1);
         operation(ContextOperation.POLL_CQ, this::poll);
         operation(ContextOperation.REQ_NOTIFY_CQ, arguments -> {
+            requireAlive("completion queue", arguments[0]);
             announced++;
             return 0;
         });
@@ -128,7 +132,15 @@ final class FakeDriver implements AutoCloseable {
     }
 
     void operation(ContextOperation operation, FakeLibrary.Function function) {
-        put(operation.offset(), library.stub(operation.signature(), function).address());
+        put(operation.offset(), library.stub(operation.signature(), arguments -> {
+            entered.incrementAndGet();
+            return function.call(arguments);
+        }).address());
+    }
+
+    /** {@return how often anything of the library or the driver was called} */
+    int entered() {
+        return entered.get();
     }
 
     long context() {
@@ -136,8 +148,14 @@ final class FakeDriver implements AutoCloseable {
     }
 
     NativeContext open() throws RdmaException {
+        return open(Map.of(), (_, _) -> null);
+    }
+
+    /** @param addresses its addresses, each with its port */
+    NativeContext open(Map<InetAddress, Integer> addresses, ConnectionManager manager)
+            throws RdmaException {
         return new NativeContext(new Device(name, transport), NativeLibraries.of(library.lookup(),
-                FakeLibrary.system()), context(), Map::of, (_, _) -> null,
+                FakeLibrary.system()), context(), () -> addresses, manager,
                 new KernelCounters(kernelFolder));
     }
 
@@ -160,11 +178,12 @@ final class FakeDriver implements AutoCloseable {
                 .timeout(14).retryCount(7).rnrRetry(7).maxReadAtomic(1));
     }
 
-    int called(VerbsSymbol symbol) {
+    synchronized int called(VerbsSymbol symbol) {
         return calls.getOrDefault(symbol, 0);
     }
 
     private synchronized long answer(VerbsSymbol symbol, long[] arguments) {
+        entered.incrementAndGet();
         calls.merge(symbol, 1, Integer::sum);
         Integer failure = failures.get(symbol);
         if (failure != null) {
@@ -234,6 +253,10 @@ final class FakeDriver implements AutoCloseable {
                 free(arguments[0]);
                 yield 0;
             }
+            case MODIFY_QP, QUERY_QP, RESIZE_CQ, MODIFY_SRQ, QUERY_SRQ, REREG_MR -> {
+                requireAlive("object of " + symbol.symbol(), arguments[0]);
+                yield 0;
+            }
             default -> 0;
         };
     }
@@ -277,7 +300,7 @@ final class FakeDriver implements AutoCloseable {
         }
     }
 
-    private void requireAlive(String what, long object) {
+    void requireAlive(String what, long object) {
         if (object == 0 || freed.contains(object)) {
             throw new IllegalStateException("the " + what + " is "
                     + (object == 0 ? "a null pointer" : "freed"));
@@ -378,8 +401,12 @@ final class FakeDriver implements AutoCloseable {
      *
      * @param element the address of the object, or the number of the port
      */
-    synchronized void report(AsyncEventType type, long element) {
-        reportedType = type.code();
+    void report(AsyncEventType type, long element) {
+        report(type.code(), element);
+    }
+
+    synchronized void report(int type, long element) {
+        reportedType = type;
         reportedElement = element;
         wake(asyncDescriptor);
     }
