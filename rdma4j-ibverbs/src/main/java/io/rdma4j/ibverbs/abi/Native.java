@@ -13,8 +13,15 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 public final class Native {
     private Native() {}
 
-    /** {@return the structure at an address that a library gave} */
+    /**
+     * {@return the structure at an address that a library gave}
+     *
+     * @throws IllegalStateException if it gave none, and should have; reading there would end the JVM
+     */
     public static MemorySegment at(long address, long byteSize) {
+        if (address == 0) {
+            throw new IllegalStateException("a native library gave a null pointer");
+        }
         return MemorySegment.ofAddress(address).reinterpret(byteSize);
     }
 

@@ -118,7 +118,7 @@ public final class CmChannel implements AutoCloseable {
             MemorySegment pointer = arena.allocate(Long.BYTES, Long.BYTES);
             library.get(CmSymbol.CREATE_ID).call(channel, pointer.address(), 0, space.code())
                     .check(operation, "the connection manager gives no id for " + space);
-            return know(new NativeId(this, Native.getLong(pointer, 0), space));
+            return known(pointer, space, operation);
         }
     }
 
@@ -138,7 +138,7 @@ public final class CmChannel implements AutoCloseable {
                     .call(pointer.address(), passive(arena, space, type, local).address(), 0, 0)
                     .check(operation, "the connection manager gives no id for " + type + " in "
                             + space + " at " + local);
-            NativeId id = know(new NativeId(this, Native.getLong(pointer, 0), space));
+            NativeId id = known(pointer, space, operation);
             try {
                 library.get(CmSymbol.MIGRATE_ID).call(id.address(), channel).check(operation,
                         "the kernel does not move the id");
@@ -163,6 +163,16 @@ public final class CmChannel implements AutoCloseable {
         Native.putInt(out, AddressInfo.SRC_LEN, SocketAddresses.length(address));
         Native.putLong(out, AddressInfo.SRC_ADDR, address.address());
         return out;
+    }
+
+    /** {@return the id that the library has written the address of} */
+    private NativeId known(MemorySegment pointer, PortSpace space, String operation)
+            throws RdmaException {
+        long address = Native.getLong(pointer, 0);
+        if (address == 0) {
+            throw NativeId.nonsense(operation, "an id at a null pointer");
+        }
+        return know(new NativeId(this, address, space));
     }
 
     private NativeId know(NativeId id) {
@@ -193,6 +203,9 @@ public final class CmChannel implements AutoCloseable {
                 return false;
             }
             long event = Native.getLong(pointer, 0);
+            if (event == 0) {
+                return false;
+            }
             try {
                 delivery = delivery(Native.at(event, CmEvent.SIZE));
             } finally {

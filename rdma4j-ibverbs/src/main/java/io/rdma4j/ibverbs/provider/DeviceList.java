@@ -74,7 +74,9 @@ final class DeviceList {
                 int devices = Native.getInt(count, 0);
                 MemorySegment list = Native.at(outcome.value(), (long) devices * Long.BYTES);
                 for (int i = 0; i < devices; i++) {
-                    if (visit.at(Native.getLong(list, (long) i * Long.BYTES))) {
+                    long device = Native.getLong(list, (long) i * Long.BYTES);
+                    // The list ends with a null pointer, whatever its length is said to be.
+                    if (device == 0 || visit.at(device)) {
                         return;
                     }
                 }

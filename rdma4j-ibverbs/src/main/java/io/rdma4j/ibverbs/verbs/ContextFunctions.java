@@ -19,6 +19,8 @@ import java.util.Map;
  */
 final class ContextFunctions {
     private static final long ALL_ONES = -1;
+    /** Of a {@code verbs_context}; that of rdma-core 65 has 696 bytes. */
+    private static final long LONGEST = 1 << 14;
 
     private final Map<ContextOperation, Long> addresses = new EnumMap<>(ContextOperation.class);
     private final Map<ContextOperation, NativeFunction> functions = new EnumMap<>(
@@ -37,6 +39,11 @@ final class ContextFunctions {
         }
         long extension = Native.getLong(
                 Native.at(context + Context.EXTENSION_SIZE, Long.BYTES), 0);
+        if (extension < Context.SIZE || extension > LONGEST) {
+            throw new RdmaException(Errno.EOPNOTSUPP, "open device", "libibverbs says that its"
+                    + " verbs_context has " + extension + " bytes, which no version has; install"
+                    + " the one of rdma-core");
+        }
         for (ContextOperation operation : ContextOperation.values()) {
             if (operation.offset() > 0 || extension >= Context.SIZE - operation.offset()) {
                 long function = Native

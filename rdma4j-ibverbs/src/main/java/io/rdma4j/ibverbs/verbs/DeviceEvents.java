@@ -127,32 +127,36 @@ final class DeviceEvents {
                 return;
             }
             long element = Native.getLong(event, Layout.AsyncEvent.ELEMENT);
-            int code = Native.getInt(event, Layout.AsyncEvent.EVENT_TYPE);
+            AsyncEventType type = type(Native.getInt(event, Layout.AsyncEvent.EVENT_TYPE));
+            // Once it is acknowledged the object may be freed, and another one get its address.
+            AsyncEventTarget concerned = type == null ? null : target(type, element);
             verbs.get(VerbsSymbol.ACK_ASYNC_EVENT).call(event.address());
-            for (AsyncEventType type : AsyncEventType.values()) {
-                if (type.code() == code) {
-                    publish(type, element);
-                }
+            if (type != null && concerned != null) {
+                concerned.onAsyncEvent(type);
             }
         }
     }
 
-    private void publish(AsyncEventType type, long element) {
-        switch (type) {
-            case CQ_ERROR -> tell(completionQueues.get(element), type);
-            case SRQ_ERROR, SRQ_LIMIT_REACHED -> tell(sharedReceiveQueues.get(element), type);
+    private static @Nullable AsyncEventType type(int code) {
+        for (AsyncEventType type : AsyncEventType.values()) {
+            if (type.code() == code) {
+                return type;
+            }
+        }
+        return null;
+    }
+
+    /** {@return whom an event is about, null if it is closed} */
+    private @Nullable AsyncEventTarget target(AsyncEventType type, long element) {
+        return switch (type) {
+            case CQ_ERROR -> completionQueues.get(element);
+            case SRQ_ERROR, SRQ_LIMIT_REACHED -> sharedReceiveQueues.get(element);
             case QP_FATAL, QP_REQUEST_ERROR, QP_ACCESS_ERROR, COMMUNICATION_ESTABLISHED,
                     SEND_QUEUE_DRAINED, PATH_MIGRATED, PATH_MIGRATION_ERROR,
                     QP_LAST_WQE_REACHED ->
-                tell(queuePairs.get(element), type);
-            default -> portEvents.publish(type, (int) element);
-        }
-    }
-
-    private static void tell(@Nullable AsyncEventTarget target, AsyncEventType type) {
-        if (target != null) {
-            target.onAsyncEvent(type);
-        }
+                queuePairs.get(element);
+            default -> ofPort -> portEvents.publish(ofPort, (int) element);
+        };
     }
 
     /** Wakes who waits for an asynchronous event, and ends the thread. */

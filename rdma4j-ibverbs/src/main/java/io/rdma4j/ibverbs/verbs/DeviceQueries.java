@@ -40,6 +40,8 @@ final class DeviceQueries {
     private static final long FLUSH_PERSISTENT = 1L << 39;
     private static final long ATOMIC_WRITE = 1L << 40;
     private static final String QUERY_GID = "query GID";
+    /** More entries than a port has; those of Linux have at most some thousand. */
+    private static final int LONGEST_TABLE = 1 << 16;
 
     private final NativeContext context;
     private final Library<VerbsSymbol> verbs;
@@ -192,10 +194,10 @@ final class DeviceQueries {
         if (function == null) {
             return gidTableOfFiles();
         }
-        int room = port(1).gidTableLength() * device().physicalPortCount();
+        long room = gidRoom();
         return context.inCall(arena -> {
             MemorySegment table = arena
-                    .allocate((room + 1L) * Layout.GidEntry.SIZE + Layout.SLACK, 8);
+                    .allocate((room + 1) * Layout.GidEntry.SIZE + Layout.SLACK, 8);
             Outcome outcome = function.call(pointer, table.address(), room, 0,
                     Layout.GidEntry.SIZE);
             if (outcome.value() < 0 || outcome.value() > room) {
@@ -208,6 +210,16 @@ final class DeviceQueries {
             }
             return entries;
         });
+    }
+
+    /** {@return how many entries the tables of all ports have} */
+    private long gidRoom() throws RdmaException {
+        int ports = device().physicalPortCount();
+        long room = 0;
+        for (int port = 1; port <= ports; port++) {
+            room += Math.clamp(port(port).gidTableLength(), 0, LONGEST_TABLE);
+        }
+        return room;
     }
 
     private List<GidEntry> gidTableOfFiles() throws RdmaException {

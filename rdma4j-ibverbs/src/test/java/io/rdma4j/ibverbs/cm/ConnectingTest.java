@@ -18,7 +18,9 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -26,6 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -59,7 +62,7 @@ class ConnectingTest {
     }
 
     private static void assertErrno(Errno errno,
-            org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
+            ThrowingCallable call) {
         assertThatExceptionOfType(RdmaException.class).isThrownBy(call)
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(errno));
     }
@@ -320,5 +323,85 @@ class ConnectingTest {
         assertThat(machine.cm.ids()).isEmpty();
         assertErrno(Errno.EBADF,
                 () -> machine.roce.connect(Machine.request(Machine.ROCE, null), heard));
+    }
+
+    // ---------------------------------------------------------------- what would end the JVM
+
+    /** A call of the library with an id. */
+    private interface IdCall {
+        void with(NativeId id) throws RdmaException;
+    }
+
+    private static final List<IdCall> NEEDING_A_DEVICE = List.of(NativeId::resolveRoute,
+            id -> id.connect(Machine.parameters(), 1),
+            id -> id.connectSlowly(Machine.parameters(), 1),
+            id -> id.accept(Machine.parameters(), 1),
+            id -> id.reject(Refusal.Cause.APPLICATION, new byte[0]), NativeId::establish,
+            NativeId::communicationEstablished, NativeId::disconnect,
+            id -> id.attributes(QueuePairState.INIT),
+            id -> id.joinGroup(InetAddress.ofLiteral("239.1.2.3"), false));
+    private static final List<IdCall> NEEDING_AN_ID = List.of(NativeId::shareAddress,
+            NativeId::ownVersionOnly, id -> id.typeOfService(1), id -> id.acknowledgeTimeout(1),
+            id -> id.bind(Machine.THERE), id -> id.resolveAddress(Machine.THERE, 0),
+            id -> id.listen(1), id -> id.local("look"), id -> id.peer("look"));
+
+    /** The library looks into the device of an id without asking whether it has one. */
+    @Test
+    void anIdWithoutADeviceIsNotHandedToFunctionsThatLookIntoIt() throws Exception {
+        NativeId id = machine.channel.create(PortSpace.TCP, "create id");
+        List<String> before = machine.cm.calls();
+        for (IdCall call : NEEDING_A_DEVICE) {
+            assertErrno(Errno.EINVAL, () -> call.with(id));
+        }
+        assertThat(machine.cm.calls()).isEqualTo(before);
+        id.destroy();
+    }
+
+    @Test
+    void anIdThatIsDestroyedIsHandedToNoFunction() throws Exception {
+        NativeId id = machine.channel.create(PortSpace.UDP, "create id");
+        id.bind(new InetSocketAddress(Machine.ROCE, 0));
+        id.destroy();
+        List<String> before = machine.cm.calls();
+        for (IdCall call : NEEDING_A_DEVICE) {
+            assertErrno(Errno.EINVAL, () -> call.with(id));
+        }
+        for (IdCall call : NEEDING_AN_ID) {
+            assertErrno(Errno.EINVAL, () -> call.with(id));
+        }
+        id.leaveGroup(InetAddress.ofLiteral("239.1.2.3"));
+        id.destroy();
+        assertThat(id.deviceName()).isNull();
+        assertThat(machine.cm.calls()).isEqualTo(before);
+    }
+
+    @Test
+    void aClosedConnectionReachesTheLibraryNoMore() throws Exception {
+        CmConnection connection = established();
+        connection.close();
+        List<String> before = machine.cm.calls();
+        QueuePairBringUp bringUp = connection.bringUp(Machine.parameters(), CmOptions.DEFAULT);
+        for (ThrowingCallable call : List.<ThrowingCallable>of(
+                () -> connection.accept(Machine.parameters(), 1), connection::establish,
+                connection::communicationEstablished, connection::disconnect,
+                () -> connection.reject(Refusal.Cause.APPLICATION, new byte[0]),
+                () -> bringUp.attributes(QueuePairState.INIT),
+                () -> bringUp.attributes(QueuePairState.RTS))) {
+            assertErrno(Errno.EINVAL, call);
+        }
+        connection.close();
+        assertThat(machine.cm.calls()).isEqualTo(before);
+    }
+
+    @Test
+    void nullPointersOfTheLibraryAreNotFollowed() throws Exception {
+        CmConnection connection = established();
+        machine.cm.giveNothing();
+        assertErrno(Errno.EIO, () -> machine.channel.create(PortSpace.TCP, "create id"));
+        assertErrno(Errno.EIO, () -> machine.channel.create(PortSpace.IB, QueuePairType.UC,
+                new InetSocketAddress(Machine.ROCE, 0), "create id"));
+        machine.cm.post(machine.newest(), EventType.DISCONNECTED, 0);
+        assertThat(heard.next()).isEqualTo("disconnected");
+        connection.close();
     }
 }

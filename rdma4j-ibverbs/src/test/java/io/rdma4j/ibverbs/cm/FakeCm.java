@@ -60,6 +60,7 @@ final class FakeCm {
     private MemorySegment attributes = arena.allocate(160, 8);
     private int attributesMask;
     private int made;
+    private boolean isEmptyHanded;
     /** What a call of rdma_connect waits for. */
     private Runnable inConnect = () -> {};
 
@@ -179,6 +180,11 @@ final class FakeCm {
         failures.put(symbol, reason.number());
     }
 
+    /** It gives null pointers from now on, as if all was well. */
+    synchronized void giveNothing() {
+        isEmptyHanded = true;
+    }
+
     void whileConnecting(Runnable wait) {
         inConnect = wait;
     }
@@ -282,12 +288,18 @@ final class FakeCm {
     }
 
     private long create(long[] args) {
+        if (isEmptyHanded) {
+            return 0;
+        }
         Native.putLong(Native.at(args[1], 8), 0, make((int) args[3]).address());
         return args[0] == channel.address() ? 0 : FakeLibrary.fail(22);
     }
 
     /** With flags RAI_PASSIVE and no queue pair. */
     private long createAtAddress(long[] args) {
+        if (isEmptyHanded) {
+            return 0;
+        }
         MemorySegment info = Native.at(args[1], AddressInfo.SIZE);
         Id made = make(Native.getInt(info, AddressInfo.PORT_SPACE));
         made.queuePairType = Native.getInt(info, AddressInfo.QP_TYPE);
@@ -348,7 +360,7 @@ final class FakeCm {
         if (event == null) {
             MemorySegment word = arena.allocate(8, 8);
             system.get(SystemSymbol.READ).call(descriptor(), word.address(), 8);
-            return FakeLibrary.fail(EAGAIN);
+            return isEmptyHanded ? 0 : FakeLibrary.fail(EAGAIN);
         }
         unacknowledged.add(owner(event));
         Native.putLong(Native.at(args[1], 8), 0, event.address());

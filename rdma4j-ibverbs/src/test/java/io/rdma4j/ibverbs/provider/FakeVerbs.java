@@ -24,6 +24,8 @@ final class FakeVerbs {
     final FakeLibrary functions = new FakeLibrary(List.of(VerbsSymbol.values()));
     /** Whether the kernel's module is loaded. */
     boolean isThere = true;
+    /** How many devices more than there are the library says that there are. */
+    int excess;
     /** Why devices cannot be opened. */
     int openFailure;
     /** The names of those that were opened, or should have been. */
@@ -71,11 +73,11 @@ final class FakeVerbs {
         if (!isThere) {
             return FakeLibrary.fail(ENOSYS) + 1;
         }
-        MemorySegment list = arena.allocate((devices.size() + 1L) * Long.BYTES, 8);
+        MemorySegment list = arena.allocate((devices.size() + 1L + excess) * Long.BYTES, 8);
         for (int i = 0; i < devices.size(); i++) {
             Native.putLong(list, (long) i * Long.BYTES, devices.get(i).address());
         }
-        Native.putInt(Native.at(count, Integer.BYTES), 0, devices.size());
+        Native.putInt(Native.at(count, Integer.BYTES), 0, devices.size() + excess);
         lists.add(list.address());
         return list.address();
     }

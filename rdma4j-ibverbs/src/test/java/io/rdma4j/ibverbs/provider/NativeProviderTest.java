@@ -97,6 +97,13 @@ class NativeProviderTest {
     }
 
     @Test
+    void listEndsWhereTheLibraryEndsIt() {
+        oneDevice();
+        verbs.excess = 3;
+        assertThat(provider.devices()).extracting(RdmaDevice::name).containsExactly("mlx5_0");
+    }
+
+    @Test
     void oldLibraryKnowsNoIndex() {
         verbs.functions.remove(VerbsSymbol.GET_DEVICE_INDEX);
         assertThat(oneDevice().index()).isEqualTo(-1);

@@ -18,7 +18,7 @@ import java.lang.invoke.MethodHandles;
 final class PromptDriver {
     /** A power of two, more than a test posts before it polls. */
     private static final int PLACES = 256;
-    private static final MemorySegment MEMORY = Native.at(0, Long.MAX_VALUE);
+    private static final MemorySegment MEMORY = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
     private final Arena arena = Arena.ofAuto();
     private final long[] numbers = new long[PLACES];

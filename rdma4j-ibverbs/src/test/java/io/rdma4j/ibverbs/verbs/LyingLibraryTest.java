@@ -1,0 +1,277 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.ibverbs.abi.ContextOperation;
+import io.rdma4j.ibverbs.abi.Layout;
+import io.rdma4j.ibverbs.abi.Layout.Context;
+import io.rdma4j.ibverbs.abi.Layout.DeviceAttr;
+import io.rdma4j.ibverbs.abi.Layout.DeviceAttrEx;
+import io.rdma4j.ibverbs.abi.Layout.PortAttr;
+import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.testkit.Wait;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AsyncEventType;
+import io.rdma4j.verbs.CompletionField;
+import io.rdma4j.verbs.CompletionQueueInitAttributes;
+import io.rdma4j.verbs.DeviceMemory;
+import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.EthernetMatch;
+import io.rdma4j.verbs.ExtendedCompletionQueue;
+import io.rdma4j.verbs.FlowRule;
+import io.rdma4j.verbs.MemoryAdvice;
+import io.rdma4j.verbs.MemoryRegionInitAttributes;
+import io.rdma4j.verbs.MemoryWindowType;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Libraries and drivers that are older, newer or broken: what they leave away is not called, what they say of sizes is not
+ * believed without a limit, and they are told how much room they have.
+ */
+class LyingLibraryTest {
+    private final FakeDriver driver = new FakeDriver();
+
+    @AfterEach
+    void libraryDidNotFail() throws Exception {
+        driver.close();
+    }
+
+    private interface Call {
+        void run() throws Exception;
+    }
+
+    private static void assertErrno(Errno errno, Call call) {
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(call::run).satisfies(e -> {
+            assertThat(e.errno()).as(e.getMessage()).isEqualTo(errno);
+            assertThat(e.getMessage()).doesNotContain("\n");
+        });
+    }
+
+    // ---------------------------------------------------------------- sizes
+
+    /** Pointers of functions would be read from memory that is not the structure's. */
+    @ParameterizedTest
+    @ValueSource(longs = {0, 327, -1, Long.MIN_VALUE, 1 << 20, 0x5555_5555_5555_5555L})
+    void structureOfASizeThatNoVersionHasIsRefusedAndTheDeviceClosed(long size) {
+        driver.put(Context.EXTENSION_SIZE, size);
+        assertErrno(Errno.EOPNOTSUPP, driver::open);
+        assertThat(driver.called(VerbsSymbol.CLOSE_DEVICE)).isOne();
+    }
+
+    /** What a newer library has behind what is read here, it leaves away if it is told the length. */
+    @Test
+    void librariesAreToldHowMuchRoomThereIs() throws RdmaException {
+        Map<String, Long> lengths = new ConcurrentHashMap<>();
+        driver.operation(ContextOperation.QUERY_PORT, arguments -> {
+            lengths.put("port", arguments[3]);
+            Native.putInt(Native.at(arguments[2], PortAttr.SIZE), PortAttr.GID_TBL_LEN, 3);
+            return 0;
+        });
+        driver.operation(ContextOperation.QUERY_DEVICE_EX, arguments -> {
+            lengths.put("device", arguments[3]);
+            return 0;
+        });
+        driver.library.define(VerbsSymbol.QUERY_GID, arguments -> {
+            Native.putLong(Native.at(arguments[3], Long.BYTES), 0, 1);
+            return 0;
+        });
+        driver.library.define(VerbsSymbol.QUERY_GID_EX, arguments -> {
+            lengths.put("entry", arguments[5]);
+            return 0;
+        });
+        driver.library.define(VerbsSymbol.QUERY_GID_TABLE, arguments -> {
+            lengths.put("table", arguments[4]);
+            return 0;
+        });
+        NativeContext context = driver.open();
+        context.queryPort(1);
+        context.queryDeviceExtended();
+        context.queryGidEntry(1, 0);
+        context.queryGidTable();
+        assertThat(lengths).containsOnly(Map.entry("port", 52L), Map.entry("device", 400L),
+                Map.entry("entry", 32L), Map.entry("table", 32L));
+        assertThat(DeviceAttrEx.SIZE).isEqualTo(400);
+    }
+
+    @Test
+    void tableOfGidsHasRoomForThoseOfAllPorts() throws RdmaException {
+        int[] lengths = {2, 7};
+        driver.library.define(VerbsSymbol.QUERY_DEVICE, arguments -> {
+            Native.putByte(Native.at(arguments[1], DeviceAttr.SIZE), DeviceAttr.PHYS_PORT_CNT, 2);
+            return 0;
+        });
+        driver.operation(ContextOperation.QUERY_PORT, arguments -> {
+            Native.putInt(Native.at(arguments[2], PortAttr.SIZE), PortAttr.GID_TBL_LEN,
+                    lengths[(int) arguments[1] - 1]);
+            return 0;
+        });
+        List<Long> room = new ArrayList<>();
+        driver.library.define(VerbsSymbol.QUERY_GID_TABLE, arguments -> {
+            room.add(arguments[2]);
+            return 0;
+        });
+        NativeContext context = driver.open();
+        assertThat(context.queryGidTable()).isEmpty();
+        lengths[0] = Integer.MAX_VALUE;
+        lengths[1] = -1;
+        assertThat(context.queryGidTable()).isEmpty();
+        assertThat(room).containsExactly(9L, 65536L);
+    }
+
+    // ---------------------------------------------------------------- null pointers
+
+    /** Each call of the interface that takes a function which drivers may lack. */
+    @Test
+    void functionThatADriverLacksIsNotCalled() throws RdmaException {
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        ExtendedCompletionQueue queue = context
+                .createCompletionQueue(new CompletionQueueInitAttributes());
+        QueuePair datagrams = domain.createQueuePair(
+                new QueuePairInitAttributes().type(QueuePairType.UD).completionQueue(queue));
+        for (Call call : new Call[]{
+            () -> domain.allocateMemoryWindow(MemoryWindowType.TYPE_1), domain::registerNull,
+            () -> domain.advise(MemoryAdvice.PREFETCH, true, List.of()),
+            () -> domain.createParentDomain(null, null), context::allocateThreadDomain,
+            () -> context.allocateDeviceMemory(64, 8), context::queryClock,
+            context::openXrcDomain, () -> queue.moderate(1, 1),
+            () -> context.createCompletionQueue(
+                    new CompletionQueueInitAttributes().ignoreOverrun(true)),
+            () -> context.createCompletionQueue(new CompletionQueueInitAttributes()
+                    .fields(CompletionField.COMPLETION_TIMESTAMP)),
+            () -> domain.createQueuePair(new QueuePairInitAttributes().type(QueuePairType.UD)
+                    .completionQueue(queue).blockSelfMulticastLoopback(true)),
+            () -> domain.createQueuePair(new QueuePairInitAttributes().completionQueue(queue)
+                    .sendOperations(SendOpcode.FLUSH)),
+            () -> datagrams.attachFlow(FlowRule.of(EthernetMatch.ANY))}) {
+            assertErrno(Errno.EOPNOTSUPP, call);
+        }
+    }
+
+    /** An older version of the library. */
+    @Test
+    void functionThatALibraryLacksIsNotCalled() throws RdmaException {
+        for (VerbsSymbol symbol : VerbsSymbol.values()) {
+            if (!symbol.isRequired()) {
+                driver.library.remove(symbol);
+            }
+        }
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        QueuePair queuePair = domain.createQueuePair(new QueuePairInitAttributes()
+                .completionQueue(context.createCompletionQueue(4)));
+        assertErrno(Errno.EOPNOTSUPP, queuePair::enhancedConnectionOptions);
+        assertErrno(Errno.EOPNOTSUPP, () -> domain.registerDmaBuf(3, 0, 64, 0, Set.of()));
+        assertErrno(Errno.EOPNOTSUPP,
+                () -> domain.register(Arena.global().allocate(64), 0x1000, Set.of()));
+        assertThat(queuePair.isDataInOrder(SendOpcode.RDMA_WRITE)).isFalse();
+    }
+
+    @Test
+    void deviceMemoryThatCannotBeCopiedIsNotCopied() throws RdmaException {
+        driver.operation(ContextOperation.ALLOC_DM,
+                arguments -> driver.object(Layout.DeviceMemory.SIZE));
+        driver.operation(ContextOperation.FREE_DM, arguments -> 0);
+        NativeContext context = driver.open();
+        DeviceMemory memory = context.allocateDeviceMemory(64, 8);
+        MemorySegment bytes = MemorySegment.ofArray(new byte[8]);
+        assertErrno(Errno.EOPNOTSUPP, () -> memory.copyFrom(0, bytes));
+        assertErrno(Errno.EOPNOTSUPP, () -> memory.copyTo(bytes, 0));
+        assertErrno(Errno.EOPNOTSUPP, () -> context.allocateProtectionDomain()
+                .register(new MemoryRegionInitAttributes().deviceMemory(memory, 0, 8)
+                        .access(AccessFlag.ZERO_BASED)));
+        memory.close();
+    }
+
+    /** The device says that it has FLUSH, and its library that it has extended queue pairs. */
+    @Test
+    void extendedQueuePairWithoutItsFunctionsIsFreed() throws RdmaException {
+        driver.operation(ContextOperation.QUERY_DEVICE_EX, arguments -> {
+            Native.putLong(Native.at(arguments[2], DeviceAttrEx.SIZE), DeviceAttrEx.CAP_FLAGS_EX,
+                    -1);
+            return 0;
+        });
+        driver.operation(ContextOperation.CREATE_QP_EX,
+                arguments -> driver.object(Layout.QueuePairEx.SIZE));
+        driver.library.define(VerbsSymbol.QP_TO_QP_EX, arguments -> arguments[0]);
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        QueuePairInitAttributes wanted = new QueuePairInitAttributes()
+                .completionQueue(context.createCompletionQueue(4))
+                .sendOperations(SendOpcode.FLUSH);
+        assertErrno(Errno.EOPNOTSUPP, () -> domain.createQueuePair(wanted));
+        assertThat(driver.called(VerbsSymbol.DESTROY_QP)).isOne();
+        domain.close();
+    }
+
+    @Test
+    void sharedReceiveQueueOfADriverThatPostsToNoneIsNotMade() throws RdmaException {
+        driver.put(ContextOperation.POST_SRQ_RECV.offset(), 0);
+        ProtectionDomain domain = driver.open().allocateProtectionDomain();
+        assertErrno(Errno.EOPNOTSUPP, () -> domain.createSharedReceiveQueue(
+                new SharedReceiveQueueAttributes(4, 1, 0), null));
+        assertThat(driver.called(VerbsSymbol.CREATE_SRQ)).isZero();
+    }
+
+    // ---------------------------------------------------------------- events
+
+    /** Once an event is acknowledged its object may be freed, and the library give the address to a new one. */
+    @Test
+    void eventIsOfTheObjectThatHadTheAddressWhenItWasRead() throws Exception {
+        List<String> heard = new ArrayList<>();
+        CountDownLatch isOver = new CountDownLatch(1);
+        NativeContext[] opened = new NativeContext[1];
+        driver.library.define(VerbsSymbol.ACK_ASYNC_EVENT, arguments -> {
+            long element = Native.getLong(Native.at(arguments[0], Layout.AsyncEvent.SIZE),
+                    Layout.AsyncEvent.ELEMENT);
+            Objects.requireNonNull(opened[0]).events().queuePairs().put(element, type -> {
+                heard.add("the new one");
+                isOver.countDown();
+            });
+            return 0;
+        });
+        NativeContext context = driver.open();
+        opened[0] = context;
+        long address = driver.object(160);
+        context.events().queuePairs().put(address, type -> {
+            heard.add("the old one");
+            isOver.countDown();
+        });
+        driver.report(AsyncEventType.QP_FATAL, address);
+        assertThat(isOver.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(heard).containsExactly("the old one");
+    }
+
+    /** Its number is newer than this. */
+    @Test
+    void eventThatNobodyKnowsIsAcknowledgedAndToldToNobody() throws Exception {
+        NativeContext context = driver.open();
+        driver.report(99, 1);
+        Wait.until("it is acknowledged", () -> driver.called(VerbsSymbol.ACK_ASYNC_EVENT) == 1);
+        driver.report(AsyncEventType.PORT_ERROR, 1);
+        assertThat(context.awaitAsyncEvent().type()).isEqualTo(AsyncEventType.PORT_ERROR);
+    }
+}
