@@ -563,6 +563,7 @@ public final class Layout {
         public static final long WR_FLAGS = behindMutex(176);
         public static final long WR_START = behindMutex(320);
         public static final long WR_COMPLETE = behindMutex(328);
+        public static final long WR_ABORT = behindMutex(336);
         public static final long WR_ATOMIC_WRITE = behindMutex(344);
         public static final long WR_FLUSH = behindMutex(352);
 

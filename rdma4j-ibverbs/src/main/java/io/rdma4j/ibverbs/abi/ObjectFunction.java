@@ -23,6 +23,8 @@ public enum ObjectFunction {
     /** Of {@code struct ibv_qp_ex}. */
     WR_COMPLETE(QueuePairEx.WR_COMPLETE, Signature.of(INT, POINTER)),
     /** Of {@code struct ibv_qp_ex}. */
+    WR_ABORT(QueuePairEx.WR_ABORT, Signature.ofVoid(POINTER)),
+    /** Of {@code struct ibv_qp_ex}. */
     WR_ATOMIC_WRITE(QueuePairEx.WR_ATOMIC_WRITE, Signature.ofVoid(POINTER, INT, LONG, POINTER)),
     /** Of {@code struct ibv_qp_ex}. */
     WR_FLUSH(QueuePairEx.WR_FLUSH, Signature.ofVoid(POINTER, INT, LONG, LONG, BYTE, BYTE));

@@ -26,6 +26,7 @@ final class ExtendedPosting {
     private final MemorySegment structure;
     private final NativeFunction start;
     private final NativeFunction complete;
+    private final NativeFunction abort;
     private final @Nullable NativeFunction flush;
     private final @Nullable NativeFunction atomicWrite;
 
@@ -41,6 +42,7 @@ final class ExtendedPosting {
         structure = Native.at(this.queuePair, QueuePairEx.SIZE);
         start = ObjectFunction.WR_START.of(this.queuePair, CREATE);
         complete = ObjectFunction.WR_COMPLETE.of(this.queuePair, CREATE);
+        abort = ObjectFunction.WR_ABORT.of(this.queuePair, CREATE);
         flush = operations.contains(SendOpcode.FLUSH)
                 ? ObjectFunction.WR_FLUSH.of(this.queuePair, CREATE)
                 : null;
@@ -52,12 +54,12 @@ final class ExtendedPosting {
     /** {@return 0 or an error number} Under the lock of sends, as everything here. */
     int flush(long workRequestId, int flags, int rkey, long address, long length, int placement,
             int selectivity) {
-        if (flush == null) {
+        NativeFunction function = flush;
+        if (function == null) {
             throw new IllegalStateException("a queue pair without FLUSH was given one");
         }
-        begin(workRequestId, flags);
-        flush.call(queuePair, rkey, address, length, placement, selectivity);
-        return complete.call(queuePair).error();
+        return inOneGo(workRequestId, flags, () -> function.call(queuePair, rkey, address, length,
+                placement, selectivity));
     }
 
     /**
@@ -66,17 +68,32 @@ final class ExtendedPosting {
      * @param value the address of the 8 bytes
      */
     int atomicWrite(long workRequestId, int flags, int rkey, long address, long value) {
-        if (atomicWrite == null) {
+        NativeFunction function = atomicWrite;
+        if (function == null) {
             throw new IllegalStateException("a queue pair without atomic writes was given one");
         }
-        begin(workRequestId, flags);
-        atomicWrite.call(queuePair, rkey, address, value);
-        return complete.call(queuePair).error();
+        return inOneGo(workRequestId, flags,
+                () -> function.call(queuePair, rkey, address, value));
     }
 
-    private void begin(long workRequestId, int flags) {
+    /**
+     * {@return 0 or an error number}
+     *
+     * @param writing writes the request; if it throws, as when the stack is used up, the driver's lock is given back
+     */
+    int inOneGo(long workRequestId, int flags, Runnable writing) {
         start.call(queuePair);
-        Native.putLong(structure, QueuePairEx.WR_ID, workRequestId);
-        Native.putInt(structure, QueuePairEx.WR_FLAGS, flags);
+        boolean isWritten = false;
+        try {
+            Native.putLong(structure, QueuePairEx.WR_ID, workRequestId);
+            Native.putInt(structure, QueuePairEx.WR_FLAGS, flags);
+            writing.run();
+            isWritten = true;
+        } finally {
+            if (!isWritten) {
+                abort.call(queuePair);
+            }
+        }
+        return complete.call(queuePair).error();
     }
 }

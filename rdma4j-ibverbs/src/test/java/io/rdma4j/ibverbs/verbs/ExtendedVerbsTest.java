@@ -17,6 +17,7 @@ import io.rdma4j.ibverbs.abi.Signature;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.BufferAllocator;
 import io.rdma4j.verbs.CompletionField;
 import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
@@ -161,9 +162,24 @@ class ExtendedVerbsTest {
 
     @Test
     void allocatorOfAParentDomainIsRefused() throws RdmaException {
+        driver.operation(ContextOperation.ALLOC_PARENT_DOMAIN, arguments -> newObject(16));
         ProtectionDomain domain = driver.open().allocateProtectionDomain();
-        assertErrno(Errno.EOPNOTSUPP, () -> domain.createParentDomain(null, null));
-        assertErrno(Errno.EOPNOTSUPP, () -> driver.open().allocateThreadDomain());
+        BufferAllocator allocator = new BufferAllocator() {
+            @Override
+            public MemorySegment allocate(ProtectionDomain parent, long byteSize,
+                    long byteAlignment) {
+                return arena.allocate(byteSize, byteAlignment);
+            }
+
+            @Override
+            public void free(ProtectionDomain parent, MemorySegment memory) {
+                // With the arena.
+            }
+        };
+        int before = driver.entered();
+        assertErrno(Errno.EOPNOTSUPP, () -> domain.createParentDomain(null, allocator));
+        assertThat(driver.entered()).isEqualTo(before);
+        domain.createParentDomain(null, null).close();
     }
 
     // ---------------------------------------------------------------- arenas under registrations
@@ -481,6 +497,10 @@ class ExtendedVerbsTest {
             asked.add("complete");
             return driver.postAnswer;
         });
+        put(queuePair, ObjectFunction.WR_ABORT, arguments -> {
+            asked.add("abort");
+            return 0;
+        });
         put(queuePair, ObjectFunction.WR_FLUSH, arguments -> {
             asked.add(String.format("flush %x %x %d %d %d flags %d", (int) arguments[1],
                     arguments[2], arguments[3], arguments[4], arguments[5],
@@ -523,6 +543,43 @@ class ExtendedVerbsTest {
                 "write badcafe 100020003000 99 flags " + SendFlag.SIGNALED.bit(), "complete");
         assertThat(driver.posted).extracting(r -> Native.getLong(r, SendRequest.NEXT) == 0)
                 .containsExactly(false, true, true);
+    }
+
+    /** Whoever posts next would wait for the driver's lock for ever. */
+    @Test
+    void requestThatCannotBeWrittenIsAbortedAndItsLockGivenBack() throws RdmaException {
+        long queuePair = offerExtended(new ArrayList<>());
+        ExtendedPosting posting = new ExtendedPosting(driver.open(), queuePair,
+                Set.of(SendOpcode.FLUSH));
+        assertThatExceptionOfType(StackOverflowError.class)
+                .isThrownBy(() -> posting.inOneGo(1, 0, () -> {
+                    throw new StackOverflowError();
+                }));
+        assertThat(asked).containsExactly("start after 0", "abort");
+    }
+
+    /** A critical call of another thread would wait for the driver's lock while the JVM has stopped who has it. */
+    @Test
+    void whatHoldsALockOfTheDriverBetweenCallsDoesNotGoWithCriticalCalls() throws RdmaException {
+        driver.vendorId = 0x02c9;
+        offerExtended(new ArrayList<>());
+        driver.operation(ContextOperation.CREATE_CQ_EX,
+                arguments -> timedQueue(List.of(), new int[0]));
+        System.setProperty(CallChoice.PROPERTY, "true");
+        try {
+            NativeContext context = driver.open();
+            ProtectionDomain domain = context.allocateProtectionDomain();
+            CompletionQueue queue = context.createCompletionQueue(16);
+            assertErrno(Errno.EOPNOTSUPP, () -> domain.createQueuePair(new QueuePairInitAttributes()
+                    .completionQueue(queue).sendOperations(SendOpcode.FLUSH)));
+            assertThat(driver.called(VerbsSymbol.DESTROY_QP)).isOne();
+            assertErrno(Errno.EOPNOTSUPP,
+                    () -> context.createCompletionQueue(new CompletionQueueInitAttributes()
+                            .fields(CompletionField.COMPLETION_TIMESTAMP)));
+            assertThat(driver.called(VerbsSymbol.DESTROY_CQ)).isOne();
+        } finally {
+            System.clearProperty(CallChoice.PROPERTY);
+        }
     }
 
     @Test
