@@ -430,12 +430,14 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
                     "the capacity must be at least 1, not " + capacity);
         }
         lock.lock();
+        driverLock.lock();
         try {
             checkOpen();
             context.verbs().get(VerbsSymbol.RESIZE_CQ).call(pointer, capacity).check(operation,
                     "the device refused " + capacity + " entries: fewer than the queue holds, more"
                             + " than its max_cqe, or it cannot resize");
         } finally {
+            driverLock.unlock();
             lock.unlock();
         }
     }

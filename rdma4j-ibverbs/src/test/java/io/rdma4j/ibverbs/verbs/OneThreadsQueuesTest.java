@@ -80,11 +80,16 @@ class OneThreadsQueuesTest {
         return 0;
     }
 
+    /** What a thread does with a completion queue. */
+    private interface Use {
+        void of(CompletionQueue queue) throws RdmaException;
+    }
+
     /** Freeing a queue pair, and resetting it, cleans its completion queue. */
-    @Test
-    void queueOfOneThreadIsNotCleanedWhileItIsPolled() throws Exception {
+    private void whileQueuePairsAreFreed(Use use) throws Exception {
         driver.operation(ContextOperation.CREATE_CQ_EX, arguments -> driver.object(288));
         driver.operation(ContextOperation.POLL_CQ, arguments -> inQueue(100));
+        driver.library.define(VerbsSymbol.RESIZE_CQ, arguments -> inQueue(100));
         driver.library.define(VerbsSymbol.DESTROY_QP, arguments -> inQueue(2_000));
         driver.library.define(VerbsSymbol.MODIFY_QP,
                 arguments -> Native.getInt(Native.at(arguments[1], 8), 0) == 0 ? inQueue(2_000)
@@ -95,18 +100,17 @@ class OneThreadsQueuesTest {
                 .singleThreaded(true).ignoreOverrun(true));
         AtomicBoolean isOver = new AtomicBoolean();
         AtomicBoolean hasBegun = new AtomicBoolean();
-        Thread polling = Thread.ofPlatform().start(() -> {
-            WorkCompletion completion = new WorkCompletion();
+        Thread using = Thread.ofPlatform().start(() -> {
             while (!isOver.get()) {
                 try {
-                    assertThat(queue.poll(completion)).isFalse();
+                    use.of(queue);
                     hasBegun.set(true);
                 } catch (RdmaException e) {
                     throw new IllegalStateException(e);
                 }
             }
         });
-        Wait.until("the queue is being polled", hasBegun::get);
+        Wait.until("the queue is being used", hasBegun::get);
         try {
             for (int i = 0; i < 200; i++) {
                 QueuePair queuePair = domain.createQueuePair(
@@ -116,8 +120,20 @@ class OneThreadsQueuesTest {
             }
         } finally {
             isOver.set(true);
-            polling.join();
+            using.join();
         }
         assertThat(haveMet).isFalse();
+    }
+
+    @Test
+    void queueOfOneThreadIsNotCleanedWhileItIsPolled() throws Exception {
+        WorkCompletion completion = new WorkCompletion();
+        whileQueuePairsAreFreed(queue -> assertThat(queue.poll(completion)).isFalse());
+    }
+
+    /** It gets other memory, and what is in it is copied. */
+    @Test
+    void queueOfOneThreadIsNotCleanedWhileItIsResized() throws Exception {
+        whileQueuePairsAreFreed(queue -> queue.resize(8));
     }
 }
