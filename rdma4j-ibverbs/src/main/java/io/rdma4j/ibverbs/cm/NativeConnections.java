@@ -13,6 +13,8 @@ import io.rdma4j.spi.ListeningDevices;
 import io.rdma4j.spi.PortReservation;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.LinkLayer;
 import io.rdma4j.verbs.PortState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
@@ -84,6 +86,12 @@ public final class NativeConnections implements AutoCloseable {
 
     boolean isIwarp() {
         return isIwarp;
+    }
+
+    /** {@return whether the port of a local address has an InfiniBand link, with LIDs and partitions} */
+    boolean isInfiniband(InetAddress local) throws RdmaException {
+        return !isIwarp
+                && via.queryPort(via.portNumber(local)).linkLayer() == LinkLayer.INFINIBAND;
     }
 
     /**
@@ -238,6 +246,21 @@ public final class NativeConnections implements AutoCloseable {
     static InetSocketAddress place(ListenRequest request, InetAddress wildcard) {
         InetAddress only = request.address();
         return new InetSocketAddress(only == null ? wildcard : only, request.port());
+    }
+
+    // ---------------------------------------------------------------- groups
+
+    /** {@return the LID of a group that an id has joined by a port, which queue pairs attach to; 0 if it has none} */
+    public int groupLid(Gid group, int port) {
+        for (Open each : open) {
+            if (each instanceof NativeMembership membership) {
+                int lid = membership.lid(group, port);
+                if (lid != 0) {
+                    return lid;
+                }
+            }
+        }
+        return 0;
     }
 
     // ---------------------------------------------------------------- what becomes of the device

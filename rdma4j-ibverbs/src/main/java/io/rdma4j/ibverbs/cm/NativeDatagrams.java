@@ -2,7 +2,6 @@ package io.rdma4j.ibverbs.cm;
 
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.connection.PrivateDataLimits;
-import io.rdma4j.spi.CmContext;
 import io.rdma4j.spi.CmDatagrams;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.CmLookup;
@@ -13,7 +12,6 @@ import io.rdma4j.spi.InfinibandBringUp;
 import io.rdma4j.spi.JoinRequest;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.QueuePairBringUp;
-import io.rdma4j.verbs.LinkLayer;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 
@@ -62,26 +60,21 @@ final class NativeDatagrams implements CmDatagrams {
 
     @Override
     public QueuePairBringUp bringUp(InetAddress local, int qkey) {
-        return InfinibandBringUp.datagrams(device.via().portNumber(local), qkey);
+        return new PartitionBringUp(device, local,
+                InfinibandBringUp.datagrams(device.via().portNumber(local), qkey));
     }
 
     /**
      * {@inheritDoc} C: {@code rdma_join_multicast_ex}.
      *
-     * @throws RdmaException EADDRNOTAVAIL if the local address is another device's, ENODEV if it is none's, EOPNOTSUPP on
-     *         InfiniBand, whose groups have LIDs that queue pairs here do not attach to, and for groups of IPv6, which the
-     *         kernel does not join
+     * @throws RdmaException EADDRNOTAVAIL if the local address is another device's, ENODEV if it is none's, EOPNOTSUPP on RoCE
+     *         for groups of IPv6, which the kernel does not join there
      */
     @Override
     public CmMembership join(JoinRequest request, CmMembership.Handler handler)
             throws RdmaException {
-        String operation = "join multicast group";
-        device.requireOpen(operation);
-        CmContext via = device.via();
-        if (via.queryPort(via.portNumber(request.local())).linkLayer() != LinkLayer.ETHERNET) {
-            throw RdmaException.unsupported(operation,
-                    "groups of InfiniBand are not offered; a RoCE device has groups");
-        }
-        return NativeMembership.join(device, request, handler);
+        device.requireOpen("join multicast group");
+        return NativeMembership.join(device, request, handler,
+                device.isInfiniband(request.local()));
     }
 }

@@ -351,7 +351,7 @@ final class NativeId {
         String operation = "join multicast group";
         requireDevice(operation);
         String advice = "the kernel does not join " + group.getHostAddress()
-                + "; it joins groups of IPv4, on an interface that has multicast";
+                + "; on RoCE it joins groups of IPv4, on an interface that has multicast";
         lock.lock();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment place = SocketAddresses.allocate(arena,

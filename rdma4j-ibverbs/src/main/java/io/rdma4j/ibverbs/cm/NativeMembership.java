@@ -1,10 +1,12 @@
 package io.rdma4j.ibverbs.cm;
 
+import io.rdma4j.connection.DatagramParameters;
 import io.rdma4j.connection.PortSpace;
 import io.rdma4j.ibverbs.abi.ErrorNumbers;
 import io.rdma4j.spi.CmMembership;
 import io.rdma4j.spi.JoinRequest;
 import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -25,23 +27,31 @@ final class NativeMembership
     private final NativeConnections device;
     private final NativeId id;
     private final JoinRequest request;
+    private final boolean isInfiniband;
+    private volatile @Nullable AddressHandleAttributes found;
     /** Empty once it has heard. */
     private final AtomicReference<@Nullable Handler> handler;
 
     private NativeMembership(NativeConnections device, NativeId id, JoinRequest request,
-            Handler handler) {
+            Handler handler, boolean isInfiniband) {
+        this.isInfiniband = isInfiniband;
         this.device = device;
         this.id = id;
         this.request = request;
         this.handler = new AtomicReference<>(handler);
     }
 
-    /** Begins to join. */
-    static NativeMembership join(NativeConnections device, JoinRequest request, Handler handler)
-            throws RdmaException {
+    /**
+     * Begins to join.
+     *
+     * @param isInfiniband whether the link is one of InfiniBand, whose groups have LIDs and Q_Keys
+     */
+    static NativeMembership join(NativeConnections device, JoinRequest request, Handler handler,
+            boolean isInfiniband) throws RdmaException {
         NativeId id = KernelPorts.take(device.channel(), PortSpace.UDP, null,
                 new InetSocketAddress(request.local(), 0)).one();
-        NativeMembership membership = new NativeMembership(device, id, request, handler);
+        NativeMembership membership = new NativeMembership(device, id, request, handler,
+                isInfiniband);
         try {
             device.requireHere(id, JOIN);
             id.hearer(membership);
@@ -60,7 +70,7 @@ final class NativeMembership
             return;
         }
         switch (event.type()) {
-            case MULTICAST_JOIN -> joined(event.service().path());
+            case MULTICAST_JOIN -> joined(event.service());
             case MULTICAST_ERROR -> notJoined(event.status());
             case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST,
                     CONNECT_RESPONSE, CONNECT_ERROR, UNREACHABLE, REJECTED, ESTABLISHED,
@@ -70,12 +80,29 @@ final class NativeMembership
         }
     }
 
-    /** The kernel names the Q_Key of port space UDP; on RoCE it is the members' own matter. */
-    private void joined(AddressHandleAttributes path) {
+    /**
+     * On InfiniBand the subnet manager decides on the path and the Q_Key. On RoCE they are the members' own matter, and the
+     * kernel names the Q_Key of port space UDP.
+     */
+    private void joined(DatagramParameters group) {
         Handler present = handler.getAndSet(null);
-        if (present != null) {
-            present.onJoined(path.withTrafficClass(request.trafficClass()), null);
+        if (present == null) {
+            return;
         }
+        // Who hears of it attaches a queue pair, by the LID.
+        found = group.path();
+        if (isInfiniband) {
+            present.onJoined(group.path(), group.qkey());
+        } else {
+            present.onJoined(group.path().withTrafficClass(request.trafficClass()), null);
+        }
+    }
+
+    /** {@return its LID, 0 if it is another group or by another port, or the link has no LIDs} */
+    int lid(Gid group, int port) {
+        AddressHandleAttributes known = found;
+        return isInfiniband && known != null && known.destination().equals(group)
+                && known.port() == port ? known.destinationLid() : 0;
     }
 
     private void notJoined(int status) {

@@ -1,6 +1,7 @@
 package io.rdma4j.ibverbs.verbs;
 
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
+import io.rdma4j.ibverbs.cm.NativeConnections;
 import io.rdma4j.ibverbs.values.Paths;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
@@ -9,14 +10,18 @@ import io.rdma4j.verbs.RdmaException;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.HashSet;
-import java.util.Set;
+import java.util.HashMap;
+import java.util.Map;
 
-/** The multicast groups a queue pair is attached to. */
+/**
+ * The multicast groups a queue pair is attached to. Those of InfiniBand have a LID, which the connection manager knows of the
+ * groups that its ids have joined.
+ */
 final class GroupAttachments {
     private final NativeQueuePair queuePair;
     private final NativeContext context;
-    private final Set<Gid> groups = new HashSet<>();
+    /** Each with the LID that it was attached by. */
+    private final Map<Gid, Integer> groups = new HashMap<>();
 
     GroupAttachments(NativeQueuePair queuePair, NativeContext context) {
         this.queuePair = queuePair;
@@ -28,9 +33,10 @@ final class GroupAttachments {
         context.lock();
         try {
             queuePair.checkOpen();
-            if (!groups.contains(group)) {
-                callForGroup(VerbsSymbol.ATTACH_MCAST, group, "attach multicast");
-                groups.add(group);
+            if (!groups.containsKey(group)) {
+                int lid = lid(group);
+                callForGroup(VerbsSymbol.ATTACH_MCAST, group, lid, "attach multicast");
+                groups.put(group, lid);
             }
         } finally {
             context.unlock();
@@ -42,11 +48,12 @@ final class GroupAttachments {
         context.lock();
         try {
             queuePair.checkOpen();
-            if (!groups.contains(group)) {
+            Integer lid = groups.get(group);
+            if (lid == null) {
                 throw new RdmaException(Errno.EINVAL, "detach multicast",
                         "the queue pair has not joined " + group.addressText());
             }
-            callForGroup(VerbsSymbol.DETACH_MCAST, group, "detach multicast");
+            callForGroup(VerbsSymbol.DETACH_MCAST, group, lid, "detach multicast");
             groups.remove(group);
         } finally {
             context.unlock();
@@ -61,14 +68,20 @@ final class GroupAttachments {
         }
     }
 
-    private void callForGroup(VerbsSymbol symbol, Gid group, String operation)
+    private int lid(Gid group) {
+        NativeConnections manager = context.connections();
+        return manager == null ? 0 : manager.groupLid(group, queuePair.port());
+    }
+
+    private void callForGroup(VerbsSymbol symbol, Gid group, int lid, String operation)
             throws RdmaException {
         try (Arena ofCall = Arena.ofConfined()) {
             MemorySegment gid = ofCall.allocate(2 * Long.BYTES, 8);
             Paths.writeGid(gid, 0, group);
-            context.verbs().get(symbol).call(queuePair.pointer(), gid.address(), 0).check(operation,
-                    "the device refused " + group.addressText()
-                            + "; ibv_devinfo -v shows its max_mcast_grp");
+            context.verbs().get(symbol).call(queuePair.pointer(), gid.address(), lid).check(
+                    operation, "the device refused " + group.addressText()
+                            + "; ibv_devinfo -v shows its max_mcast_grp, and on InfiniBand an id has"
+                            + " to have joined the group (CmId.joinMulticast), which finds its LID");
         }
     }
 

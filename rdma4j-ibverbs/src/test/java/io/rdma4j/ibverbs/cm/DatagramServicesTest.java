@@ -5,7 +5,9 @@ import io.rdma4j.connection.PortSpace;
 import io.rdma4j.ibverbs.abi.CmSymbol;
 import io.rdma4j.ibverbs.abi.Layout.AddressHandleAttr;
 import io.rdma4j.ibverbs.abi.Layout.CmEvent;
+import io.rdma4j.ibverbs.abi.Layout.QueuePairAttr;
 import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.values.QueuePairValues;
 import io.rdma4j.spi.CmDatagrams;
 import io.rdma4j.spi.CmListener;
 import io.rdma4j.spi.CmLookup;
@@ -13,10 +15,15 @@ import io.rdma4j.spi.CmLookupRequest;
 import io.rdma4j.spi.CmOptions;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.ListenRequest;
+import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.LinkLayer;
+import io.rdma4j.verbs.QueuePairAttribute;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -91,6 +98,25 @@ class DatagramServicesTest {
     private static void assertErrno(Errno errno, ThrowingCallable call) {
         assertThatExceptionOfType(RdmaException.class).isThrownBy(call)
                 .satisfies(e -> assertThat(e.errno()).isEqualTo(errno));
+    }
+
+    /** An interface of InfiniBand belongs to a partition, which need not be the first of the port. */
+    @Test
+    void aQueuePairIsBroughtUpInThePartitionOfItsAddress() throws Exception {
+        QueuePairBringUp bringUp = datagrams.bringUp(Machine.ROCE, 7);
+        assertThat(bringUp.attributes(QueuePairState.INIT).pkeyIndex()).isZero();
+        assertThat(machine.cm.count(CmSymbol.INIT_QP_ATTR)).isZero();
+
+        machine.roce.linkLayer = LinkLayer.INFINIBAND;
+        MemorySegment ofKernel = machine.cm
+                .attributes(QueuePairValues.mask(QueuePairAttribute.PKEY_INDEX));
+        Native.putShort(ofKernel, QueuePairAttr.PKEY_INDEX, 5);
+        QueuePairAttributes attributes = bringUp.attributes(QueuePairState.INIT);
+        assertThat(attributes.pkeyIndex()).isEqualTo(5);
+        assertThat(attributes.qkey()).isEqualTo(7);
+        bringUp.attributes(QueuePairState.RTR);
+        assertThat(machine.cm.count(CmSymbol.INIT_QP_ATTR)).isOne();
+        assertThat(machine.cm.ids()).isEmpty();
     }
 
     @Test

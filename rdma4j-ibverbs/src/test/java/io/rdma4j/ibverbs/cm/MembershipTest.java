@@ -11,6 +11,7 @@ import io.rdma4j.spi.JoinRequest;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.LinkLayer;
 import io.rdma4j.verbs.RdmaException;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +21,8 @@ import org.junit.jupiter.api.Timeout;
 
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
+import java.util.HexFormat;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -32,6 +35,10 @@ class MembershipTest {
     private static final InetAddress GROUP = InetAddress.ofLiteral("239.1.2.3");
     private static final AddressHandleAttributes PATH = AddressHandleAttributes
             .to(Gid.of(GROUP), 1);
+    /** As the subnet has a group of IPv4. */
+    private static final AddressHandleAttributes OF_SUBNET = new AddressHandleAttributes(
+            Gid.of(HexFormat.of().parseHex("ff12601bffff0000" + "000000000f010203")), 0, 0, 1, 3,
+            0xc003, 2, 0, 0, true, 1);
     private static final int FULL_MEMBER = 0;
     private static final int SEND_ONLY = 1;
 
@@ -103,6 +110,43 @@ class MembershipTest {
         assertThat(id.groups).isEmpty();
         membership.close();
         assertThat(machine.cm.count(CmSymbol.LEAVE_MULTICAST)).isEqualTo(1);
+    }
+
+    /** The subnet manager decides on it, and on the Q_Key. */
+    @Test
+    void aGroupOfInfinibandHasThePathThatTheKernelSays() throws Exception {
+        machine.roce.linkLayer = LinkLayer.INFINIBAND;
+        BlockingQueue<Integer> keys = new LinkedBlockingQueue<>();
+        CmDatagrams datagrams = machine.roce.datagramServices();
+        assertThat(datagrams).isNotNull();
+        CmMembership membership = datagrams.join(new JoinRequest(GROUP, Machine.ROCE, 8, false),
+                new CmMembership.Handler() {
+                    @Override
+                    public void onJoined(AddressHandleAttributes path, @Nullable Integer qkey) {
+                        words.add(path);
+                        keys.add(Objects.requireNonNull(qkey));
+                    }
+
+                    @Override
+                    public void onNotJoined(RdmaException cause) {
+                        words.add(cause);
+                    }
+                });
+        assertThat(machine.roce.connections().groupLid(OF_SUBNET.destination(), 1)).isZero();
+        MemorySegment event = machine.cm.event(machine.newest(), EventType.MULTICAST_JOIN, 0);
+        Paths.write(event, CmEvent.UD_AH_ATTR, OF_SUBNET);
+        Native.putInt(event, CmEvent.UD_QP_NUM, DatagramParameters.MULTICAST_QUEUE_PAIR);
+        Native.putInt(event, CmEvent.UD_QKEY, 0x0b1b);
+        machine.cm.post(event);
+
+        assertThat(next()).isEqualTo(OF_SUBNET);
+        assertThat(keys.poll(20, TimeUnit.SECONDS)).isEqualTo(0x0b1b);
+        assertThat(machine.roce.connections().groupLid(OF_SUBNET.destination(), 1))
+                .isEqualTo(0xc003);
+        assertThat(machine.roce.connections().groupLid(OF_SUBNET.destination(), 2)).isZero();
+        assertThat(machine.roce.connections().groupLid(PATH.destination(), 1)).isZero();
+        membership.close();
+        assertThat(machine.roce.connections().groupLid(OF_SUBNET.destination(), 1)).isZero();
     }
 
     @Test

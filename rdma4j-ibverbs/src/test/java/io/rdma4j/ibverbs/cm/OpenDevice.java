@@ -59,6 +59,7 @@ final class OpenDevice implements CmContext, NativeConnections.Owner {
     /** Who has asked by this device. */
     final List<InetSocketAddress> requested = new CopyOnWriteArrayList<>();
     PortState portState = PortState.ACTIVE;
+    LinkLayer linkLayer = LinkLayer.ETHERNET;
     private final NamedDevice device;
     private final NativeConnections connections;
 
@@ -187,7 +188,7 @@ final class OpenDevice implements CmContext, NativeConnections.Owner {
     @Override
     public PortAttributes queryPort(int port) {
         return new PortAttributes(portState, Mtu.MTU_4096, Mtu.MTU_1024, 2, 0, 0, 1 << 30, 0, 0, 1,
-                0, 0, 0, 1, 0, 0, 0, 1, 1, PhysicalState.LINK_UP, LinkLayer.ETHERNET, Set.of());
+                0, 0, 0, 1, 0, 0, 0, 1, 1, PhysicalState.LINK_UP, linkLayer, Set.of());
     }
 
     @Override
