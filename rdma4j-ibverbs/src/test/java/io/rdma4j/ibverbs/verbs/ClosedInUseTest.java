@@ -1,16 +1,23 @@
 package io.rdma4j.ibverbs.verbs;
 
+import io.rdma4j.ibverbs.abi.ContextOperation;
+import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Layout.SendRequest;
 import io.rdma4j.ibverbs.abi.Native;
+import io.rdma4j.ibverbs.abi.ObjectFunction;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.testkit.Wait;
+import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AsyncEvent;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionChannel;
 import io.rdma4j.verbs.CompletionQueue;
+import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.ExtendedCompletionQueue;
+import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairCapabilities;
 import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairState;
@@ -19,18 +26,24 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ReceiveWorkRequest;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.SharedReceiveQueueAttributes;
 import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 import io.rdma4j.verbs.WorkCompletion;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -43,6 +56,7 @@ class ClosedInUseTest {
     private static final int ROUNDS = 300;
 
     private final FakeDriver driver = new FakeDriver();
+    private final long[] copiers = new long[2];
 
     @AfterEach
     void libraryDidNotFail() throws Exception {
@@ -177,7 +191,7 @@ class ClosedInUseTest {
                 } catch (RdmaException e) {
                     failure.set(e);
                 } catch (IllegalStateException closed) {
-                    assertThat(closed).hasMessageContaining("is closed");
+                    assertThat(closed).hasMessageMatching(".* is (closed|freed)");
                 }
                 uses.incrementAndGet();
             }
@@ -233,5 +247,144 @@ class ClosedInUseTest {
         whileUsing(() -> Objects.requireNonNull(current.get()).poll(completion), () -> Objects
                 .requireNonNull(current.getAndSet(context.createCompletionQueue(16))).close());
         assertThat(driver.called(VerbsSymbol.DESTROY_CQ)).isEqualTo(ROUNDS);
+    }
+
+    /** Objects that posting knows nothing of; each time there is another one to use. */
+    @Test
+    void whatAnotherThreadAsksOrChangesIsNotReachedOnceItIsFreed() throws Exception {
+        offerMemoryOfTheDevice();
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        AtomicReference<Several> current = new AtomicReference<>(Several.of(context, domain));
+        whileUsing(() -> Objects.requireNonNull(current.get()).use(), () -> Objects
+                .requireNonNull(current.getAndSet(Several.of(context, domain))).close());
+        assertThat(driver.called(VerbsSymbol.DESTROY_QP)).isEqualTo(ROUNDS);
+        assertThat(driver.called(VerbsSymbol.DESTROY_SRQ)).isEqualTo(ROUNDS);
+        assertThat(driver.called(VerbsSymbol.DEREG_MR)).isEqualTo(ROUNDS);
+    }
+
+    private void offerMemoryOfTheDevice() {
+        driver.operation(ContextOperation.ALLOC_DM, arguments -> {
+            long memory = driver.object(Layout.DeviceMemory.SIZE);
+            for (ObjectFunction copying : new ObjectFunction[]{ObjectFunction.MEMCPY_TO_DM,
+                ObjectFunction.MEMCPY_FROM_DM}) {
+                int which = copying == ObjectFunction.MEMCPY_TO_DM ? 0 : 1;
+                Native.putLong(Native.at(memory, Layout.DeviceMemory.SIZE), copying.offset(),
+                        copier(copying, which));
+            }
+            return memory;
+        });
+        driver.operation(ContextOperation.FREE_DM, arguments -> {
+            driver.free(arguments[0]);
+            return 0;
+        });
+    }
+
+    /** {@return what copies} One for all: it knows the memory by its argument. */
+    private long copier(ObjectFunction copying, int which) {
+        if (copiers[which] == 0) {
+            copiers[which] = driver.library.stub(copying.signature(), arguments -> {
+                driver.requireAlive("device memory", arguments[which]);
+                return 0;
+            }).address();
+        }
+        return copiers[which];
+    }
+
+    /** One object of each kind. */
+    private record Several(CompletionQueue queue, QueuePair queuePair, SharedReceiveQueue shared,
+            MemoryRegion region, DeviceMemory memory) {
+        static Several of(NativeContext context, ProtectionDomain domain) throws RdmaException {
+            CompletionQueue queue = context.createCompletionQueue(4);
+            return new Several(queue,
+                    domain.createQueuePair(new QueuePairInitAttributes().completionQueue(queue)
+                            .capabilities(new QueuePairCapabilities(1, 1, 1, 1, 0))),
+                    domain.createSharedReceiveQueue(new SharedReceiveQueueAttributes(4, 1, 0),
+                            null),
+                    domain.register(Arena.global().allocate(8), Set.of()),
+                    context.allocateDeviceMemory(8, 8));
+        }
+
+        void use() throws RdmaException {
+            queuePair.query();
+            queuePair.modify(new QueuePairAttributes().state(QueuePairState.RESET));
+            queue.resize(8);
+            shared.arm(1);
+            shared.query();
+            region.reregister(null, null, Set.of(AccessFlag.LOCAL_WRITE));
+            memory.copyFrom(0, MemorySegment.ofArray(new byte[8]));
+            memory.copyTo(MemorySegment.ofArray(new byte[8]), 0);
+        }
+
+        void close() throws RdmaException {
+            memory.close();
+            region.close();
+            shared.close();
+            queuePair.close();
+            queue.close();
+        }
+    }
+
+    @Test
+    void sharedReceiveQueueThatAnotherThreadPostsToIsNotReachedOnceItIsFreed()
+            throws Exception {
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        SharedReceiveQueueAttributes sizes = new SharedReceiveQueueAttributes(4, 1, 0);
+        AtomicReference<SharedReceiveQueue> current = new AtomicReference<>(
+                domain.createSharedReceiveQueue(sizes, null));
+        AtomicReference<SharedReceiveQueue> used = new AtomicReference<>();
+        AtomicInteger posted = new AtomicInteger();
+        whileUsing(() -> {
+            SharedReceiveQueue queue = Objects.requireNonNull(current.get());
+            // A queue that is full is refused before the driver sees it.
+            if (!queue.equals(used.getAndSet(queue))) {
+                posted.set(0);
+            }
+            if (posted.getAndIncrement() < 4) {
+                queue.post(new ReceiveWorkRequest());
+            }
+        }, () -> Objects.requireNonNull(
+                current.getAndSet(domain.createSharedReceiveQueue(sizes, null))).close());
+        assertThat(driver.called(VerbsSymbol.DESTROY_SRQ)).isEqualTo(ROUNDS);
+    }
+
+    // ---------------------------------------------------------------- by virtual threads
+
+    /** More of them than there are carriers wait for each kind of event, and others go on. */
+    @Test
+    void virtualThreadsThatWaitLeaveTheirCarriersToOthers() throws Exception {
+        NativeContext context = driver.open();
+        int waiting = 2 * Runtime.getRuntime().availableProcessors() + 2;
+        List<Thread> threads = new ArrayList<>();
+        try (CompletionChannel channel = CompletionChannel.create()) {
+            CompletionQueue queue = context.createCompletionQueue(4, channel);
+            queue.requestNotification(false);
+            for (int i = 0; i < waiting; i++) {
+                threads.add(Thread.startVirtualThread(() -> untilClosed(channel::awaitEvent)));
+                threads.add(Thread.startVirtualThread(() -> untilClosed(context::awaitAsyncEvent)));
+            }
+            for (Thread thread : threads) {
+                Wait.until("it waits", () -> thread.getState() == Thread.State.WAITING
+                        || thread.getState() == Thread.State.TIMED_WAITING);
+            }
+            Thread other = Thread.startVirtualThread(() -> {
+                // It is run.
+            });
+            assertThat(other.join(TIMEOUT)).isTrue();
+            queue.close();
+            context.close();
+        }
+        for (Thread thread : threads) {
+            assertThat(thread.join(TIMEOUT)).isTrue();
+        }
+    }
+
+    private static void untilClosed(Use wait) {
+        try {
+            wait.run();
+        } catch (RdmaException | IllegalStateException closed) {
+            // What it waits for is closed.
+        }
     }
 }

@@ -1,0 +1,333 @@
+package io.rdma4j.ibverbs.verbs;
+
+import io.rdma4j.ibverbs.abi.ContextOperation;
+import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AddressHandle;
+import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.CompletionChannel;
+import io.rdma4j.verbs.CompletionQueueInitAttributes;
+import io.rdma4j.verbs.DeviceCapability;
+import io.rdma4j.verbs.DeviceMemory;
+import io.rdma4j.verbs.EnhancedConnectionOptions;
+import io.rdma4j.verbs.EthernetMatch;
+import io.rdma4j.verbs.ExtendedCompletionQueue;
+import io.rdma4j.verbs.Flow;
+import io.rdma4j.verbs.FlowRule;
+import io.rdma4j.verbs.Gid;
+import io.rdma4j.verbs.MemoryAdvice;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.MemoryRegionInitAttributes;
+import io.rdma4j.verbs.MemoryWindow;
+import io.rdma4j.verbs.MemoryWindowBind;
+import io.rdma4j.verbs.MemoryWindowType;
+import io.rdma4j.verbs.ProtectionDomain;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairCapabilities;
+import io.rdma4j.verbs.QueuePairInitAttributes;
+import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.QueuePairType;
+import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.ReceiveWorkRequest;
+import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.SharedReceiveQueue;
+import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
+import io.rdma4j.verbs.SharedReceiveQueueType;
+import io.rdma4j.verbs.ThreadDomain;
+import io.rdma4j.verbs.WorkCompletion;
+import io.rdma4j.verbs.XrcDomain;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Every call of every kind of object once the object is closed: an exception, and nothing that reaches the library, which would
+ * follow a pointer to memory that it has freed. Closing again does nothing.
+ */
+class UseAfterCloseTest {
+    private static final FlowRule RULE = FlowRule.of(EthernetMatch.ANY.withDestination(1));
+
+    private final FakeDriver driver = new FakeDriver();
+
+    /** All that a driver can have. */
+    @BeforeEach
+    void driverHasEverything() {
+        driver.capabilities = DeviceCapability.XRC.bit();
+        for (ContextOperation making : new ContextOperation[]{ContextOperation.ALLOC_MW,
+            ContextOperation.OPEN_XRCD, ContextOperation.CREATE_SRQ_EX,
+            ContextOperation.CREATE_QP_EX, ContextOperation.OPEN_QP, ContextOperation.CREATE_FLOW,
+            ContextOperation.CREATE_CQ_EX, ContextOperation.ALLOC_TD,
+            ContextOperation.ALLOC_PARENT_DOMAIN, ContextOperation.ALLOC_DM,
+            ContextOperation.REG_DM_MR, ContextOperation.ALLOC_NULL_MR}) {
+            driver.operation(making, arguments -> driver.object(400));
+        }
+        for (ContextOperation freeing : new ContextOperation[]{ContextOperation.DEALLOC_MW,
+            ContextOperation.CLOSE_XRCD, ContextOperation.DESTROY_FLOW,
+            ContextOperation.DEALLOC_TD, ContextOperation.FREE_DM}) {
+            driver.operation(freeing, arguments -> {
+                driver.free(arguments[0]);
+                return 0;
+            });
+        }
+        for (ContextOperation asking : new ContextOperation[]{ContextOperation.BIND_MW,
+            ContextOperation.GET_SRQ_NUM, ContextOperation.QUERY_DEVICE_EX,
+            ContextOperation.QUERY_RT_VALUES, ContextOperation.MODIFY_CQ,
+            ContextOperation.ADVISE_MR, ContextOperation.QUERY_PORT}) {
+            driver.operation(asking, arguments -> 0);
+        }
+    }
+
+    @AfterEach
+    void libraryDidNotFail() throws Exception {
+        driver.close();
+    }
+
+    private interface Call {
+        void run() throws Exception;
+    }
+
+    private void assertNoneReachesTheLibrary(Call... calls) {
+        int before = driver.entered();
+        for (int i = 0; i < calls.length; i++) {
+            Call call = calls[i];
+            assertThatIllegalStateException().as("call %d", i).isThrownBy(call::run);
+        }
+        assertThat(driver.entered()).isEqualTo(before);
+    }
+
+    private void assertClosedOnce(AutoCloseable object) throws Exception {
+        object.close();
+        int before = driver.entered();
+        object.close();
+        assertThat(driver.entered()).isEqualTo(before);
+    }
+
+    private static MemorySegment memory() {
+        return Arena.global().allocate(64);
+    }
+
+    private static SharedReceiveQueueInitAttributes shared() {
+        return new SharedReceiveQueueInitAttributes()
+                .attributes(new SharedReceiveQueueAttributes(4, 1, 0));
+    }
+
+    private static QueuePair ready(ProtectionDomain domain, QueuePairType type,
+            ExtendedCompletionQueue queue) throws RdmaException {
+        QueuePair queuePair = domain.createQueuePair(new QueuePairInitAttributes().type(type)
+                .completionQueue(queue).sendOperations(SendOpcode.SEND)
+                .capabilities(new QueuePairCapabilities(8, 4, 2, 2, 16)));
+        FakeDriver.ready(queuePair);
+        return queuePair;
+    }
+
+    @Test
+    void queuePair() throws Exception {
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        ExtendedCompletionQueue queue = context
+                .createCompletionQueue(new CompletionQueueInitAttributes());
+        QueuePair closed = ready(domain, QueuePairType.UD, queue);
+        MemoryRegion region = domain.register(memory(), AccessFlag.LOCAL_WRITE,
+                AccessFlag.MW_BIND);
+        MemoryWindow window = domain.allocateMemoryWindow(MemoryWindowType.TYPE_1);
+        MemoryWindowBind bind = new MemoryWindowBind(region, region.address(), 8, Set.of());
+        Gid group = Gid.of(new byte[]{-1, 14, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1});
+        assertClosedOnce(closed);
+        assertNoneReachesTheLibrary(() -> closed.postSend(new SendWorkRequest()),
+                () -> closed.postSend(List.of(new SendWorkRequest())),
+                () -> closed.postReceive(new ReceiveWorkRequest()),
+                () -> closed.postReceive(List.of(new ReceiveWorkRequest())),
+                () -> closed.extended().start(),
+                () -> closed.bindMemoryWindow(window, 1, bind, true), closed::state,
+                closed::query,
+                () -> closed.modify(new QueuePairAttributes().state(QueuePairState.ERR)),
+                () -> closed.modify(new QueuePairAttributes().state(QueuePairState.RESET)),
+                () -> closed.attachMulticast(group), () -> closed.detachMulticast(group),
+                () -> closed.attachFlow(RULE), () -> closed.isDataInOrder(SendOpcode.RDMA_WRITE),
+                closed::enhancedConnectionOptions,
+                () -> closed.enhancedConnectionOptions(new EnhancedConnectionOptions(1, 1)));
+    }
+
+    @Test
+    void completionQueue() throws Exception {
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        try (CompletionChannel channel = CompletionChannel.create()) {
+            ExtendedCompletionQueue closed = context.createCompletionQueue(
+                    new CompletionQueueInitAttributes().channel(channel));
+            assertClosedOnce(closed);
+            assertNoneReachesTheLibrary(() -> closed.poll(new WorkCompletion()),
+                    () -> closed.poll(WorkCompletion.array(2)), closed::startPoll,
+                    closed::nextPoll, closed::current, closed::endPoll,
+                    () -> closed.requestNotification(true), () -> closed.resize(8),
+                    () -> closed.moderate(1, 1), closed::capacity,
+                    () -> domain.createQueuePair(
+                            new QueuePairInitAttributes().completionQueue(closed)));
+        }
+    }
+
+    @Test
+    void sharedReceiveQueue() throws Exception {
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        SharedReceiveQueue closed = domain.createSharedReceiveQueue(shared());
+        QueuePairInitAttributes wanted = new QueuePairInitAttributes()
+                .completionQueue(context.createCompletionQueue(4)).sharedReceiveQueue(closed);
+        assertClosedOnce(closed);
+        assertNoneReachesTheLibrary(() -> closed.post(new ReceiveWorkRequest()),
+                () -> closed.post(List.of(new ReceiveWorkRequest())), () -> closed.resize(8),
+                () -> closed.arm(1), closed::query, () -> domain.createQueuePair(wanted));
+    }
+
+    @Test
+    void protectionDomain() throws Exception {
+        NativeContext context = driver.open();
+        ProtectionDomain closed = context.allocateProtectionDomain();
+        QueuePairInitAttributes wanted = new QueuePairInitAttributes()
+                .completionQueue(context.createCompletionQueue(4));
+        DeviceMemory own = context.allocateDeviceMemory(64, 8);
+        assertClosedOnce(closed);
+        assertNoneReachesTheLibrary(() -> closed.register(memory(), Set.of()),
+                () -> closed.register(memory(), 0x1000, Set.of()),
+                () -> closed.register(new MemoryRegionInitAttributes().segment(memory())),
+                () -> closed.register(new MemoryRegionInitAttributes().deviceMemory(own, 0, 8)
+                        .access(AccessFlag.ZERO_BASED)),
+                () -> closed.allocateRegion(64, Set.of()), closed::registerNull,
+                () -> closed.registerDmaBuf(3, 0, 64, 0, Set.of()),
+                () -> closed.advise(MemoryAdvice.PREFETCH, true, List.of()),
+                () -> closed.allocateMemoryWindow(MemoryWindowType.TYPE_1),
+                () -> closed.createParentDomain(null, null),
+                () -> closed.createQueuePair(wanted),
+                () -> closed.createSharedReceiveQueue(shared()),
+                () -> closed.createAddressHandle(AddressHandleAttributes.to(Gid.ZERO, 0)));
+    }
+
+    @Test
+    void parentDomainAndThreadDomain() throws Exception {
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        ThreadDomain ofOneThread = context.allocateThreadDomain();
+        ProtectionDomain parent = domain.createParentDomain(ofOneThread, null);
+        assertClosedOnce(parent);
+        assertClosedOnce(ofOneThread);
+        assertNoneReachesTheLibrary(() -> domain.createParentDomain(ofOneThread, null),
+                () -> parent.register(memory(), Set.of()),
+                () -> context.createCompletionQueue(
+                        new CompletionQueueInitAttributes().parentDomain(parent)));
+    }
+
+    @Test
+    void regionAndWindow() throws Exception {
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        QueuePair queuePair = ready(domain, QueuePairType.RC,
+                context.createCompletionQueue(new CompletionQueueInitAttributes()));
+        MemoryRegion region = domain.register(memory(), AccessFlag.LOCAL_WRITE,
+                AccessFlag.MW_BIND);
+        MemoryRegion other = domain.register(memory(), AccessFlag.LOCAL_WRITE,
+                AccessFlag.MW_BIND);
+        MemoryWindow first = domain.allocateMemoryWindow(MemoryWindowType.TYPE_1);
+        MemoryWindow second = domain.allocateMemoryWindow(MemoryWindowType.TYPE_2);
+        MemoryWindowBind toClosed = new MemoryWindowBind(region, region.address(), 8, Set.of());
+        MemoryWindowBind toOpen = new MemoryWindowBind(other, other.address(), 8, Set.of());
+        assertClosedOnce(region);
+        assertNoneReachesTheLibrary(() -> region.reregister(memory(), null, null),
+                () -> queuePair.bindMemoryWindow(first, 1, toClosed, true),
+                () -> queuePair.postSend(new SendWorkRequest().bind(second, 1, toClosed)));
+        assertClosedOnce(first);
+        assertClosedOnce(second);
+        assertNoneReachesTheLibrary(() -> queuePair.bindMemoryWindow(first, 1, toOpen, true),
+                () -> queuePair.postSend(new SendWorkRequest().bind(second, 1, toOpen)));
+    }
+
+    @Test
+    void addressHandle() throws Exception {
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        QueuePair queuePair = ready(domain, QueuePairType.UD,
+                context.createCompletionQueue(new CompletionQueueInitAttributes()));
+        AddressHandle closed = domain.createAddressHandle(AddressHandleAttributes.to(Gid.ZERO, 0));
+        assertClosedOnce(closed);
+        assertNoneReachesTheLibrary(
+                () -> queuePair.postSend(new SendWorkRequest().to(closed, 1, 2)));
+    }
+
+    @Test
+    void deviceMemory() throws Exception {
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        DeviceMemory closed = context.allocateDeviceMemory(64, 8);
+        assertClosedOnce(closed);
+        assertNoneReachesTheLibrary(() -> closed.copyFrom(0, memory()),
+                () -> closed.copyTo(memory(), 0),
+                () -> domain.register(new MemoryRegionInitAttributes().deviceMemory(closed, 0, 8)
+                        .access(AccessFlag.ZERO_BASED)));
+    }
+
+    @Test
+    void flow() throws Exception {
+        NativeContext context = driver.open();
+        QueuePair queuePair = ready(context.allocateProtectionDomain(), QueuePairType.UD,
+                context.createCompletionQueue(new CompletionQueueInitAttributes()));
+        Flow closed = queuePair.attachFlow(RULE);
+        assertClosedOnce(closed);
+    }
+
+    @Test
+    void extendedReliableConnections() throws Exception {
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        XrcDomain connections = context.openXrcDomain();
+        SharedReceiveQueueInitAttributes wanted = shared().type(SharedReceiveQueueType.XRC)
+                .xrcDomain(connections).completionQueue(context.createCompletionQueue(4));
+        SharedReceiveQueue queue = domain.createSharedReceiveQueue(wanted);
+        QueuePairInitAttributes receiving = new QueuePairInitAttributes()
+                .type(QueuePairType.XRC_RECEIVE);
+        QueuePair queuePair = connections.createQueuePair(receiving);
+        assertClosedOnce(queue);
+        assertClosedOnce(queuePair);
+        assertNoneReachesTheLibrary(queue::number, () -> queue.post(new ReceiveWorkRequest()),
+                queuePair::state, queuePair::query,
+                () -> queuePair.modify(new QueuePairAttributes().state(QueuePairState.ERR)),
+                () -> queuePair.postSend(new SendWorkRequest()),
+                () -> queuePair.postReceive(new ReceiveWorkRequest()),
+                () -> queuePair.isDataInOrder(SendOpcode.RDMA_WRITE),
+                queuePair::enhancedConnectionOptions,
+                () -> queuePair.enhancedConnectionOptions(new EnhancedConnectionOptions(1, 1)));
+        assertClosedOnce(connections);
+        assertNoneReachesTheLibrary(() -> connections.createQueuePair(receiving),
+                () -> connections.openQueuePair(1, null));
+        int before = driver.entered();
+        assertThatIllegalStateException()
+                .isThrownBy(() -> domain.createSharedReceiveQueue(wanted));
+        // The device was asked whether it has them.
+        assertThat(driver.entered()).isEqualTo(before + 1);
+    }
+
+    @Test
+    void context() throws Exception {
+        NativeContext closed = driver.open();
+        assertClosedOnce(closed);
+        assertNoneReachesTheLibrary(closed::queryDevice, closed::queryDeviceExtended,
+                closed::queryClock, () -> closed.queryPort(1), () -> closed.queryPortSpeed(1),
+                () -> closed.queryGid(1, 0), () -> closed.queryGidEntry(1, 0),
+                closed::queryGidTable, () -> closed.queryPkey(1, 0),
+                () -> closed.pkeyIndex(1, 0xffff),
+                () -> closed.resolveEthernet(AddressHandleAttributes.to(Gid.ZERO, 0)),
+                closed::allocateProtectionDomain, () -> closed.createCompletionQueue(4),
+                closed::openXrcDomain, () -> closed.openXrcDomain(Path.of("pom.xml")),
+                closed::allocateThreadDomain, () -> closed.allocateDeviceMemory(64, 8));
+        assertThat(closed.counters()).isEmpty();
+    }
+}
