@@ -74,6 +74,7 @@ public final class Diagnosis {
                 judgeConnectionLibrary(findings);
             }
             judgeConnectionManager(findings);
+            judgeInfinibandAddresses(findings);
             judgeLockedMemory(findings);
         }
         if (files.hasRocePort()) {
@@ -163,6 +164,17 @@ public final class Diagnosis {
             findings.add(Finding.restriction(file + " cannot be opened (" + refusal
                     + "): let this user read and write it, and " + CONTAINER
                     + WITHOUT_CONNECTIONS));
+        }
+    }
+
+    private void judgeInfinibandAddresses(List<Finding> findings) {
+        List<String> devices = files.verbsDevices().stream().map(KernelDevice::name)
+                .filter(files::hasInfinibandLink).toList();
+        if (!devices.isEmpty() && !files.hasInfinibandInterface()) {
+            findings.add(Finding.restriction(String.join(", ", devices)
+                    + " has an InfiniBand link and no network interface, by whose IP address ids"
+                    + " would find it: modprobe ib_ipoib, ip address add ADDRESS dev ib0, and start"
+                    + " a container with --network host"));
         }
     }
 

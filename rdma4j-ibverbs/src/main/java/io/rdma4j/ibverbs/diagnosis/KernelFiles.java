@@ -22,6 +22,7 @@ import java.util.OptionalLong;
 final class KernelFiles {
     private static final String DEVICES = "sys/class/infiniband";
     private static final String VERBS = "sys/class/infiniband_verbs";
+    private static final String INTERFACES = "sys/class/net";
     private static final String NODES = "dev/infiniband";
     private static final String LOCKED_MEMORY = "Max locked memory";
     private static final String CAPABILITIES = "CapEff:";
@@ -64,6 +65,19 @@ final class KernelFiles {
             }
         }
         return devices;
+    }
+
+    /** {@return whether a port of a device has an InfiniBand link} */
+    boolean hasInfinibandLink(String device) {
+        String ports = DEVICES + "/" + device + "/ports";
+        return names(ports).stream().anyMatch(
+                port -> lines(ports + "/" + port + "/link_layer").contains("InfiniBand"));
+    }
+
+    /** {@return whether there is a network interface of IP over InfiniBand} Its type is ARPHRD_INFINIBAND. */
+    boolean hasInfinibandInterface() {
+        return names(INTERFACES).stream().anyMatch(
+                name -> lines(INTERFACES + "/" + name + "/type").contains("32"));
     }
 
     /** {@return whether a file in /dev/infiniband is there} */

@@ -182,6 +182,20 @@ class DiagnosisTest {
                 .isEmpty();
     }
 
+    /** Ids find devices by IP addresses, which a link of InfiniBand has by a module alone. */
+    @Test
+    void infinibandWithoutANetworkInterfaceNeedsAModule() {
+        assertOne(complete().link("mlx5_0", "InfiniBand").networkInterface("eth0", 1),
+                Level.RESTRICTION,
+                "mlx5_0 has an InfiniBand link and no network interface, by whose"
+                        + " IP address ids would find it: modprobe ib_ipoib, ip address add ADDRESS"
+                        + " dev ib0, and start a container with --network host");
+        assertThat(complete().link("mlx5_0", "InfiniBand").networkInterface("ib0", 32).findings())
+                .isEmpty();
+        assertThat(complete().link("mlx5_0", "Ethernet").networkInterface("eth0", 1).findings())
+                .isEmpty();
+    }
+
     @Test
     void deviceThatTheLibraryDoesNotListNeedsItsDriver() {
         FakeMachine machine = complete().device("rxe0", "uverbs1").node("uverbs1");

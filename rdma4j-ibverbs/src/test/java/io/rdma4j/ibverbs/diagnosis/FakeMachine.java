@@ -66,6 +66,15 @@ final class FakeMachine {
                 .file("sys/class/infiniband_verbs/" + node + "/ibdev", name + "\n");
     }
 
+    FakeMachine link(String device, String layer) {
+        return file("sys/class/infiniband/" + device + "/ports/1/link_layer", layer + "\n");
+    }
+
+    /** @param type as Linux numbers hardware: 1 is Ethernet, 32 InfiniBand */
+    FakeMachine networkInterface(String name, int type) {
+        return file("sys/class/net/" + name + "/type", type + "\n");
+    }
+
     FakeMachine node(String name) {
         return file("dev/infiniband/" + name, "");
     }
