@@ -88,6 +88,8 @@ final class FakeDriver implements AutoCloseable {
     /** Where the kernel describes the device. */
     Path kernelFolder = Path.of("no such folder");
     private final AtomicInteger entered = new AtomicInteger();
+    private final Map<VerbsSymbol, FakeLibrary.Function> others = new EnumMap<>(
+            VerbsSymbol.class);
     private final Set<Long> freed = ConcurrentHashMap.newKeySet();
     /** How many events were read about each object. */
     private final Map<Long, Integer> unacknowledged = new HashMap<>();
@@ -182,9 +184,18 @@ final class FakeDriver implements AutoCloseable {
         return calls.getOrDefault(symbol, 0);
     }
 
+    /** Has a function do something else from now on, also for a library that is loaded. */
+    synchronized void instead(VerbsSymbol symbol, FakeLibrary.Function function) {
+        others.put(symbol, function);
+    }
+
     private synchronized long answer(VerbsSymbol symbol, long[] arguments) {
         entered.incrementAndGet();
         calls.merge(symbol, 1, Integer::sum);
+        FakeLibrary.Function other = others.get(symbol);
+        if (other != null) {
+            return other.call(arguments);
+        }
         Integer failure = failures.get(symbol);
         if (failure != null) {
             boolean isPointer = symbol.signature().descriptor().returnLayout().equals(

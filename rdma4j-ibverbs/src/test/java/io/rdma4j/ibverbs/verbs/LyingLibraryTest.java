@@ -6,12 +6,16 @@ import io.rdma4j.ibverbs.abi.Layout.Context;
 import io.rdma4j.ibverbs.abi.Layout.DeviceAttr;
 import io.rdma4j.ibverbs.abi.Layout.DeviceAttrEx;
 import io.rdma4j.ibverbs.abi.Layout.PortAttr;
+import io.rdma4j.ibverbs.abi.Layout.QueuePairAttr;
+import io.rdma4j.ibverbs.abi.Layout.SendRequest;
+import io.rdma4j.ibverbs.abi.Layout.WorkCompletion;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.CompletionField;
+import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.DeviceMemory;
 import io.rdma4j.verbs.Errno;
@@ -27,7 +31,10 @@ import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendOpcode;
+import io.rdma4j.verbs.SendWorkRequest;
+import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.SharedReceiveQueueAttributes;
+import io.rdma4j.verbs.WorkCompletionStatus;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -79,6 +86,14 @@ class LyingLibraryTest {
         driver.put(Context.EXTENSION_SIZE, size);
         assertErrno(Errno.EOPNOTSUPP, driver::open);
         assertThat(driver.called(VerbsSymbol.CLOSE_DEVICE)).isOne();
+    }
+
+    /** Those of rdma-core 44 and 65, and one without functions in front of the context. */
+    @ParameterizedTest
+    @ValueSource(longs = {648, 696, 336})
+    void structureOfAnyVersionIsTaken(long size) throws RdmaException {
+        driver.put(Context.EXTENSION_SIZE, size);
+        driver.open().close();
     }
 
     /** What a newer library has behind what is read here, it leaves away if it is told the length. */
@@ -138,10 +153,105 @@ class LyingLibraryTest {
         lengths[0] = Integer.MAX_VALUE;
         lengths[1] = -1;
         assertThat(context.queryGidTable()).isEmpty();
-        assertThat(room).containsExactly(9L, 65536L);
+        assertThat(room).containsExactly(9L, 8192L);
+    }
+
+    // ---------------------------------------------------------------- nonsense
+
+    private static long nonsense(long address, long size, int fill) {
+        Native.at(address, size).fill((byte) fill);
+        return 0;
+    }
+
+    /** Bytes of structures that the driver has filled with anything. */
+    @ParameterizedTest
+    @ValueSource(ints = {0xff, 0x55, 0x80})
+    void nonsenseThatADriverTellsEndsNothing(int fill) throws RdmaException {
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        QueuePair queuePair = domain.createQueuePair(new QueuePairInitAttributes()
+                .completionQueue(context.createCompletionQueue(4)));
+        SharedReceiveQueue shared = domain
+                .createSharedReceiveQueue(new SharedReceiveQueueAttributes(4, 1, 0), null);
+        for (VerbsSymbol symbol : new VerbsSymbol[]{VerbsSymbol.QUERY_DEVICE,
+            VerbsSymbol.QUERY_QP, VerbsSymbol.QUERY_SRQ, VerbsSymbol.QUERY_GID,
+            VerbsSymbol.QUERY_PKEY, VerbsSymbol.QUERY_PORT, VerbsSymbol.QUERY_GID_EX,
+            VerbsSymbol.QUERY_ECE}) {
+            driver.instead(symbol, arguments -> switch (symbol) {
+                case QUERY_DEVICE -> nonsense(arguments[1], DeviceAttr.SIZE, fill);
+                case QUERY_QP -> nonsense(arguments[1], QueuePairAttr.SIZE, fill);
+                case QUERY_SRQ -> nonsense(arguments[1], 12, fill);
+                case QUERY_GID -> nonsense(arguments[3], 16, fill);
+                case QUERY_PKEY -> nonsense(arguments[3], 2, fill);
+                case QUERY_PORT -> nonsense(arguments[2], PortAttr.SIZE, fill);
+                case QUERY_GID_EX -> nonsense(arguments[3], 32, fill);
+                default -> nonsense(arguments[1], 12, fill);
+            });
+        }
+        for (Call call : new Call[]{context::queryDevice, context::queryDeviceExtended,
+            () -> context.queryPort(1), () -> context.queryPortSpeed(1),
+            () -> context.queryGid(1, 0), () -> context.queryGidEntry(1, 0),
+            context::queryGidTable, () -> context.queryPkey(1, 0),
+            queuePair::enhancedConnectionOptions, queuePair::query, shared::query}) {
+            try {
+                call.run();
+            } catch (RdmaException refused) {
+                assertThat(refused.getMessage()).doesNotContain("\n");
+            } catch (Exception other) {
+                throw new AssertionError(other);
+            }
+        }
+        queuePair.close();
+        shared.close();
+        domain.close();
+    }
+
+    /** All but the number of the request and the status. */
+    @ParameterizedTest
+    @ValueSource(ints = {0xff, 0x55, 0x80})
+    void completionOfNonsenseIsOneAllTheSame(int fill) throws RdmaException {
+        NativeContext context = driver.open();
+        CompletionQueue queue = context.createCompletionQueue(4);
+        QueuePair queuePair = context.allocateProtectionDomain()
+                .createQueuePair(new QueuePairInitAttributes().completionQueue(queue));
+        FakeDriver.ready(queuePair);
+        io.rdma4j.verbs.WorkCompletion found = new io.rdma4j.verbs.WorkCompletion();
+        for (int status : new int[]{0, 5, -1, 99}) {
+            queuePair.postSend(new SendWorkRequest().id(7));
+            MemorySegment completion = driver.complete(
+                    Native.getLong(driver.posted.getLast(), SendRequest.WR_ID), 0, 0);
+            completion.asSlice(Long.BYTES).fill((byte) fill);
+            Native.putInt(completion, WorkCompletion.STATUS, status);
+            assertThat(queue.poll(found)).isTrue();
+            assertThat(found.id()).isEqualTo(7);
+            assertThat(found.status() == WorkCompletionStatus.SUCCESS).isEqualTo(status == 0);
+        }
+    }
+
+    /** A number that was never given. */
+    @Test
+    void completionOfARequestThatNobodyPostedIsDropped() throws RdmaException {
+        NativeContext context = driver.open();
+        CompletionQueue queue = context.createCompletionQueue(4);
+        for (long number : new long[]{0, -1, Long.MIN_VALUE, 0x7fff_ffff_0000_0003L}) {
+            driver.complete(number, 0, 0);
+            assertThat(queue.poll(new io.rdma4j.verbs.WorkCompletion())).isFalse();
+        }
     }
 
     // ---------------------------------------------------------------- null pointers
+
+    @Test
+    void deviceThatCannotBePostedToOrPolledIsRefusedAndClosed() {
+        for (ContextOperation needed : new ContextOperation[]{ContextOperation.POST_SEND,
+            ContextOperation.POST_RECV, ContextOperation.POLL_CQ,
+            ContextOperation.REQ_NOTIFY_CQ}) {
+            FakeDriver without = new FakeDriver();
+            without.put(needed.offset(), 0);
+            assertErrno(Errno.EOPNOTSUPP, without::open);
+            assertThat(without.called(VerbsSymbol.CLOSE_DEVICE)).isOne();
+        }
+    }
 
     /** Each call of the interface that takes a function which drivers may lack. */
     @Test
