@@ -10,6 +10,7 @@ import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.values.DeviceValues;
 import io.rdma4j.ibverbs.values.Paths;
 import io.rdma4j.verbs.AccessFlag;
+import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceCapability;
@@ -40,6 +41,8 @@ final class DeviceQueries {
     private static final long FLUSH_PERSISTENT = 1L << 39;
     private static final long ATOMIC_WRITE = 1L << 40;
     private static final String QUERY_GID = "query GID";
+    /** Of the global route, in front of a datagram. Within a subnet of InfiniBand LIDs do. */
+    private static final int HEADER_LENGTH = AddressHandle.GLOBAL_ROUTE_LENGTH;
     /** More entries than a port has; those of {@code rdma_rxe} have 1024. */
     private static final int LONGEST_TABLE = 1 << 13;
 
@@ -284,7 +287,9 @@ final class DeviceQueries {
     AddressHandleAttributes pathBack(int port, WorkCompletion completion,
             MemorySegment header) throws RdmaException {
         String operation = "find path back";
-        if (!completion.has(WorkCompletionFlag.GRH) || header.byteSize() < 40) {
+        boolean isGlobal = completion.has(WorkCompletionFlag.GRH);
+        if (isGlobal ? header.byteSize() < HEADER_LENGTH
+                : port(port).linkLayer() != LinkLayer.INFINIBAND) {
             throw new RdmaException(Errno.EINVAL, operation, "the completion is not that of a"
                     + " datagram with a global route header, or the memory has not its 40 bytes");
         }
@@ -295,8 +300,12 @@ final class DeviceQueries {
             Native.putInt(source, Layout.WorkCompletion.SRC_QP, completion.sourceQueuePair());
             Native.putShort(source, Layout.WorkCompletion.SLID, completion.sourceLid());
             Native.putByte(source, Layout.WorkCompletion.SL, completion.serviceLevel());
-            MemorySegment route = arena.allocate(40, 8);
-            MemorySegment.copy(header, 0, route, 0, 40);
+            Native.putByte(source, Layout.WorkCompletion.DLID_PATH_BITS,
+                    completion.destinationPathBits());
+            MemorySegment route = arena.allocate(HEADER_LENGTH, 8);
+            if (isGlobal) {
+                MemorySegment.copy(header, 0, route, 0, HEADER_LENGTH);
+            }
             MemorySegment path = arena.allocate(Layout.AddressHandleAttr.SIZE + Layout.SLACK, 8);
             verbs.get(VerbsSymbol.INIT_AH_FROM_WC)
                     .call(pointer, port, source.address(), route.address(), path.address())
