@@ -55,8 +55,8 @@ public final class NativeProvider implements RdmaProvider {
         }
         try {
             return list().devices();
-        } catch (RdmaException | IllegalArgumentException _) {
-            // The remarks say which.
+        } catch (RdmaException | RuntimeException _) {
+            // Whatever it is, software devices are not to suffer. The remarks say it.
             return List.of();
         }
     }
@@ -79,7 +79,7 @@ public final class NativeProvider implements RdmaProvider {
             try {
                 list();
                 return Optional.empty();
-            } catch (RdmaException | IllegalArgumentException e) {
+            } catch (RdmaException | RuntimeException e) {
                 return Optional.of(String.valueOf(e.getMessage()));
             }
         }
@@ -88,7 +88,7 @@ public final class NativeProvider implements RdmaProvider {
         public Optional<String> ofConnectionManager() {
             try {
                 return list().manager().libraryError();
-            } catch (RdmaException | IllegalArgumentException e) {
+            } catch (RdmaException | RuntimeException e) {
                 return Optional.of(String.valueOf(e.getMessage()));
             }
         }

@@ -125,6 +125,18 @@ class NativeProviderTest {
                 .startsWith("libibverbs cannot be loaded (no libibverbs.so.1): install");
     }
 
+    /** As on a system for which Java has no linker. */
+    @Test
+    void libraryThatCannotBeLookedIntoIsNotInTheWayOfOtherDevices() {
+        kernel.gid("mlx5_0", 0, KernelFolder.ROCE_GID, "lo").verbs("mlx5_0");
+        libraries.put(VERBS, function -> {
+            throw new UnsupportedOperationException("no linker for this processor");
+        });
+        assertThat(provider.devices()).isEmpty();
+        assertThat(provider.remarks()).singleElement().asString()
+                .startsWith("libibverbs cannot be loaded (no linker for this processor): ");
+    }
+
     @Test
     void libraryThatLacksAFunctionIsNotUsed() {
         kernel.gid("mlx5_0", 0, KernelFolder.ROCE_GID, "lo").verbs("mlx5_0");
