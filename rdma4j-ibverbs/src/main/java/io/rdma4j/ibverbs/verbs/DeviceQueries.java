@@ -12,6 +12,7 @@ import io.rdma4j.ibverbs.values.Paths;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AddressHandle;
 import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.AtomicCapability;
 import io.rdma4j.verbs.DeviceAttributes;
 import io.rdma4j.verbs.DeviceCapability;
 import io.rdma4j.verbs.Errno;
@@ -343,6 +344,11 @@ final class DeviceQueries {
             throw RdmaException.unsupported(operation,
                     context.device().name() + " has no extended reliable connections (XRC)");
         }
+    }
+
+    /** {@return whether the device has atomics, of 8 bytes} */
+    boolean hasAtomics() throws RdmaException {
+        return device().atomicCapability() != AtomicCapability.NONE;
     }
 
     /** {@return whether queue pairs of a type fill in check sums of IP} */

@@ -62,8 +62,8 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
                 ? NativeCompletionQueue.own(wanted.receiveCompletionQueue(), context, CREATE,
                         "receives")
                 : null;
-        Set<SendOpcode> offered = offered(context, wanted);
         NativeSharedReceiveQueue shared = shared(wanted, domain);
+        Set<SendOpcode> offered = offered(context, wanted);
         QueuePairCapabilities asked = asked(wanted);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = arena
@@ -116,6 +116,10 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
         if (offered.isEmpty() || (isIwarp && wanted.type() != QueuePairType.RC)) {
             throw RdmaException.unsupported(CREATE,
                     "queue pairs of type " + wanted.type() + " are not to be had on this device");
+        }
+        if (!Collections.disjoint(offered, SendChecks.ATOMICS) && !context.queries().hasAtomics()) {
+            offered = EnumSet.copyOf(offered);
+            offered.removeAll(SendChecks.ATOMICS);
         }
         Set<SendOpcode> operations = wanted.sendOperations();
         if (operations != null && wanted.type() == QueuePairType.RC

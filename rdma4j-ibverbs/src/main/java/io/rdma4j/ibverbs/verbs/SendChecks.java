@@ -19,6 +19,9 @@ import java.util.Set;
 final class SendChecks {
     static final String OPERATION = "post send";
 
+    /** What devices have, or not, apart from the rest. */
+    static final Set<SendOpcode> ATOMICS = Set.of(SendOpcode.ATOMIC_COMPARE_AND_SWAP,
+            SendOpcode.ATOMIC_FETCH_AND_ADD);
     private static final Set<SendOpcode> DATAGRAMS = EnumSet.of(SendOpcode.SEND,
             SendOpcode.SEND_WITH_IMMEDIATE);
     private static final Set<SendOpcode> UNRELIABLE = EnumSet.of(SendOpcode.SEND,
@@ -75,7 +78,8 @@ final class SendChecks {
         }
         if (!offered.contains(opcode)) {
             // Another type of queue pair could, or none of this device.
-            boolean isOfAnotherType = !offered.equals(IWARP) && RELIABLE.contains(opcode);
+            boolean isOfAnotherType = !offered.equals(IWARP) && RELIABLE.contains(opcode)
+                    && !operations(type, false).contains(opcode);
             throw new RdmaException(isOfAnotherType ? Errno.EINVAL : Errno.EOPNOTSUPP, operation,
                     "queue pairs of type " + type + " of this device cannot do " + opcode);
         }

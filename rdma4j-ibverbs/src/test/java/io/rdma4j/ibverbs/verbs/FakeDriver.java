@@ -69,6 +69,8 @@ final class FakeDriver implements AutoCloseable {
     final List<MemorySegment> completions = new ArrayList<>();
     /** What the device can do, as {@code device_cap_flags}. */
     int capabilities;
+    /** How far its atomics are atomic, as {@code enum ibv_atomic_cap}; 0 for a device without. */
+    int atomics = 1;
     /** A copy of the attributes of the queue pair that was created last. */
     MemorySegment queuePairAttributes = MemorySegment.NULL;
     /** What polling answers instead, if it is not 0. */
@@ -207,6 +209,7 @@ final class FakeDriver implements AutoCloseable {
                 MemorySegment attributes = Native.at(arguments[1], Layout.DeviceAttr.SIZE);
                 Native.putInt(attributes, Layout.DeviceAttr.VENDOR_ID, vendorId);
                 Native.putInt(attributes, Layout.DeviceAttr.DEVICE_CAP_FLAGS, capabilities);
+                Native.putInt(attributes, Layout.DeviceAttr.ATOMIC_CAP, atomics);
                 yield 0;
             }
             case ALLOC_PD, CREATE_AH -> object(64);

@@ -27,6 +27,7 @@ import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
@@ -280,5 +281,25 @@ class PostingChecksTest {
                 .port(port).qkey(5));
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTR));
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS).sendPsn(1));
+    }
+
+    /** What a device has is asked for: some drivers of RoCE have an opcode table without atomics. */
+    @Test
+    void atomicsAreRefusedWhereTheDeviceHasNone() throws RdmaException {
+        driver.atomics = 0;
+        NativeContext context = driver.open();
+        ProtectionDomain domain = context.allocateProtectionDomain();
+        QueuePairInitAttributes wanted = new QueuePairInitAttributes()
+                .completionQueue(context.createCompletionQueue(4));
+        QueuePair queuePair = domain.createQueuePair(wanted);
+        FakeDriver.ready(queuePair);
+        assertErrno(Errno.EOPNOTSUPP, () -> queuePair
+                .postSend(new SendWorkRequest().compareAndSwap(0x1000, 1, 3, 4)));
+        assertErrno(Errno.EOPNOTSUPP,
+                () -> queuePair.postSend(new SendWorkRequest().fetchAndAdd(0x1000, 1, 3)));
+        assertErrno(Errno.EOPNOTSUPP, () -> domain.createQueuePair(
+                wanted.sendOperations(SendOpcode.SEND, SendOpcode.ATOMIC_FETCH_AND_ADD)));
+        queuePair.postSend(new SendWorkRequest().send());
+        assertThat(driver.posts).isOne();
     }
 }
