@@ -14,6 +14,7 @@ import io.rdma4j.spi.CmOptions;
 import io.rdma4j.spi.PortReservation;
 import io.rdma4j.spi.QueuePairBringUp;
 import io.rdma4j.spi.Refusal;
+import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
@@ -29,10 +30,14 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -373,6 +378,47 @@ class ConnectingTest {
         id.destroy();
         assertThat(id.deviceName()).isNull();
         assertThat(machine.cm.calls()).isEqualTo(before);
+    }
+
+    private NativeId bound(int port) throws RdmaException {
+        NativeId id = machine.channel.create(PortSpace.TCP, "create id");
+        id.bind(new InetSocketAddress(Machine.ROCE, port));
+        return id;
+    }
+
+    /** The fake library fails if it is handed one that is gone. */
+    @Test
+    void anIdThatAnotherThreadUsesIsNotReachedOnceItIsDestroyed() throws Exception {
+        AtomicReference<NativeId> current = new AtomicReference<>(bound(1));
+        AtomicBoolean isOver = new AtomicBoolean();
+        AtomicLong uses = new AtomicLong();
+        Thread using = Thread.ofPlatform().start(() -> {
+            while (!isOver.get()) {
+                NativeId id = Objects.requireNonNull(current.get());
+                // Of a group memory would be left, if it was joined once more before the end.
+                for (IdCall call : NEEDING_A_DEVICE.subList(0, NEEDING_A_DEVICE.size() - 1)) {
+                    try {
+                        call.with(id);
+                    } catch (RdmaException closed) {
+                        assertThat(closed.errno()).isEqualTo(Errno.EINVAL);
+                    }
+                }
+                uses.incrementAndGet();
+            }
+        });
+        try {
+            for (int i = 2; i < 200; i++) {
+                long before = uses.get();
+                Objects.requireNonNull(current.getAndSet(bound(i))).destroy();
+                Wait.until("it is used again", () -> uses.get() > before);
+            }
+        } finally {
+            isOver.set(true);
+            using.join();
+        }
+        Objects.requireNonNull(current.get()).destroy();
+        assertThat(machine.cm.faults()).isEmpty();
+        assertThat(machine.cm.ids()).isEmpty();
     }
 
     @Test
