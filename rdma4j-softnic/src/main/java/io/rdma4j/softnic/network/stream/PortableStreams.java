@@ -45,7 +45,8 @@ public final class PortableStreams implements StreamNetwork {
     /** The stream that had something to read last. */
     private @Nullable NioStream busy;
     private boolean hasHappened;
-    private boolean hasClosed;
+    /** The selectors are to let go of something. */
+    private volatile boolean hasClosed;
     private volatile boolean isClosed;
 
     /** @throws RdmaException ENOMEM if the system gives no more file descriptors */
@@ -322,7 +323,7 @@ public final class PortableStreams implements StreamNetwork {
         try {
             boolean wasWoken = isWoken;
             isWoken = false;
-            if (timeoutNs <= 0 || wasWoken) {
+            if (timeoutNs <= 0 || wasWoken || hasClosed) {
                 sleeper.selectNow(PortableStreams::leaveToDriver);
             } else {
                 long timeout = restEndsNs == Long.MAX_VALUE ? timeoutNs
