@@ -251,6 +251,14 @@ final class LinuxStream implements Stream, Watchers.Watcher {
     }
 
     @Override
+    public void finish() {
+        if (!isClosed) {
+            // Of a broken one reading tells the end.
+            calls.finish(socket);
+        }
+    }
+
+    @Override
     public void close() {
         if (!isClosed) {
             isClosed = true;

@@ -25,6 +25,7 @@ final class TcpCalls {
     /** A broken connection is an error number and no signal. */
     private static final int MSG_NOSIGNAL = 0x4000;
     private static final long SIOCOUTQ = 0x5411;
+    private static final int SHUT_WR = 1;
 
     private static final MethodHandle LISTEN = LinuxCalls.handle("listen", JAVA_INT, JAVA_INT,
             JAVA_INT);
@@ -47,6 +48,8 @@ final class TcpCalls {
             JAVA_LONG, JAVA_LONG, JAVA_INT);
     private static final MethodHandle SEND_AGAIN = LinuxCalls.handle("send", JAVA_LONG, JAVA_INT,
             JAVA_LONG, JAVA_LONG, JAVA_INT);
+    private static final MethodHandle SHUTDOWN = LinuxCalls.handle("shutdown", JAVA_INT, JAVA_INT,
+            JAVA_INT);
     private static final MethodHandle IOCTL = Linker.nativeLinker().downcallHandle(
             Linker.nativeLinker().defaultLookup().findOrThrow("ioctl"),
             FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS),
@@ -182,6 +185,15 @@ final class TcpCalls {
                     ? sent
                     : error.outcome((long) SEND_AGAIN.invokeExact(error.state(), socket, address,
                             length, MSG_NOSIGNAL));
+        } catch (Throwable t) {
+            throw LinuxCalls.unexpected(t);
+        }
+    }
+
+    /** shutdown(2): nothing more is sent. */
+    int finish(int socket) {
+        try {
+            return error.outcome((int) SHUTDOWN.invokeExact(error.state(), socket, SHUT_WR));
         } catch (Throwable t) {
             throw LinuxCalls.unexpected(t);
         }

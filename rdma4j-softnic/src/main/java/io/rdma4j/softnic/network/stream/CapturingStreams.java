@@ -145,6 +145,12 @@ public final class CapturingStreams implements StreamNetwork {
         }
 
         @Override
+        public void finish() {
+            end(true, PcapWriter.FIN);
+            super.finish();
+        }
+
+        @Override
         public void close() {
             end(true, PcapWriter.FIN);
             super.close();

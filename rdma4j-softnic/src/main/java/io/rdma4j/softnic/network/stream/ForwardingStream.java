@@ -59,6 +59,11 @@ abstract class ForwardingStream implements Stream, Stream.Handler {
     }
 
     @Override
+    public void finish() {
+        stream.finish();
+    }
+
+    @Override
     public void close() {
         stream.close();
     }

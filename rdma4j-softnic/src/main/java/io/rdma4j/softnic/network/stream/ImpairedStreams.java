@@ -129,6 +129,7 @@ public final class ImpairedStreams implements StreamNetwork {
         /** The system takes nothing now. */
         private boolean isFull;
         private boolean isRoomWanted;
+        private boolean isFinishing;
         private boolean isClosing;
         private boolean isBroken;
 
@@ -146,7 +147,7 @@ public final class ImpairedStreams implements StreamNetwork {
         /** Each draws the same number of random numbers, so that a share changed leaves the others as they were. */
         @Override
         public int write(ByteBuffer from) {
-            if (isBroken || isClosing) {
+            if (isBroken || isFinishing || isClosing) {
                 return END;
             }
             if (keptLength >= MOST_KEPT) {
@@ -222,6 +223,8 @@ public final class ImpairedStreams implements StreamNetwork {
             writeKept(System.nanoTime());
             if (kept.isEmpty() && isClosing) {
                 super.close();
+            } else if (kept.isEmpty() && isFinishing) {
+                super.finish();
             } else if (isRoomWanted && keptLength < MOST_KEPT) {
                 isRoomWanted = false;
                 super.onWritable();
@@ -261,6 +264,14 @@ public final class ImpairedStreams implements StreamNetwork {
         void tellEnd() {
             broken.remove(this);
             super.onReadable();
+        }
+
+        @Override
+        public void finish() {
+            isFinishing = true;
+            if (kept.isEmpty()) {
+                super.finish();
+            }
         }
 
         @Override

@@ -197,6 +197,18 @@ final class NioStream implements Stream {
     }
 
     @Override
+    public void finish() {
+        if (isClosed) {
+            return;
+        }
+        try {
+            channel.shutdownOutput();
+        } catch (IOException broken) {
+            // Reading tells the end.
+        }
+    }
+
+    @Override
     public void close() {
         if (isClosed) {
             return;

@@ -47,7 +47,16 @@ public interface Stream {
     /** {@return whether the other side's system has all that was written, true if that cannot be known} */
     boolean isAcknowledged();
 
-    /** Ends it: what was written still leaves. Idempotent; nothing more is heard of it. */
+    /**
+     * Says that nothing more is written: the other side reads the end behind what was. What comes from there is still told, until
+     * its own end. Idempotent.
+     */
+    void finish();
+
+    /**
+     * Lets go of it: nothing more is heard of it, and what was written still leaves, unless the other side sends something that
+     * nobody reads. Idempotent.
+     */
     void close();
 
     /** Ends it at once; the other side sees a connection that broke. Idempotent. */

@@ -203,6 +203,22 @@ public abstract class StreamContract {
     }
 
     @Test
+    void aStreamThatIsFinishedStillHears() throws Exception {
+        End client = connected();
+        End server = accepted.getFirst();
+        server.isReading = false;
+        client.send(ByteBuffer.allocate(5000));
+        client.stream().finish();
+        client.stream().finish();
+        server.send(ByteBuffer.allocate(200));
+        until("what comes behind it", () -> client.received == 200);
+        assertThat(client.hasEnded).isFalse();
+        server.isReading = true;
+        until("the end on both sides", () -> server.hasEnded && client.hasEnded);
+        assertThat(server.received).isEqualTo(5000);
+    }
+
+    @Test
     void aResetIsAnEnd() throws Exception {
         End client = connected();
         client.stream().reset();
