@@ -45,7 +45,7 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
     private final IwarpLink link;
     private final TransportHost host;
     private final StreamConnection stream;
-    private long setUpEndsNs;
+    private long waitEndsNs;
     private @Nullable Handler handler;
     private @Nullable StreamQueuePair queuePair;
     private int queuePairNumber;
@@ -68,15 +68,24 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
 
     /** The peer is waited for from now on. */
     final void beginWait(long patienceNs) {
-        setUpEndsNs = link.engine().timeNs() + patienceNs;
+        waitEndsNs = link.engine().timeNs() + patienceNs;
     }
 
     /** {@return whether this side has asked} */
     abstract boolean isInitiator();
 
-    /** {@return when it shall have been set up} */
-    final long setUpEndsNs() {
-        return setUpEndsNs;
+    /** {@return until when the peer is waited for} */
+    final long waitEndsNs() {
+        return waitEndsNs;
+    }
+
+    /** The peer has not said anything in time, or not taken what was sent. */
+    final void onTooLong() {
+        if (state == State.LEAVING) {
+            abort(Errno.ETIMEDOUT);
+        } else {
+            onSetUpTooLong();
+        }
     }
 
     /** The peer has not said anything in time. */
@@ -136,14 +145,14 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
         }
         int length = MpaFrame.lengthOf(memory, offset, available, isInitiator());
         if (length == MpaFrame.NOT_A_FRAME) {
-            link.forgetSetUp(this);
+            link.forgetWait(this);
             onNonsense();
             return available;
         }
         if (length == 0 || length > available) {
             return 0;
         }
-        link.forgetSetUp(this);
+        link.forgetWait(this);
         onFrame(MpaFrame.of(memory, offset, isInitiator()));
         if (state == State.ASKED && length < available) {
             onEarlyBytes();
@@ -206,7 +215,7 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
     /** Nothing more is heard of it. */
     void over() {
         state = State.OVER;
-        link.forgetSetUp(this);
+        link.forgetWait(this);
     }
 
     /** The queue pair has heard from the peer. */
@@ -263,7 +272,9 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
         StreamQueuePair own = queuePair;
         if (own != null && (state == State.ESTABLISHED || state == State.ACCEPTED)) {
             state = State.LEAVING;
-            link.forgetSetUp(this);
+            link.forgetWait(this);
+            beginWait(link.settings().patience().lingerNs());
+            link.awaitLeaving(this);
             own.disconnect();
         }
     }

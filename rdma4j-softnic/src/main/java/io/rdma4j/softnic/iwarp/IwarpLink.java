@@ -12,11 +12,11 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
 
 /**
  * iWARP on a network of byte streams: each queue pair has its own, so that one whose stream is full holds no other up. For the
@@ -48,6 +48,9 @@ final class IwarpLink implements Link {
     private final Set<IwarpConnection> responding = new LinkedHashSet<>();
     /** Those that were accepted, and whose initiator has promised to speak. */
     private final Set<IwarpConnection> accepted = new LinkedHashSet<>();
+    /** Those that are to end once all that was posted is sent. */
+    private final Set<IwarpConnection> leaving = new LinkedHashSet<>();
+    private final LingeringConnections lingering;
     /** Those that have something to tell which must not be told in the middle of a call. */
     private final List<ResponderConnection> established = new ArrayList<>();
     private final Set<IwarpListener> listeners = new LinkedHashSet<>();
@@ -59,6 +62,7 @@ final class IwarpLink implements Link {
         this.network = network;
         this.settings = settings;
         engine = new Engine(random, this);
+        lingering = new LingeringConnections(settings.patience().lingerNs());
         Arena arena = Arena.ofAuto();
         inbound = arena.allocate(INBOUND, 64);
         inboundBuffer = inbound.asByteBuffer();
@@ -105,6 +109,11 @@ final class IwarpLink implements Link {
         return crc;
     }
 
+    /** {@return connections that are over, and have not quite ended} */
+    LingeringConnections lingering() {
+        return lingering;
+    }
+
     // ---------------------------------------------------------------- listeners
 
     /** It hears from now on which addresses the device gets, and loses. */
@@ -144,7 +153,7 @@ final class IwarpLink implements Link {
         if (responding.size() > MOST_ASKING) {
             IwarpConnection oldest = responding.iterator().next();
             responding.remove(oldest);
-            oldest.onSetUpTooLong();
+            oldest.onTooLong();
         }
     }
 
@@ -153,8 +162,14 @@ final class IwarpLink implements Link {
         accepted.add(connection);
     }
 
-    /** It has been set up, or has failed. */
-    void forgetSetUp(IwarpConnection connection) {
+    /** A connection is to end, and has so long for what was posted as all of them. */
+    void awaitLeaving(IwarpConnection connection) {
+        leaving.add(connection);
+    }
+
+    /** It has been set up, has failed, or has left. */
+    void forgetWait(IwarpConnection connection) {
+        leaving.remove(connection);
         if (connection.isInitiator()) {
             initiating.remove(connection);
         } else {
@@ -169,23 +184,19 @@ final class IwarpLink implements Link {
     }
 
     private static void giveUp(Set<IwarpConnection> waiting, long nowNs) {
-        if (waiting.isEmpty()) {
-            // Which it nearly always is; an iterator is an object.
-            return;
-        }
-        Iterator<IwarpConnection> each = waiting.iterator();
-        while (each.hasNext()) {
-            IwarpConnection oldest = each.next();
-            if (oldest.setUpEndsNs() > nowNs) {
+        // Who hears of one may end another, so each is looked for anew. Nearly always there is none.
+        while (!waiting.isEmpty()) {
+            IwarpConnection oldest = waiting.iterator().next();
+            if (oldest.waitEndsNs() > nowNs) {
                 return;
             }
-            each.remove();
-            oldest.onSetUpTooLong();
+            waiting.remove(oldest);
+            oldest.onTooLong();
         }
     }
 
     private static long firstEndNs(Set<IwarpConnection> waiting) {
-        return waiting.isEmpty() ? Long.MAX_VALUE : waiting.iterator().next().setUpEndsNs();
+        return waiting.isEmpty() ? Long.MAX_VALUE : waiting.iterator().next().waitEndsNs();
     }
 
     // ---------------------------------------------------------------- rounds
@@ -216,6 +227,8 @@ final class IwarpLink implements Link {
         giveUp(initiating, nowNs);
         giveUp(responding, nowNs);
         giveUp(accepted, nowNs);
+        giveUp(leaving, nowNs);
+        lingering.onTime(nowNs);
         while (!established.isEmpty()) {
             established.removeLast().tellEstablished();
         }
@@ -239,10 +252,12 @@ final class IwarpLink implements Link {
 
     @Override
     public long deadlineNs() {
-        return established.isEmpty()
-                ? Math.min(firstEndNs(initiating),
-                        Math.min(firstEndNs(responding), firstEndNs(accepted)))
-                : engine.timeNs();
+        if (!established.isEmpty()) {
+            return engine.timeNs();
+        }
+        long setUpNs = Math.min(firstEndNs(initiating),
+                Math.min(firstEndNs(responding), firstEndNs(accepted)));
+        return Math.min(setUpNs, Math.min(firstEndNs(leaving), lingering.deadlineNs()));
     }
 
     @Override
@@ -253,5 +268,26 @@ final class IwarpLink implements Link {
     @Override
     public void wake() {
         network.wake();
+    }
+
+    // ---------------------------------------------------------------- the end
+
+    /**
+     * Ends all that there is, and waits for a while until what was sent has left. Nobody else uses the network any more.
+     *
+     * @param clock that of the engine
+     */
+    void close(LongSupplier clock) {
+        List.copyOf(listeners).forEach(IwarpListener::close);
+        // A thread that is interrupted would not wait: a selector returns at once.
+        engine.protectOwner();
+        long endNs = clock.getAsLong() + settings.patience().closeNs();
+        for (long leftNs = endNs - clock.getAsLong(); leftNs > 0
+                && !lingering.isEmpty(); leftNs = endNs - clock.getAsLong()) {
+            network.await(leftNs);
+            network.poll();
+        }
+        lingering.letGoOfAll();
+        network.close();
     }
 }

@@ -29,7 +29,6 @@ public final class IwarpTransport implements Transport {
             SendOpcode.SEND_WITH_INVALIDATE, SendOpcode.RDMA_WRITE, SendOpcode.RDMA_READ,
             SendOpcode.LOCAL_INVALIDATE, SendOpcode.BIND_MEMORY_WINDOW);
 
-    private final StreamNetwork network;
     private final TransportHost host;
     private final IwarpLink link;
     private final ConnectionServices connections;
@@ -37,7 +36,6 @@ public final class IwarpTransport implements Transport {
 
     /** @param host the device that is being put together, whose driver there is not yet */
     IwarpTransport(StreamNetwork network, IwarpSettings settings, TransportHost host) {
-        this.network = network;
         this.host = host;
         link = new IwarpLink(network, settings, host.random());
         connections = new IwarpConnections(link, host);
@@ -67,14 +65,14 @@ public final class IwarpTransport implements Transport {
     public void endConnections(long nowNs) {
         for (EngineQueuePair each : link.engine().queuePairs()) {
             if (each instanceof StreamQueuePair queuePair) {
-                queuePair.abort();
+                queuePair.leave();
             }
         }
     }
 
     @Override
     public void close() {
-        network.close();
+        link.close(host.driver()::nowNs);
     }
 
     // ---------------------------------------------------------------- addresses: TCP holds none before it uses one

@@ -125,7 +125,7 @@ final class ResponderConnection extends IwarpConnection {
             return;
         }
         state(State.ESTABLISHED);
-        link().forgetSetUp(this);
+        link().forgetWait(this);
         record(FlightEvents.Outcome.ESTABLISHED, 0);
         Handler present = handler();
         if (present != null) {

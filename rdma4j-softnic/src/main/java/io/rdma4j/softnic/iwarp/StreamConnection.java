@@ -2,6 +2,7 @@ package io.rdma4j.softnic.iwarp;
 
 import io.rdma4j.softnic.engine.Engine;
 import io.rdma4j.softnic.network.stream.Stream;
+import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Errno;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,23 @@ final class StreamConnection implements Stream.Handler {
     /** One connection keeps no other from being read. */
     private static final int READS_AT_ONCE = 4;
     private static final byte[] NOTHING = {};
+    /** Of a connection that lingers. */
+    private static final User NOBODY = new User() {
+        @Override
+        public long onBytes(MemorySegment memory, long offset, long available) {
+            return available;
+        }
+
+        @Override
+        public void onRoom() {
+            // It has nothing to send.
+        }
+
+        @Override
+        public void onEnd() {
+            // It knows.
+        }
+    };
 
     /** Hears what becomes of the wish to connect. */
     interface Opening {
@@ -56,6 +74,7 @@ final class StreamConnection implements Stream.Handler {
     /** From its position to its limit. */
     private ByteBuffer unsent = ByteBuffer.wrap(NOTHING);
     private boolean isClosing;
+    private long lingersUntilNs;
     private boolean isOver;
 
     /** @param stream whose handler this becomes */
@@ -128,19 +147,55 @@ final class StreamConnection implements Stream.Handler {
             return;
         }
         if (isClosing) {
-            over();
+            finish();
         } else {
             user.onRoom();
         }
     }
 
-    /** Ends it once all that was sent has left. Its user hears nothing more. */
+    // ---------------------------------------------------------------- the end
+
+    /**
+     * Ends it behind all that was sent, as soon as that has left and the peer has ended it, too, or is not waited for any longer
+     * ({@link LingeringConnections}). Its user hears nothing more.
+     */
     void close() {
-        if (isOver) {
+        if (isOver || isClosing) {
             return;
         }
         isClosing = true;
-        if (!unsent.hasRemaining()) {
+        user = NOBODY;
+        kept = NOTHING;
+        keptLength = 0;
+        if (unsent.hasRemaining()) {
+            link.lingering().addUnsent(this, link.engine().timeNs());
+        } else {
+            finish();
+        }
+    }
+
+    private void finish() {
+        unsent = ByteBuffer.wrap(NOTHING);
+        stream.finish();
+        link.lingering().addSent(this, link.engine().timeNs());
+    }
+
+    /** Says how long it may linger. */
+    void lingerUntil(long ns) {
+        lingersUntilNs = ns;
+    }
+
+    /** {@return how long it may linger} */
+    long lingersUntilNs() {
+        return lingersUntilNs;
+    }
+
+    /** It lingers no longer. What the system has of it still leaves; where that is not all, the peer is to know. */
+    void letGo() {
+        if (unsent.hasRemaining()) {
+            link.engine().count(Counter.SEND_ERR);
+            reset();
+        } else {
             over();
         }
     }
@@ -155,6 +210,7 @@ final class StreamConnection implements Stream.Handler {
 
     private void over() {
         isOver = true;
+        link.lingering().remove(this);
         stream.close();
         kept = NOTHING;
         unsent = ByteBuffer.wrap(NOTHING);

@@ -9,7 +9,9 @@ import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.engine.QueuePairQueues;
 import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
+import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
@@ -68,6 +70,15 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
         engine().touched(this);
     }
 
+    /** Ends the connection behind what was sent. */
+    void leave() {
+        StreamConnection present = connection;
+        if (present != null) {
+            present.close();
+            onEnd();
+        }
+    }
+
     /** Ends the connection at once. */
     void abort() {
         StreamConnection present = connection;
@@ -91,7 +102,7 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
     @Override
     protected int transmit(int most) {
         StreamConnection present = connection;
-        if (present == null || !present.hasRoom()) {
+        if (present == null || !(present.hasRoom() || isEnding())) {
             return 0;
         }
         MemorySegment memory = link.outbound();
@@ -127,6 +138,11 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
             leaveConnection();
         }
         return units;
+    }
+
+    /** {@return whether nothing but a last word may have to be sent, which is kept if there is no room} */
+    private boolean isEnding() {
+        return protocol.state() == QueuePairState.ERR || protocol.isOver();
     }
 
     private @Nullable OutgoingFpdu poll() {
@@ -174,7 +190,21 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
 
     @Override
     protected void onDetached() {
-        abort();
+        leave();
+    }
+
+    /** One that is reset forgets what was posted, and its connection, which ends behind what was sent. */
+    @Override
+    public void modify(QueuePairAttributes attributes, QueuePairState next, long nowNs)
+            throws RdmaException {
+        super.modify(attributes, next, nowNs);
+        StreamConnection present = connection;
+        if (next == QueuePairState.RESET && present != null) {
+            // Who hears of the end finds the state that it is in.
+            stateChanged(next);
+            present.close();
+            leaveConnection();
+        }
     }
 
     @Override

@@ -1,6 +1,8 @@
 package io.rdma4j.softnic.iwarp;
 
 import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.verbs.SendFlag;
+import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletionStatus;
 import org.junit.jupiter.api.Test;
 
@@ -18,7 +20,8 @@ class PatienceTest extends IwarpStage {
     private static final int LONG_MS = 10_000;
 
     PatienceTest() throws Exception {
-        super(new IwarpFamily(new IwarpPatience(REQUEST_NS, SHORT_NS, SHORT_NS, SHORT_NS)));
+        super(new IwarpFamily(new IwarpPatience(REQUEST_NS, SHORT_NS, SHORT_NS, SHORT_NS,
+                SHORT_NS)));
     }
 
     @Test
@@ -53,5 +56,31 @@ class PatienceTest extends IwarpStage {
         }
         assertThat(server.heard).containsExactly("request", "unreachable ETIMEDOUT");
         assertThat(server.await().status()).isEqualTo(WorkCompletionStatus.WORK_REQUEST_FLUSHED);
+    }
+
+    /** What was posted before it leaves first, but is not waited for without end. */
+    @Test
+    void whoDoesNotReadIsDisconnectedAllTheSame() throws Exception {
+        try (Socket deaf = askAsInitiatorOfRevisionOne(listen())) {
+            server.connected().accept(new ConnectionParameters(), server.queuePair.number());
+            server.awaitWord("established");
+            deaf.getOutputStream().write(ConnectionEndTest.EMPTY_WRITE);
+            for (int i = 0; i < DEPTH; i++) {
+                server.queuePair.postSend(new SendWorkRequest().id(i).send()
+                        .add(server.region, 0, SIZE).set(SendFlag.SIGNALED));
+            }
+            server.connected().disconnect();
+            server.awaitWord("over");
+            assertThat(server.heard).containsExactly("request", "established", "disconnected",
+                    "over");
+            assertThatItIsReset(deaf);
+        }
+        int flushed = 0;
+        while (server.completions.poll(server.completion)) {
+            if (server.completion.status() != WorkCompletionStatus.SUCCESS) {
+                flushed++;
+            }
+        }
+        assertThat(flushed).isPositive();
     }
 }

@@ -1,0 +1,93 @@
+package io.rdma4j.softnic.iwarp;
+
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * TCP connections that are over, as far as anybody knows, and are still held: of some not all has left that was sent; the others wait
+ * for their peers to end them as well, for a system that is let go of a connection drops what has not arrived as soon as the peer
+ * sends something more. Both are bounded, in time and in number. For the engine's owner.
+ */
+final class LingeringConnections {
+    /** The most that have something to send; each keeps as much as is sent at once. */
+    static final int MOST_UNSENT = 64;
+    /** The most that wait for their peers; each keeps a file descriptor. */
+    static final int MOST_SENT = 256;
+
+    private final long patienceNs;
+    /** In the order of the times when their patience ends. */
+    private final Set<StreamConnection> unsent = new LinkedHashSet<>();
+    private final Set<StreamConnection> sent = new LinkedHashSet<>();
+
+    /** @param patienceNs how long one may take to send what it has, and its peer then to end it */
+    LingeringConnections(long patienceNs) {
+        this.patienceNs = patienceNs;
+    }
+
+    /** It has something to send. Of too many the oldest has to go. */
+    void addUnsent(StreamConnection connection, long nowNs) {
+        add(unsent, MOST_UNSENT, connection, nowNs);
+    }
+
+    /** All has left. Of too many the oldest has to go. */
+    void addSent(StreamConnection connection, long nowNs) {
+        unsent.remove(connection);
+        add(sent, MOST_SENT, connection, nowNs);
+    }
+
+    private void add(Set<StreamConnection> to, int most, StreamConnection connection,
+            long nowNs) {
+        connection.lingerUntil(nowNs + patienceNs);
+        to.add(connection);
+        if (to.size() > most) {
+            StreamConnection oldest = to.iterator().next();
+            to.remove(oldest);
+            oldest.letGo();
+        }
+    }
+
+    /** It is over. */
+    void remove(StreamConnection connection) {
+        if (!unsent.remove(connection)) {
+            sent.remove(connection);
+        }
+    }
+
+    /** {@return whether there is none} */
+    boolean isEmpty() {
+        return unsent.isEmpty() && sent.isEmpty();
+    }
+
+    /** Lets go of those whose patience is over. */
+    void onTime(long nowNs) {
+        giveUp(unsent, nowNs);
+        giveUp(sent, nowNs);
+    }
+
+    private static void giveUp(Set<StreamConnection> waiting, long nowNs) {
+        while (!waiting.isEmpty()) {
+            StreamConnection oldest = waiting.iterator().next();
+            if (oldest.lingersUntilNs() > nowNs) {
+                return;
+            }
+            waiting.remove(oldest);
+            oldest.letGo();
+        }
+    }
+
+    /** {@return when the next has to go, {@link Long#MAX_VALUE} for never} */
+    long deadlineNs() {
+        return Math.min(firstEndNs(unsent), firstEndNs(sent));
+    }
+
+    private static long firstEndNs(Set<StreamConnection> waiting) {
+        return waiting.isEmpty() ? Long.MAX_VALUE : waiting.iterator().next().lingersUntilNs();
+    }
+
+    /** Lets go of all. */
+    void letGoOfAll() {
+        List.copyOf(unsent).forEach(StreamConnection::letGo);
+        List.copyOf(sent).forEach(StreamConnection::letGo);
+    }
+}
