@@ -254,6 +254,11 @@ public final class IwarpQueuePair implements QueuePairProtocol {
         return responder.hasAnswers() ? answer(out) : null;
     }
 
+    /** {@return whether what was polled last is not the end of a message} */
+    public boolean isWithinMessage() {
+        return requester.isWithinMessage() || responder.isWithinAnswer();
+    }
+
     private @Nullable OutgoingFpdu answer(OutgoingFpdu out) {
         TerminateCause refusal = responder.pollAnswer(out, maxUnit);
         if (refusal == null) {

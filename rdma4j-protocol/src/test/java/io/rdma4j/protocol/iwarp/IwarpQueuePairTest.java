@@ -1,6 +1,7 @@
 package io.rdma4j.protocol.iwarp;
 
 import io.rdma4j.protocol.iwarp.StreamPair.Settings;
+import io.rdma4j.protocol.iwarp.wire.OutgoingFpdu;
 import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Counter;
@@ -15,6 +16,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -119,6 +122,41 @@ class IwarpQueuePairTest {
         pair.settle();
         a.assertCompleted("1 SUCCESS", "2 SUCCESS", "3 SUCCESS");
         assertThat(a.regions.carriedOut).containsExactly(2L);
+    }
+
+    /** So that a host can send a message's last bytes together with those before. */
+    @Test
+    void aMessageGoesOnUntilItsLastUnit() {
+        Settings settings = new Settings();
+        settings.longestUnit = 64;
+        StreamPair other = new StreamPair(settings);
+        other.work();
+        other.initiator.write(1, 100, other.responder);
+        IwarpQueuePair sender = other.initiator.queuePair;
+        OutgoingFpdu unit = new OutgoingFpdu();
+        List<Boolean> goesOn = new ArrayList<>();
+        while (sender.pollTransmit(unit, 0) != null) {
+            goesOn.add(sender.isWithinMessage());
+        }
+        assertThat(goesOn).containsExactly(true, true, false);
+    }
+
+    @Test
+    void anAnswerGoesOnUntilItsLastUnit() {
+        Settings settings = new Settings();
+        settings.longestUnit = 64;
+        StreamPair other = new StreamPair(settings);
+        other.work();
+        other.initiator.read(1, 100, other.responder);
+        other.initiator.work(0);
+        IwarpQueuePair answerer = other.responder.queuePair;
+        OutgoingFpdu unit = new OutgoingFpdu();
+        List<Boolean> goesOn = new ArrayList<>();
+        other.responder.takeAll();
+        while (answerer.pollTransmit(unit, 0) != null) {
+            goesOn.add(answerer.isWithinMessage());
+        }
+        assertThat(goesOn).containsExactly(true, true, false);
     }
 
     // ---------------------------------------------------------------- who may send first

@@ -134,7 +134,8 @@ final class StreamConnection implements Stream.Handler {
     private void append(ByteBuffer bytes) {
         int length = unsent.remaining() + bytes.remaining();
         if (unsent.capacity() < length) {
-            unsent = ByteBuffer.allocate(length).put(unsent);
+            // Of the kind that a system call takes as it is.
+            unsent = ByteBuffer.allocateDirect(length).put(unsent);
         } else {
             unsent.compact();
         }

@@ -119,7 +119,9 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
                 length += copied;
                 units++;
             }
-            isFull = units >= most || length > memory.byteSize() - FpduView.MAX_LENGTH;
+            // A message of 1 MiB is a unit longer than a burst: its last bytes shall not cost a call, and wake its reader, alone.
+            isFull = (units >= most && !protocol.isWithinMessage())
+                    || length > memory.byteSize() - FpduView.MAX_LENGTH;
             unit = isFull ? null : poll();
         }
         if (length > 0) {
