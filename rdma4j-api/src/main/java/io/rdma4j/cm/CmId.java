@@ -381,7 +381,8 @@ public final class CmId implements CmOperations, AutoCloseable {
      *
      * @param address an address of a device, or the wildcard address for all devices; port 0 for any
      * @throws RdmaException ENODEV if there is no device, EADDRNOTAVAIL if none has the address, EADDRINUSE
-     *         if port or address are taken, EHOSTUNREACH for an unresolved address, EINVAL unless the id is new
+     *         if port or address are taken, EHOSTUNREACH for an unresolved address, EINVAL unless the id is new,
+     *         over iWARP EMFILE or ENFILE if there can be no more sockets
      */
     public void bindAddress(InetSocketAddress address) throws RdmaException {
         route.bind(address);
@@ -545,7 +546,7 @@ public final class CmId implements CmOperations, AutoCloseable {
      * @param backlog requests that may wait unanswered, at least 1; further ones are rejected. One that its
      *        peer withdraws waits until its id is closed.
      * @throws RdmaException EADDRINUSE if another id listens there, ENODEV if no device can be opened,
-     *         EINVAL unless the id is new or bound
+     *         EINVAL unless the id is new or bound, over iWARP EMFILE or ENFILE if there can be no more sockets
      */
     public void listen(int backlog) throws RdmaException {
         if (backlog < 1) {
@@ -628,7 +629,8 @@ public final class CmId implements CmOperations, AutoCloseable {
      *
      * @throws RdmaException EINVAL unless the route is resolved, without a queue pair of the id's own or the
      *         number of another, if the private data is too long, if the device cannot hold that many READs
-     *         and atomics, or while another thread takes a step of this synchronous id; a synchronous id
+     *         and atomics, or while another thread takes a step of this synchronous id; over iWARP EMFILE or
+     *         ENFILE if there can be no more sockets, which may be tried again; a synchronous id
      *         also as {@link CmEvent#failure} says, and EINTR when interrupted
      */
     public void connect(ConnectionParameters parameters) throws RdmaException {

@@ -28,6 +28,10 @@ public enum Errno {
     ENODEV(19),
     /** An argument or a state does not fit. */
     EINVAL(22),
+    /** The system has as many files and sockets open as it can. */
+    ENFILE(23),
+    /** The process has as many files and sockets open as it may. */
+    EMFILE(24),
     /** It is there, but empty: an entry of a table, the outcome of a look-up that has none yet. */
     ENODATA(61),
     /** No such queue pair, region or connection any more. */

@@ -81,6 +81,8 @@ public final class LinuxStreams implements StreamNetwork {
         return switch (e.errno()) {
             case LinuxCalls.EADDRINUSE -> StreamRefusal.inUse(operation, at, e);
             case LinuxCalls.EADDRNOTAVAIL -> StreamRefusal.notAvailable(operation, at, e);
+            case LinuxCalls.EMFILE -> StreamRefusal.noDescriptor(operation, e);
+            case LinuxCalls.ENFILE -> StreamRefusal.noDescriptorOfSystem(operation, e);
             default -> StreamRefusal.of(operation, at, e.getMessage(), e);
         };
     }

@@ -149,11 +149,22 @@ public final class PortableStreams implements StreamNetwork {
 
     static RdmaException refused(String operation, InetSocketAddress at, IOException e) {
         if (!(e instanceof BindException)) {
-            return StreamRefusal.of(operation, at, e.getMessage(), e);
+            return refused(operation, at, String.valueOf(e.getMessage()), e);
         }
         return AddressRefusal.isNotOurs(e)
                 ? StreamRefusal.notAvailable(operation, at, e)
                 : StreamRefusal.inUse(operation, at, e);
+    }
+
+    /** The words of the system alone say it. */
+    private static RdmaException refused(String operation, InetSocketAddress at, String words,
+            IOException e) {
+        if (words.contains("Too many open files in system")) {
+            return StreamRefusal.noDescriptorOfSystem(operation, e);
+        }
+        return words.contains("Too many open files")
+                ? StreamRefusal.noDescriptor(operation, e)
+                : StreamRefusal.of(operation, at, words, e);
     }
 
     /**

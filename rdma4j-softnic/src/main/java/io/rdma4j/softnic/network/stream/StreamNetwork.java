@@ -14,7 +14,7 @@ public interface StreamNetwork {
      * Listens for connections.
      *
      * @throws RdmaException EADDRINUSE if somebody else listens there, EADDRNOTAVAIL if the address is none of this
-     *         machine's
+     *         machine's, EMFILE or ENFILE if there can be no more sockets
      */
     StreamListener listen(InetSocketAddress at, int backlog, StreamListener.Handler handler)
             throws RdmaException;
@@ -23,7 +23,8 @@ public interface StreamNetwork {
      * Begins to connect. The outcome comes to the {@link Stream#handler handler} of the stream, never during this call.
      *
      * @param source the address and port of this side, null for any
-     * @throws RdmaException EADDRINUSE or EADDRNOTAVAIL if the source cannot be had
+     * @throws RdmaException EADDRINUSE or EADDRNOTAVAIL if the source cannot be had, EMFILE or ENFILE if there can be no more
+     *         sockets
      */
     Stream connect(@Nullable InetSocketAddress source, InetSocketAddress destination)
             throws RdmaException;

@@ -48,6 +48,20 @@ public final class StreamRefusal {
                 + "is left; connections that have ended keep theirs for a minute", cause);
     }
 
+    /** {@return EMFILE: this process may not open one more socket} */
+    public static RdmaException noDescriptor(String operation, @Nullable Throwable cause) {
+        return new RdmaException(Errno.EMFILE, operation,
+                "this process has as many files and sockets open as it may; ulimit -n says how many",
+                cause);
+    }
+
+    /** {@return ENFILE: no process can open one more socket} */
+    public static RdmaException noDescriptorOfSystem(String operation,
+            @Nullable Throwable cause) {
+        return new RdmaException(Errno.ENFILE, operation,
+                "the system has as many files and sockets open as it can", cause);
+    }
+
     /** {@return EIO: for a reason of the system's} */
     public static RdmaException of(String operation, InetSocketAddress at,
             @Nullable String reason, @Nullable Throwable cause) {
