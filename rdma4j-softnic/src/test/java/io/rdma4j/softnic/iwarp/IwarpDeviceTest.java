@@ -4,6 +4,7 @@ import io.rdma4j.connection.ConnectionParameters;
 import io.rdma4j.protocol.iwarp.wire.MpaFrame;
 import io.rdma4j.spi.Refusal;
 import io.rdma4j.testkit.Wait;
+import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.QueuePairInitAttributes;
@@ -14,7 +15,10 @@ import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletionStatus;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -215,17 +219,34 @@ class IwarpDeviceTest extends IwarpStage {
         }
     }
 
-    @Test
-    void whatTheTransportLacksIsRefused() throws Exception {
+    private static void assertUnsupported(ThrowingCallable attempt) {
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(attempt)
+                .matches(e -> e.errno() == Errno.EOPNOTSUPP)
+                .satisfies(e -> assertThat(e).hasMessageMatching(".+: .+"));
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = QueuePairType.class, mode = EnumSource.Mode.EXCLUDE, names = "RC")
+    void queuePairsThatTheTransportLacksAreRefused(QueuePairType type) {
+        assertUnsupported(() -> domain.createQueuePair(
+                new QueuePairInitAttributes().type(type).completionQueue(client.completions)));
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = SendOpcode.class, mode = EnumSource.Mode.EXCLUDE, names = {"SEND",
+        "SEND_WITH_INVALIDATE", "RDMA_WRITE", "RDMA_READ", "LOCAL_INVALIDATE",
+        "BIND_MEMORY_WINDOW"})
+    void operationsThatTheTransportLacksAreRefused(SendOpcode opcode) throws Exception {
         connect();
-        assertThatExceptionOfType(RdmaException.class)
-                .isThrownBy(() -> domain.createQueuePair(new QueuePairInitAttributes()
-                        .type(QueuePairType.UD).completionQueue(client.completions)))
-                .matches(e -> e.errno() == Errno.EOPNOTSUPP);
-        assertThatExceptionOfType(RdmaException.class)
-                .isThrownBy(() -> client.queuePair.postSend(new SendWorkRequest()
-                        .opcode(SendOpcode.SEND_WITH_IMMEDIATE).add(client.region, 0, 8)))
-                .matches(e -> e.errno() == Errno.EOPNOTSUPP);
+        assertUnsupported(() -> client.queuePair
+                .postSend(new SendWorkRequest().opcode(opcode).add(client.region, 0, 8)));
+        assertThat(client.queuePair.state()).isEqualTo(QueuePairState.RTS);
+    }
+
+    @Test
+    void datagramsThatTheTransportLacksAreRefused() throws Exception {
+        assertUnsupported(() -> domain.createAddressHandle(
+                AddressHandleAttributes.to(context.queryGid(1, 0), 1)));
         assertThat(context.datagramServices()).isNull();
     }
 }
