@@ -12,10 +12,7 @@ import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * Posting, polling, the engine and the streams allocate nothing once they have started, and the second compiler has come to them: it
- * makes no object of a segment that a call looks at and forgets.
- */
+/** Posting, polling, the engine and the streams allocate nothing once they have started. */
 class IwarpAllocationTest extends IwarpStage {
     private static final int LENGTH = 10_000;
     private static final int COUNT = 2_000;

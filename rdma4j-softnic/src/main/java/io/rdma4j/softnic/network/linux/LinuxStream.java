@@ -4,7 +4,6 @@ import io.rdma4j.softnic.network.stream.Stream;
 import io.rdma4j.verbs.Errno;
 import org.jspecify.annotations.Nullable;
 
-import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -181,7 +180,7 @@ final class LinuxStream implements Stream, Watchers.Watcher {
     /** {@return the bytes, 0 if there are none now, {@link #END}} */
     private int receive(ByteBuffer into, int room) {
         try {
-            long address = MemorySegment.ofBuffer(into).address();
+            long address = network.received().of(into);
             long length = TcpCalls.receive(socket, address, room);
             if (length < 0 && isEnding) {
                 // It was said that something is there; what is it?
@@ -232,7 +231,7 @@ final class LinuxStream implements Stream, Watchers.Watcher {
     private int send(ByteBuffer from) {
         try {
             int wanted = from.remaining();
-            long sent = calls.send(socket, MemorySegment.ofBuffer(from).address(), wanted);
+            long sent = calls.send(socket, network.sent().of(from), wanted);
             if (sent < 0 && sent != -LinuxCalls.EAGAIN) {
                 return END;
             }

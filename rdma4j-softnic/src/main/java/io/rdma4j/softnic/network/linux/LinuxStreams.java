@@ -34,6 +34,8 @@ public final class LinuxStreams implements StreamNetwork {
     private final Watchers watchers = new Watchers();
     /** What is on the heap passes through it. */
     private final ByteBuffer between = ByteBuffer.allocateDirect(BETWEEN_BYTES);
+    private final BufferAddress sent = new BufferAddress();
+    private final BufferAddress received = new BufferAddress();
     /** Streams that have more to read, and those of them that are looked at now. */
     private List<LinuxStream> unread = new ArrayList<>();
     private List<LinuxStream> readAgain = new ArrayList<>();
@@ -245,6 +247,16 @@ public final class LinuxStreams implements StreamNetwork {
     /** {@return memory for the length of a call} */
     ByteBuffer between() {
         return between;
+    }
+
+    /** {@return where what is sent lies} */
+    BufferAddress sent() {
+        return sent;
+    }
+
+    /** {@return where what is received goes} */
+    BufferAddress received() {
+        return received;
     }
 
     /** From now on somebody hears what happens to a socket. {@return the number by which it is forgotten} */
