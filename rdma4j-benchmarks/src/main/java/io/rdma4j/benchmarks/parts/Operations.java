@@ -86,18 +86,20 @@ public class Operations {
     /** How packets travel. */
     @State(Scope.Thread)
     public abstract static class Device {
-        /** A network, or none where packets stay in memory. */
-        @Param({"linux", "portable", "direct"})
+        /** A network, or a way through memory: that of other processes, or straight to the other queue pair. */
+        @Param({"linux", "portable", "shared", "direct"})
         public String path = "";
 
         private @Nullable Fixture fixture;
 
         /** Opens it; for a method that JMH calls, for it does not say in which order it calls several. */
         void open() throws RdmaException {
-            fixture = new Fixture("direct".equals(path)
-                    ? DeviceOptions.DEFAULT.withLoopback(Loopback.DIRECT)
-                    : DeviceOptions.DEFAULT.withLoopback(Loopback.NETWORK)
-                            .withBackend(NetworkBackend.parse(path)));
+            fixture = new Fixture(switch (path) {
+                case "direct", "shared" ->
+                    DeviceOptions.DEFAULT.withLoopback(Loopback.parse(path));
+                default -> DeviceOptions.DEFAULT.withLoopback(Loopback.NETWORK)
+                        .withBackend(NetworkBackend.parse(path));
+            });
         }
 
         /** Closes it. */

@@ -24,8 +24,19 @@ public final class BriefLooks {
      * @param isOften whether the caller comes back at once
      */
     public boolean isBrief(long nowNs, boolean isOften) {
-        boolean isBrief = isOften && nowNs - lastLookNs < JUST_NOW_NS
-                && nowNs - lastLookAtAllNs < LOOK_AT_ALL_NS && vainLooks < VAIN_LOOKS;
+        return note(nowNs, isOften && nowNs - lastLookNs < JUST_NOW_NS && vainLooks < VAIN_LOOKS);
+    }
+
+    /**
+     * As above for a caller that has found something already, where it takes no asking. Whoever finds something comes back
+     * at once.
+     */
+    public boolean isBriefAfterFinding(long nowNs) {
+        return note(nowNs, true);
+    }
+
+    private boolean note(long nowNs, boolean isAllowed) {
+        boolean isBrief = isAllowed && nowNs - lastLookAtAllNs < LOOK_AT_ALL_NS;
         lastLookNs = nowNs;
         if (!isBrief) {
             lastLookAtAllNs = nowNs;

@@ -9,8 +9,9 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * Takes what has arrived. To ask a port takes a system call, to look into shared memory hardly anything: a poller looks there
- * always, and asks mostly the one port alone that had something last. For the engine's owner.
+ * Takes what has arrived. To ask a port takes a system call, to look into shared memory hardly anything. So memory is looked at
+ * always; while it has packets, ports are asked once each 100 µs; a poller mostly asks only the port that had
+ * something last. For the engine's owner.
  */
 final class PacketReceiver {
     private static final int BUDGET = 64;
@@ -38,12 +39,15 @@ final class PacketReceiver {
      * @return whether there is more to receive at once
      */
     boolean receive(long nowNs, boolean isOften) {
-        boolean isBrief = looks.isBrief(nowNs, isOften);
         int received = receiveFromMemory();
         boolean more = received >= BUDGET;
         hasReceived = received > 0;
+        boolean isBrief;
         if (hasReceived) {
             busy = MEMORY;
+            isBrief = looks.isBriefAfterFinding(nowNs);
+        } else {
+            isBrief = looks.isBrief(nowNs, isOften);
         }
         return (isBrief ? receiveBriefly() : receiveFromAll()) || more;
     }

@@ -177,6 +177,9 @@ final class RoceLink implements Link {
 
     /** Sends packets of a queue pair. {@return how many} */
     int transmit(RoceQueuePair queuePair, int most) {
+        if (memory != null) {
+            queuePair.findWay(memory);
+        }
         int sent = 0;
         while (sent < most && !isPortFull && hasRoom(queuePair) && pollTransmit(queuePair)) {
             sent += outgoing.span();
@@ -187,11 +190,7 @@ final class RoceLink implements Link {
 
     /** {@return whether there is room on the way of a queue pair; else it is noted} */
     private boolean hasRoom(RoceQueuePair queuePair) {
-        if (memory == null) {
-            return true;
-        }
-        queuePair.findWay(memory);
-        if (queuePair.hasRoom(engine.timeNs())) {
+        if (memory == null || queuePair.hasRoom(engine.timeNs())) {
             return true;
         }
         heldUp.add(queuePair);

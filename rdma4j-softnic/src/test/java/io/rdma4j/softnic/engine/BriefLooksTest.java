@@ -44,4 +44,16 @@ class BriefLooksTest {
         assertThat(brief).isEqualTo(16);
         assertThat(look(100)).isTrue();
     }
+
+    @Test
+    void whoFindsSomethingWhereItTakesNoAskingLooksBrieflyAfterAnyPause() {
+        look(0);
+        for (int i = 1; i < 5; i++) {
+            nowNs += 20_000;
+            assertThat(looks.isBriefAfterFinding(nowNs)).as("%d us", 20 * i).isTrue();
+        }
+        nowNs += 20_000;
+        assertThat(looks.isBriefAfterFinding(nowNs)).as("100 us").isFalse();
+        assertThat(look(1_000)).as("behind it").isTrue();
+    }
 }

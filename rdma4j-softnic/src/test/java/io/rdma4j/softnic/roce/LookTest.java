@@ -3,7 +3,10 @@ package io.rdma4j.softnic.roce;
 import io.rdma4j.protocol.ibcm.CmSettings;
 import io.rdma4j.protocol.ibcm.IbConnectionManager;
 import io.rdma4j.protocol.roce.wire.Path;
+import io.rdma4j.softnic.network.MemoryPath;
 import io.rdma4j.softnic.network.PacketHandler;
+import io.rdma4j.softnic.network.SharedMemory;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import java.util.concurrent.atomic.AtomicLong;
@@ -17,9 +20,12 @@ class LookTest {
     private final Stocked busy = new Stocked();
     private final Stocked quiet = new Stocked();
     private final AtomicLong clock = new AtomicLong(LONG_AGO_NS);
-    private final RoceLink link = new RoceLink(new FixedPorts(busy, quiet),
-            new IbConnectionManager(CmSettings.defaults(1), () -> 1), new MulticastGroups(),
-            () -> 100, to -> Path.NONE);
+    private final RoceLink link = link(new FixedPorts(busy, quiet));
+
+    private static RoceLink link(FixedPorts network) {
+        return new RoceLink(network, new IbConnectionManager(CmSettings.defaults(1), () -> 1),
+                new MulticastGroups(), () -> 100, to -> Path.NONE);
+    }
 
     /** Counts how often it is asked, and tells that it has handed up what it was given to have. */
     private static final class Stocked extends FixedPorts.Port {
@@ -86,5 +92,54 @@ class LookTest {
         pollWith(1);
         assertThat(busy.askedBriefly).isZero();
         assertThat(quiet.asked).isEqualTo(2);
+    }
+
+    /** Memory that other processes write into. */
+    private static final class StockedMemory implements SharedMemory {
+        int stock;
+
+        @Override
+        public int version() {
+            return 0;
+        }
+
+        @Override
+        public @Nullable MemoryPath path(Path path, int queuePair) {
+            return null;
+        }
+
+        @Override
+        public int receive(Handler handler, int budget) {
+            return stock;
+        }
+
+        @Override
+        public void flush() {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    /** The background thread as well: it comes back at once, and a look at each port is a system call. */
+    @Test
+    void portsAreAskedNowAndThenWhileMemoryHasPackets() {
+        StockedMemory memory = new StockedMemory();
+        RoceLink both = link(new FixedPorts(busy, quiet) {
+            @Override
+            public SharedMemory sharedMemory() {
+                return memory;
+            }
+        });
+        both.receive(clock.get(), false);
+        assertThat(quiet.asked).isEqualTo(1);
+        memory.stock = 1;
+        for (int look = 0; look < 100; look++) {
+            clock.addAndGet(20_000);
+            both.receive(clock.get(), false);
+        }
+        assertThat(quiet.asked).isEqualTo(1 + 100 / 5);
+        assertThat(busy.asked).isEqualTo(quiet.asked);
+        memory.stock = 0;
+        both.receive(clock.get(), false);
+        assertThat(quiet.asked).as("without packets").isEqualTo(2 + 100 / 5);
     }
 }

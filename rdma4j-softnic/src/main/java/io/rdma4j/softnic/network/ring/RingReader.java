@@ -68,17 +68,16 @@ final class RingReader {
      */
     int read(SharedMemory.Handler handler, SharedPacket packet, int budget) {
         int count = 0;
-        for (int left = budget; left > 0 && !isBroken; left--) {
+        long word = isBroken ? 0 : wordAt(position);
+        for (int left = budget; left > 0 && word != 0; left--) {
             int index = (int) position & MASK;
-            long word = RingLayout.getLong(records, index);
-            if (word == 0) {
-                break;
-            }
             int length = RecordCheck.length(word, index);
             if (length < 0) {
                 fail(handler);
                 break;
             }
+            // Asked for now, the next record comes from the writer's cache while this one is carried out.
+            long next = wordAt(position + length);
             if (RingLayout.kind(word) != RingLayout.SKIP) {
                 if (!take(word, index, packet)) {
                     fail(handler);
@@ -91,11 +90,16 @@ final class RingReader {
             if (position - toldPosition.getPlain() >= SHARE) {
                 tell();
             }
+            word = next == 0 ? wordAt(position) : next;
         }
         if (position != toldPosition.getPlain()) {
             tell();
         }
         return count;
+    }
+
+    private long wordAt(long at) {
+        return RingLayout.getLong(records, at & MASK);
     }
 
     private boolean take(long word, int index, SharedPacket packet) {
