@@ -174,7 +174,8 @@ class PackageRulesTest {
                         .replaceAll("\\{@\\w+ [^}]*}", "").replaceAll("\\s*\\n \\*\\s*", " ");
                 List<String> sentences = Stream.of(comment.split("(?<=\\.) ", -1))
                         .filter(SENTENCE.asPredicate()).toList();
-                String name = sources.resolve("io/rdma4j").relativize(file.getParent()).toString();
+                String name = sources.resolve("io/rdma4j").relativize(file).toString()
+                        .replaceFirst("/?package-info.java$", "");
                 if (!sentences.isEmpty()) {
                     found.put(name.replace('/', '.'), sentences);
                 }
@@ -294,12 +295,12 @@ class PackageRulesTest {
         try (Stream<Path> files = Files.walk(ROOT.resolve("rdma4j-softnic/src/main/java"))) {
             for (Path file : files.filter(each -> each.toString().endsWith(".java")).toList()) {
                 if (Files.readString(file).contains("\"os.name\"")) {
-                    asking.add(file.getParent().getFileName());
+                    asking.add(file);
                 }
             }
         }
         assertThat(asking).isNotEmpty().allSatisfy(
-                folder -> assertThat(folder).hasToString("linux"));
+                file -> assertThat(file.toString()).contains("/network/linux/"));
     }
 
     @Test
