@@ -166,8 +166,8 @@ public record AddressInfo(boolean isPassive, PortSpace portSpace, QueuePairType 
      *        loopback, or with no service either for the addresses in the hints
      * @param service a port number or the name of a service; null for port 0
      * @throws RdmaException EHOSTUNREACH for an unknown node or one without an address of the family,
-     *         ENOENT for an unknown service, EINVAL for hints that contradict each other, EOPNOTSUPP for
-     *         {@link Flag#SA}
+     *         ENOENT for an unknown service, EINVAL for hints that contradict each other or a port above 65535,
+     *         EOPNOTSUPP for {@link Flag#SA} and for {@link PortSpace#IPOIB}
      */
     public static List<AddressInfo> resolve(@Nullable String node, @Nullable String service,
             Hints hints) throws RdmaException {

@@ -22,7 +22,7 @@ public final class CmDevices implements AutoCloseable {
     /**
      * {@return all devices that can be opened}
      *
-     * @throws RdmaException ENODEV if there is none, saying why
+     * @throws RdmaException ENODEV if there is none, saying why; EOPNOTSUPP if ids can use none on this machine
      */
     public static CmDevices open() throws RdmaException {
         return new CmDevices(List.copyOf(new DeviceSelection(null).leases("open devices")));

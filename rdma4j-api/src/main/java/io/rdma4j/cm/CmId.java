@@ -45,6 +45,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * says where to send ({@link CmEvent#datagram}). The passive side is finished when it has accepted. Neither
  * disconnects. {@link #joinMulticast} needs only an address.
  *
+ * <p>A step that is not possible in the id's state throws {@link RdmaException} with EINVAL, or with ENODEV once its device
+ * was removed ({@link CmEventType#DEVICE_REMOVAL}); after {@link #close} it throws {@link IllegalStateException}.
+ *
  * <p>Thread safe; if several threads take steps of one id at once, its state refuses all but one. Source: Linux
  * man pages rdma_cm(7) and rdma_create_id(3).
  */
@@ -277,8 +280,8 @@ public final class CmId implements CmOperations, AutoCloseable {
      * Without both, the id takes the best device that serves the address: native before software, InfiniBand and RoCE
      * before iWARP, then by name, whichever devices are open.
      *
-     * @throws RdmaException ENODEV if there is no such device, naming the present ones; EINVAL once the id has an
-     *         address
+     * @throws RdmaException ENODEV if there is no such device, naming the present ones; EOPNOTSUPP if ids cannot use it
+     *         on this machine, saying why; EINVAL once the id has an address
      */
     public void device(String name) throws RdmaException {
         if (!states.is(IdState.IDLE)) {
@@ -381,8 +384,9 @@ public final class CmId implements CmOperations, AutoCloseable {
      * Binds the id to a local address and port. C: {@code rdma_bind_addr}.
      *
      * @param address an address of a device, or the wildcard address for all devices; port 0 for any
-     * @throws RdmaException ENODEV if there is no device, EADDRNOTAVAIL if no device has the address, EADDRINUSE
-     *         if port or address are in use, EHOSTUNREACH for an unresolved address, EINVAL unless the id is new
+     * @throws RdmaException ENODEV if there is no device, EOPNOTSUPP if ids can use none on this machine, EADDRNOTAVAIL if
+     *         no device has the address, EADDRINUSE if port or address are in use, EHOSTUNREACH for an unresolved
+     *         address, EINVAL unless the id is new
      */
     public void bindAddress(InetSocketAddress address) throws RdmaException {
         route.bind(address);
@@ -396,8 +400,9 @@ public final class CmId implements CmOperations, AutoCloseable {
      * @param timeout how long to try
      * @throws RdmaException EHOSTUNREACH for an unresolved destination, EINVAL if the id has resolved an address
      *         already or is in another step, ENODEV if its device was removed; a synchronous id also ENODEV if
-     *         there is no device or the route leaves by an interface without one, ENETUNREACH without a route,
-     *         EADDRINUSE or EADDRNOTAVAIL if port or local address are not available, and EINTR when interrupted.
+     *         there is no device or the route leaves by an interface without one, EOPNOTSUPP if ids can use no device on
+     *         this machine, ENETUNREACH without a route, EADDRINUSE or EADDRNOTAVAIL if port or local address are not
+     *         available or of another IP version than the destination, and EINTR when interrupted.
      *         An asynchronous id reports those as ADDR_ERROR
      */
     public void resolveAddress(InetSocketAddress destination, Duration timeout)
@@ -546,8 +551,8 @@ public final class CmId implements CmOperations, AutoCloseable {
      *
      * @param backlog how many requests may wait for an answer, at least 1; further ones are rejected. A request that its
      *        peer withdraws counts until its id is closed.
-     * @throws RdmaException EADDRINUSE if another id listens there, ENODEV if no device can be opened,
-     *         EINVAL unless the id is new or bound
+     * @throws RdmaException EADDRINUSE if another id listens there, ENODEV if no device can be opened, EOPNOTSUPP if the
+     *         device does not support the port space, as iWARP only TCP; EINVAL unless the id is new or bound
      */
     public void listen(int backlog) throws RdmaException {
         if (backlog < 1) {
@@ -637,7 +642,8 @@ public final class CmId implements CmOperations, AutoCloseable {
      *
      * @throws RdmaException EINVAL unless the route is resolved; EINVAL if the id has no queue pair and the parameters name
      *         none, if the private data is too long, if the device cannot have that many READs
-     *         and atomics, or while another thread takes a step of this synchronous id; a synchronous id
+     *         and atomics, or while another thread takes a step of this synchronous id; ENODEV if the device was removed;
+     *         EOPNOTSUPP if the device does not support the port space, as iWARP only TCP; a synchronous id
      *         also as {@link CmEvent#failure} says, and EINTR when interrupted
      */
     public void connect(ConnectionParameters parameters) throws RdmaException {
@@ -649,7 +655,8 @@ public final class CmId implements CmOperations, AutoCloseable {
      * datagram service no event follows. C: {@code rdma_accept}.
      *
      * @throws RdmaException EINVAL unless the id has a request to answer, which it no longer has after REJECTED;
-     *         ECONNRESET if the peer withdraws at this moment; otherwise as for {@link #connect}
+     *         ECONNRESET if the peer withdraws at this moment; for a datagram service of a native device also EOPNOTSUPP
+     *         for a Q_Key that the kernel cannot send; otherwise as for {@link #connect}
      */
     public void accept(ConnectionParameters parameters) throws RdmaException {
         exchange.accept(parameters);
@@ -739,8 +746,8 @@ public final class CmId implements CmOperations, AutoCloseable {
      *         if the id has joined the group already; a synchronous id also EOPNOTSUPP if the device supports no
      *         datagrams or its driver no such groups, ENETUNREACH if the device has lost the local address,
      *         EADDRNOTAVAIL if its interface cannot join, EINVAL or ENOMEM naming the limit if the queue pair or the
-     *         device is in as many groups as it can be, and EINTR when interrupted. An asynchronous id reports those as
-     *         MULTICAST_ERROR
+     *         device is in as many groups as it can be, EBADF if the queue pair was closed meanwhile, and EINTR when
+     *         interrupted. An asynchronous id reports those as MULTICAST_ERROR
      */
     public void joinMulticast(InetAddress group, @Nullable Object context) throws RdmaException {
         groups.join(exchange, group, MulticastMembership.FULL_MEMBER, context);

@@ -31,7 +31,7 @@ public interface CompletionQueue extends AutoCloseable {
      *
      * @param completions filled from its start
      * @return how many were filled
-     * @throws RdmaException EIO if the queue has overrun and is empty
+     * @throws RdmaException EIO if the queue has overrun and is empty, or if the driver of a native device fails
      * @throws IllegalStateException if the queue is closed
      */
     int poll(WorkCompletion[] completions) throws RdmaException;
@@ -80,7 +80,7 @@ public interface CompletionQueue extends AutoCloseable {
      *
      * @param count completions; 0 or 1 for no moderation
      * @param periodUs microseconds from the first of them
-     * @throws RdmaException EINVAL naming the device's limits
+     * @throws RdmaException EINVAL naming the device's limits, EOPNOTSUPP if the device does not support it
      */
     void moderate(int count, int periodUs) throws RdmaException;
 

@@ -82,14 +82,16 @@ public interface DeviceContext extends AutoCloseable {
     /**
      * {@return an entry of a port's P_Key table} C: {@code ibv_query_pkey}.
      *
-     * @throws RdmaException EINVAL if there is no such port or index
+     * @throws RdmaException EINVAL if there is no such port or index, EOPNOTSUPP if the device has no partitions, as
+     *         iWARP
      */
     int queryPkey(int port, int index) throws RdmaException;
 
     /**
      * {@return the index of a P_Key in a port's table} C: {@code ibv_get_pkey_index}.
      *
-     * @throws RdmaException ENOENT if the table does not have it, EINVAL if there is no such port
+     * @throws RdmaException ENOENT if the table does not have it, EINVAL if there is no such port, EOPNOTSUPP if the
+     *         device has no partitions, as iWARP
      */
     int pkeyIndex(int port, int pkey) throws RdmaException;
 
@@ -99,7 +101,8 @@ public interface DeviceContext extends AutoCloseable {
      * @param port the port that received it
      * @param completion its completion
      * @param header the first {@link AddressHandle#GLOBAL_ROUTE_LENGTH} bytes of its receive buffer
-     * @throws RdmaException EINVAL if there is no such header, or it is not for this device
+     * @throws RdmaException EINVAL if there is no such header, or it is not for this device; EOPNOTSUPP if the device has
+     *         no datagrams, as iWARP
      */
     AddressHandleAttributes pathBack(int port, WorkCompletion completion, MemorySegment header)
             throws RdmaException;
@@ -108,7 +111,7 @@ public interface DeviceContext extends AutoCloseable {
      * {@return the Ethernet address to which frames on a path are sent} C: {@code ibv_resolve_eth_l2_from_gid}.
      *
      * @throws RdmaException EHOSTUNREACH if the system does not know the neighbour, EINVAL for a path that is not valid
-     *         on this device
+     *         on this device, EOPNOTSUPP if the device has no datagrams, as iWARP
      */
     EthernetAddress resolveEthernet(AddressHandleAttributes path) throws RdmaException;
 
@@ -171,7 +174,8 @@ public interface DeviceContext extends AutoCloseable {
      *        may exist ({@code O_CREAT}, {@code O_EXCL})
      * @throws RdmaException EOPNOTSUPP if the device does not support XRC, as software devices do not; ENOENT or EACCES for
      *         a file that cannot be opened; EAGAIN without a creating option if no process has the domain open; EINVAL
-     *         with CREATE_NEW if a process has it open, or for other options
+     *         with CREATE_NEW if a process has it open, for other options, or for a file that is not in the machine's own
+     *         file system
      */
     default XrcDomain openXrcDomain(Path file, StandardOpenOption... options)
             throws RdmaException {
@@ -185,7 +189,7 @@ public interface DeviceContext extends AutoCloseable {
      * @param byteSize from 1
      * @param byteAlignment a power of two
      * @throws RdmaException EINVAL for a size or alignment out of range, ENOMEM if the device has not enough memory
-     *         left
+     *         left, EOPNOTSUPP if it has none
      */
     DeviceMemory allocateDeviceMemory(long byteSize, long byteAlignment) throws RdmaException;
 

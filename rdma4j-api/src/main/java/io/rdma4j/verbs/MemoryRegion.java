@@ -46,8 +46,11 @@ public interface MemoryRegion extends AutoCloseable {
      *        from its native address, or from 0 if the region is zero-based
      * @param newDomain another domain of the same device ({@code IBV_REREG_MR_CHANGE_PD}), or null
      * @param newAccess other rights ({@code IBV_REREG_MR_CHANGE_ACCESS}), or null
-     * @throws RdmaException as {@link ProtectionDomain#register(MemorySegment, Set)}; EBUSY while memory windows are bound
-     *         to it. Nothing is changed then
+     * @throws RdmaException as {@link ProtectionDomain#register(MemorySegment, Set)}; EINVAL for a domain of another device
+     *         context, and for other memory if the region lies in device memory, was made by
+     *         {@link ProtectionDomain#allocateRegion(long, Set)} or is the null region; EBUSY while memory windows are bound
+     *         to it; on a native device also EOPNOTSUPP for a region of device memory, and EFAULT if its arena was closed.
+     *         Nothing is changed then
      */
     void reregister(@Nullable MemorySegment newSegment, @Nullable ProtectionDomain newDomain,
             @Nullable Set<AccessFlag> newAccess) throws RdmaException;

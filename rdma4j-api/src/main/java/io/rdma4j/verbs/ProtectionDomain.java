@@ -50,8 +50,8 @@ public interface ProtectionDomain extends AutoCloseable {
     /**
      * Registers memory under an address of the caller's choice. C: {@code ibv_reg_mr_iova}.
      *
-     * @param iova the address of the first byte, as work requests and peers shall count
-     * @throws RdmaException as above
+     * @param iova the address of the first byte for work requests and peers
+     * @throws RdmaException as above; EOPNOTSUPP on a native device with a libibverbs older than rdma-core 16
      */
     MemoryRegion register(MemorySegment segment, long iova, Set<AccessFlag> access)
             throws RdmaException;
@@ -122,7 +122,8 @@ public interface ProtectionDomain extends AutoCloseable {
      * @param isFlushed whether the call returns only when the advice has been followed
      *        ({@code IBV_ADVISE_MR_FLAG_FLUSH})
      * @throws RdmaException ENOENT for a key of no region of this domain, EFAULT for bounds outside it,
-     *         EINVAL for {@link MemoryAdvice#PREFETCH_WRITE} without LOCAL_WRITE
+     *         EINVAL for {@link MemoryAdvice#PREFETCH_WRITE} without LOCAL_WRITE, or if the memory is gone; EOPNOTSUPP
+     *         if the device takes no advice
      */
     void advise(MemoryAdvice advice, boolean isFlushed, List<ScatterGatherElement> elements)
             throws RdmaException;
@@ -133,7 +134,8 @@ public interface ProtectionDomain extends AutoCloseable {
      *
      * @param threadDomain the thread domain, or null
      * @param allocator allocates the native memory of queues, or null for the device's own allocator
-     * @throws RdmaException EINVAL if the thread domain is of another device context
+     * @throws RdmaException EINVAL if the thread domain is of another device context; on a native device also EINVAL if
+     *         this is a parent domain itself, and EOPNOTSUPP for an allocator
      */
     ProtectionDomain createParentDomain(@Nullable ThreadDomain threadDomain,
             @Nullable BufferAllocator allocator) throws RdmaException;
@@ -199,7 +201,8 @@ public interface ProtectionDomain extends AutoCloseable {
      * Creates an address handle, the path that datagrams take. C: {@code ibv_create_ah}.
      *
      * @throws RdmaException EINVAL without a global route on RoCE, for an empty entry of the GID table, or
-     *         for GIDs of two IP versions; ENOMEM naming the limit when the device has as many handles as it can have
+     *         for GIDs of two IP versions; ENOMEM naming the limit when the device has as many handles as it can have;
+     *         EOPNOTSUPP if the device has no datagrams, as iWARP
      */
     AddressHandle createAddressHandle(AddressHandleAttributes attributes) throws RdmaException;
 

@@ -101,7 +101,8 @@ public interface QueuePair extends AutoCloseable {
      * @throws RdmaException EINVAL in a state that does not allow it or for a request that does not fit
      *         the queue pair, EMSGSIZE for more bytes than a message or a datagram can have, EOPNOTSUPP for an
      *         operation or a flag that the device does not support, EFAULT for inline data that cannot be read, ENOMEM
-     *         when the queue is full
+     *         when the queue is full; on a native device also EFAULT for memory whose arena is closed, EPERM for a bind of
+     *         a window or region of another domain, and EBUSY while another queue pair is posted a bind of the same window
      */
     void postSend(SendWorkRequest request) throws RdmaException;
 
@@ -125,7 +126,8 @@ public interface QueuePair extends AutoCloseable {
      * Posts a receive request. C: {@code ibv_post_recv}.
      *
      * @throws RdmaException EINVAL in state RESET, for more elements than the queue pair was created for, if
-     *         it uses a shared receive queue, or for types XRC_SEND and XRC_RECEIVE; ENOMEM when the queue is full
+     *         it uses a shared receive queue, or for types XRC_SEND and XRC_RECEIVE; ENOMEM when the queue is full; on a
+     *         native device also EFAULT for memory whose arena is closed, and EMSGSIZE for an element that is too long
      */
     void postReceive(ReceiveWorkRequest request) throws RdmaException;
 

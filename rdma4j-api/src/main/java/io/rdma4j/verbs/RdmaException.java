@@ -16,6 +16,10 @@ import java.io.Serial;
  *
  * <p>An interrupted blocking call ends with {@link Errno#EINTR}; the thread's interrupt status stays
  * set.
+ *
+ * <p>Each method documents the errors that rdma4j itself reports. On a native device the kernel or the driver may refuse
+ * a call with any other errno; one that {@link Errno} does not have becomes {@link Errno#EIO}, and the message has its
+ * number.
  */
 public class RdmaException extends IOException {
     @Serial

@@ -37,7 +37,8 @@ public interface SharedReceiveQueue extends AutoCloseable {
      * Posts a receive. C: {@code ibv_post_srq_recv}.
      *
      * @throws RdmaException EINVAL for more elements than the queue was created for, ENOMEM when the queue is
-     *         full
+     *         full; on a native device also EFAULT for memory whose arena is closed, and EMSGSIZE for an element that is
+     *         too long
      */
     void post(ReceiveWorkRequest request) throws RdmaException;
 
