@@ -19,7 +19,7 @@ final class DeviceLease {
         this.shared = shared;
     }
 
-    /** Hears what becomes of the device. Must not block. */
+    /** Is notified of what happens to the device. Must not block. */
     interface Listener {
         /** As {@link CmContext.Watcher#onAddressChanged}. */
         void onAddressChanged(InetAddress address);
@@ -46,7 +46,7 @@ final class DeviceLease {
         return listener;
     }
 
-    /** Tells somebody from now on what becomes of the device. */
+    /** Registers a listener for what happens to the device. */
     DeviceLease tell(Listener newListener) {
         listener = newListener;
         return this;

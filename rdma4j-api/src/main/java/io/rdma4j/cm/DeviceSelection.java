@@ -108,7 +108,7 @@ record DeviceSelection(@Nullable String name) {
                 : exact;
     }
 
-    /** {@return who gives out the ports of the devices; nobody where there are none} */
+    /** {@return the authorities that allocate the ports of the devices; empty without devices} */
     Set<PortAuthority> portAuthorities() {
         Set<PortAuthority> authorities = new LinkedHashSet<>();
         usable(named(managed(RdmaDevices.list())), new ArrayList<>())

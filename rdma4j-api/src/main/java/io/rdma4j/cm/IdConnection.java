@@ -294,7 +294,7 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
     public void onDisconnected() {
         states.end();
         if (events.isSynchronous()) {
-            // Nobody listens for events, but a thread may wait for a completion.
+            // No thread waits for events, but one may wait for a completion.
             queuePair.failQuietly();
         }
         events.publish(CmEventType.DISCONNECTED, EventDetails.NONE);

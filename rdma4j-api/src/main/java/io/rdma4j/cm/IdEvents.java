@@ -147,7 +147,7 @@ final class IdEvents {
         last = event;
     }
 
-    /** A device publishes events of the id from now on; whoever waits for them may drive it. */
+    /** A device publishes events of the id from now on; the thread that waits for them may drive it. */
     synchronized void addDriver(ProgressDriver driver) {
         drivers.add(driver);
         channel.addDriver(driver);

@@ -56,7 +56,7 @@ abstract sealed class IdExchange permits IdConnection, IdDatagram {
 
     abstract void disconnect() throws RdmaException;
 
-    /** Forgets the peer: says no, or ends the connection. Idempotent. */
+    /** Forgets the peer: refuses, or ends the connection. Idempotent. */
     abstract void close();
 
     // ---------------------------------------------------------------- what the device says

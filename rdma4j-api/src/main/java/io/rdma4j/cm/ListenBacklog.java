@@ -29,7 +29,7 @@ final class ListenBacklog {
     private final IdOptions options;
     private final Supplier<Incoming> newId;
     private final DeviceListeners listeners;
-    /** Requests that nobody has taken, and their events; also the lock of its changes. */
+    /** Requests that no thread has taken, and their events; also the lock of its changes. */
     private final Map<CmId, IdEvents> waiting = new LinkedHashMap<>();
 
     /** A new id for a request, and its parts. */
@@ -155,7 +155,7 @@ final class ListenBacklog {
         }
     }
 
-    /** Sends the listener's events elsewhere, and those of the requests that nobody has taken. */
+    /** Sends the listener's events elsewhere, and those of the requests that no thread has taken. */
     void migrate(@Nullable EventChannel channel) throws RdmaException {
         synchronized (waiting) {
             events.migrate(channel);
@@ -167,7 +167,7 @@ final class ListenBacklog {
         }
     }
 
-    /** Stops listening. {@return the requests that nobody has taken, to be closed} */
+    /** Stops listening. {@return the requests that no thread has taken, to be closed} */
     List<CmId> close() {
         listeners.stop();
         synchronized (waiting) {

@@ -95,7 +95,7 @@ final class PortTable {
      * @param wanted its port is 0 for any
      * @param options whether others that say the same may share the port, and whether the other IP version
      *        is left alone
-     * @param authorities who gives out the ports of the devices it may be used with, that of the best device first; at the
+     * @param authorities what allocates the ports of the devices it may be used with, that of the best device first; at the
      *        wildcard address a port that is asked for by number is taken if that one gives it
      * @return the port taken
      * @throws RdmaException EADDRINUSE if another id or another process holds it

@@ -6,7 +6,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * Threads that wait for completions of one queue, without events in its channel. Thread safe; waiting suits
  * virtual threads.
  *
- * <p>Who waits notes {@link #changes}, calls {@link #arm}, looks at the queue once more, and waits for another
+ * <p>A thread that waits notes {@link #changes}, calls {@link #arm}, looks at the queue once more, and waits for another
  * number of changes. A device wakes one thread for a completion; that one wakes the next when it leaves
  * ({@link #passOn}), for there may be more. All are woken when something has ended.
  */
@@ -45,7 +45,7 @@ public final class CompletionWaiters {
         }
     }
 
-    /** A completion has arrived since somebody asked: wakes one of those who wait. */
+    /** A completion has arrived since somebody asked: wakes one of the threads that wait. */
     public void onCompletion() {
         lock.lock();
         try {
@@ -56,7 +56,7 @@ public final class CompletionWaiters {
         }
     }
 
-    /** Something has ended that may have given completions: all who wait look whether more can come. */
+    /** Something has ended that may have given completions: all threads that wait look whether more can come. */
     public void onEnd() {
         lock.lock();
         try {
@@ -72,7 +72,7 @@ public final class CompletionWaiters {
         changes = next;
     }
 
-    // ---------------------------------------------------------------- for who waits
+    // ---------------------------------------------------------------- for threads that wait
 
     /** {@return how often something has changed} */
     public long changes() {
@@ -88,7 +88,7 @@ public final class CompletionWaiters {
      * Waits until something has changed.
      *
      * @param since the number of {@link #changes} that is known
-     * @param timeoutNs {@link Long#MAX_VALUE} for ever
+     * @param timeoutNs {@link Long#MAX_VALUE} to wait without limit
      * @return false if time was up before
      */
     public boolean await(long since, long timeoutNs) throws InterruptedException {
@@ -105,7 +105,7 @@ public final class CompletionWaiters {
     }
 
     /**
-     * Whoever waits no longer wakes the next.
+     * A thread that waits no longer wakes the next.
      *
      * @param since the number of {@link #changes} when the caller looked the last time
      * @param hasTaken whether it has taken a completion, behind which there may be others

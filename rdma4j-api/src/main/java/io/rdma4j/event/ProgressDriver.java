@@ -69,7 +69,7 @@ public interface ProgressDriver {
      * Runs the device, and sleeps while it has nothing to do, until the waiter is done, the thread is interrupted,
      * time is up, or the device needs the thread no more.
      *
-     * @param timeoutNs {@link Long#MAX_VALUE} for ever
+     * @param timeoutNs {@link Long#MAX_VALUE} to wait without limit
      */
     void drive(long timeoutNs);
 

@@ -56,7 +56,7 @@ public interface CmConnection {
     /** Forgets the connection: rejects or disconnects it if it is alive. Idempotent. */
     void close();
 
-    /** Hears what becomes of a connection. */
+    /** Is notified of what happens to a connection. */
     interface Handler {
         /**
          * The peer accepted, and waits to hear that this side is ready (active side): {@link #establish} or
@@ -71,7 +71,7 @@ public interface CmConnection {
          */
         void onEstablished(@Nullable ConnectionParameters parameters);
 
-        /** The peer said no. */
+        /** The peer refused. */
         void onRefused(Refusal refusal);
 
         /** The peer did not answer. */

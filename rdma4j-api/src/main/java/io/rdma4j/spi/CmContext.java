@@ -59,7 +59,7 @@ public interface CmContext extends DeviceContext {
     /**
      * Listens for connection requests.
      *
-     * @throws RdmaException EADDRINUSE if somebody listens there already
+     * @throws RdmaException EADDRINUSE if a program listens there already
      */
     CmListener listen(ListenRequest spec, CmListener.Handler handler) throws RdmaException;
 
@@ -85,7 +85,7 @@ public interface CmContext extends DeviceContext {
 
     /**
      * {@return why no completion of a queue pair can come any more, null if one can} What has completed by then is
-     * in its queue. When it may have changed, the device tells those who wait ({@link CompletionWaiters#onEnd}).
+     * in its queue. When it may have changed, the device tells the threads that wait ({@link CompletionWaiters#onEnd}).
      *
      * <p>ENOTCONN if it is in a state that no work is carried out in (ERR, RESET) and none is outstanding, ENODEV
      * likewise if the device is gone, EBADF if it is closed.
@@ -106,11 +106,11 @@ public interface CmContext extends DeviceContext {
      */
     void whenReleased(Runnable retry);
 
-    /** Tells a watcher what becomes of the device, until the context is closed. */
+    /** Tells a watcher what happens to the device, until the context is closed. */
     void watch(Watcher watcher);
 
     /**
-     * Hears what becomes of a device. Called by any thread that holds no lock another thread could wait for
+     * Is notified of what happens to a device. Called by any thread that holds no lock another thread could wait for
      * while it drives the device; must not block for long.
      */
     interface Watcher {

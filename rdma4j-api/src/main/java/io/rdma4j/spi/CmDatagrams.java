@@ -13,7 +13,7 @@ public interface CmDatagrams {
     /**
      * Offers a datagram service.
      *
-     * @throws RdmaException EADDRINUSE if somebody offers one there already
+     * @throws RdmaException EADDRINUSE if a program offers one there already
      */
     CmListener listen(ListenRequest spec, CmLookupRequest.Handler handler) throws RdmaException;
 

@@ -26,7 +26,7 @@ public interface CmDevice extends RdmaDevice {
         return null;
     }
 
-    /** {@return who gives out its ports; the process, unless others have ports of the same} */
+    /** {@return what allocates its ports; the process, unless others have ports of the same} */
     default PortAuthority portAuthority() {
         return PortAuthority.PROCESS;
     }

@@ -13,7 +13,7 @@ public interface CmLookup {
         /** The service was found. */
         void onService(DatagramParameters service);
 
-        /** There is no such service, or it said no. */
+        /** There is no such service, or it refused. */
         void onRefused(Refusal refusal);
 
         /** Nobody answered. */

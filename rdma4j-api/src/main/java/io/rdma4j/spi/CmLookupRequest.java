@@ -20,7 +20,7 @@ public interface CmLookupRequest {
      */
     void reject(byte[] privateData) throws RdmaException;
 
-    /** Forgets it: says no, if it was not answered. Idempotent. */
+    /** Forgets it: refuses, if it was not answered. Idempotent. */
     void close();
 
     /** Receives look-ups. */

@@ -6,13 +6,13 @@ import io.rdma4j.verbs.RdmaException;
 import java.net.InetSocketAddress;
 
 /**
- * Who gives out the ports of a device's port spaces. Devices that share the ports have the same one, such as all
+ * Allocates the ports of a device's port spaces. Devices that share the ports have the same authority, such as all
  * that use the operating system's.
  *
  * <p>That two ids of this process want one port has been looked at before; an authority looks at the others.
  */
 public interface PortAuthority {
-    /** Gives out every port: nobody beside this process has ports of these devices. */
+    /** Allocates every port, because no other process uses ports of these devices. */
     PortAuthority PROCESS = new PortAuthority() {
         @Override
         public PortReservation reserve(PortSpace space, InetSocketAddress address,

@@ -50,7 +50,7 @@ public enum Errno {
     ENOTCONN(107),
     /** No answer in time. */
     ETIMEDOUT(110),
-    /** Nobody listens, or the listener said no. */
+    /** No program listens, or the listener refused. */
     ECONNREFUSED(111),
     /** No route to the host. */
     EHOSTUNREACH(113);

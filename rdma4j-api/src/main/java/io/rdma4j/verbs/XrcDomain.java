@@ -34,7 +34,7 @@ public interface XrcDomain extends AutoCloseable {
      * Opens a receiving queue pair that this or another process in the domain has created. C: {@code ibv_open_qp}.
      *
      * @param number its number ({@code qp_num})
-     * @param userContext an object of the caller's, or null ({@code qp_context})
+     * @param userContext an object of the caller, or null ({@code qp_context})
      * @throws RdmaException EINVAL if the domain has no such queue pair
      * @throws IllegalStateException if the domain is closed
      */

@@ -16,6 +16,7 @@ import io.rdma4j.protocol.work.SendQueue;
 import io.rdma4j.protocol.work.SendRequest;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.ExtendedQueuePair;
+import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaDevice;
 import org.junit.jupiter.api.Test;
 
@@ -282,7 +283,7 @@ class PackageRulesTest {
     @Test
     void memoryKnowsNoQueuePair() {
         noClasses().that().resideInAPackage("io.rdma4j.softnic.memory..").should()
-                .dependOnClassesThat(belongToAnyOf(io.rdma4j.verbs.QueuePair.class,
+                .dependOnClassesThat(belongToAnyOf(QueuePair.class,
                         QueuePairHost.class, QueuePairProtocol.class))
                 .orShould().dependOnClassesThat(resideInAnyPackage("io.rdma4j.softnic.queue..",
                         "io.rdma4j.softnic.engine..", "io.rdma4j.softnic.verbs.."))

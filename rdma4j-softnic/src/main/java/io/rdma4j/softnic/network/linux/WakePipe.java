@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 /**
- * A pipe by which other processes end the sleep of this one, or this one that of another. Who sleeps has the end to read from,
+ * A pipe by which other processes end the sleep of this one, or this one that of another. A thread that sleeps has the end to read from,
  * and others open it by the system's list of its files. Source: pipe(7).
  */
 final class WakePipe implements AutoCloseable {

@@ -8,7 +8,7 @@ import io.rdma4j.verbs.Gid;
 import java.util.List;
 
 /**
- * Tells Java Flight Recorder what becomes of packets, if it records. Until the recorder starts each call here reads one flag,
+ * Tells Java Flight Recorder what happens to packets, if it records. Until the recorder starts each call here reads one flag,
  * and while nothing is recorded none allocates. Thread safe.
  */
 public final class PacketEvents {
