@@ -70,7 +70,7 @@ class ArchitectureTest {
             "SharedPort.ofProcess", "LinuxNetwork.hasWorked", "RegisteredBean.isStarted");
 
     private static final String[] API = {"io.rdma4j.event..", "io.rdma4j.verbs..",
-            "io.rdma4j.connection..", "io.rdma4j.spi..", "io.rdma4j.observe..", "io.rdma4j.cm.."};
+        "io.rdma4j.connection..", "io.rdma4j.spi..", "io.rdma4j.observe..", "io.rdma4j.cm.."};
     private static final String[] LIBRARIES = Stream.concat(Stream.of(API), Stream.of(
             "io.rdma4j.protocol..", "io.rdma4j.softnic..", "io.rdma4j.ibverbs..")).toArray(
                     String[]::new);
@@ -108,7 +108,8 @@ class ArchitectureTest {
     @Test
     void partsOfAnIdFormNoCycles() {
         slices().assignedFrom(new ClassesOfAPackage("io.rdma4j.cm",
-                Set.of("CmId", "CmEvent", "EventChannel", "DeviceLease"))).should().beFreeOfCycles().check(ALL);
+                Set.of("CmId", "CmEvent", "EventChannel", "DeviceLease"))).should().beFreeOfCycles()
+                .check(ALL);
     }
 
     /** What devices call to report events and to fill completions is not on the classes that programs use. */

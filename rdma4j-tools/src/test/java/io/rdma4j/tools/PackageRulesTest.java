@@ -79,11 +79,13 @@ class PackageRulesTest {
             Map.entry("ibverbs.cm", List.of("binaryInterfaceAndDiagnosisKnowNoObjectOfTheVerbs",
                     "nativeConnectionsKnowNoObjectButTheContext")),
             Map.entry("ibverbs.diagnosis", List.of(
-                    "binaryInterfaceAndDiagnosisKnowNoObjectOfTheVerbs", "diagnosisLoadsNoLibrary")),
+                    "binaryInterfaceAndDiagnosisKnowNoObjectOfTheVerbs",
+                    "diagnosisLoadsNoLibrary")),
             Map.entry("ibverbs.event", List.of("binaryInterfaceAndDiagnosisKnowNoObjectOfTheVerbs",
                     "waitingForDescriptorsKnowsNoConnection")),
-            Map.entry("ibverbs.observe", List.of("binaryInterfaceAndDiagnosisKnowNoObjectOfTheVerbs",
-                    "observersOfNativeDevicesCallNoLibrary")),
+            Map.entry("ibverbs.observe",
+                    List.of("binaryInterfaceAndDiagnosisKnowNoObjectOfTheVerbs",
+                            "observersOfNativeDevicesCallNoLibrary")),
             Map.entry("ibverbs.provider", List.of("machineWithoutADeviceLoadsNoLibrary")),
             Map.entry("ibverbs.values", List.of("valuesCallNothingAndOwnNoMemory")),
             Map.entry("ibverbs.verbs", List.of("twoNativeClassesKnowTheConnectionManager")),
@@ -116,13 +118,15 @@ class PackageRulesTest {
             Map.entry("softnic.provider", List.of("nobodyKnowsWhoListsTheDevices")),
             Map.entry("softnic.queue", List.of("engineQueuesAndMemoryKnowNoTransport",
                     "queuesAndMemoryKnowNoEngine")),
-            Map.entry("softnic.verbs", List.of("objectsOfTheVerbsKnowNoDeviceNoTransportAndNoNetwork",
-                    "objectsOfTheVerbsKnowNoPacket")),
+            Map.entry("softnic.verbs",
+                    List.of("objectsOfTheVerbsKnowNoDeviceNoTransportAndNoNetwork",
+                            "objectsOfTheVerbsKnowNoPacket")),
             Map.entry("testkit", List.of("testkitSeesTheApiAndNoDevice")),
             Map.entry("tools", List.of("toolsUseTheApiAlone", "sharedPartsOfTheToolsKnowNoTool",
                     "familiesOfToolsKnowNoOther", "toolsHoldNothingStatic",
                     "onlyProgramsKnowTheProcess")),
-            Map.entry("tools.basic", List.of("toolsUseTheApiAlone", "onlyTheBasicToolsKnowExamples")),
+            Map.entry("tools.basic",
+                    List.of("toolsUseTheApiAlone", "onlyTheBasicToolsKnowExamples")),
             Map.entry("tools.cmtools", List.of("toolsUseTheApiAlone")),
             Map.entry("tools.demo", List.of("toolsUseTheApiAlone")),
             Map.entry("tools.devices", List.of("toolsUseTheApiAlone")),
@@ -157,7 +161,8 @@ class PackageRulesTest {
     private static Map<String, List<String>> sentences() throws IOException {
         Map<String, List<String>> found = new TreeMap<>();
         try (Stream<Path> modules = Files.list(ROOT)) {
-            for (Path module : modules.filter(each -> !each.endsWith("rdma4j-benchmarks")).toList()) {
+            for (Path module : modules.filter(each -> !each.endsWith("rdma4j-benchmarks"))
+                    .toList()) {
                 Path sources = module.resolve("src/main/java");
                 if (Files.isDirectory(sources)) {
                     addSentences(sources, found);
@@ -317,7 +322,8 @@ class PackageRulesTest {
         noClasses().that().resideInAPackage("io.rdma4j.softnic.network.stream..").should()
                 .dependOnClassesThat(resideInAnyPackage("io.rdma4j.protocol..",
                         "io.rdma4j.connection..")
-                        .or(OBJECTS_OF_THE_VERBS)).check(ALL);
+                        .or(OBJECTS_OF_THE_VERBS))
+                .check(ALL);
     }
 
     @Test
@@ -327,7 +333,8 @@ class PackageRulesTest {
                         "io.rdma4j.softnic.engine..", "io.rdma4j.softnic.queue..",
                         "io.rdma4j.softnic.memory..", "io.rdma4j.softnic.verbs..",
                         "io.rdma4j.softnic.device..", "io.rdma4j.softnic.roce..")
-                        .or(OBJECTS_OF_THE_VERBS)).check(ALL);
+                        .or(OBJECTS_OF_THE_VERBS))
+                .check(ALL);
     }
 
     @Test
@@ -348,7 +355,8 @@ class PackageRulesTest {
     void objectsOfTheVerbsKnowNoPacket() {
         noClasses().that().resideInAPackage("io.rdma4j.softnic.verbs..").should()
                 .dependOnClassesThat(resideInAPackage("io.rdma4j.protocol.roce..")
-                        .and(not(belongToAnyOf(GlobalRouteHeader.class)))).check(ALL);
+                        .and(not(belongToAnyOf(GlobalRouteHeader.class))))
+                .check(ALL);
     }
 
     // ---------------------------------------------------------------- tools and examples
@@ -406,8 +414,8 @@ class PackageRulesTest {
                             boolean isAllowed = !other.startsWith("io.rdma4j.examples.")
                                     || other.equals(file(each))
                                     || other.matches(".*\\.(Arguments|Patience)")
-                                    || file(each).matches(".*\\.Basic(Client|Server)")
-                                            && other.endsWith(".BasicConnection");
+                                    || (file(each).matches(".*\\.Basic(Client|Server)")
+                                            && other.endsWith(".BasicConnection"));
                             events.add(new SimpleConditionEvent(each, isAllowed,
                                     dependency.getDescription()));
                         }
