@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
-/** A stream that is another one, and hears what happens to it before its own user does. For whoever changes one of either. */
+/** A stream that forwards to another one, and handles that one's events before its own user does. A base for impairment and recording. */
 abstract class ForwardingStream implements Stream, Stream.Handler {
     private final Stream stream;
     private @Nullable Handler handler;

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 import java.net.InetSocketAddress;
 
 /**
- * TCP as a device uses it. {@link #await} and {@link #wake} are for any thread, everything else for the thread that drives the network,
- * one thread at a time.
+ * TCP as a device uses it. Any thread may call {@link #await} and {@link #wake}; only the thread that drives the network, one at
+ * a time, may call the other methods.
  */
 public interface StreamNetwork {
     /**
