@@ -16,8 +16,8 @@ import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * The ports that ids of this process hold, per port space. What a port is beyond this process, each device's
- * {@link PortAuthority} says; it is asked without the lock of the table held.
+ * The ports that ids of this process have reserved, per port space. Each device's {@link PortAuthority} knows which ports
+ * other processes use; it is called without the lock of the table.
  */
 final class PortTable {
     private static final int FIRST_EPHEMERAL = 32768;
