@@ -18,7 +18,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What a name and a service stand for: addresses, port space and type of queue pair.
+ * The result of looking up a node name and a service: addresses, port space and type of queue pair.
  *
  * <p>C: {@code struct rdma_addrinfo}; the list takes the place of {@code ai_next} and of
  * {@code rdma_freeaddrinfo}. Route and connection data ({@code ai_route}, {@code ai_connect}) exist on
@@ -27,7 +27,7 @@ import java.util.stream.Collectors;
  * @param isPassive whether it is for a listener ({@code RAI_PASSIVE})
  * @param portSpace the port space ({@code ai_port_space})
  * @param queuePairType the type of queue pair ({@code ai_qp_type})
- * @param source the local address, or null for whichever leads to the destination ({@code ai_src_addr})
+ * @param source the local address, or null to let the route to the destination decide ({@code ai_src_addr})
  * @param destination the peer's address, or null for a listener ({@code ai_dst_addr})
  */
 public record AddressInfo(boolean isPassive, PortSpace portSpace, QueuePairType queuePairType,
@@ -41,20 +41,20 @@ public record AddressInfo(boolean isPassive, PortSpace portSpace, QueuePairType 
     public enum Flag {
         /** The addresses are for a listener. C: {@code RAI_PASSIVE}. */
         PASSIVE,
-        /** The node is an address in digits; no name is looked up. C: {@code RAI_NUMERICHOST}. */
+        /** The node is a numeric address; no name is looked up. C: {@code RAI_NUMERICHOST}. */
         NUMERIC_HOST,
         /** No route is looked up; on RoCE none ever is. C: {@code RAI_NOROUTE}. */
         NO_ROUTE,
         /** The node is read as an address of the family given. C: {@code RAI_FAMILY}. */
         FAMILY,
-        /** Asks the subnet administrator; on InfiniBand only, refused. C: {@code RAI_SA}. */
+        /** Asks the subnet administrator, which only InfiniBand has; always refused. C: {@code RAI_SA}. */
         SA,
-        /** Asks the name service, as without. C: {@code RAI_DNS}. */
+        /** Asks the name service, which is the default. C: {@code RAI_DNS}. */
         DNS
     }
 
     /**
-     * What is wanted.
+     * What to look up.
      *
      * <p>C: the {@code hints} of {@code rdma_getaddrinfo}. A mutable object of the caller, copied when used.
      */
@@ -66,7 +66,7 @@ public record AddressInfo(boolean isPassive, PortSpace portSpace, QueuePairType 
         private @Nullable InetSocketAddress source;
         private @Nullable InetSocketAddress destination;
 
-        /** Creates hints that want a connection in port space TCP. */
+        /** Creates hints for a connection in port space TCP. */
         public Hints() {}
 
         /** Creates a copy. */
@@ -86,31 +86,31 @@ public record AddressInfo(boolean isPassive, PortSpace portSpace, QueuePairType 
             return this;
         }
 
-        /** Wants addresses of one IP version ({@code ai_family}). */
+        /** Asks for addresses of one IP version only ({@code ai_family}). */
         public Hints family(StandardProtocolFamily value) {
             family = value;
             return this;
         }
 
-        /** Wants a port space ({@code ai_port_space}). */
+        /** Sets the port space ({@code ai_port_space}). */
         public Hints portSpace(PortSpace value) {
             portSpace = value;
             return this;
         }
 
-        /** Wants a type of queue pair ({@code ai_qp_type}). */
+        /** Sets the type of queue pair ({@code ai_qp_type}). */
         public Hints queuePairType(QueuePairType value) {
             queuePairType = value;
             return this;
         }
 
-        /** Gives the local address ({@code ai_src_addr}). */
+        /** Sets the local address ({@code ai_src_addr}). */
         public Hints source(InetSocketAddress value) {
             source = value;
             return this;
         }
 
-        /** Gives the peer's address, for use without a node ({@code ai_dst_addr}). */
+        /** Sets the peer's address, for use without a node ({@code ai_dst_addr}). */
         public Hints destination(InetSocketAddress value) {
             destination = value;
             return this;
@@ -149,7 +149,7 @@ public record AddressInfo(boolean isPassive, PortSpace portSpace, QueuePairType 
     private static final String OPERATION = "resolve address information";
 
     /**
-     * {@return what a node and a service stand for, wanting a connection in port space TCP}
+     * {@return the addresses of a node and a service, for a connection in port space TCP}
      *
      * @throws RdmaException as {@link #resolve(String, String, Hints)}
      */
@@ -159,15 +159,15 @@ public record AddressInfo(boolean isPassive, PortSpace portSpace, QueuePairType 
     }
 
     /**
-     * {@return what a node and a service stand for, at least one, the best first} Waits for the name
+     * {@return the addresses of a node and a service, at least one, the best first} It waits for the name
      * service. C: {@code rdma_getaddrinfo}.
      *
      * @param node a name or an address; null for the wildcard address of a listener, otherwise for
      *        loopback, or with no service either for the addresses in the hints
      * @param service a port number or the name of a service; null for port 0
      * @throws RdmaException EHOSTUNREACH for an unknown node or one without an address of the family,
-     *         ENOENT for an unknown service, EINVAL for hints that contradict each other, EOPNOTSUPP for
-     *         {@link Flag#SA}
+     *         ENOENT for an unknown service, EINVAL for hints that contradict each other or a port above 65535,
+     *         EOPNOTSUPP for {@link Flag#SA} and for {@link PortSpace#IPOIB}
      */
     public static List<AddressInfo> resolve(@Nullable String node, @Nullable String service,
             Hints hints) throws RdmaException {
@@ -247,12 +247,12 @@ public record AddressInfo(boolean isPassive, PortSpace portSpace, QueuePairType 
         }
     }
 
-    /** {@return where a passive endpoint binds} */
+    /** {@return the address to which a passive endpoint binds} */
     InetSocketAddress sourceToBind() throws RdmaException {
         return present(source, "source");
     }
 
-    /** {@return where an active endpoint connects to} */
+    /** {@return the address to which an active endpoint connects} */
     InetSocketAddress destinationToResolve() throws RdmaException {
         return present(destination, "destination");
     }

@@ -22,13 +22,13 @@ public final class CmDevices implements AutoCloseable {
     /**
      * {@return all devices that can be opened}
      *
-     * @throws RdmaException ENODEV if there is none, naming why
+     * @throws RdmaException ENODEV if there is none, saying why; EOPNOTSUPP if ids can use none on this machine
      */
     public static CmDevices open() throws RdmaException {
         return new CmDevices(List.copyOf(new DeviceSelection(null).leases("open devices")));
     }
 
-    /** {@return their contexts, those of the best devices first; not to be closed by the caller} */
+    /** {@return their contexts, those of the best devices first; the caller must not close them} */
     public List<DeviceContext> contexts() {
         List<DeviceContext> contexts = new ArrayList<>();
         for (DeviceLease lease : leases) {
@@ -37,7 +37,7 @@ public final class CmDevices implements AutoCloseable {
         return List.copyOf(contexts);
     }
 
-    /** Gives them back. Idempotent. C: {@code rdma_free_devices}. */
+    /** Releases them: a device closes when nothing else uses it. Idempotent. C: {@code rdma_free_devices}. */
     @Override
     public void close() {
         leases.forEach(DeviceLease::release);

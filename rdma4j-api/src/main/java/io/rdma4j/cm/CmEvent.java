@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Something that happened to a {@link CmId}.
+ * An event of a {@link CmId}; {@link CmEventType} says what each type means and what to do.
  *
  * <p>C: {@code struct rdma_cm_event}. It must be acknowledged, by {@link #acknowledge} or by closing it;
- * an id with an event that was taken and not acknowledged cannot be closed. Thread safe.
+ * an id with unacknowledged events cannot be closed. Thread safe.
  */
 public final class CmEvent implements AutoCloseable {
     private final CmEventType type;
@@ -48,35 +48,41 @@ public final class CmEvent implements AutoCloseable {
     }
 
     /**
-     * {@return 0; for {@link CmEventType#REJECTED}, and for {@link CmEventType#UNREACHABLE} of a datagram service that
-     * said no, the number that the transport says it with; what {@link CmId#writeEvent} was given for
-     * {@link CmEventType#USER}; a negative errno for another failure} On InfiniBand and RoCE the number is a
-     * {@link io.rdma4j.connection.RejectReason} or a {@link io.rdma4j.connection.SidrStatus}, on iWARP a negative errno;
-     * {@link #description} has the words for it. C: {@code status}.
+     * {@return a number whose meaning depends on the type}
+     *
+     * <ul>
+     * <li>{@link CmEventType#REJECTED}, and {@link CmEventType#UNREACHABLE} if a datagram service refused: the reason as
+     * the transport numbers it. On InfiniBand and RoCE it is the code of a {@link io.rdma4j.connection.RejectReason} or a
+     * {@link io.rdma4j.connection.SidrStatus}, on iWARP a negative errno. {@link #description} has it in words.
+     * <li>{@link CmEventType#USER}: the argument of {@link CmId#writeEvent}.
+     * <li>Other failures: a negative errno.
+     * <li>Anything else: 0.
+     * </ul>
+     *
+     * <p>C: {@code status}.
      */
     public int status() {
         return details.status();
     }
 
     /**
-     * {@return what the peer asked for or granted, for a request, a response and establishment of a
-     * connection} C: {@code param.conn}.
+     * {@return the parameters that the peer requested or granted; for CONNECT_REQUEST, CONNECT_RESPONSE and ESTABLISHED
+     * of a connection} C: {@code param.conn}.
      */
     public @Nullable ConnectionParameters parameters() {
         return details.connection();
     }
 
     /**
-     * {@return where to send, for establishment of a datagram service and for a multicast group that was
-     * joined} C: {@code param.ud}.
+     * {@return where to send; for ESTABLISHED of a datagram service and for MULTICAST_JOIN} C: {@code param.ud}.
      */
     public @Nullable DatagramParameters datagram() {
         return details.datagram();
     }
 
     /**
-     * {@return the bytes the peer's application sent along, empty if there are none} InfiniBand and RoCE pad them with
-     * zeros to what fits ({@link CmId#privateDataLimits}). C: {@code private_data}, {@code private_data_len}.
+     * {@return the private data of the peer's application, empty if there is none} InfiniBand and RoCE pad it with
+     * zeros to its full length ({@link CmId#privateDataLimits}). C: {@code private_data}, {@code private_data_len}.
      */
     public byte[] privateData() {
         return details.privateData();
@@ -95,7 +101,7 @@ public final class CmEvent implements AutoCloseable {
         return details.joinContext();
     }
 
-    /** Says that the event has been dealt with. Idempotent. C: {@code rdma_ack_cm_event}. */
+    /** Acknowledges the event. Idempotent. C: {@code rdma_ack_cm_event}. */
     public void acknowledge() {
         if (acknowledged.compareAndSet(false, true)) {
             onAcknowledged.run();
@@ -136,14 +142,13 @@ public final class CmEvent implements AutoCloseable {
         return status() == 0 ? "" : ", error " + -status();
     }
 
-    /** {@return why the step failed, or null for what the peer or the application did} */
+    /** {@return why a step failed on this side, or null for an event that the peer or the application caused} */
     public @Nullable RdmaException cause() {
         return details.cause();
     }
 
     /**
-     * {@return whether it tells that a step failed, or that the connection or the device is gone} Others
-     * tell of a success, a request or something that ends nothing.
+     * {@return whether it reports that a step failed, that the connection has ended or that the device was removed}
      */
     public boolean isFailure() {
         return switch (type) {
@@ -157,8 +162,8 @@ public final class CmEvent implements AutoCloseable {
     }
 
     /**
-     * {@return the failure as an exception to throw} ECONNREFUSED if the peer said no, ETIMEDOUT if it did
-     * not answer, ECONNRESET if the connection has ended, ENODEV if the device is gone, otherwise the error
+     * {@return the failure as an exception to throw} ECONNREFUSED if the peer refused, ETIMEDOUT if it did
+     * not answer, ECONNRESET if the connection has ended, ENODEV if the device was removed, otherwise the error
      * of {@link #cause}.
      *
      * @param operation what was attempted

@@ -1,7 +1,7 @@
 package io.rdma4j.cm;
 
 /**
- * What happened to a {@link CmId}.
+ * What happened to a {@link CmId}. Each constant says when its event comes and what to do next.
  *
  * <p>C: {@code enum rdma_cm_event_type}, {@code rdma_event_str}.
  */
@@ -34,41 +34,43 @@ public enum CmEventType {
      */
     CONNECT_REQUEST,
     /**
-     * The peer has accepted the connection of an id that has no queue pair of its own. Bring the application's queue
+     * The peer has accepted the connection, and the id has no queue pair of its own. Bring the application's queue
      * pair up with {@link CmId#initQueuePairAttributes}, then call {@link CmId#establish}, or
-     * {@link CmId#reject}. It does not come over iWARP: there ESTABLISHED does. C:
+     * {@link CmId#reject}. Over iWARP {@link #ESTABLISHED} comes instead. C:
      * {@code RDMA_CM_EVENT_CONNECT_RESPONSE}.
      */
     CONNECT_RESPONSE,
     /**
-     * Connecting failed on this side, after the peer had answered: its queue pair could not be brought up;
+     * Connecting failed on this side after the peer had accepted: this side's queue pair could not be brought up;
      * {@link CmEvent#cause} says why. Close the id. C: {@code RDMA_CM_EVENT_CONNECT_ERROR}.
      */
     CONNECT_ERROR,
     /**
-     * The peer has not answered in time ({@link CmEvent#status} is a negative errno), or a datagram service has said no
-     * (it is above 0). Close the id, and try again with a new one. C: {@code RDMA_CM_EVENT_UNREACHABLE}.
+     * The peer has not answered in time ({@link CmEvent#status} is a negative errno), or a datagram service has refused
+     * the look-up ({@code status} is above 0). Close the id, and try again with a new one. C:
+     * {@code RDMA_CM_EVENT_UNREACHABLE}.
      */
     UNREACHABLE,
     /**
-     * The peer, or its system because nobody listens there, has said no to the connection;
-     * {@link CmEvent#description} says why in words. Also for an accepted id, whose peer withdraws. Close the
-     * id. C: {@code RDMA_CM_EVENT_REJECTED}.
+     * The peer has refused the connection, or its system has because no process listens there;
+     * {@link CmEvent#description} gives the reason in words. It also comes to an id that has accepted, if the peer
+     * then withdraws. Close the id. C: {@code RDMA_CM_EVENT_REJECTED}.
      */
     REJECTED,
     /**
-     * The connection stands on this side, so sends may be posted; of a datagram service, it was found, and
-     * {@link CmEvent#datagram} says where to send. C: {@code RDMA_CM_EVENT_ESTABLISHED}.
+     * The connection is established on this side: sends may be posted. For a datagram service: the look-up succeeded,
+     * and {@link CmEvent#datagram} says where to send. C: {@code RDMA_CM_EVENT_ESTABLISHED}.
      */
     ESTABLISHED,
     /**
-     * The connection has ended, by either side. On the side that did not end it, call {@link CmId#disconnect} to flush
-     * what is outstanding on the queue pair, then close the id. C: {@code RDMA_CM_EVENT_DISCONNECTED}.
+     * One of the two sides has ended the connection. If it was the peer, call {@link CmId#disconnect} to flush the
+     * requests that are outstanding on the queue pair. Then close the id. C:
+     * {@code RDMA_CM_EVENT_DISCONNECTED}.
      */
     DISCONNECTED,
     /**
-     * The device of the id is gone, so no step of the id succeeds any more. Close the id and what was made with
-     * it. C: {@code RDMA_CM_EVENT_DEVICE_REMOVAL}.
+     * The device of the id was removed, so no further step of the id can succeed. Close the id and the objects that were
+     * created with it. C: {@code RDMA_CM_EVENT_DEVICE_REMOVAL}.
      */
     DEVICE_REMOVAL,
     /**
@@ -82,13 +84,13 @@ public enum CmEventType {
      */
     MULTICAST_ERROR,
     /**
-     * The local address of the id has moved to another interface, or is gone. A connection may still stand; where it
-     * does not come back to life, connect anew with a new id. C: {@code RDMA_CM_EVENT_ADDR_CHANGE}.
+     * The local address of the id has moved to another interface, or was removed. An existing connection is not ended by
+     * this; if it stops working, connect anew with a new id. C: {@code RDMA_CM_EVENT_ADDR_CHANGE}.
      */
     ADDR_CHANGE,
     /**
-     * Some time after the connection ended, no late packet of it can arrive any more: an application that keeps the
-     * queue pair may use it for another connection from now on. C: {@code RDMA_CM_EVENT_TIMEWAIT_EXIT}.
+     * The waiting time after the end of the connection is over: no late packet of it can arrive any more. An application
+     * that keeps its queue pair may now use it for another connection. C: {@code RDMA_CM_EVENT_TIMEWAIT_EXIT}.
      */
     TIMEWAIT_EXIT,
     /**
@@ -102,12 +104,12 @@ public enum CmEventType {
      */
     ADDRINFO_ERROR,
     /**
-     * A thread of the application has called {@link CmId#writeEvent}; what it means is the application's
-     * business. C: {@code RDMA_CM_EVENT_USER}.
+     * A thread of the application has called {@link CmId#writeEvent}; its meaning is up to the application. C:
+     * {@code RDMA_CM_EVENT_USER}.
      */
     USER,
     /**
-     * An event of the provider's own; an application never sees it, in C as here. C:
+     * An internal event of the provider. Applications never receive it, in C or here. C:
      * {@code RDMA_CM_EVENT_INTERNAL}.
      */
     INTERNAL;

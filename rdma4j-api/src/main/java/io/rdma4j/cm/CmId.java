@@ -28,30 +28,33 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * One end of a connection, a listener, or one end of a datagram service: what a socket is to TCP and UDP.
+ * One end of a connection, a listener, or one end of a datagram service. It plays the role of a socket.
  *
- * <p>C: {@code struct rdma_cm_id}. An id made with an {@link EventChannel} is asynchronous: each step
- * returns at once and its outcome arrives as an event. An id made without is synchronous: each step
- * waits for its outcome and throws on failure; when the peer disconnects, its queue pair fails, so that
- * nobody waits in vain for a completion: what was outstanding is flushed, and then waits end with ENOTCONN
- * ({@link #awaitReceiveCompletion}). The steps:
+ * <p>C: {@code struct rdma_cm_id}. An id created with an {@link EventChannel} is asynchronous: each step
+ * returns at once, and its outcome arrives as an event. An id created without one is synchronous: each step
+ * waits for its outcome and throws on failure. When the peer of a synchronous id disconnects, the id's queue pair
+ * fails, so that no thread waits in vain: outstanding requests are flushed, and then waits for completions end with
+ * ENOTCONN ({@link #awaitReceiveCompletion}). The steps:
  *
  * <pre>
  * active:  resolveAddress → resolveRoute → createQueuePair → connect → …  → disconnect → close
  * passive: bindAddress → listen → (request) createQueuePair → accept → … → disconnect → close
  * </pre>
  *
- * <p>In {@link PortSpace#UDP} the same steps look up a datagram service: ESTABLISHED on the active side
- * tells where to send ({@link CmEvent#datagram}), the passive side is done once it has accepted, and there
- * is nothing to disconnect. {@link #joinMulticast} needs an address only.
+ * <p>In {@link PortSpace#UDP} the same steps look up a datagram service. ESTABLISHED on the active side
+ * says where to send ({@link CmEvent#datagram}). The passive side is finished when it has accepted. Neither
+ * disconnects. {@link #joinMulticast} needs only an address.
  *
- * <p>Thread safe; steps of one id from several threads at once are refused by its state. Source: Linux
+ * <p>A step that is not possible in the id's state throws {@link RdmaException} with EINVAL, or with ENODEV once its device
+ * was removed ({@link CmEventType#DEVICE_REMOVAL}); after {@link #close} it throws {@link IllegalStateException}.
+ *
+ * <p>Thread safe; if several threads take steps of one id at once, its state refuses all but one. Source: Linux
  * man pages rdma_cm(7) and rdma_create_id(3).
  */
 public final class CmId implements CmOperations, AutoCloseable {
     /**
-     * Bytes of inline data that a request of an id's queue pair can carry at least, so that the short forms
-     * work for small messages of memory without a region ({@link CmOperations}).
+     * The least number of bytes of inline data that a request of an id's queue pair can have. So the short forms of
+     * {@link CmOperations} can send small messages from memory without a region.
      */
     public static final int INLINE_DATA = 64;
 
@@ -68,16 +71,16 @@ public final class CmId implements CmOperations, AutoCloseable {
     private final IdGroups groups;
     private final ListenBacklog backlog;
     private final NameResolver resolver;
-    /** What each request that is handed out shall have, null for nothing. */
+    /** The queue pair that each request of a listener gets, null for none. */
     private volatile @Nullable QueuePairTemplate template;
     private volatile @Nullable Object userContext;
     private volatile @Nullable CmId listener;
-    /** No monitor: the last id of a device closes it, which may take long. */
+    /** A lock, not a monitor: the last id of a device closes it, which may take long. */
     private final ReentrantLock closing = new ReentrantLock();
     /** Guarded by {@link #closing}. */
     private boolean isFreed;
 
-    /** The parts know those above them here, and not the id: it passes in what they shall call. */
+    /** Each part knows the parts above it here, but not the id, which passes in the methods they call. */
     private CmId(@Nullable EventChannel channel, PortSpace space, QueuePairType type)
             throws RdmaException {
         AddressInfo.requireFitting(space, type);
@@ -117,15 +120,15 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     /**
-     * {@return a new synchronous id that is ready to connect or to listen} An active one has its address
-     * and route resolved; a passive one is bound, and gives each request it hands out a queue pair. To use
+     * {@return a new synchronous id that is ready to connect or to listen} The address and route of an active one are
+     * resolved. A passive one is bound; each id of {@link #awaitRequest} then has a queue pair. To use
      * it asynchronously, {@link #migrate} it. C: {@code rdma_create_ep}; {@code rdma_destroy_ep} is
      * {@link #close}.
      *
-     * @param domain of the queue pairs, or null for the one the device's ids share
-     * @param attributes of the queue pairs, null for none; their type is that of the address information
+     * @param domain of the queue pairs, or null for the one that the device's ids share
+     * @param attributes of the queue pairs, null to create none; the address information determines their type
      * @throws RdmaException EOPNOTSUPP for {@link PortSpace#IPOIB}; EINVAL for a type of queue pair that the
-     *         port space does not take, or if the address information lacks the address; and as
+     *         port space does not allow, or if the address information lacks the address; and as
      *         {@link #bindAddress} for a passive one, as {@link #resolveAddress}, {@link #resolveRoute} and
      *         {@link #createQueuePair} for an active one
      */
@@ -153,10 +156,10 @@ public final class CmId implements CmOperations, AutoCloseable {
         }
     }
 
-    // ---------------------------------------------------------------- what it is
+    // ---------------------------------------------------------------- properties
 
     /**
-     * {@return the channel its events arrive in; a synchronous id has one of its own} C: {@code id->channel}.
+     * {@return the channel of its events; a synchronous id has a private one} C: {@code id->channel}.
      */
     public EventChannel channel() {
         return events.channel();
@@ -177,7 +180,7 @@ public final class CmId implements CmOperations, AutoCloseable {
         return userContext;
     }
 
-    /** Attaches an object of the caller's ({@code id->context}). */
+    /** Attaches an object of the caller ({@code id->context}). */
     public void userContext(@Nullable Object value) {
         userContext = value;
     }
@@ -191,7 +194,7 @@ public final class CmId implements CmOperations, AutoCloseable {
         return addresses.device().context();
     }
 
-    /** {@return the port of the device it uses, 0 before there is a device} C: {@code id->port_num}. */
+    /** {@return the port of the device it uses, 0 before it has a device} C: {@code id->port_num}. */
     public int portNumber() {
         return addresses.portNumber();
     }
@@ -219,10 +222,10 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     /**
-     * {@return how much private data the id's requests and answers can carry, in bytes} It depends on the transport of
+     * {@return how much private data requests and answers of the id can have, in bytes} It depends on the transport of
      * the device.
      *
-     * @throws RdmaException EOPNOTSUPP for an id of datagrams whose device has none
+     * @throws RdmaException EOPNOTSUPP for an id of datagrams if its device does not support datagrams
      * @throws IllegalStateException before an address is bound or resolved, and for a wildcard listener
      */
     public PrivateDataLimits privateDataLimits() throws RdmaException {
@@ -247,19 +250,19 @@ public final class CmId implements CmOperations, AutoCloseable {
         return addresses.peer("peer address");
     }
 
-    /** {@return the local port, 0 before there is one} C: {@code rdma_get_src_port}. */
+    /** {@return the local port, 0 before it has one} C: {@code rdma_get_src_port}. */
     public int sourcePort() {
         InetSocketAddress address = addresses.local();
         return address == null ? 0 : address.getPort();
     }
 
-    /** {@return the peer's port, 0 before there is one} C: {@code rdma_get_dst_port}. */
+    /** {@return the peer's port, 0 before the id has a destination} C: {@code rdma_get_dst_port}. */
     public int destinationPort() {
         InetSocketAddress address = addresses.peer();
         return address == null ? 0 : address.getPort();
     }
 
-    /** {@return the addresses and port a listener can be reached at, one an address of each device} */
+    /** {@return the addresses and port at which a listener can be reached, one for each address of each device} */
     public List<InetSocketAddress> listenAddresses() {
         return backlog.addresses();
     }
@@ -272,13 +275,13 @@ public final class CmId implements CmOperations, AutoCloseable {
     // ---------------------------------------------------------------- options
 
     /**
-     * Says which device the id uses, by its name or by what several names begin with before {@code _} ({@code iwarp});
-     * before it has an address. Without, the property {@code rdma4j.device}
-     * says so for all ids, and without that the best device that serves the address is taken: a native one before
-     * software, InfiniBand and RoCE before iWARP, then by name, whatever is open already.
+     * Sets the device of the id: its name, or the part before {@code _} that several names begin with ({@code iwarp}).
+     * It must be set before the id has an address. Without it, the property {@code rdma4j.device} applies to all ids.
+     * Without both, the id takes the best device that serves the address: native before software, InfiniBand and RoCE
+     * before iWARP, then by name, whichever devices are open.
      *
-     * @throws RdmaException ENODEV if there is no such device, naming those there are; EINVAL once the id has an
-     *         address
+     * @throws RdmaException ENODEV if there is no such device, naming the present ones; EOPNOTSUPP if ids cannot use it
+     *         on this machine, saying why; EINVAL once the id has an address
      */
     public void device(String name) throws RdmaException {
         if (!states.is(IdState.IDLE)) {
@@ -298,10 +301,10 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     /**
-     * Lets the id share its port with others that say the same, or no longer. Only one of them can listen.
+     * Sets whether the id may share its port with other ids for which this is set. Only one of them can listen.
      * C: {@code RDMA_OPTION_ID_REUSEADDR}.
      *
-     * @throws RdmaException EINVAL to say yes once it listens, or no once it is bound
+     * @throws RdmaException EINVAL to set it once the id listens, or to clear it once the id is bound
      */
     public void reuseAddress(boolean value) throws RdmaException {
         states.requireOpen();
@@ -313,8 +316,8 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     /**
-     * Makes the wildcard address stand for the addresses of its own IP version alone. Otherwise it stands
-     * for both. C: {@code RDMA_OPTION_ID_AFONLY}.
+     * Sets whether the wildcard address means only the addresses of its own IP version. By default it means those
+     * of both. C: {@code RDMA_OPTION_ID_AFONLY}.
      *
      * @throws RdmaException EINVAL unless the id is new or bound
      */
@@ -327,10 +330,11 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     /**
-     * Sets the acknowledgement time-out of the queue pair: 4.096 us times 2 to the power of 1 to 31, or 0
-     * for no end; before connecting or accepting. C: {@code RDMA_OPTION_ID_ACK_TIMEOUT}.
+     * Sets the acknowledgement time-out of the queue pair; before connecting or accepting. C:
+     * {@code RDMA_OPTION_ID_ACK_TIMEOUT}.
      *
-     * @throws RdmaException EINVAL if the id's queue pair is not of a reliable type
+     * @param exponent the time-out is 4.096 us times 2 to this power, 1 to 31; 0 for no time-out
+     * @throws RdmaException EINVAL if the id's queue pair is not of type RC
      */
     public void acknowledgeTimeout(int exponent) throws RdmaException {
         checkOption("acknowledgement time-out", exponent, 31);
@@ -351,10 +355,10 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     /**
-     * Sets the options to offer the peer's device. C: {@code rdma_set_local_ece}.
+     * Sets the enhanced connection options to offer to the peer's device. C: {@code rdma_set_local_ece}.
      *
-     * @throws RdmaException EOPNOTSUPP for any but {@link EnhancedConnectionOptions#NONE}, since they are
-     *         a vendor's and these devices are of none
+     * @throws RdmaException EOPNOTSUPP for any but {@link EnhancedConnectionOptions#NONE}, because such options are
+     *         vendor-specific and none is supported
      */
     public void localOptions(EnhancedConnectionOptions value) throws RdmaException {
         states.requireOpen();
@@ -366,7 +370,7 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     /**
-     * {@return the options the peer's device offers that this one has too: none} C:
+     * {@return the options of the peer's device that this device supports as well: always none} C:
      * {@code rdma_get_remote_ece}.
      */
     public EnhancedConnectionOptions remoteOptions() {
@@ -377,12 +381,12 @@ public final class CmId implements CmOperations, AutoCloseable {
     // ---------------------------------------------------------------- addresses and routes
 
     /**
-     * Takes a local address and port. C: {@code rdma_bind_addr}.
+     * Binds the id to a local address and port. C: {@code rdma_bind_addr}.
      *
      * @param address an address of a device, or the wildcard address for all devices; port 0 for any
-     * @throws RdmaException ENODEV if there is no device, EADDRNOTAVAIL if none has the address, EADDRINUSE
-     *         if port or address are taken, EHOSTUNREACH for an unresolved address, EINVAL unless the id is new,
-     *         over iWARP EMFILE or ENFILE if there can be no more sockets
+     * @throws RdmaException ENODEV if there is no device, EOPNOTSUPP if ids can use none on this machine, EADDRNOTAVAIL if
+     *         no device has the address, EADDRINUSE if port or address are in use, EHOSTUNREACH for an unresolved
+     *         address, EINVAL unless the id is new; over iWARP EMFILE or ENFILE if there can be no more sockets
      */
     public void bindAddress(InetSocketAddress address) throws RdmaException {
         route.bind(address);
@@ -394,11 +398,12 @@ public final class CmId implements CmOperations, AutoCloseable {
      *
      * @param destination the peer's address, or a multicast address
      * @param timeout how long to try
-     * @throws RdmaException EHOSTUNREACH for an unresolved destination, EINVAL if the id has resolved one
-     *         already or does something else, ENODEV when its device is gone; a synchronous id also ENODEV if
-     *         there is no device or the route leaves by an interface without one, ENETUNREACH without a route,
-     *         EADDRINUSE or EADDRNOTAVAIL if port or local address cannot be had, and EINTR when interrupted.
-     *         An asynchronous id reports these as ADDR_ERROR
+     * @throws RdmaException EHOSTUNREACH for an unresolved destination, EINVAL if the id has resolved an address
+     *         already or is in another step, ENODEV if its device was removed; a synchronous id also ENODEV if
+     *         there is no device or the route leaves by an interface without one, EOPNOTSUPP if ids can use no device on
+     *         this machine, ENETUNREACH without a route, EADDRINUSE or EADDRNOTAVAIL if port or local address are not
+     *         available or of another IP version than the destination, and EINTR when interrupted.
+     *         An asynchronous id reports those as ADDR_ERROR
      */
     public void resolveAddress(InetSocketAddress destination, Duration timeout)
             throws RdmaException {
@@ -406,9 +411,9 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     /**
-     * As above from a certain local address.
+     * As above, from a given local address.
      *
-     * @param source the local address, port 0 for any; null for whichever leads there
+     * @param source the local address, port 0 for any; null to let the route decide
      * @throws RdmaException as above, and as {@link #bindAddress} for the local address
      */
     public void resolveAddress(@Nullable InetSocketAddress source, InetSocketAddress destination,
@@ -420,7 +425,8 @@ public final class CmId implements CmOperations, AutoCloseable {
      * Finds the path to the resolved address; ends with ROUTE_RESOLVED or ROUTE_ERROR. C:
      * {@code rdma_resolve_route}.
      *
-     * @throws RdmaException EINVAL unless the address is resolved, ENODEV when the device is gone; a
+     * @param timeout how long to try
+     * @throws RdmaException EINVAL unless the address is resolved, ENODEV if the device was removed; a
      *         synchronous id also ENETUNREACH if the port is down or the device has lost the local address, and
      *         EINTR when interrupted. An asynchronous id reports ENETUNREACH as ROUTE_ERROR
      */
@@ -456,15 +462,15 @@ public final class CmId implements CmOperations, AutoCloseable {
     // ---------------------------------------------------------------- queue pair
 
     /**
-     * Creates the id's queue pair and makes it ready for receives; connecting and accepting bring it to
-     * RTS. One of type UD is ready for sends as well. C: {@code rdma_create_qp},
+     * Creates the id's queue pair. Receives can be posted to it at once; connecting and accepting bring it to
+     * RTS. One of type UD can also send at once. C: {@code rdma_create_qp},
      * {@code rdma_create_qp_ex}.
      *
-     * @param domain a domain of {@link #context}, or null for the one its ids share
-     * @param attributes where it names no completion queue, one with a channel is made; where it names no
-     *        shared receive queue, the id's own is used, if there is one; where it asks for less than
-     *        {@link #INLINE_DATA} bytes of inline data, so many are asked for
-     * @throws RdmaException EINVAL if the id has a queue pair, or type or domain do not fit; ENOMEM and
+     * @param domain a domain of {@link #context}, or null for the one that the device's ids share
+     * @param attributes its attributes. A missing completion queue is created, with a channel. If they name no shared
+     *        receive queue, that of the id is used, if it has one. Inline data is raised to {@link #INLINE_DATA} bytes
+     *        if it is less
+     * @throws RdmaException EINVAL if the id has a queue pair, or if type or domain are wrong; ENOMEM and
      *         others as from {@link ProtectionDomain#createQueuePair}
      * @throws IllegalStateException before an address is bound or resolved
      */
@@ -476,11 +482,11 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     /**
-     * Closes the id's queue pair and what was made with it, and takes it out of multicast groups; does
-     * nothing if there is none. A call that failed is to be repeated. C: {@code rdma_destroy_qp}.
+     * Closes the id's queue pair and the completion queues that were created with it, and detaches it from multicast
+     * groups. It does nothing without a queue pair. Repeat a call that failed. C: {@code rdma_destroy_qp}.
      *
-     * @throws RdmaException EBUSY while an event of it or of its completion queues was taken and not
-     *         acknowledged, or others use those queues
+     * @throws RdmaException EBUSY while the queue pair or its completion queues have unacknowledged events, or while
+     *         other queue pairs use those queues
      */
     public void closeQueuePair() throws RdmaException {
         groups.detachAll();
@@ -490,10 +496,10 @@ public final class CmId implements CmOperations, AutoCloseable {
     /**
      * Creates a shared receive queue for the queue pairs of this id. C: {@code rdma_create_srq}.
      *
-     * @param domain a domain of {@link #context}, or null for the one its ids share
+     * @param domain a domain of {@link #context}, or null for the one that the device's ids share
      * @throws RdmaException EINVAL if the id has one already, if the domain is of another device context, or
-     *         naming the limit for a size out of range; ENOMEM naming the limit when the device has all the
-     *         queues it can have
+     *         naming the limit for a size out of range; ENOMEM naming the limit when the device has as many
+     *         queues as it can have
      */
     public SharedReceiveQueue createSharedReceiveQueue(@Nullable ProtectionDomain domain,
             SharedReceiveQueueAttributes attributes) throws RdmaException {
@@ -501,10 +507,10 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     /**
-     * As above, of a kind and with an object of the caller's. C: {@code rdma_create_srq_ex}.
+     * As above, of a given type and with an object of the caller. C: {@code rdma_create_srq_ex}.
      *
-     * @throws RdmaException as above, EOPNOTSUPP for a kind that the device does not have, and EINVAL for type XRC on a
-     *         device that has it, where the queue takes a domain of connections too:
+     * @throws RdmaException as above; EOPNOTSUPP for a type that the device does not support; EINVAL for type XRC on a
+     *         device that supports it: such a queue needs an XRC domain, see
      *         {@link ProtectionDomain#createSharedReceiveQueue(SharedReceiveQueueInitAttributes)}
      */
     public SharedReceiveQueue createSharedReceiveQueue(@Nullable ProtectionDomain domain,
@@ -516,15 +522,15 @@ public final class CmId implements CmOperations, AutoCloseable {
     /**
      * Closes the id's shared receive queue, after its queue pair. C: {@code rdma_destroy_srq}.
      *
-     * @throws RdmaException EBUSY while queue pairs use it or an event of it was taken and not acknowledged
+     * @throws RdmaException EBUSY while queue pairs use it or it has unacknowledged events
      */
     public void closeSharedReceiveQueue() throws RdmaException {
         own.closeShared();
     }
 
     /**
-     * {@return the attributes that bring a queue pair of the application's own to a state, the state
-     * included} INIT at any time once there is an address; RTR and RTS after CONNECT_RESPONSE on the
+     * {@return the attributes that move a queue pair of the application to a state, including the
+     * state} INIT is possible once the id has an address; RTR and RTS after CONNECT_RESPONSE on the
      * active side, after CONNECT_REQUEST on the passive side. C: {@code rdma_init_qp_attr}.
      *
      * @throws RdmaException EINVAL for another state, or before the peer's parameters are known
@@ -537,16 +543,17 @@ public final class CmId implements CmOperations, AutoCloseable {
     // ---------------------------------------------------------------- listening
 
     /**
-     * Waits for connection requests; each arrives as CONNECT_REQUEST with an id of its own, or for a
-     * synchronous id from {@link #awaitRequest}. C: {@code rdma_listen}.
+     * Starts to listen for connection requests. Each arrives as CONNECT_REQUEST with a new id; a
+     * synchronous id returns them from {@link #awaitRequest}. C: {@code rdma_listen}.
      *
-     * <p>At the wildcard address it listens on every device that can be opened, and passes over the others
-     * without a word: {@link #listenAddresses} tells what was reached.
+     * <p>At the wildcard address it listens on every device that can be opened, and ignores the others:
+     * {@link #listenAddresses} says where it listens.
      *
-     * @param backlog requests that may wait unanswered, at least 1; further ones are rejected. One that its
-     *        peer withdraws waits until its id is closed.
-     * @throws RdmaException EADDRINUSE if another id listens there, ENODEV if no device can be opened,
-     *         EINVAL unless the id is new or bound, over iWARP EMFILE or ENFILE if there can be no more sockets
+     * @param backlog how many requests may wait for an answer, at least 1; further ones are rejected. A request that its
+     *        peer withdraws counts until its id is closed.
+     * @throws RdmaException EADDRINUSE if another id listens there, ENODEV if no device can be opened, EOPNOTSUPP if the
+     *         device does not support the port space, as iWARP only TCP; EINVAL unless the id is new or bound; over
+     *         iWARP EMFILE or ENFILE if there can be no more sockets
      */
     public void listen(int backlog) throws RdmaException {
         if (backlog < 1) {
@@ -558,7 +565,7 @@ public final class CmId implements CmOperations, AutoCloseable {
         this.backlog.listen(backlog);
     }
 
-    /** {@return an id for a request that reached this one, with the same channel or synchronous too} */
+    /** {@return a new id for a request that has reached this one; it has the same channel, or is synchronous as well} */
     private ListenBacklog.Incoming requested() {
         try {
             CmId id = new CmId(events.isSynchronous() ? null : events.channel(), kind.space(),
@@ -576,8 +583,8 @@ public final class CmId implements CmOperations, AutoCloseable {
      *
      * @return a synchronous id; {@link #event} holds the request; from a listener made by
      *         {@link #createEndpoint} with attributes it has a queue pair
-     * @throws RdmaException EINVAL unless the id is synchronous and listens, ENODEV if the device is gone,
-     *         EINTR when interrupted, EBADF when the id is closed
+     * @throws RdmaException EINVAL unless the id is synchronous and listens, ENODEV if the device was removed,
+     *         EINTR when interrupted, EBADF when the id is closed; as {@link #createQueuePair} if it creates one
      */
     public CmId awaitRequest() throws RdmaException {
         backlog.requireSynchronousListener();
@@ -619,18 +626,26 @@ public final class CmId implements CmOperations, AutoCloseable {
     // ---------------------------------------------------------------- connecting
 
     /**
-     * Asks the resolved destination for a connection; ends with ESTABLISHED, REJECTED, UNREACHABLE or
-     * CONNECT_ERROR, or without a queue pair of the id's own with CONNECT_RESPONSE; over iWARP, whose connections stand as soon
-     * as the peer has accepted, with ESTABLISHED all the same. A datagram service is
-     * looked up: ESTABLISHED, or UNREACHABLE with a status above 0 if it said no. A peer that does not
-     * answer is UNREACHABLE after the patience of the connection manager, so that a synchronous id waits no
-     * longer, unless the peer itself asks for patience (MRA) because its application is slow. C:
-     * {@code rdma_connect}.
+     * Requests a connection to the resolved destination. C: {@code rdma_connect}. The outcome is one of these events:
      *
-     * @throws RdmaException EINVAL unless the route is resolved, without a queue pair of the id's own or the
-     *         number of another, if the private data is too long, if the device cannot hold that many READs
-     *         and atomics, or while another thread takes a step of this synchronous id; over iWARP EMFILE or
-     *         ENFILE if there can be no more sockets, which may be tried again; a synchronous id
+     * <ul>
+     * <li>ESTABLISHED: the peer has accepted.
+     * <li>CONNECT_RESPONSE: the peer has accepted, and the id has no queue pair of its own. iWARP reports ESTABLISHED
+     * in this case, too.
+     * <li>REJECTED: the peer has refused.
+     * <li>UNREACHABLE: the peer has not answered within the connection manager's time-out and retries. A peer whose
+     * application is slow may extend the time (MRA).
+     * <li>CONNECT_ERROR: this side failed after the peer had accepted.
+     * </ul>
+     *
+     * <p>For a datagram service the call looks the service up: ESTABLISHED, or UNREACHABLE with a status above 0 if the
+     * service refused. A synchronous id waits for the outcome.
+     *
+     * @throws RdmaException EINVAL unless the route is resolved; EINVAL if the id has no queue pair and the parameters name
+     *         none, if the private data is too long, if the device cannot have that many READs
+     *         and atomics, or while another thread takes a step of this synchronous id; ENODEV if the device was removed;
+     *         EOPNOTSUPP if the device does not support the port space, as iWARP only TCP; over iWARP EMFILE or ENFILE if
+     *         there can be no more sockets, then it may be tried again; a synchronous id
      *         also as {@link CmEvent#failure} says, and EINTR when interrupted
      */
     public void connect(ConnectionParameters parameters) throws RdmaException {
@@ -638,18 +653,19 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     /**
-     * Accepts the request this id stands for; ends with ESTABLISHED, UNREACHABLE or CONNECT_ERROR. For a
-     * datagram service that is all: no event follows. C: {@code rdma_accept}.
+     * Accepts the request of this id. The outcome is ESTABLISHED, UNREACHABLE or CONNECT_ERROR; for a
+     * datagram service no event follows. C: {@code rdma_accept}.
      *
-     * @throws RdmaException EINVAL unless the id stands for a request, as it no longer does after REJECTED,
-     *         ECONNRESET if the peer withdraws just now, and otherwise as for {@link #connect}
+     * @throws RdmaException EINVAL unless the id has a request to answer, which it no longer has after REJECTED;
+     *         ECONNRESET if the peer withdraws at this moment; for a datagram service of a native device also EOPNOTSUPP
+     *         for a Q_Key that the kernel cannot send; otherwise as for {@link #connect}
      */
     public void accept(ConnectionParameters parameters) throws RdmaException {
         exchange.accept(parameters);
     }
 
     /**
-     * Accepts with what the peer asked for, and no private data. C: {@code rdma_accept} with NULL.
+     * Accepts with the parameters that the peer requested, and without private data. C: {@code rdma_accept} with NULL.
      *
      * @throws RdmaException as {@link #accept(ConnectionParameters)}
      */
@@ -658,18 +674,18 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     /**
-     * Rejects the request this id stands for, or a CONNECT_RESPONSE, with bytes for the peer. C:
+     * Rejects the request of this id, or a CONNECT_RESPONSE, and sends bytes to the peer. C:
      * {@code rdma_reject}.
      *
-     * @throws RdmaException EINVAL if the private data is too long or there is nothing to reject, as after
-     *         REJECTED, and ECONNRESET if the peer withdraws just now
+     * @throws RdmaException EINVAL if the private data is too long or there is nothing to reject, for example after
+     *         REJECTED; ECONNRESET if the peer withdraws at this moment
      */
     public void reject(byte[] privateData) throws RdmaException {
         exchange.reject(Refusal.Cause.APPLICATION, privateData);
     }
 
     /**
-     * As {@link #reject}, because the peer's enhanced connection options do not fit. C:
+     * As {@link #reject}, because the peer's enhanced connection options are not acceptable. C:
      * {@code rdma_reject_ece}.
      *
      * @throws RdmaException as {@link #reject}
@@ -690,11 +706,11 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     /**
-     * Says what happened to the queue pair: a first message arrived, so the connection stands although the
-     * peer's word for it may be lost; ESTABLISHED follows. C: {@code rdma_notify}.
+     * Tells the connection manager that a first message has arrived at the queue pair. So the connection is established
+     * although the peer's confirmation may be lost; ESTABLISHED follows. C: {@code rdma_notify}.
      *
      * @param type {@link AsyncEventType#COMMUNICATION_ESTABLISHED}
-     * @throws RdmaException EISCONN if the connection is established already, which does no harm; EINVAL
+     * @throws RdmaException EISCONN if the connection is established already, which may be ignored; EINVAL
      *         for another event
      */
     public void notify(AsyncEventType type) throws RdmaException {
@@ -707,10 +723,10 @@ public final class CmId implements CmOperations, AutoCloseable {
     }
 
     /**
-     * Ends the connection: the queue pair goes to the error state and both sides see DISCONNECTED. After
-     * the peer has disconnected it only does the former. C: {@code rdma_disconnect}.
+     * Ends the connection: the queue pair goes to state ERR, and both sides get DISCONNECTED. If the peer has
+     * disconnected already, only the queue pair changes. C: {@code rdma_disconnect}.
      *
-     * @throws RdmaException EINVAL for a datagram service, unless the id is or was connected, or while
+     * @throws RdmaException EINVAL for a datagram service, if the id neither is nor was connected, or while
      *         another thread takes a step of this synchronous id; EINTR when a synchronous id is interrupted
      */
     public void disconnect() throws RdmaException {
@@ -720,26 +736,27 @@ public final class CmId implements CmOperations, AutoCloseable {
     // ---------------------------------------------------------------- multicast
 
     /**
-     * Joins a multicast group to send to it and to receive from it; ends with MULTICAST_JOIN, which tells
-     * where to send, or MULTICAST_ERROR. The id's queue pair, if it has one, is attached as soon as the group is
-     * joined: a software device has done so when this returns, a native one asks the kernel. C:
+     * Joins a multicast group to send to it and to receive from it. The outcome is MULTICAST_JOIN, which says
+     * where to send, or MULTICAST_ERROR. The id's queue pair, if it has one, is attached when the group is
+     * joined. A software device has joined when this returns; a native device asks the kernel and joins later. C:
      * {@code rdma_join_multicast}.
      *
      * @param group an IPv4 or IPv6 multicast address, of the version of the id's address
      * @param context an object for {@link CmEvent#joinContext}
-     * @throws RdmaException EINVAL unless the id is of datagrams, for an address that is no group or of another
-     *         IP version than the id's, or while another thread takes a step of this synchronous id; EADDRINUSE if
-     *         the id has joined it already; a synchronous id also EOPNOTSUPP if the device has no datagrams or its
-     *         driver no such groups, ENETUNREACH if it has lost the local address, EADDRNOTAVAIL if its interface
-     *         cannot join, EINVAL or ENOMEM naming the limit for more groups than the queue pair or the device can
-     *         be in, and EINTR when interrupted. An asynchronous id reports these as MULTICAST_ERROR
+     * @throws RdmaException EINVAL unless the id is of datagrams, for an address that is not a multicast group or of
+     *         another IP version than the id's, or while another thread takes a step of this synchronous id; EADDRINUSE
+     *         if the id has joined the group already; a synchronous id also EOPNOTSUPP if the device supports no
+     *         datagrams or its driver no such groups, ENETUNREACH if the device has lost the local address,
+     *         EADDRNOTAVAIL if its interface cannot join, EINVAL or ENOMEM naming the limit if the queue pair or the
+     *         device is in as many groups as it can be, EBADF if the queue pair was closed meanwhile, and EINTR when
+     *         interrupted. An asynchronous id reports those as MULTICAST_ERROR
      */
     public void joinMulticast(InetAddress group, @Nullable Object context) throws RdmaException {
         groups.join(exchange, group, MulticastMembership.FULL_MEMBER, context);
     }
 
     /**
-     * As above with a choice of what to do in the group. C: {@code rdma_join_multicast_ex}.
+     * As above, with a choice to receive from the group or only to send to it. C: {@code rdma_join_multicast_ex}.
      *
      * @throws RdmaException as above
      */
@@ -760,19 +777,19 @@ public final class CmId implements CmOperations, AutoCloseable {
     // ---------------------------------------------------------------- events
 
     /**
-     * Sends the id's events to another channel from now on, those that wait included; a listener takes the
-     * requests along that nobody has taken. C: {@code rdma_migrate_id}, which waits for unacknowledged
-     * events; this does not wait.
+     * Moves the id to another channel, with its events that no thread has taken yet; a listener's
+     * requests move along. C: {@code rdma_migrate_id}, which waits until all events are acknowledged; this does not
+     * wait.
      *
      * @param channel the channel, or null to make the id synchronous
-     * @throws RdmaException EBUSY while an event of this id was taken and not acknowledged, EINVAL if it
-     *         is synchronous and shall be, EBADF if the channel is closed
+     * @throws RdmaException EBUSY while this id has unacknowledged events, EINVAL for null if it
+     *         is synchronous already, EBADF if the channel is closed
      */
     public void migrate(@Nullable EventChannel channel) throws RdmaException {
         states.requireOpen();
         backlog.migrate(channel);
         if (channel == null && states.is(IdState.ENDED)) {
-            // As if it had been synchronous when the connection ended: nobody hears of that event any more.
+            // As if it had been synchronous when the connection ended: the event of that reaches no thread any more.
             own.failQuietly();
         }
     }
@@ -798,18 +815,17 @@ public final class CmId implements CmOperations, AutoCloseable {
         }
     }
 
-    // ---------------------------------------------------------------- the end
+    // ---------------------------------------------------------------- closing
 
     /**
-     * Frees the id with its queue pair: a listener stops, a request not answered is rejected, a connection
-     * is ended, groups are left. Idempotent; a call that failed is to be repeated, and goes on where the
-     * last one stopped. C: {@code rdma_destroy_id}, {@code rdma_destroy_ep}, which wait for unacknowledged
-     * events; this does not wait.
+     * Frees the id with its queue pair: a listener stops, an unanswered request is rejected, a connection
+     * is ended, groups are left. Idempotent; repeat a call that failed, it continues where the
+     * last one stopped. C: {@code rdma_destroy_id}, {@code rdma_destroy_ep}, which wait until all events are
+     * acknowledged; this does not wait.
      *
-     * @throws RdmaException EBUSY while an event of this id was taken and not acknowledged, then the id is
-     *         as it was; EBUSY also while an event of its queue pair, of a completion queue made with it or
-     *         of its shared receive queue was taken and not acknowledged, or something else uses that queue,
-     *         then the connection has ended, and the rest is freed by the next call
+     * @throws RdmaException EBUSY while this id has unacknowledged events; then the id is unchanged. EBUSY also while its
+     *         queue pair, a completion queue created with it or its shared receive queue has unacknowledged events, or
+     *         while something else uses such a queue; then the connection has ended, and the next call frees the rest
      */
     @Override
     public void close() throws RdmaException {

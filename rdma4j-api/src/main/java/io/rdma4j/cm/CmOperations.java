@@ -20,30 +20,30 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Short forms for an id's queue pair: registering, posting and waiting in one line each.
+ * Short forms to register memory, to post requests to an id's queue pair and to wait for completions, in one line each.
  *
- * <p>C: {@code rdma/rdma_verbs.h}. They make the requests they post; a program that counts allocations
- * posts its own to {@link #queuePair()}.
+ * <p>C: {@code rdma/rdma_verbs.h}. Each posting method allocates the request that it posts; a program that must not
+ * allocate reuses its own requests and posts them to {@link #queuePair()}.
  *
- * <p>Memory of a posted request belongs to the device until its completion: a send's must not change, a
- * receive's or a READ's is not to be looked at, and neither region nor segment may be closed. Data of any
- * memory without a region is copied before the call returns: a queue pair that {@link CmId} made takes at
- * least {@link CmId#INLINE_DATA} bytes so, and more if it was asked for more
- * ({@link io.rdma4j.verbs.QueuePairCapabilities#withInlineData}). Requests without {@code SIGNALED} complete
- * with a later one that has it. Thread safe, as the queue pair is; requests of several threads are posted
- * in some order.
+ * <p>The memory of a posted request belongs to the device until the completion: do not change the memory of a send, do
+ * not read the memory of a receive or a READ, and do not close its region or segment. Data from memory without a region
+ * is copied before the call returns. A queue pair that {@link CmId} created accepts at
+ * least {@link CmId#INLINE_DATA} bytes of such data, or more if its attributes say so
+ * ({@link io.rdma4j.verbs.QueuePairCapabilities#withInlineData}). A request without {@code SIGNALED} has no completion;
+ * it is done when a later request with the flag has completed. Thread safe, as the queue pair is; the order of requests
+ * from several threads is undefined.
  *
- * <p>Posting throws {@link RdmaException} with ENOMEM when the queue is full and EINVAL for what the queue
+ * <p>Posting throws {@link RdmaException} with ENOMEM when the queue is full and EINVAL for a request that the queue
  * pair or its state does not allow, and {@link IllegalStateException} without a queue pair; registering
  * throws as {@link ProtectionDomain#register} does.
  *
- * <p>Waiting for a completion takes none of the events in the queue's channel and asks for none, so queues may
- * share a channel, and threads may wait for completions and for events of the same queue: each is woken for
- * what it waits for. A completion goes to one of those who wait for it, or poll. Nobody waits in vain: when the
- * queue pair has ended and nothing of it is outstanding, the wait ends, after all completions in the queue have
- * been handed out. Where queue pairs share a completion queue, it is this one's end that counts. When the peer
- * disconnects, the queue pair of a synchronous id ends by itself, that of an asynchronous one when the
- * application answers DISCONNECTED by {@link CmId#disconnect} or {@link CmId#close}.
+ * <p>Waiting for a completion neither takes events from the queue's channel nor asks for any. So queues may
+ * share a channel, and threads may wait for completions and for events of the same queue. One of the threads that
+ * wait or poll gets each completion. A wait ends when no completion can come any more: the queue pair is in state ERR or
+ * RESET, has no outstanding request, and all completions in the queue have been taken. If queue pairs share a completion
+ * queue, only the state of this one counts. When the peer disconnects, the queue pair of a synchronous id fails by
+ * itself; that of an asynchronous id fails when the application calls {@link CmId#disconnect} or {@link CmId#close}
+ * after DISCONNECTED.
  */
 public interface CmOperations {
     /**
@@ -58,7 +58,7 @@ public interface CmOperations {
     SharedReceiveQueue sharedReceiveQueue();
 
     /**
-     * {@return the queue pair's protection domain; before there is one, that of the id's device} C:
+     * {@return the queue pair's protection domain; without a queue pair, the one that the ids of the device share} C:
      * {@code id->pd}.
      *
      * @throws RdmaException ENOMEM when the device has no room for another domain
@@ -100,7 +100,7 @@ public interface CmOperations {
     }
 
     /**
-     * Posts a receive into a stretch of a region, to the id's shared receive queue if it has one. C:
+     * Posts a receive into a range of a region, to the id's shared receive queue if it has one. C:
      * {@code rdma_post_recv}.
      *
      * @throws RdmaException EINVAL in state RESET or for more elements than the queue takes, ENOMEM when the
@@ -112,7 +112,7 @@ public interface CmOperations {
     }
 
     /**
-     * Posts a receive into several stretches. C: {@code rdma_post_recvv}.
+     * Posts a receive into several ranges. C: {@code rdma_post_recvv}.
      *
      * @throws RdmaException EINVAL in state RESET or for more elements than the queue takes, ENOMEM when the
      *         queue is full
@@ -136,7 +136,7 @@ public interface CmOperations {
     }
 
     /**
-     * Posts a SEND of a stretch of a region. C: {@code rdma_post_send}.
+     * Posts a SEND of a range of a region. C: {@code rdma_post_send}.
      *
      * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
      *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
@@ -148,7 +148,7 @@ public interface CmOperations {
     }
 
     /**
-     * Posts a READ of the peer's memory into a stretch of a region. C: {@code rdma_post_read}.
+     * Posts a READ of the peer's memory into a range of a region. C: {@code rdma_post_read}.
      *
      * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
      *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
@@ -161,7 +161,7 @@ public interface CmOperations {
     }
 
     /**
-     * Posts a WRITE of a stretch of a region to the peer's memory. C: {@code rdma_post_write}.
+     * Posts a WRITE of a range of a region to the peer's memory. C: {@code rdma_post_write}.
      *
      * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
      *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
@@ -174,7 +174,7 @@ public interface CmOperations {
     }
 
     /**
-     * Posts a SEND of several stretches. C: {@code rdma_post_sendv}.
+     * Posts a SEND of several ranges. C: {@code rdma_post_sendv}.
      *
      * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
      *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
@@ -186,7 +186,7 @@ public interface CmOperations {
     }
 
     /**
-     * Posts a READ into several stretches. C: {@code rdma_post_readv}.
+     * Posts a READ into several ranges. C: {@code rdma_post_readv}.
      *
      * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
      *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
@@ -198,7 +198,7 @@ public interface CmOperations {
     }
 
     /**
-     * Posts a WRITE of several stretches. C: {@code rdma_post_writev}.
+     * Posts a WRITE of several ranges. C: {@code rdma_post_writev}.
      *
      * @throws RdmaException EINVAL in a state that takes no sends or for a request that does not fit the queue
      *         pair, EMSGSIZE for more bytes than a message can have, EOPNOTSUPP for what the device does not
@@ -245,8 +245,8 @@ public interface CmOperations {
     }
 
     /**
-     * As above, with the Q_Key that the receiver wants: {@link DatagramParameters#qkey} of the event that
-     * told of the service or group. A datagram with another one is dropped without a word.
+     * As above, with the Q_Key of the receiver: {@link DatagramParameters#qkey} of the event that
+     * reported the service or group. The receiver drops a datagram with another Q_Key silently.
      *
      * @throws RdmaException EINVAL in a state that takes no sends, or for a path of another protection domain;
      *         EMSGSIZE for more bytes than a packet can carry; ENOMEM when the queue is full
@@ -270,7 +270,7 @@ public interface CmOperations {
     }
 
     /**
-     * As above, with the Q_Key that the receiver wants.
+     * As above, with the Q_Key of the receiver.
      *
      * @throws RdmaException as above
      */
@@ -304,8 +304,9 @@ public interface CmOperations {
      * C: {@code rdma_get_send_comp}.
      *
      * @throws RdmaException ENOTCONN when no completion is left and none can come, because the queue pair is in
-     *         state ERR or RESET; ENODEV likewise when the device is gone, EBADF when the queue pair is closed;
-     *         EINTR when interrupted, EINVAL if the queue has no channel, EIO when it has overrun
+     *         state ERR or RESET; ENODEV likewise when the device was removed, EBADF when the queue pair is closed;
+     *         EINTR when interrupted, EINVAL if the queue has no channel, EIO when it has overrun, EOPNOTSUPP if the
+     *         device has no connection manager
      */
     default WorkCompletion awaitSendCompletion() throws RdmaException {
         return CompletionWait.await(queuePair(), CompletionWait.Side.SEND);
@@ -325,8 +326,9 @@ public interface CmOperations {
      * one. C: {@code rdma_get_recv_comp}.
      *
      * @throws RdmaException ENOTCONN when no completion is left and none can come, because the queue pair is in
-     *         state ERR or RESET; ENODEV likewise when the device is gone, EBADF when the queue pair is closed;
-     *         EINTR when interrupted, EINVAL if the queue has no channel, EIO when it has overrun
+     *         state ERR or RESET; ENODEV likewise when the device was removed, EBADF when the queue pair is closed;
+     *         EINTR when interrupted, EINVAL if the queue has no channel, EIO when it has overrun, EOPNOTSUPP if the
+     *         device has no connection manager
      */
     default WorkCompletion awaitReceiveCompletion() throws RdmaException {
         return CompletionWait.await(queuePair(), CompletionWait.Side.RECEIVE);

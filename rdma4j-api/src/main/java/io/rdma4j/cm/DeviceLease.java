@@ -19,7 +19,7 @@ final class DeviceLease {
         this.shared = shared;
     }
 
-    /** Hears what becomes of the device. Must not block. */
+    /** Is notified of what happens to the device. Must not block. */
     interface Listener {
         /** As {@link CmContext.Watcher#onAddressChanged}. */
         void onAddressChanged(InetAddress address);
@@ -36,7 +36,7 @@ final class DeviceLease {
         return shared.context();
     }
 
-    /** {@return whether the device is gone; one of its name may have come since} */
+    /** {@return whether the device was removed; a new one of the same name may exist} */
     boolean isGone() {
         return shared.isGone();
     }
@@ -46,7 +46,7 @@ final class DeviceLease {
         return listener;
     }
 
-    /** Tells somebody from now on what becomes of the device. */
+    /** Registers a listener for what happens to the device. */
     DeviceLease tell(Listener newListener) {
         listener = newListener;
         return this;
@@ -54,13 +54,13 @@ final class DeviceLease {
 
     /**
      * {@return another share of the same device} Called by the thread that drives the device, so it takes
-     * no lock: whoever holds it may be waiting for that thread.
+     * no lock: the thread that has the lock may be waiting for the calling one.
      */
     DeviceLease share() {
         return shared.share();
     }
 
-    /** {@return the protection domain that ids of this device share when given none} */
+    /** {@return the default protection domain of the ids of this device} */
     ProtectionDomain defaultDomain() throws RdmaException {
         return shared.defaultDomain();
     }

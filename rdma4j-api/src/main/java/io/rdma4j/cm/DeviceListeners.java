@@ -37,14 +37,14 @@ final class DeviceListeners {
 
     /** Listens on one device. */
     interface Starter {
-        /** @throws RdmaException EOPNOTSUPP if the device has nothing of the kind */
+        /** @throws RdmaException EOPNOTSUPP if the device does not support the service */
         void check(DeviceLease device) throws RdmaException;
 
         CmListener listen(DeviceLease device, ListenRequest spec) throws RdmaException;
     }
 
     /**
-     * Starts to listen; after a failure {@link #stop} undoes what has been done.
+     * Starts to listen; after a failure {@link #stop} reverts what was done.
      *
      * @param spec what is offered, on each device
      */
@@ -88,8 +88,8 @@ final class DeviceListeners {
     }
 
     /**
-     * Listens on one device. {@return why it cannot offer it, though others may: it has nothing of the kind, or another
-     * process the port; null if it does}
+     * Listens on one device. {@return null, or why this device cannot offer the service although others may: it does not
+     * support it, or another process has the port}
      */
     private @Nullable RdmaException obstacle(DeviceLease lease, Starter starter,
             ListenRequest spec) throws RdmaException {
@@ -117,7 +117,7 @@ final class DeviceListeners {
                 spec.address() == null ? this::named : null);
     }
 
-    /** {@return the device of a name, opened if it has come up since listening began; null if nobody listens there} */
+    /** {@return the device of a name, opened if it has come up since listening began; null if no program listens there} */
     private @Nullable CmContext named(String name) {
         for (DeviceLease lease : leases) {
             if (lease.device().name().equals(name) && !lease.isGone()) {

@@ -19,18 +19,18 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Which devices may serve an id: those that the program names, or all there are, the best first. The answer does not
- * depend on what is open already.
+ * Selects the devices that may serve an id: those that the program names, or all, the best first. The result does not
+ * depend on which devices are open.
  *
  * @param name of a device, or what the names of several begin with before {@code _}; null for any
  */
 record DeviceSelection(@Nullable String name) {
     private static final System.Logger LOG = System.getLogger(DeviceSelection.class.getName());
 
-    /** Names the device of all ids that name none. */
+    /** The property that names the device of all ids that name none. */
     static final String PROPERTY = "rdma4j.device";
 
-    /** The system answers for any port; this one is that of the service that discards everything. */
+    /** Any port serves to ask the system for a route; this is the one of the discard service. */
     private static final int ANY_PORT = 9;
 
     /**
@@ -108,7 +108,7 @@ record DeviceSelection(@Nullable String name) {
                 : exact;
     }
 
-    /** {@return who gives out the ports of the devices; nobody where there are none} */
+    /** {@return the authorities that allocate the ports of the devices; empty without devices} */
     Set<PortAuthority> portAuthorities() {
         Set<PortAuthority> authorities = new LinkedHashSet<>();
         usable(named(managed(RdmaDevices.list())), new ArrayList<>())

@@ -12,10 +12,10 @@ import java.nio.channels.SelectableChannel;
 import java.time.Duration;
 
 /**
- * Where events of {@link CmId}s arrive; one channel can serve many ids on several devices.
+ * Delivers the events of {@link CmId}s; one channel can serve many ids on several devices.
  *
- * <p>C: {@code struct rdma_event_channel}. Thread safe; each event is handed out once. Waiting suits
- * virtual threads. A platform thread that waits may drive a device meanwhile, unless another does.
+ * <p>C: {@code struct rdma_event_channel}. Thread safe; each event is delivered once. Virtual threads may wait here. A
+ * platform thread that waits may drive a device meanwhile, unless another thread does.
  */
 public final class EventChannel extends EventSource<CmEvent, RdmaException> {
     private final EventQueue<CmEvent, RdmaException> events = EventQueue.of(this);
@@ -99,7 +99,7 @@ public final class EventChannel extends EventSource<CmEvent, RdmaException> {
         events.detach();
     }
 
-    /** Lets threads that wait here drive a device that publishes here. */
+    /** Lets threads that wait for this channel drive a device that publishes in it. */
     void addDriver(ProgressDriver driver) {
         events.addDriver(driver);
     }
@@ -112,7 +112,7 @@ public final class EventChannel extends EventSource<CmEvent, RdmaException> {
         events.removeIf(event -> event.id() == id);
     }
 
-    /** Takes over an id with its events that nobody has taken. */
+    /** Moves an id here, with its events that no thread has taken. */
     void takeOver(CmId id, EventChannel from) {
         from.events.moveIf(event -> event.id() == id || event.listenId() == id, events);
     }

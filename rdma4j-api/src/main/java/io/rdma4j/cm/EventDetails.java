@@ -6,7 +6,7 @@ import io.rdma4j.spi.Refusal;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
-/** What an event tells beside its type. */
+/** The contents of an event besides its type. */
 record EventDetails(int status, @Nullable ConnectionParameters connection,
         @Nullable DatagramParameters datagram, long argument, @Nullable Object joinContext,
         @Nullable RdmaException cause, @Nullable Refusal refusal) {

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 import java.util.function.Consumer;
 
 /**
- * An id's membership of one multicast group. The queue pair is attached as soon as the device says that the group was
- * joined, in the thread that says so, and before the application hears of it.
+ * An id's membership of one multicast group. As soon as the device reports that the group was joined, the reporting thread
+ * attaches the queue pair; only then the application gets the event.
  */
 final class GroupMember implements CmMembership.Handler {
     private final IdEvents events;
@@ -34,9 +34,9 @@ final class GroupMember implements CmMembership.Handler {
     private record Attachment(QueuePair receiver, Gid group) {}
 
     /**
-     * @param ownQkey the Q_Key of the id, for fabrics that leave it to the members
-     * @param context the application's, for the event
-     * @param onNone is told that nothing came of it
+     * @param ownQkey the Q_Key of the id, for fabrics on which the members choose it
+     * @param context an object of the application, for the event
+     * @param onNone called if joining failed
      */
     GroupMember(IdEvents events, IdQueuePair queuePair, JoinRequest request, int ownQkey,
             @Nullable Object context, Consumer<GroupMember> onNone) {
@@ -48,7 +48,7 @@ final class GroupMember implements CmMembership.Handler {
         this.onNone = onNone;
     }
 
-    /** Asks the device, without a lock held: it may answer in another thread, and at once. */
+    /** Asks the device, without holding a lock: the device may answer at once, in another thread. */
     void join(CmDatagrams services) throws RdmaException {
         CmMembership asked = services.join(request, this);
         synchronized (this) {
@@ -108,7 +108,7 @@ final class GroupMember implements CmMembership.Handler {
         events.publish(CmEventType.MULTICAST_ERROR, EventDetails.notJoined(cause, context));
     }
 
-    /** The queue pair receives from the group no more. */
+    /** The queue pair no longer receives from the group. */
     synchronized void detach() throws RdmaException {
         Attachment present = attachment;
         if (present != null) {

@@ -25,7 +25,7 @@ final class IdAddresses implements DeviceLease.Listener {
     private volatile @Nullable DeviceLease lease;
     private volatile @Nullable ProgressDriver driver;
 
-    /** @param onDeviceGone what is to be done besides telling of it; must not block */
+    /** @param onDeviceGone called when the device was removed, besides the event; must not block */
     IdAddresses(PortSpace space, IdStateMachine states, IdOptions options, IdEvents events,
             Runnable onDeviceGone) {
         this.space = space;
@@ -37,7 +37,7 @@ final class IdAddresses implements DeviceLease.Listener {
 
     // ---------------------------------------------------------------- finding them
 
-    /** Takes a local address, the wildcard address for no device yet. */
+    /** Binds to a local address; with the wildcard address the id has no device yet. */
     void bind(InetSocketAddress address) throws RdmaException {
         DeviceSelection devices = options.devices();
         DeviceLease taken = address.getAddress().isAnyLocalAddress()
@@ -122,7 +122,7 @@ final class IdAddresses implements DeviceLease.Listener {
                 peer("resolve route").getAddress());
     }
 
-    /** The id stands for a request: it has the listener's port without holding it. */
+    /** The id is for a request: it uses the listener's port without reserving it. */
     void adopt(InetSocketAddress to, InetSocketAddress from, DeviceLease via) {
         local = to;
         peer = from;
@@ -181,7 +181,7 @@ final class IdAddresses implements DeviceLease.Listener {
         return device;
     }
 
-    /** {@return the port of the device that the local address is at, 0 before there is a device} */
+    /** {@return the port of the device that has the local address, 0 before there is a device} */
     int portNumber() {
         DeviceLease present = lease;
         return present == null

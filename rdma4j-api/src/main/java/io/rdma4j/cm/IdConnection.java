@@ -25,7 +25,7 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
         super(kind, states, events, addresses, options, queuePair);
     }
 
-    /** The id stands for a request. */
+    /** The id is for a request of a peer. */
     void adopt(CmConnection request, ConnectionParameters parameters) {
         connection = request;
         adopt(parameters);
@@ -163,7 +163,7 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
         return open;
     }
 
-    /** As in C, more than the device can hold is refused; what the peer asked for is cut instead. */
+    /** As in C: an application that asks for more than the device supports is refused, a peer's request is reduced. */
     private void checkResources(ConnectionParameters chosen, String operation)
             throws RdmaException {
         checkResource("responderResources", chosen.responderResources(),
@@ -256,7 +256,7 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
         }
     }
 
-    /** The peer accepted, but this side's queue pair did not go along: the peer need not wait. */
+    /** The peer accepted, but this side's queue pair could not be brought up: rejects, so that the peer need not wait. */
     private static void rejectUnusable(CmConnection open) {
         try {
             open.reject(Refusal.Cause.APPLICATION, new byte[0]);
@@ -294,7 +294,7 @@ final class IdConnection extends IdExchange implements CmConnection.Handler {
     public void onDisconnected() {
         states.end();
         if (events.isSynchronous()) {
-            // Nobody listens for events, but a thread may wait for a completion.
+            // No thread waits for events, but one may wait for a completion.
             queuePair.failQuietly();
         }
         events.publish(CmEventType.DISCONNECTED, EventDetails.NONE);

@@ -174,7 +174,7 @@ final class IdDatagram extends IdExchange implements CmLookup.Handler {
         }
     }
 
-    /** As in Linux, a datagram service that says no counts as not reachable. */
+    /** As in Linux, a datagram service that refuses counts as not reachable. */
     @Override
     public void onRefused(Refusal refusal) {
         states.end();

@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Where the events of an id go, and for a synchronous id the waiting for them. */
+/** The channel of an id's events, and how a synchronous id waits for them. */
 final class IdEvents {
-    /** The id that the events are of; nothing is asked of it. */
+    /** The id, which only the events carry: no method of it is called here. */
     private final CmId id;
     private final IdStateMachine states;
     private final AtomicInteger unacknowledged = new AtomicInteger();
@@ -56,7 +56,7 @@ final class IdEvents {
         }
     }
 
-    /** Publishes the request that a new id stands for, where its listener's events go. */
+    /** Publishes the request of a new id in the channel of its listener. */
     void publishRequest(IdEvents request, ConnectionParameters parameters) {
         publish(new CmEvent(CmEventType.CONNECT_REQUEST, request.id, id,
                 EventDetails.of(parameters), request.unacknowledged::decrementAndGet));
@@ -74,7 +74,7 @@ final class IdEvents {
 
     // ---------------------------------------------------------------- waiting
 
-    /** A step under way; of a synchronous id no other can begin. */
+    /** A step in progress; while there is one, a synchronous id cannot begin another. */
     final class Step implements AutoCloseable {
         private final boolean isAlone;
 
@@ -147,7 +147,7 @@ final class IdEvents {
         last = event;
     }
 
-    /** A device publishes events of the id from now on; whoever waits for them may drive it. */
+    /** A device publishes events of the id from now on; the thread that waits for them may drive it. */
     synchronized void addDriver(ProgressDriver driver) {
         drivers.add(driver);
         channel.addDriver(driver);

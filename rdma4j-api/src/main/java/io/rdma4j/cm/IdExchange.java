@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 import java.net.InetSocketAddress;
 
 /**
- * What an id and its peer tell each other: to connect, or to look up a datagram service. Here are the application's
- * steps; what the device reports comes in the thread that drives it.
+ * The exchange between an id and its peer: a connection, or the look-up of a datagram service. The application calls the
+ * steps here; the thread that drives the device reports its events.
  */
 abstract sealed class IdExchange permits IdConnection, IdDatagram {
     final IdStateMachine states;
@@ -56,12 +56,12 @@ abstract sealed class IdExchange permits IdConnection, IdDatagram {
 
     abstract void disconnect() throws RdmaException;
 
-    /** Forgets the peer: says no, or ends the connection. Idempotent. */
+    /** Forgets the peer: refuses, or ends the connection. Idempotent. */
     abstract void close();
 
     // ---------------------------------------------------------------- what the device says
 
-    /** {@return how a new queue pair of the id becomes ready, as far as that goes without a peer} */
+    /** {@return the steps of a new queue pair of the id that are possible without a peer} */
     abstract QueuePairBringUp bringUpOfNew() throws RdmaException;
 
     /** {@return how a queue pair of the application's own is brought up for what is known of the peer now} */
@@ -104,7 +104,7 @@ abstract sealed class IdExchange permits IdConnection, IdDatagram {
         return present == null ? parameters.queuePairNumber() : present.number();
     }
 
-    /** The peer would send to a queue pair 0, which nobody has; the order of steps is refused first. */
+    /** Without a queue pair the peer would send to number 0, which does not exist; a wrong order of steps is refused first. */
     final void requireQueuePair(int number, IdState wanted, String operation)
             throws RdmaException {
         if (number == 0 && states.is(wanted)) {

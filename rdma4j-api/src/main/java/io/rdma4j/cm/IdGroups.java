@@ -30,7 +30,7 @@ final class IdGroups {
     }
 
     /**
-     * Joins; what comes of it is reported as an event.
+     * Joins; an event reports the outcome.
      *
      * @param exchange says which datagrams the id sends
      */
@@ -58,7 +58,7 @@ final class IdGroups {
                 + exchange.kind.space() + " has connections; datagrams go in port space UDP");
     }
 
-    /** {@return the address datagrams to a group leave from} */
+    /** {@return the source address of datagrams to a group} */
     private InetAddress own(InetAddress group) throws RdmaException {
         InetAddress own = addresses.local(JOIN).getAddress();
         if (own.getClass() != group.getClass()) {
@@ -115,14 +115,14 @@ final class IdGroups {
         return List.copyOf(groups.values());
     }
 
-    /** The queue pair goes away; the id stays a member. */
+    /** The queue pair is closed; the id stays a member. */
     void detachAll() throws RdmaException {
         for (GroupMember member : members()) {
             member.detach();
         }
     }
 
-    /** The id goes away, and its queue pair is detached. */
+    /** The id is closed, and its queue pair is detached. */
     void close() throws RdmaException {
         synchronized (this) {
             isClosed = true;

@@ -3,7 +3,7 @@ package io.rdma4j.cm;
 import io.rdma4j.spi.CmOptions;
 import org.jspecify.annotations.Nullable;
 
-/** What an application chose for an id beside the steps. */
+/** The options of an id. */
 final class IdOptions {
     volatile int typeOfService;
     volatile boolean reuseAddress;

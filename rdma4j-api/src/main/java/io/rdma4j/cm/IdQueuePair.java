@@ -46,7 +46,7 @@ final class IdQueuePair {
     /**
      * Creates the queue pair.
      *
-     * @param bringUp how it becomes ready, as far as that goes now
+     * @param bringUp the steps that are possible before it is connected
      */
     QueuePair create(@Nullable ProtectionDomain domain, QueuePairInitAttributes attributes,
             QueuePairBringUp bringUp) throws RdmaException {
@@ -118,7 +118,7 @@ final class IdQueuePair {
 
     // ---------------------------------------------------------------- changing it, if there is one
 
-    /** Brings it up as a connection says. */
+    /** Brings it up by the steps of a connection. */
     void bringUp(QueuePairBringUp bringUp) throws RdmaException {
         OwnQueuePair present = own;
         if (present != null) {
@@ -126,7 +126,7 @@ final class IdQueuePair {
         }
     }
 
-    /** Gives it another Q_Key, unless it is the usual one. */
+    /** Sets its Q_Key, unless it is the default one. */
     void changeQkey(int qkey) throws RdmaException {
         OwnQueuePair present = own;
         if (present != null && qkey != DatagramParameters.UDP_QKEY) {

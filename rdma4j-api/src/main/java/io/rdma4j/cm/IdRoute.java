@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 
-/** The steps by which an id comes to an address and a route, and how they end. */
+/** The steps that resolve an id's address and route, and their outcomes. */
 final class IdRoute {
     private final IdStateMachine states;
     private final IdEvents events;

@@ -1,30 +1,30 @@
 package io.rdma4j.cm;
 
-/** What an id is at, and what may come next. */
+/** The state of an id, and the steps that are possible in it. */
 enum IdState {
-    /** New. */
+    /** It has no address. */
     IDLE("the id has no address yet: bind or resolve one first"),
     /** It has a local address. */
     BOUND("the id is bound; it can listen or resolve an address"),
     /** It has a destination and a device. */
     ADDRESS_RESOLVED("the address is resolved; the route comes next"),
-    /** It can connect. */
+    /** It also has a path, so it can connect. */
     ROUTE_RESOLVED("the route is resolved; connecting comes next"),
-    /** Requests reach it. */
+    /** It receives connection requests, or look-ups of its datagram service. */
     LISTENING("the id listens; requests bring ids of their own"),
-    /** It stands for a request that is not answered. */
+    /** It represents a request of a peer that the application has not yet accepted or rejected. */
     REQUESTED("the id stands for a request: accept or reject it"),
-    /** It has asked its peer. */
+    /** It has sent a request to its peer, and has no answer yet. */
     CONNECTING("the id is being connected"),
-    /** It has accepted its peer. */
+    /** It has accepted a request, and the peer has not yet confirmed. */
     ACCEPTING("the id is being connected"),
-    /** The connection stands. */
+    /** It is connected. */
     CONNECTED("the id is connected"),
-    /** The connection is over, or never came about. */
+    /** Its connection has ended, or was never established. */
     ENDED("the connection has ended; make a new id"),
-    /** The device is gone. */
+    /** Its device was removed. */
     REMOVED("the device is gone; close the id"),
-    /** It is closed. */
+    /** The application has closed it. */
     CLOSED("the id is closed");
 
     private final String hint;

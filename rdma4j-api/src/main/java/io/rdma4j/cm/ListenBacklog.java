@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** The requests that reach a listening id, from their arrival until somebody takes them. */
+/** The requests that have reached a listening id, until the application takes them. */
 final class ListenBacklog {
     private final IdExchange.Kind kind;
     private final IdStateMachine states;
@@ -29,14 +29,14 @@ final class ListenBacklog {
     private final IdOptions options;
     private final Supplier<Incoming> newId;
     private final DeviceListeners listeners;
-    /** Requests that nobody has taken, and their events; also the lock of its changes. */
+    /** Requests that no thread has taken, and their events; also the lock of its changes. */
     private final Map<CmId, IdEvents> waiting = new LinkedHashMap<>();
 
     /** A new id for a request, and its parts. */
     record Incoming(CmId id, IdStateMachine states, IdEvents events, IdAddresses addresses,
             IdExchange exchange) {}
 
-    /** @param newId makes an id for a request, with the channel of the listener or synchronous too */
+    /** @param newId creates an id for a request, with the channel of the listener, or synchronous like it */
     ListenBacklog(IdExchange.Kind kind, IdStateMachine states, IdEvents events,
             IdAddresses addresses, IdOptions options, Supplier<Incoming> newId) {
         this.kind = kind;
@@ -121,8 +121,8 @@ final class ListenBacklog {
     }
 
     /**
-     * Publishes a request with the id that was made for it. Both under one lock: a listener that migrates meanwhile takes
-     * the id along as well as its event.
+     * Publishes a request with the id that was created for it. Both happen under one lock, so a listener that migrates
+     * meanwhile moves both the id and its event.
      */
     private void admit(Incoming incoming, CmContext via, InetSocketAddress to,
             InetSocketAddress from, ConnectionParameters parameters) {
@@ -148,14 +148,14 @@ final class ListenBacklog {
         }
     }
 
-    /** The application has the request, or it is closed. */
+    /** The application has taken the request, or it was closed. */
     void forget(CmId requested) {
         synchronized (waiting) {
             waiting.remove(requested);
         }
     }
 
-    /** Sends the listener's events elsewhere, and those of the requests that nobody has taken. */
+    /** Moves the listener to another channel, with the requests that no thread has taken. */
     void migrate(@Nullable EventChannel channel) throws RdmaException {
         synchronized (waiting) {
             events.migrate(channel);
@@ -167,7 +167,7 @@ final class ListenBacklog {
         }
     }
 
-    /** Stops listening. {@return the requests that nobody has taken, to be closed} */
+    /** Stops listening. {@return the requests that no thread has taken, to be closed} */
     List<CmId> close() {
         listeners.stop();
         synchronized (waiting) {

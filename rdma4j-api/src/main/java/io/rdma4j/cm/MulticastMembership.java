@@ -1,7 +1,7 @@
 package io.rdma4j.cm;
 
 /**
- * What the member of a multicast group does.
+ * Whether the member of a multicast group receives from the group or only sends to it.
  *
  * <p>C: {@code enum rdma_cm_mc_join_flags}.
  */

@@ -16,8 +16,8 @@ import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * The ports that ids of this process hold, per port space. What a port is beyond this process, each device's
- * {@link PortAuthority} says; it is asked without the lock of the table held.
+ * The ports that ids of this process have reserved, per port space. Each device's {@link PortAuthority} knows which ports
+ * other processes use; it is called without the lock of the table.
  */
 final class PortTable {
     private static final int FIRST_EPHEMERAL = 32768;
@@ -95,7 +95,7 @@ final class PortTable {
      * @param wanted its port is 0 for any
      * @param options whether others that say the same may share the port, and whether the other IP version
      *        is left alone
-     * @param authorities who gives out the ports of the devices it may be used with, that of the best device first; at the
+     * @param authorities what allocates the ports of the devices it may be used with, that of the best device first; at the
      *        wildcard address a port that is asked for by number is taken if that one gives it
      * @return the port taken
      * @throws RdmaException EADDRINUSE if another id or another process holds it

@@ -5,7 +5,7 @@ import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.QueuePairType;
 import org.jspecify.annotations.Nullable;
 
-/** The queue pair that an endpoint shall have, or each request of a passive one. */
+/** Domain and attributes of the queue pair of an endpoint, or of each request of a passive endpoint. */
 record QueuePairTemplate(@Nullable ProtectionDomain domain, QueuePairInitAttributes attributes) {
     /** {@return a template that later changes of the caller's attributes do not touch} */
     static QueuePairTemplate of(@Nullable ProtectionDomain domain,

@@ -17,8 +17,8 @@ import java.util.function.Consumer;
 /**
  * A device that the ids of the process share: opened for the first lease and closed after the last.
  *
- * <p>Each device has a lock of its own for that, so a device that opens or closes slowly keeps ids of others from
- * nothing. The lock of the table is never held while a device is called.
+ * <p>Each device has its own lock for that, so a device that opens or closes slowly does not delay ids of other
+ * devices. The lock of the table is never held during a call of a device.
  */
 final class SharedDevice implements CmContext.Watcher {
     /** By the name of the device; without those that are gone or closed. */
@@ -40,7 +40,7 @@ final class SharedDevice implements CmContext.Watcher {
     /**
      * {@return a share of a device, opened if it is not open}
      *
-     * @param address an address to be held, or null for those that the device takes by itself
+     * @param address an address that the device must use, or null for those that it uses by default
      */
     static DeviceLease lease(CmDevice device, @Nullable InetAddress address) throws RdmaException {
         while (true) {
@@ -55,7 +55,7 @@ final class SharedDevice implements CmContext.Watcher {
         }
     }
 
-    /** {@return a lease, or null if the device was closed or went meanwhile, and is in the table no more} */
+    /** {@return a lease, or null if the device was closed or removed meanwhile, and so left the table} */
     private @Nullable DeviceLease tryLease(@Nullable InetAddress address) throws RdmaException {
         lock.lock();
         try {

@@ -8,7 +8,7 @@ import io.rdma4j.verbs.AddressHandleAttributes;
  * <p>C: {@code struct rdma_ud_param}. Immutable.
  */
 public final class DatagramParameters {
-    /** The Q_Key that port space UDP uses unless told otherwise. C: {@code RDMA_UDP_QKEY}. */
+    /** The Q_Key that port space UDP uses by default. C: {@code RDMA_UDP_QKEY}. */
     public static final int UDP_QKEY = 0x0123_4567;
     /** The queue pair that datagrams to a multicast group name. Source: IBTA 10.5.2.1. */
     public static final int MULTICAST_QUEUE_PAIR = 0xffffff;

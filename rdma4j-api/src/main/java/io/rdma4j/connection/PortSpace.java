@@ -34,7 +34,7 @@ public enum PortSpace {
         return code;
     }
 
-    /** {@return the type of queue pair its ids have unless told otherwise} */
+    /** {@return the type of queue pair its ids have by default} */
     public QueuePairType usualType() {
         return switch (this) {
             case TCP, IB -> QueuePairType.RC;

@@ -1,30 +1,38 @@
 package io.rdma4j.connection;
 
 /**
- * Why a peer said no to a connection, in the words of InfiniBand and RoCE.
+ * Why a peer, or its connection manager, refused a connection: the reasons of InfiniBand and RoCE. After each of them
+ * the id is of no use any more; close it and connect with a new one. Only {@link #CONSUMER_DEFINED} is a decision of the
+ * peer's application.
  *
  * <p>C: {@code rdma_reject_msg}, {@code enum ib_cm_rej_reason}. Source: IBTA 12.6.7.2, table 108.
  */
 public enum RejectReason implements NumberedText {
-    /** No queue pair available. C: {@code IB_CM_REJ_NO_QP}. */
+    /** The peer has no queue pair left for the connection. C: {@code IB_CM_REJ_NO_QP}. */
     NO_QP(1, "no QP available"),
-    /** No end-to-end context available. C: {@code IB_CM_REJ_NO_EEC}. */
+    /** The peer has no end-to-end context left for reliable datagrams. C: {@code IB_CM_REJ_NO_EEC}. */
     NO_EEC(2, "no EEC available"),
-    /** No resources available. C: {@code IB_CM_REJ_NO_RESOURCES}. */
+    /** The peer lacks resources, such as memory. Try again later. C: {@code IB_CM_REJ_NO_RESOURCES}. */
     NO_RESOURCES(3, "no resources available"),
-    /** Time-out. C: {@code IB_CM_REJ_TIMEOUT}. */
+    /** The peer waited too long for a message of this side. C: {@code IB_CM_REJ_TIMEOUT}. */
     TIMEOUT(4, "timeout"),
-    /** Unsupported request. C: {@code IB_CM_REJ_UNSUPPORTED}. */
+    /** The peer does not support what was requested. C: {@code IB_CM_REJ_UNSUPPORTED}. */
     UNSUPPORTED(5, "unsupported request"),
-    /** Invalid communication ID. C: {@code IB_CM_REJ_INVALID_COMM_ID}. */
+    /** The peer knows no connection with this communication ID. C: {@code IB_CM_REJ_INVALID_COMM_ID}. */
     INVALID_COMMUNICATION_ID(6, "invalid communication ID"),
     /** Invalid communication instance. C: {@code IB_CM_REJ_INVALID_COMM_INSTANCE}. */
     INVALID_COMMUNICATION_INSTANCE(7, "invalid communication instance"),
-    /** Nobody listens. C: {@code IB_CM_REJ_INVALID_SERVICE_ID}. */
+    /**
+     * No program listens at the port. Check address, port and port space, and that the server runs. C:
+     * {@code IB_CM_REJ_INVALID_SERVICE_ID}.
+     */
     INVALID_SERVICE_ID(8, "invalid service ID"),
     /** Invalid transport service type. C: {@code IB_CM_REJ_INVALID_TRANSPORT_TYPE}. */
     INVALID_TRANSPORT_TYPE(9, "invalid transport service type"),
-    /** A stale connection of the same queue pair or communication ID. C: {@code IB_CM_REJ_STALE_CONN}. */
+    /**
+     * The peer still has an old connection with the same queue pair number or communication ID, and ends it now. Connect
+     * again. C: {@code IB_CM_REJ_STALE_CONN}.
+     */
     STALE_CONNECTION(10, "stale connection"),
     /** The resolution domain does not exist. C: {@code IB_CM_REJ_RDC_NOT_EXIST}. */
     RDC_NOT_EXIST(11, "RDC does not exist"),
@@ -52,15 +60,21 @@ public enum RejectReason implements NumberedText {
     INVALID_ALTERNATE_HOP_LIMIT(22, "invalid alternate hop limit"),
     /** Invalid alternate packet rate. C: {@code IB_CM_REJ_INVALID_ALT_PACKET_RATE}. */
     INVALID_ALTERNATE_PACKET_RATE(23, "invalid alternate packet rate"),
-    /** The connection is redirected to another port. C: {@code IB_CM_REJ_PORT_CM_REDIRECT}. */
+    /** The peer names another port and another connection manager to use. C: {@code IB_CM_REJ_PORT_CM_REDIRECT}. */
     PORT_CM_REDIRECT(24, "port and CM redirection"),
-    /** The connection is redirected to another port. C: {@code IB_CM_REJ_PORT_REDIRECT}. */
+    /** The peer names another port to use. C: {@code IB_CM_REJ_PORT_REDIRECT}. */
     PORT_REDIRECT(25, "port redirection"),
     /** Invalid path MTU. C: {@code IB_CM_REJ_INVALID_MTU}. */
     INVALID_MTU(26, "invalid path MTU"),
-    /** Insufficient responder resources. C: {@code IB_CM_REJ_INSUFFICIENT_RESP_RESOURCES}. */
+    /**
+     * The peer accepts fewer READs and atomics at once than requested. Ask for fewer. C:
+     * {@code IB_CM_REJ_INSUFFICIENT_RESP_RESOURCES}.
+     */
     INSUFFICIENT_RESPONDER_RESOURCES(27, "insufficient responder resources"),
-    /** The application's own decision. C: {@code IB_CM_REJ_CONSUMER_DEFINED}. */
+    /**
+     * The peer's application rejected the request; its private data may say why. C:
+     * {@code IB_CM_REJ_CONSUMER_DEFINED}.
+     */
     CONSUMER_DEFINED(28, "consumer defined"),
     /** Invalid RNR retry. C: {@code IB_CM_REJ_INVALID_RNR_RETRY}. */
     INVALID_RNR_RETRY(29, "invalid RNR retry"),

@@ -1,20 +1,20 @@
 package io.rdma4j.connection;
 
 /**
- * How a datagram service answers who looks it up, in the words of InfiniBand and RoCE.
+ * How the peer answered the look-up of a datagram service: the values of InfiniBand and RoCE.
  *
  * <p>C: {@code enum ib_cm_sidr_status}. Source: IBTA 12.11.2.2, table 117.
  */
 public enum SidrStatus implements NumberedText {
-    /** The queue pair and Q_Key of the answer are valid. C: {@code IB_SIDR_SUCCESS}. */
+    /** Found: queue pair number and Q_Key of the answer are valid. C: {@code IB_SIDR_SUCCESS}. */
     VALID(0, "valid"),
-    /** Nobody offers the service. C: {@code IB_SIDR_UNSUPPORTED}. */
+    /** No program offers the service. Check address and port. C: {@code IB_SIDR_UNSUPPORTED}. */
     UNSUPPORTED(1, "service ID not supported"),
-    /** The application's own decision. C: {@code IB_SIDR_REJECT}. */
+    /** The application of the service rejected the look-up. C: {@code IB_SIDR_REJECT}. */
     REJECTED(2, "rejected by the service"),
-    /** No queue pair available. C: {@code IB_SIDR_NO_QP}. */
+    /** The service has no queue pair left. Try again later. C: {@code IB_SIDR_NO_QP}. */
     NO_QP(3, "no QP available"),
-    /** The service is elsewhere. C: {@code IB_SIDR_REDIRECT}. */
+    /** The service is at another address. C: {@code IB_SIDR_REDIRECT}. */
     REDIRECT(4, "request redirected"),
     /** The version of the request is not supported. C: {@code IB_SIDR_UNSUPPORTED_VERSION}. */
     UNSUPPORTED_VERSION(5, "unsupported version");

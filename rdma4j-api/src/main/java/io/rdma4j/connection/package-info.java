@@ -1,10 +1,9 @@
 /**
- * What two sides tell each other to connect, and what may be said.
+ * What two sides tell each other when they connect.
  *
- * <p>Values of the connection manager that devices know too: parameters of connections and datagram services, port
- * spaces, limits of private data, and the reasons InfiniBand has words for. Knows the verbs' values alone. The
- * connection manager that uses them is {@code io.rdma4j.cm}; start reading at
- * {@link io.rdma4j.connection.ConnectionParameters}.
+ * <p>These values are shared by the connection manager and the devices: parameters of connections and datagram
+ * services, port spaces, limits of private data, and InfiniBand's reasons to refuse. Knows only the values of the verbs.
+ * Start reading at {@link io.rdma4j.connection.ConnectionParameters}; {@code io.rdma4j.cm} uses them.
  */
 @NullMarked
 package io.rdma4j.connection;

@@ -3,12 +3,12 @@ package io.rdma4j.event;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Threads that wait for completions of one queue, without events in its channel. Thread safe; waiting suits
- * virtual threads.
+ * Threads that wait for completions of one queue, without events in its channel. Thread safe; virtual threads may wait
+ * here.
  *
- * <p>Who waits notes {@link #changes}, calls {@link #arm}, looks at the queue once more, and waits for another
- * number of changes. A device wakes one thread for a completion; that one wakes the next when it leaves
- * ({@link #passOn}), for there may be more. All are woken when something has ended.
+ * <p>A thread that waits notes {@link #changes}, calls {@link #arm}, looks at the queue once more, and waits until the
+ * number of changes differs. A device wakes one thread for a completion. That thread wakes the next when it leaves
+ * ({@link #passOn}), because there may be more completions. All threads are woken when a queue pair has ended.
  */
 public final class CompletionWaiters {
     private final ReentrantLock lock = new ReentrantLock();
@@ -45,7 +45,7 @@ public final class CompletionWaiters {
         }
     }
 
-    /** A completion has arrived since somebody asked: wakes one of those who wait. */
+    /** A completion has arrived since {@link #arm}: wakes one of the threads that wait. */
     public void onCompletion() {
         lock.lock();
         try {
@@ -56,7 +56,7 @@ public final class CompletionWaiters {
         }
     }
 
-    /** Something has ended that may have given completions: all who wait look whether more can come. */
+    /** A queue pair has ended: all threads that wait check whether completions can still come. */
     public void onEnd() {
         lock.lock();
         try {
@@ -72,7 +72,7 @@ public final class CompletionWaiters {
         changes = next;
     }
 
-    // ---------------------------------------------------------------- for who waits
+    // ---------------------------------------------------------------- for threads that wait
 
     /** {@return how often something has changed} */
     public long changes() {
@@ -88,7 +88,7 @@ public final class CompletionWaiters {
      * Waits until something has changed.
      *
      * @param since the number of {@link #changes} that is known
-     * @param timeoutNs {@link Long#MAX_VALUE} for ever
+     * @param timeoutNs {@link Long#MAX_VALUE} to wait without limit
      * @return false if time was up before
      */
     public boolean await(long since, long timeoutNs) throws InterruptedException {
@@ -105,7 +105,7 @@ public final class CompletionWaiters {
     }
 
     /**
-     * Whoever waits no longer wakes the next.
+     * A thread stops waiting, and wakes the next.
      *
      * @param since the number of {@link #changes} when the caller looked the last time
      * @param hasTaken whether it has taken a completion, behind which there may be others

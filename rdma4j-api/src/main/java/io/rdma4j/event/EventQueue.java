@@ -77,7 +77,7 @@ public final class EventQueue<T, X extends Exception> {
         return source.queue;
     }
 
-    // ---------------------------------------------------------------- who publishes here
+    // ---------------------------------------------------------------- for threads that publish
 
     /** Counts one more that publishes here. {@return false if the queue is closed} */
     public boolean attach() {
@@ -148,7 +148,7 @@ public final class EventQueue<T, X extends Exception> {
         }
     }
 
-    // ---------------------------------------------------------------- who waits
+    // ---------------------------------------------------------------- for threads that wait
 
     /**
      * {@return the next event, waiting as long as it takes}
@@ -224,7 +224,7 @@ public final class EventQueue<T, X extends Exception> {
             T event = events.poll();
             showReadiness();
             if (isAtOnce && events.isEmpty() && selectable.isAskedFor()) {
-                // Whoever has taken the last event without waiting for it goes back to a selector.
+                // A thread that has taken the last event without waiting for it goes back to a selector.
                 waiters.waitElsewhere();
             }
             return event;
@@ -239,9 +239,9 @@ public final class EventQueue<T, X extends Exception> {
         }
     }
 
-    // ---------------------------------------------------------------- events that nobody has taken
+    // ---------------------------------------------------------------- events that no thread has taken
 
-    /** {@return how many events of a kind nobody has taken} */
+    /** {@return how many events of a kind no thread has taken} */
     public int count(Predicate<? super T> predicate) {
         lock.lock();
         try {
@@ -251,7 +251,7 @@ public final class EventQueue<T, X extends Exception> {
         }
     }
 
-    /** Drops events that nobody has taken. */
+    /** Drops events that no thread has taken. */
     public void removeIf(Predicate<? super T> predicate) {
         lock.lock();
         try {
@@ -262,7 +262,7 @@ public final class EventQueue<T, X extends Exception> {
         }
     }
 
-    /** Moves events that nobody has taken to another queue, in order. */
+    /** Moves events that no thread has taken to another queue, in order. */
     public void moveIf(Predicate<? super T> predicate, EventQueue<T, ?> target) {
         Queue<T> moved = new ArrayDeque<>();
         removeIf(event -> predicate.test(event) && moved.add(event));

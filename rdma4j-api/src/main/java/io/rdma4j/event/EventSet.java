@@ -20,7 +20,7 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
     private final WaitFailures<X> failures;
     private final Waiters waiters;
     private final Selectable<X> selectable;
-    /** The channels that have events, whoever was told of longest ago first. */
+    /** The channels that have events; the one that was returned longest ago comes first. */
     private final SequencedSet<EventSource<?, ?>> ready = new LinkedHashSet<>();
     private boolean closed;
 
@@ -71,7 +71,7 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
             }
             if (ready.isEmpty()) {
                 if (isAtOnce && selectable.isAskedFor()) {
-                    // Whoever finds nothing left without waiting for it goes back to a selector.
+                    // A thread that finds nothing left without waiting for it goes back to a selector.
                     waiters.waitElsewhere();
                 }
                 return null;
@@ -111,7 +111,7 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
         }
     }
 
-    /** Closes the set and wakes who waits for it; its channels go on, each by itself. Idempotent. */
+    /** Closes the set and wakes the threads that wait for it; its channels stay open. Idempotent. */
     @Override
     public void close() {
         lock.lock();

@@ -6,16 +6,16 @@ import java.nio.channels.SelectableChannel;
 import java.time.Duration;
 
 /**
- * A channel that events come out of. Thread safe; each event is handed out once.
+ * A channel that delivers events. Thread safe; each event is delivered once.
  *
  * @param <T> the events
- * @param <X> what a wait ends with that brings none
+ * @param <X> the exception that ends a wait without an event
  */
 public abstract class EventSource<T, X extends Exception> implements AutoCloseable {
     final EventQueue<T, X> queue;
 
     /**
-     * @param failures what waits end with
+     * @param failures the exceptions that end waits
      * @param isUrgent as {@link ProgressDriver.Waiter#isUrgent}
      * @param set the set it belongs to, or null
      */
@@ -45,17 +45,16 @@ public abstract class EventSource<T, X extends Exception> implements AutoCloseab
     }
 
     /**
-     * {@return a channel that a selector can wait for, together with sockets and others: it is readable while an
-     * event is here}
+     * {@return a channel that a selector can wait for, together with sockets and others: it is readable while there is an
+     * event}
      *
-     * <p>Register it for {@link java.nio.channels.SelectionKey#OP_READ}, but do not read from it: taking events
-     * makes it unreadable, whoever takes them. When it is readable take one or all events, with
-     * {@link #pollEvent} and a time-out of zero, for another thread may have been faster.
+     * <p>Register it for {@link java.nio.channels.SelectionKey#OP_READ}, but do not read from it. It becomes unreadable when
+     * the last event is taken, by any thread. When it is readable, take one or all events by
+     * {@link #pollEvent} with a time-out of zero, because another thread may have been faster.
      *
-     * <p>It is non-blocking and always the same, made by the first call; without one it costs nothing. It belongs to
-     * this channel, which closes it, and wakes selectors that wait for it that moment; others find its key invalid.
-     * Devices drive themselves while a thread waits in a selector; that costs one more wake-up than waiting in
-     * {@link #awaitEvent}.
+     * <p>It is non-blocking and always the same object. The first call creates it; without a call it costs nothing. It
+     * belongs to this channel, which closes it and then wakes the selectors that wait for it. While a thread waits in a
+     * selector, another thread drives the device; that costs one more wake-up than waiting in {@link #awaitEvent}.
      *
      * @throws X when the channel is closed, or if the system gives no pipe
      */
@@ -63,7 +62,7 @@ public abstract class EventSource<T, X extends Exception> implements AutoCloseab
         return queue.selectableChannel();
     }
 
-    /** What came of {@link #joinSet}. */
+    /** The result of {@link #joinSet}. */
     protected enum Joining {
         /** The channel belongs to the set. */
         JOINED,
@@ -73,7 +72,7 @@ public abstract class EventSource<T, X extends Exception> implements AutoCloseab
         CLOSED
     }
 
-    /** Has the channel belong to a set from now on, unless it belongs to another. {@return what came of it} */
+    /** Adds the channel to a set, unless it belongs to another one. {@return the result} */
     protected final Joining joinSet(EventSet<?> set) {
         return queue.join(set, this);
     }

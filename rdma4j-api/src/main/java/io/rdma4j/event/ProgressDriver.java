@@ -1,16 +1,14 @@
 package io.rdma4j.event;
 
 /**
- * What makes a device go on: a thread that waits for an event runs the device meanwhile, so that what arrives wakes
- * that thread and no other.
+ * Lets a thread that waits for an event run the device meanwhile, so that an arriving packet wakes that thread and no other.
  *
- * <p>One thread is in it at a time, on behalf of a {@link Waiter}. {@link #tryAcquire}, {@link #wake} and
- * {@link #waitElsewhere} never wait and call nobody back, so they may be called under locks; {@link #drive} and
- * {@link #release} may not. A device whose events are published by a thread of its own needs none of this:
- * {@link #NONE}.
+ * <p>One thread at a time drives, on behalf of a {@link Waiter}. {@link #tryAcquire}, {@link #wake} and
+ * {@link #waitElsewhere} never wait and make no callbacks, so they may be called under locks; {@link #drive} and
+ * {@link #release} may not. A device that publishes events from a thread of its own uses {@link #NONE}.
  */
 public interface ProgressDriver {
-    /** The driver of a device that goes on by itself: no thread that waits is let in. */
+    /** The driver of a device that needs none: no waiting thread ever drives. */
     ProgressDriver NONE = new ProgressDriver() {
         @Override
         public boolean tryAcquire(Waiter waiter) {
@@ -43,8 +41,8 @@ public interface ProgressDriver {
         boolean isDone();
 
         /**
-         * {@return whether it waits for what comes often and is expected at once, such as completions} Other waiters
-         * leave the driver to it, and are not let in while it comes and goes.
+         * {@return whether it waits for events that are frequent and urgent, such as completions} Other waiters
+         * give precedence to it, and may not drive while it comes and goes.
          */
         boolean isUrgent();
 
@@ -58,10 +56,10 @@ public interface ProgressDriver {
     }
 
     /**
-     * Lets the calling thread in unless another is in. A waiter that is not let in is told later that the driver has
-     * become free; its thread sleeps meanwhile, and the device goes on without it.
+     * Makes the calling thread the one that drives, unless there is one already. In that case the waiter is notified later,
+     * when the driver has become free; its thread sleeps meanwhile, and the device runs without it.
      *
-     * @return whether the thread is in; then it calls {@link #release} later
+     * @return whether the calling thread drives; then it must call {@link #release} later
      */
     boolean tryAcquire(Waiter waiter);
 
@@ -69,22 +67,22 @@ public interface ProgressDriver {
      * Runs the device, and sleeps while it has nothing to do, until the waiter is done, the thread is interrupted,
      * time is up, or the device needs the thread no more.
      *
-     * @param timeoutNs {@link Long#MAX_VALUE} for ever
+     * @param timeoutNs {@link Long#MAX_VALUE} to wait without limit
      */
     void drive(long timeoutNs);
 
-    /** The calling thread is no longer in. */
+    /** The calling thread stops driving. */
     void release();
 
-    /** Makes the thread that is in look whether its waiter is done. */
+    /** Makes the thread that drives check whether its waiter is done. */
     void wake();
 
     /**
-     * The calling thread is about to wait where it does not drive the device, such as in a selector: the device goes
-     * on without it at once, whether the thread has polled a moment ago or not.
+     * Announces that the calling thread will wait without driving the device, for example in a selector. Another thread
+     * drives the device from now on, even if the calling thread has polled a moment ago.
      */
     void waitElsewhere();
 
-    /** Tells a waiter no more that the driver is free. */
+    /** Stops notifying a waiter that the driver is free. */
     void forget(Waiter waiter);
 }

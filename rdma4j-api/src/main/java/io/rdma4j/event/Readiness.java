@@ -7,11 +7,10 @@ import java.nio.channels.Pipe;
 import java.nio.channels.SelectableChannel;
 
 /**
- * A channel that is readable exactly while something is there to be taken: a pipe with one byte in it, or none.
- * For one caller at a time.
+ * A channel that is readable exactly while there is an event: a pipe with one byte in it, or none. For one caller at a time.
  *
- * <p>Both ends are non-blocking, so that neither a full pipe nor an interrupted thread, which would close a
- * blocking one, stands in the way of whoever says what is there.
+ * <p>Both ends are non-blocking. So a full pipe never blocks the thread that publishes, and an interrupt does not close the
+ * pipe, as it would with a blocking one.
  */
 final class Readiness {
     private final Pipe.SourceChannel source;
@@ -35,7 +34,7 @@ final class Readiness {
         return source;
     }
 
-    /** {@return whether nobody has closed it, neither here nor in the application} */
+    /** {@return whether it is open: closed neither here nor by the application} */
     boolean isOpen() {
         return sink.isOpen() && source.isOpen();
     }

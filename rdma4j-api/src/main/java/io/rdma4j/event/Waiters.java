@@ -33,7 +33,7 @@ final class Waiters implements ProgressDriver.Waiter {
     /**
      * @param lock of whoever has the news
      * @param isUrgent as {@link ProgressDriver.Waiter#isUrgent}
-     * @param isDone whether who waits since then need not any more; under the lock
+     * @param isDone whether a thread that waits since then need not any more; under the lock
      */
     Waiters(ReentrantLock lock, boolean isUrgent, LongPredicate isDone) {
         this.lock = lock;
@@ -111,7 +111,7 @@ final class Waiters implements ProgressDriver.Waiter {
         return driven != null || lock.hasWaiters(alerted);
     }
 
-    /** Makes one of those who wait look whether it is done. */
+    /** Makes one of the threads that wait look whether it is done. */
     void alertOne() {
         if (isDrivingThread()) {
             return;
@@ -123,7 +123,7 @@ final class Waiters implements ProgressDriver.Waiter {
         }
     }
 
-    /** Makes all who wait look whether they are done. */
+    /** Makes all threads that wait look whether they are done. */
     void alertAll() {
         alerted.signalAll();
         if (!isDrivingThread()) {
@@ -151,7 +151,7 @@ final class Waiters implements ProgressDriver.Waiter {
      * Waits until it is done, or time is up.
      *
      * @param since for the question whether it is done
-     * @param timeoutNs {@link Long#MAX_VALUE} for ever
+     * @param timeoutNs {@link Long#MAX_VALUE} to wait without limit
      */
     void await(long since, long timeoutNs) throws InterruptedException {
         long remainingNs = timeoutNs;
@@ -192,7 +192,7 @@ final class Waiters implements ProgressDriver.Waiter {
                 driven = null;
             }
         }
-        // As for who sleeps on a condition, what came first comes first.
+        // As for a thread that sleeps on a condition: what came first counts.
         if (!isDone.test(since) && Thread.interrupted()) {
             throw new InterruptedException();
         }

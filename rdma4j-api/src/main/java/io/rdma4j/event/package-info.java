@@ -1,10 +1,10 @@
 /**
- * Queues of events, and the waiting for them.
+ * Event queues, and how threads wait for events.
  *
- * <p>Devices publish from any thread; applications wait in channels, which are
- * {@link io.rdma4j.event.EventSource}s, or for many of them at once in a set. A thread that waits may drive a device
- * meanwhile ({@link io.rdma4j.event.ProgressDriver}). The floor below the verbs: it knows the JDK alone, so who makes
- * a queue says which exception its waits end with ({@link io.rdma4j.event.WaitFailures}). Start reading at
+ * <p>Devices publish from any thread. Applications wait for one channel, an
+ * {@link io.rdma4j.event.EventSource}, or for many channels at once in a set. A thread that waits may drive a device
+ * meanwhile ({@link io.rdma4j.event.ProgressDriver}). This is the layer below the verbs and knows only the JDK. So the
+ * creator of a queue supplies the exceptions that end waits ({@link io.rdma4j.event.WaitFailures}). Start reading at
  * {@link io.rdma4j.event.EventQueue}.
  */
 @NullMarked

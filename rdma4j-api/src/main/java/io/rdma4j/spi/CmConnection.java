@@ -8,18 +8,18 @@ import org.jspecify.annotations.Nullable;
 /** One connection, from request to time-wait, seen from one side. */
 public interface CmConnection {
     /**
-     * {@return how a queue pair is brought up for this connection} A passive side does so before it accepts, an active
-     * one when a reply has come, before it establishes.
+     * {@return how to bring a queue pair up for this connection} The passive side does so before it accepts; the active
+     * side does so when the reply has arrived, before it establishes.
      *
      * @param own this side's parameters
-     * @param options what else the application chose
+     * @param options further choices of the application
      */
     QueuePairBringUp bringUp(ConnectionParameters own, CmOptions options);
 
     /**
      * Accepts a request (passive side).
      *
-     * @throws RdmaException EINVAL if it stands for no request or was answered, ECONNRESET if the peer has
+     * @throws RdmaException EINVAL if it has no request, or has answered it already; ECONNRESET if the peer has
      *         withdrawn
      */
     void accept(ConnectionParameters parameters, int queuePairNumber) throws RdmaException;
@@ -32,15 +32,15 @@ public interface CmConnection {
     void establish() throws RdmaException;
 
     /**
-     * A packet arrived on the queue pair, so the peer is ready though its word for it may be lost. A transport whose
-     * words cannot be lost does nothing. C: {@code rdma_notify} with {@code IBV_EVENT_COMM_EST}.
+     * A packet arrived on the queue pair, so the peer is ready, although its confirmation may be lost. A transport whose
+     * messages cannot be lost does nothing. C: {@code rdma_notify} with {@code IBV_EVENT_COMM_EST}.
      *
      * @throws RdmaException EISCONN if the connection is established already
      */
     void communicationEstablished() throws RdmaException;
 
     /**
-     * Says no, to a request or to a reply.
+     * Refuses a request or a reply.
      *
      * @throws RdmaException EINVAL if there is nothing to answer, ECONNRESET if the peer has withdrawn
      */
@@ -53,13 +53,13 @@ public interface CmConnection {
      */
     void disconnect() throws RdmaException;
 
-    /** Forgets the connection: rejects or disconnects it if it is alive. Idempotent. */
+    /** Closes the connection: rejects an unanswered request, or disconnects. Idempotent. */
     void close();
 
-    /** Hears what becomes of a connection. */
+    /** Is notified of what happens to a connection. */
     interface Handler {
         /**
-         * The peer accepted, and waits to hear that this side is ready (active side): {@link #establish} or
+         * The peer accepted and waits until this side is ready (active side): {@link #establish} or
          * {@link #reject} follows. A transport without this step reports {@link #onEstablished} at once.
          */
         void onReply(CmConnection connection, ConnectionParameters parameters);
@@ -67,11 +67,11 @@ public interface CmConnection {
         /**
          * The connection is established.
          *
-         * @param parameters what the peer granted, if it says so only now
+         * @param parameters what the peer granted, if {@link #onReply} has not reported it
          */
         void onEstablished(@Nullable ConnectionParameters parameters);
 
-        /** The peer said no. */
+        /** The peer refused. */
         void onRefused(Refusal refusal);
 
         /** The peer did not answer. */
@@ -80,7 +80,7 @@ public interface CmConnection {
         /** The connection has ended. */
         void onDisconnected();
 
-        /** Late packets of the connection can no longer arrive; its queue pair may be reused. */
+        /** No late packet of the connection can arrive any more; its queue pair may be reused. */
         void onTimewaitExit();
     }
 }

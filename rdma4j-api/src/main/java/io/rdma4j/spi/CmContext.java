@@ -14,29 +14,29 @@ import java.net.InetAddress;
 import java.util.List;
 
 /**
- * The connection manager of one open device: what {@code CmId} drives.
+ * The connection manager of one open device, which {@code CmId} uses.
  *
  * <p>Handlers are called by the thread that drives the device, one call at a time; they must not block
  * and may call back into the device.
  */
 public interface CmContext extends DeviceContext {
-    /** {@return the addresses this device sends from and answers to} */
+    /** {@return the addresses that this device uses} */
     List<InetAddress> addresses();
 
     /**
-     * Holds one more address.
+     * Makes the device use one more address.
      *
-     * @throws RdmaException EADDRINUSE if another process holds it, EADDRNOTAVAIL if the device does not
+     * @throws RdmaException EADDRINUSE if another process uses it, EADDRNOTAVAIL if the device does not
      *         host it
      */
     void claim(InetAddress address) throws RdmaException;
 
     // ---------------------------------------------------------------- what the transport decides
 
-    /** {@return how much private data connections carry} */
+    /** {@return how much private data the messages of connections can have} */
     PrivateDataLimits privateDataLimits();
 
-    /** {@return the port of the device that an address is at} */
+    /** {@return the port of the device that has an address} */
     int portNumber(InetAddress local);
 
     /**
@@ -47,7 +47,7 @@ public interface CmContext extends DeviceContext {
     void checkRoute(InetAddress local, InetAddress destination) throws RdmaException;
 
     /**
-     * {@return how a new queue pair is made ready to receive, before it is connected} C: what
+     * {@return the steps by which a new queue pair can receive before it is connected} C: what
      * {@code rdma_create_qp} does.
      *
      * @param local the address it is for
@@ -59,14 +59,14 @@ public interface CmContext extends DeviceContext {
     /**
      * Listens for connection requests.
      *
-     * @throws RdmaException EADDRINUSE if somebody listens there already
+     * @throws RdmaException EADDRINUSE if a program listens there already
      */
     CmListener listen(ListenRequest spec, CmListener.Handler handler) throws RdmaException;
 
     /**
-     * Asks a listener for a connection; the answer comes to the handler.
+     * Requests a connection; the handler gets the answer.
      *
-     * @throws RdmaException ENETUNREACH if the request cannot be sent; a software device tells the handler
+     * @throws RdmaException ENETUNREACH if the request cannot be sent; a software device reports that to the handler
      *         instead
      */
     CmConnection connect(ConnectRequest request, CmConnection.Handler handler) throws RdmaException;
@@ -77,20 +77,21 @@ public interface CmContext extends DeviceContext {
 
     // ---------------------------------------------------------------- waiting
 
-    /** {@return what threads that wait for its events drive; {@link ProgressDriver#NONE} if it goes on by itself} */
+    /** {@return the driver for threads that wait for its events; {@link ProgressDriver#NONE} if it needs none} */
     ProgressDriver progressDriver();
 
     /** {@return the threads that wait for completions of a queue of this device} */
     CompletionWaiters waiters(CompletionQueue queue);
 
     /**
-     * {@return why no completion of a queue pair can come any more, null if one can} What has completed by then is
-     * in its queue. When it may have changed, the device tells those who wait ({@link CompletionWaiters#onEnd}).
+     * {@return why no completion of a queue pair can come any more, null if one can} All earlier completions are
+     * in its queue by then. When the answer may have changed, the device wakes the waiting threads
+     * ({@link CompletionWaiters#onEnd}).
      *
-     * <p>ENOTCONN if it is in a state that no work is carried out in (ERR, RESET) and none is outstanding, ENODEV
-     * likewise if the device is gone, EBADF if it is closed.
+     * <p>ENOTCONN if it is in a state that executes nothing (ERR, RESET) and has no outstanding request, ENODEV
+     * likewise if the device was removed, EBADF if it is closed.
      *
-     * @param ofReceives whether receives are asked for, or sends
+     * @param ofReceives true for the completions of receives, false for those of sends
      * @throws RdmaException EIO if the device cannot be asked; never by a software device
      */
     @Nullable
@@ -99,25 +100,25 @@ public interface CmContext extends DeviceContext {
     // ---------------------------------------------------------------- the end
 
     /**
-     * Calls back, in a thread of its own, each time that all objects made from the context, or from one of
-     * its protection domains, have been closed.
+     * Registers a callback. It runs in a thread of its own, each time that all objects created from the context, or from one
+     * of its protection domains, have been closed.
      *
      * @param retry closes the context if that is possible now
      */
     void whenReleased(Runnable retry);
 
-    /** Tells a watcher what becomes of the device, until the context is closed. */
+    /** Registers a watcher, which is notified of what happens to the device until the context is closed. */
     void watch(Watcher watcher);
 
     /**
-     * Hears what becomes of a device. Called by any thread that holds no lock another thread could wait for
+     * Is notified of what happens to a device. Called by any thread that holds no lock another thread could wait for
      * while it drives the device; must not block for long.
      */
     interface Watcher {
         /** An address of the device went away or moved to another interface. */
         void onAddressChanged(InetAddress address);
 
-        /** The device is gone: nothing can be sent or received any more. */
+        /** The device was removed: nothing can be sent or received any more. */
         void onDeviceGone();
     }
 }

@@ -7,20 +7,20 @@ import java.net.InetAddress;
 
 /** Datagram services and multicast groups of a device whose transport has datagrams. */
 public interface CmDatagrams {
-    /** {@return how much private data a look-up and its answers carry} */
+    /** {@return how much private data a look-up and its answers can have} */
     PrivateDataLimits privateDataLimits();
 
     /**
      * Offers a datagram service.
      *
-     * @throws RdmaException EADDRINUSE if somebody offers one there already
+     * @throws RdmaException EADDRINUSE if a program offers one there already
      */
     CmListener listen(ListenRequest spec, CmLookupRequest.Handler handler) throws RdmaException;
 
     /**
-     * Looks up a datagram service; the answer comes to the handler.
+     * Looks up a datagram service; the handler gets the answer.
      *
-     * @throws RdmaException ENETUNREACH if the request cannot be sent; a software device tells the handler
+     * @throws RdmaException ENETUNREACH if the request cannot be sent; a software device reports that to the handler
      *         instead
      */
     CmLookup lookUp(ConnectRequest request, CmLookup.Handler handler)
@@ -35,7 +35,7 @@ public interface CmDatagrams {
     QueuePairBringUp bringUp(InetAddress local, int qkey);
 
     /**
-     * Joins a multicast group; what comes of it, comes to the handler.
+     * Joins a multicast group; the handler gets the outcome.
      *
      * @throws RdmaException ENETUNREACH if the device has lost the local address, EOPNOTSUPP for a membership that the
      *         device or its driver does not have

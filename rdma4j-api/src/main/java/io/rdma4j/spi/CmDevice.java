@@ -26,16 +26,16 @@ public interface CmDevice extends RdmaDevice {
         return null;
     }
 
-    /** {@return who gives out its ports; the process, unless others have ports of the same} */
+    /** {@return the authority that allocates its ports; by default this process, which then shares them with no other} */
     default PortAuthority portAuthority() {
         return PortAuthority.PROCESS;
     }
 
     /**
-     * Opens the device with an address held.
+     * Opens the device and makes it use an address.
      *
-     * @param address one that the device {@link #hosts}, or null for those it takes by itself
-     * @throws RdmaException EADDRINUSE if another process holds it, EADDRNOTAVAIL if it is not hosted
+     * @param address one that the device {@link #hosts}, or null for those that it uses by default
+     * @throws RdmaException EADDRINUSE if another process uses it, EADDRNOTAVAIL if the device does not host it
      */
     CmContext open(@Nullable InetAddress address) throws RdmaException;
 }

@@ -19,7 +19,7 @@ public interface CmListener {
          * @param local the address and port it came to
          * @param peer the address and port it came from
          * @param parameters what the peer asked for, with its private data
-         * @return who hears what becomes of it
+         * @return the handler of its events
          */
         CmConnection.Handler onRequest(CmContext via, CmConnection request,
                 InetSocketAddress local, InetSocketAddress peer, ConnectionParameters parameters);

@@ -5,7 +5,7 @@ import io.rdma4j.verbs.Errno;
 
 /** A datagram service being looked up (active side). */
 public interface CmLookup {
-    /** Wants no answer any more. Idempotent. */
+    /** Cancels the look-up; no answer is reported any more. Idempotent. */
     void close();
 
     /** Hears the answer. */
@@ -13,10 +13,10 @@ public interface CmLookup {
         /** The service was found. */
         void onService(DatagramParameters service);
 
-        /** There is no such service, or it said no. */
+        /** There is no such service, or it refused. */
         void onRefused(Refusal refusal);
 
-        /** Nobody answered. */
+        /** The peer did not answer in time. */
         void onUnreachable(Errno reason);
     }
 }

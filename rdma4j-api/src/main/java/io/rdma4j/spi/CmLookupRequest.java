@@ -4,23 +4,23 @@ import io.rdma4j.verbs.RdmaException;
 
 import java.net.InetSocketAddress;
 
-/** A look-up that reached a datagram service (passive side). Nothing can happen to it but that it is answered. */
+/** A look-up that has reached a datagram service (passive side). The only thing to do with it is to answer. */
 public interface CmLookupRequest {
     /**
-     * Tells where to send: a queue pair and its Q_Key.
+     * Answers with a queue pair and its Q_Key, to which the peer then sends.
      *
      * @throws RdmaException EINVAL if it is answered already
      */
     void accept(int queuePairNumber, int qkey, byte[] privateData) throws RdmaException;
 
     /**
-     * Says no.
+     * Refuses the look-up.
      *
      * @throws RdmaException EINVAL if it is answered already
      */
     void reject(byte[] privateData) throws RdmaException;
 
-    /** Forgets it: says no, if it was not answered. Idempotent. */
+    /** Forgets it: refuses, if it was not answered. Idempotent. */
     void close();
 
     /** Receives look-ups. */

@@ -48,7 +48,7 @@ public final class CompletionEvents {
         events.publish(queue);
     }
 
-    /** {@return how many events nobody has taken} */
+    /** {@return how many events no thread has taken} */
     public int untaken() {
         return events.count(queue::equals);
     }
@@ -58,7 +58,7 @@ public final class CompletionEvents {
         return events.isSelectable();
     }
 
-    /** The queue is closed: its events that nobody took are dropped. Once. */
+    /** The queue is closed: its events that no thread took are dropped. Once. */
     public void detach() {
         events.removeDriver(driver);
         events.removeIf(queue::equals);

@@ -6,13 +6,14 @@ import io.rdma4j.verbs.RdmaException;
 import java.net.InetSocketAddress;
 
 /**
- * Who gives out the ports of a device's port spaces. Devices that share the ports have the same one, such as all
+ * Allocates the ports of a device's port spaces. Devices that share the ports have the same authority, such as all
  * that use the operating system's.
  *
- * <p>That two ids of this process want one port has been looked at before; an authority looks at the others.
+ * <p>The connection manager itself prevents conflicts between ids of this process; an authority prevents those with other
+ * programs.
  */
 public interface PortAuthority {
-    /** Gives out every port: nobody beside this process has ports of these devices. */
+    /** Allocates every port, because no other process uses ports of these devices. */
     PortAuthority PROCESS = new PortAuthority() {
         @Override
         public PortReservation reserve(PortSpace space, InetSocketAddress address,
@@ -27,10 +28,10 @@ public interface PortAuthority {
     };
 
     /**
-     * Takes a port.
+     * Reserves a port.
      *
      * @param address the address, which may be the wildcard address, and the port, which is never 0
-     * @param isShared whether others that say the same may share it
+     * @param isShared whether other reservations with this flag may share the port
      * @throws RdmaException EADDRINUSE if another process has it
      */
     PortReservation reserve(PortSpace space, InetSocketAddress address, boolean isShared)
@@ -38,7 +39,7 @@ public interface PortAuthority {
 
     /**
      * {@return whether one listener at the wildcard address serves all devices of this authority} Then only one of
-     * them is asked to listen there, and it says of each request by which device it came.
+     * them is asked to listen there, and it reports by which device each request arrived.
      */
     boolean hasOneWildcardListener();
 }

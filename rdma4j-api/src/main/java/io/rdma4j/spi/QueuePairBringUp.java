@@ -8,8 +8,8 @@ import io.rdma4j.verbs.RdmaException;
 import java.util.List;
 
 /**
- * How a queue pair is brought up: the states it is modified to, in this order, and the attributes of each step. What
- * the transport does by itself while it connects is no step.
+ * How a queue pair is brought up: the states through which it is moved, in order, and the attributes of each step. Changes
+ * that the transport itself makes while it connects are not included.
  */
 public interface QueuePairBringUp {
     /** {@return the states that the queue pair is modified to, in order; none if the device does all by itself} */

@@ -1,7 +1,7 @@
 package io.rdma4j.spi;
 
 /**
- * What a peer, or its system, said no with.
+ * Why a peer, or its system, refused.
  *
  * @param code a number of the transport's own: of InfiniBand a reason of IBTA table 108 or a status of table 117, of
  *        iWARP a negative errno; applications see it as the status of the event
@@ -9,7 +9,7 @@ package io.rdma4j.spi;
  * @param privateData bytes of the peer's application, empty if there are none
  */
 public record Refusal(int code, String text, byte[] privateData) {
-    /** Why this side says no; how it is said on the wire is the transport's business. */
+    /** Why this side refuses; how it is said on the wire is the transport's business. */
     public enum Cause {
         /** The application decided so. */
         APPLICATION,

@@ -4,11 +4,10 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * What may be done to registered memory, or through a queue pair.
+ * The access rights of registered memory, and what a peer may do through a queue pair.
  *
  * <p>C: {@code enum ibv_access_flags}. {@link #ON_DEMAND}, {@link #HUGETLB} and {@link #RELAXED_ORDERING} are
- * hints: they give nobody a right and take none away, and a device that cannot make use of one takes it and
- * does nothing.
+ * hints: they neither grant nor remove a right, and a device that cannot use a hint accepts and ignores it.
  */
 public enum AccessFlag {
     /** The device may write it for its own side: receives, READ results. C: {@code IBV_ACCESS_LOCAL_WRITE}. */
@@ -28,13 +27,13 @@ public enum AccessFlag {
     ZERO_BASED(1 << 5),
     /**
      * A hint: its pages need not be in memory before they are used. The software NIC never pins memory, so
-     * that all of its regions are so, with or without it. C: {@code IBV_ACCESS_ON_DEMAND}.
+     * all of its regions are on demand, with or without this flag. C: {@code IBV_ACCESS_ON_DEMAND}.
      */
     ON_DEMAND(1 << 6),
     /**
-     * A hint: it consists of huge pages, so that the device may keep track of it with fewer entries. The
-     * software NIC keeps one entry for a region however long, takes this for memory of any pages and does
-     * not look which they are. C: {@code IBV_ACCESS_HUGETLB}.
+     * A hint: it consists of huge pages, so the device may describe it with fewer page table entries. The
+     * software NIC needs one entry for a region of any length and does not check the size of its pages. C:
+     * {@code IBV_ACCESS_HUGETLB}.
      */
     HUGETLB(1 << 7),
     /** The peer may flush it to global visibility. C: {@code IBV_ACCESS_FLUSH_GLOBAL}. */
@@ -42,9 +41,8 @@ public enum AccessFlag {
     /** The peer may flush it to persistence. C: {@code IBV_ACCESS_FLUSH_PERSISTENT}. */
     FLUSH_PERSISTENT(1 << 9),
     /**
-     * A hint: writes to it may become visible in another order than they arrived; always allowed, never
-     * needed. The software NIC writes in the order of arrival, and goes on doing so. C:
-     * {@code IBV_ACCESS_RELAXED_ORDERING}.
+     * A hint: writes to it may become visible in another order than they arrived. The software NIC always writes in the
+     * order of arrival. C: {@code IBV_ACCESS_RELAXED_ORDERING}.
      */
     RELAXED_ORDERING(1 << 20);
 

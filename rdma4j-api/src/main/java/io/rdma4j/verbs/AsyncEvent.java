@@ -3,7 +3,7 @@ package io.rdma4j.verbs;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that happened to a device or one of its objects outside any completion.
+ * An event of a device or one of its objects that is not the completion of a request.
  *
  * <p>C: {@code struct ibv_async_event}, {@code ibv_ack_async_event}. An object with unacknowledged
  * events cannot be closed. Closing the event acknowledges it.
@@ -27,7 +27,7 @@ public interface AsyncEvent extends AutoCloseable {
     /** {@return the port it happened to, or 0} C: {@code element.port_num}. */
     int port();
 
-    /** Says that the event has been dealt with. Idempotent. C: {@code ibv_ack_async_event}. */
+    /** Acknowledges the event. Idempotent. C: {@code ibv_ack_async_event}. */
     void acknowledge();
 
     @Override

@@ -8,18 +8,18 @@ import java.nio.channels.SelectableChannel;
 import java.time.Duration;
 
 /**
- * Where the asynchronous events of one open device arrive ({@link DeviceContext#asyncEventChannel}). They are the same
- * that {@link DeviceContext#awaitAsyncEvent} and {@link DeviceContext#pollAsyncEvent} take.
+ * Delivers the asynchronous events of one open device ({@link DeviceContext#asyncEventChannel}).
+ * {@link DeviceContext#awaitAsyncEvent} and {@link DeviceContext#pollAsyncEvent} take events from it, too.
  *
- * <p>C: {@code ibv_context.async_fd}. Thread safe; each event is handed out once and must be acknowledged with
- * {@link AsyncEvent#acknowledge} before the object it is about can be closed. Waiting suits virtual threads.
+ * <p>C: {@code ibv_context.async_fd}. Thread safe; each event is delivered once and must be acknowledged with
+ * {@link AsyncEvent#acknowledge} before the object that it names can be closed. Virtual threads may wait here.
  */
 public final class AsyncEventChannel extends EventSource<AsyncEvent, RdmaException> {
     private AsyncEventChannel() {
         super(RdmaException.whileWaiting("await asynchronous event"), false, null);
     }
 
-    /** {@return a new channel} For devices, which publish in its {@link EventQueue} and close that when they are closed. */
+    /** {@return a new channel} For devices, which publish in its {@link EventQueue} and close the queue in the end. */
     public static AsyncEventChannel create() {
         AsyncEventChannel channel = new AsyncEventChannel();
         EventQueue.of(channel).attach();
@@ -27,8 +27,8 @@ public final class AsyncEventChannel extends EventSource<AsyncEvent, RdmaExcepti
     }
 
     /**
-     * Lets threads that wait for a set wait for this channel, too, as if it had been created on the set. Events that are
-     * here already count. Idempotent.
+     * Adds this channel to a set, so that threads that wait for the set also wait for this channel. Events that have
+     * arrived already count. Idempotent.
      *
      * @throws RdmaException EBUSY if the channel belongs to another set that is open, EBADF if the device or the set is
      *         closed
@@ -78,7 +78,7 @@ public final class AsyncEventChannel extends EventSource<AsyncEvent, RdmaExcepti
     }
 
     /**
-     * The device closes its channel, not the application; does nothing after that.
+     * Does nothing once the device is closed, which closes the channel. An application need not call it.
      *
      * @throws RdmaException EBUSY while the device is open
      */

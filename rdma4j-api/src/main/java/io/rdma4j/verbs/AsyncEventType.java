@@ -1,55 +1,111 @@
 package io.rdma4j.verbs;
 
 /**
- * What happened to a device or one of its objects, outside any completion.
+ * What happened to a device or one of its objects, outside any completion. {@link AsyncEvent} names the object or the
+ * port. A device raises only the events of its transport; the software NIC has no subnet manager, for example.
  *
  * <p>C: {@code enum ibv_event_type}, {@code ibv_event_type_str}. Source: IBTA 11.6.3.
  */
 public enum AsyncEventType {
-    /** A completion queue overran. C: {@code IBV_EVENT_CQ_ERR}. */
+    /**
+     * A completion queue overran: it was full when another completion came. That completion is lost, and the queue pairs
+     * of the queue fail. Close them and the queue, and create the queue larger or poll more often. C:
+     * {@code IBV_EVENT_CQ_ERR}.
+     */
     CQ_ERROR(0, "CQ error"),
-    /** A queue pair failed and cannot report it in a completion. C: {@code IBV_EVENT_QP_FATAL}. */
+    /**
+     * A queue pair failed and cannot report that in a completion, for example because its completion queue overran. It is
+     * in state ERR. Close it, or reset it and bring it up again. C: {@code IBV_EVENT_QP_FATAL}.
+     */
     QP_FATAL(1, "local work queue catastrophic error"),
-    /** The peer sent an invalid request. C: {@code IBV_EVENT_QP_REQ_ERR}. */
+    /**
+     * The peer sent a request that this queue pair cannot execute, such as a message longer than the receive. The queue
+     * pair is in state ERR. Check the sizes and limits on both sides, then connect anew. C:
+     * {@code IBV_EVENT_QP_REQ_ERR}.
+     */
     QP_REQUEST_ERROR(2, "invalid request local work queue error"),
-    /** The peer tried an access that is not allowed. C: {@code IBV_EVENT_QP_ACCESS_ERR}. */
+    /**
+     * The peer tried to access memory that it may not access. The queue pair is in state ERR. Check the rkey, the bounds
+     * and the access flags of region and queue pair, then connect anew. C: {@code IBV_EVENT_QP_ACCESS_ERR}.
+     */
     QP_ACCESS_ERROR(3, "local access violation work queue error"),
-    /** The first packet arrived on a queue pair in RTR. C: {@code IBV_EVENT_COMM_EST}. */
+    /**
+     * The first packet arrived on a queue pair in state RTR, so the peer is in RTS. A program that connects by hand may
+     * move the queue pair to RTS. C: {@code IBV_EVENT_COMM_EST}.
+     */
     COMMUNICATION_ESTABLISHED(4, "communication established"),
-    /** All outstanding work of a queue pair in SQD is complete. C: {@code IBV_EVENT_SQ_DRAINED}. */
+    /**
+     * A queue pair in state SQD has completed the sends it had begun. Its attributes may be changed now. It comes only if
+     * {@link QueuePairAttribute#ENABLE_SQD_ASYNC_NOTIFY} asked for it. C: {@code IBV_EVENT_SQ_DRAINED}.
+     */
     SEND_QUEUE_DRAINED(5, "send queue drained"),
-    /** The connection moved to its alternate path. C: {@code IBV_EVENT_PATH_MIG}. */
+    /**
+     * The connection moved to its alternate path and continues there. Load a new alternate path if there is one. C:
+     * {@code IBV_EVENT_PATH_MIG}.
+     */
     PATH_MIGRATED(6, "path migration succeeded"),
-    /** It could not. C: {@code IBV_EVENT_PATH_MIG_ERR}. */
+    /**
+     * The connection could not move to its alternate path. It stays on the path it has; check the alternate one. C:
+     * {@code IBV_EVENT_PATH_MIG_ERR}.
+     */
     PATH_MIGRATION_ERROR(7, "path migration failed"),
-    /** The device failed. C: {@code IBV_EVENT_DEVICE_FATAL}. */
+    /**
+     * The device failed or was removed. Nothing on it succeeds any more: close its objects and its context, then open
+     * the device anew. C: {@code IBV_EVENT_DEVICE_FATAL}.
+     */
     DEVICE_FATAL(8, "local catastrophic error"),
-    /** A port became active. C: {@code IBV_EVENT_PORT_ACTIVE}. */
+    /** The link of a port came up; the port can send and receive again. C: {@code IBV_EVENT_PORT_ACTIVE}. */
     PORT_ACTIVE(9, "port active"),
-    /** A port went down. C: {@code IBV_EVENT_PORT_ERR}. */
+    /**
+     * The link of a port went down. Connections stay until their retries are used up; wait for {@link #PORT_ACTIVE}. C:
+     * {@code IBV_EVENT_PORT_ERR}.
+     */
     PORT_ERROR(10, "port error"),
-    /** A LID changed. C: {@code IBV_EVENT_LID_CHANGE}. */
+    /**
+     * The LID of a port changed (InfiniBand). Query the port, and connect anew where the old LID was used. C:
+     * {@code IBV_EVENT_LID_CHANGE}.
+     */
     LID_CHANGE(11, "LID change"),
-    /** The P_Key table changed. C: {@code IBV_EVENT_PKEY_CHANGE}. */
+    /**
+     * The P_Key table of a port changed. Look up the indexes of P_Keys again. C: {@code IBV_EVENT_PKEY_CHANGE}.
+     */
     PKEY_CHANGE(12, "P_Key change"),
-    /** The subnet manager changed. C: {@code IBV_EVENT_SM_CHANGE}. */
+    /**
+     * Another subnet manager took over (InfiniBand). Register services and multicast groups with it again. C:
+     * {@code IBV_EVENT_SM_CHANGE}.
+     */
     SM_CHANGE(13, "SM change"),
-    /** A shared receive queue failed. C: {@code IBV_EVENT_SRQ_ERR}. */
+    /**
+     * A shared receive queue failed and delivers no more requests. Close its queue pairs and the queue. C:
+     * {@code IBV_EVENT_SRQ_ERR}.
+     */
     SRQ_ERROR(14, "SRQ catastrophic error"),
-    /** A shared receive queue fell below its limit. C: {@code IBV_EVENT_SRQ_LIMIT_REACHED}. */
+    /**
+     * A shared receive queue holds fewer requests than the limit that {@link SharedReceiveQueue#arm} set. Post more, and
+     * arm it again: the event comes once for each call. C: {@code IBV_EVENT_SRQ_LIMIT_REACHED}.
+     */
     SRQ_LIMIT_REACHED(15, "SRQ limit reached"),
     /**
-     * A failed queue pair took its last request from a shared receive queue. C:
-     * {@code IBV_EVENT_QP_LAST_WQE_REACHED}.
+     * A queue pair that has failed took its last request from its shared receive queue. After its completions are polled
+     * it may be closed without losing a receive. C: {@code IBV_EVENT_QP_LAST_WQE_REACHED}.
      */
     QP_LAST_WQE_REACHED(16, "last WQE reached"),
-    /** The subnet manager asks to register anew. C: {@code IBV_EVENT_CLIENT_REREGISTER}. */
+    /**
+     * The subnet manager has lost its registrations (InfiniBand). Register services and multicast groups again. C:
+     * {@code IBV_EVENT_CLIENT_REREGISTER}.
+     */
     CLIENT_REREGISTER(17, "client reregistration"),
-    /** The GID table changed. C: {@code IBV_EVENT_GID_CHANGE}. */
+    /**
+     * The GID table of a port changed, for example because an interface got or lost an address. Look up the indexes of
+     * GIDs again. C: {@code IBV_EVENT_GID_CHANGE}.
+     */
     GID_CHANGE(18, "GID table change"),
-    /** A work queue failed. C: {@code IBV_EVENT_WQ_FATAL}. */
+    /** A work queue failed. Close it and what uses it. C: {@code IBV_EVENT_WQ_FATAL}. */
     WQ_FATAL(19, "local work queue catastrophic error"),
-    /** The speed of a port changed. C: {@code IBV_EVENT_DEVICE_SPEED_CHANGE}. */
+    /**
+     * The speed of a port changed. {@link DeviceContext#queryPortSpeed} has the new one. C:
+     * {@code IBV_EVENT_DEVICE_SPEED_CHANGE}.
+     */
     DEVICE_SPEED_CHANGE(20, "device speed change");
 
     private final int code;

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Where objects of a parent domain take the native memory of their queues from.
+ * Allocates the native memory of queues for objects of a parent domain.
  *
  * <p>C: the {@code alloc} and {@code free} members of {@code struct ibv_parent_domain_init_attr}. Called
  * while an object is created or closed; must not call the device.
@@ -21,6 +21,6 @@ public interface BufferAllocator {
     @Nullable
     MemorySegment allocate(ProtectionDomain domain, long byteSize, long byteAlignment);
 
-    /** Takes back memory that {@link #allocate} gave; nothing uses it any more. */
+    /** Frees memory of {@link #allocate}; nothing uses it any more. */
     void free(ProtectionDomain domain, MemorySegment memory);
 }

@@ -7,19 +7,18 @@ import java.nio.channels.SelectableChannel;
 import java.time.Duration;
 
 /**
- * Where armed completion queues announce that completions arrived; a thread can sleep here.
+ * Delivers the events of completion queues, so that a thread can sleep until a completion arrives.
  *
  * <p>C: {@code struct ibv_comp_channel}, {@code ibv_get_cq_event}. One channel can serve completion
- * queues of several devices and providers. Thread safe; each event is handed out once and must be acknowledged with
- * {@link CompletionQueue#acknowledgeEvents} before its queue can be closed. Waiting suits virtual
- * threads. A platform thread that waits may drive a device meanwhile, which saves the detour by another
+ * queues of several devices and providers. Thread safe; each event is delivered once and must be acknowledged with
+ * {@link CompletionQueue#acknowledgeEvents} before its queue can be closed. Virtual threads may wait
+ * here. A platform thread that waits may drive a device meanwhile, which saves waking another
  * thread.
  *
- * <p>There is one event for each time that {@link CompletionQueue#requestNotification} asked for one, for
- * whichever thread takes it. Threads that wait for the completions of an id
- * ({@code CmOperations.awaitReceiveCompletion}) neither take events nor cause any, so both can be
- * used on one channel, even for one queue; who is woken by an event may find that a thread that waits has
- * taken the completion.
+ * <p>Each call of {@link CompletionQueue#requestNotification} causes one event, which one thread takes. Threads that
+ * wait for the completions of an id ({@code CmOperations.awaitReceiveCompletion}) neither take nor cause events. So
+ * both ways of waiting can be used with one channel, even for one queue. A thread that is woken by an event may then
+ * find the queue empty, because a thread of the other kind has taken the completion.
  */
 public final class CompletionChannel extends EventSource<CompletionQueue, RdmaException> {
     private CompletionChannel(@Nullable WaitSet set) {

@@ -3,13 +3,13 @@ package io.rdma4j.verbs;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where finished work is reported.
+ * Receives the completions of requests that have ended.
  *
- * <p>C: {@code struct ibv_cq}. Source: IBTA 10.2.6. Thread safe; each completion is handed out once.
+ * <p>C: {@code struct ibv_cq}. Source: IBTA 10.2.6. Thread safe; each completion is returned once.
  *
- * <p>Polling drives the device: a thread that polls carries its packets itself. If more completions
- * arrive than the queue can hold, the queue and every queue pair on it fail
- * ({@link AsyncEventType#CQ_ERROR}); what it holds can still be polled.
+ * <p>On a software device polling drives the device: the polling thread sends and receives the packets. If more
+ * completions arrive than the queue can hold, the queue and every queue pair that uses it fail
+ * ({@link AsyncEventType#CQ_ERROR}); the completions in the queue can still be polled.
  */
 public interface CompletionQueue extends AutoCloseable {
     /** {@return the device it belongs to} C: {@code context}. */
@@ -18,7 +18,7 @@ public interface CompletionQueue extends AutoCloseable {
     /** {@return the entries it can hold} C: {@code cqe}. */
     int capacity();
 
-    /** {@return the channel it notifies, or null} C: {@code channel}. */
+    /** {@return the channel of its events, or null} C: {@code channel}. */
     @Nullable
     CompletionChannel channel();
 
@@ -27,67 +27,68 @@ public interface CompletionQueue extends AutoCloseable {
     Object userContext();
 
     /**
-     * Takes completions, oldest first, without waiting. C: {@code ibv_poll_cq}.
+     * Takes completions from the queue, oldest first, without waiting. C: {@code ibv_poll_cq}.
      *
      * @param completions filled from its start
      * @return how many were filled
-     * @throws RdmaException EIO when the queue has overrun and all it held has been taken
+     * @throws RdmaException EIO if the queue has overrun and is empty, or if the driver of a native device fails
      * @throws IllegalStateException if the queue is closed
      */
     int poll(WorkCompletion[] completions) throws RdmaException;
 
     /**
-     * Takes one completion. {@return whether there was one} Errors as above.
+     * Takes one completion. {@return whether there was one}
      *
-     * @throws RdmaException EIO when the queue has overrun and all it held has been taken
+     * @throws RdmaException EIO if the queue has overrun and is empty
      */
     boolean poll(WorkCompletion completion) throws RdmaException;
 
     /**
      * Asks for one event in the channel when the next completion arrives. C:
-     * {@code ibv_req_notify_cq}. Poll once more afterwards: what arrived before does not count.
+     * {@code ibv_req_notify_cq}. Poll once more afterwards: a completion that arrived before this call causes no event.
      *
-     * @param solicitedOnly only for a completion the peer marked, or a failure
+     * @param solicitedOnly whether only a failure, or a message that the peer sent with {@link SendFlag#SOLICITED},
+     *        causes the event
      * @throws RdmaException EINVAL if the queue was created without a channel
      * @throws IllegalStateException if the queue is closed
      */
     void requestNotification(boolean solicitedOnly) throws RdmaException;
 
     /**
-     * Acknowledges events taken from the channel. C: {@code ibv_ack_cq_events}. Whoever takes an event owes
-     * its acknowledgement; it may be given for several at once, by any thread, before or after polling.
+     * Acknowledges events taken from the channel. C: {@code ibv_ack_cq_events}. Each event that was taken must be
+     * acknowledged. Any thread may acknowledge several at once, before or after polling.
      *
      * @param count how many
-     * @throws IllegalArgumentException if it is negative, or more than are not acknowledged
+     * @throws IllegalArgumentException if it is negative, or greater than the number of unacknowledged events
      */
     void acknowledgeEvents(int count);
 
     /**
-     * Changes the capacity, keeping what it holds. C: {@code ibv_resize_cq}.
+     * Changes the capacity and keeps the completions in the queue. C: {@code ibv_resize_cq}.
      *
      * @param capacity entries, at least 1 and at most {@link DeviceLimit#MAX_CQE}
-     * @throws RdmaException EINVAL if the capacity is out of range or less than what the queue holds now,
-     *         EOPNOTSUPP if the device cannot, ENOMEM if there is not so much memory; nothing is changed
+     * @throws RdmaException EINVAL if the capacity is out of range or less than the number of completions in the queue,
+     *         EOPNOTSUPP if the device does not support it, ENOMEM if memory is short; nothing is changed then
      * @throws IllegalStateException if the queue is closed
      */
     void resize(int capacity) throws RdmaException;
 
     /**
-     * Puts notifications off until so many completions have arrived or so much time has passed, whichever
+     * Delays events until a number of completions has arrived or a time has passed, whichever
      * comes first. C: {@code ibv_modify_cq} with {@code moderate.cq_count} and
      * {@code moderate.cq_period}.
      *
      * @param count completions; 0 or 1 for no moderation
      * @param periodUs microseconds from the first of them
-     * @throws RdmaException EINVAL naming the device's limits
+     * @throws RdmaException EINVAL naming the device's limits, EOPNOTSUPP if the device does not support it
      */
     void moderate(int count, int periodUs) throws RdmaException;
 
     /**
-     * Frees it. Idempotent. C: {@code ibv_destroy_cq}, which waits for unacknowledged events; this does
+     * Frees it. Idempotent. C: {@code ibv_destroy_cq}, which waits until all events are acknowledged; this does
      * not wait.
      *
-     * @throws RdmaException EBUSY while queue pairs use it or events are not acknowledged
+     * @throws RdmaException EBUSY while queue pairs use it or it has unacknowledged events
      */
     @Override
     void close() throws RdmaException;

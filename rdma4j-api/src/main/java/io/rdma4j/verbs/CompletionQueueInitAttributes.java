@@ -51,7 +51,7 @@ public final class CompletionQueueInitAttributes {
         return userContext;
     }
 
-    /** Attaches an object of the caller's ({@code cq_context}). */
+    /** Attaches an object of the caller ({@code cq_context}). */
     public CompletionQueueInitAttributes userContext(@Nullable Object value) {
         userContext = value;
         return this;

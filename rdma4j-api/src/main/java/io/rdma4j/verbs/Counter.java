@@ -3,13 +3,13 @@ package io.rdma4j.verbs;
 import java.util.Locale;
 
 /**
- * Something a device counts, for itself and for each queue pair.
+ * A counter of a device and of each queue pair.
  *
  * <p>Up to {@link #RDMA_RECVS} names and meanings are those of Linux ({@code rdma statistic},
- * {@code hw_counters} of {@code rdma_rxe}), but for {@link #ACK_DEFERRED}, which there counts answers that wait
- * for a task of the kernel. {@link #RP_CNP_IGNORED} is named as Mellanox cards name it. The last say in one word
- * why something that arrived was dropped. Which of them a native device counts, and by what name of its driver, says
- * {@code docs/observability.md}.
+ * {@code hw_counters} of {@code rdma_rxe}), except {@link #ACK_DEFERRED}, which there counts responses that wait
+ * for a task of the kernel. {@link #RP_CNP_IGNORED} has the name that Mellanox cards use. The last ones say why
+ * a packet or message was dropped. {@code docs/observability.md} lists the counters that native devices have, and their
+ * names in the drivers.
  */
 public enum Counter {
     /** Packets sent; of iWARP units of the stream. */

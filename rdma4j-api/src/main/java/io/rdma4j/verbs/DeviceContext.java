@@ -20,21 +20,21 @@ public interface DeviceContext extends AutoCloseable {
     RdmaDevice device();
 
     /**
-     * {@return what it is and can do} C: {@code ibv_query_device}.
+     * {@return the attributes and limits of the device} C: {@code ibv_query_device}.
      *
      * @throws RdmaException EIO if the device cannot be asked; never by a software device
      */
     DeviceAttributes queryDevice() throws RdmaException;
 
     /**
-     * {@return what else it is and can do} C: {@code ibv_query_device_ex}.
+     * {@return further attributes and limits of the device} C: {@code ibv_query_device_ex}.
      *
      * @throws RdmaException EIO if the device cannot be asked; never by a software device
      */
     ExtendedDeviceAttributes queryDeviceExtended() throws RdmaException;
 
     /**
-     * {@return the raw clock that completion timestamps come from, now} C:
+     * {@return the present value of the raw clock that completion timestamps come from} C:
      * {@code ibv_query_rt_values_ex}.
      *
      * @throws RdmaException EOPNOTSUPP if the device has no clock
@@ -74,60 +74,63 @@ public interface DeviceContext extends AutoCloseable {
     /**
      * {@return the entries of the GID table that are in use} C: {@code ibv_query_gid_table}.
      *
-     * @throws RdmaException EIO if the device cannot be asked; ENODATA from a software device if an entry goes
-     *         away meanwhile
+     * @throws RdmaException EIO if the device cannot be asked; ENODATA from a software device if an entry is removed
+     *         during the call
      */
     List<GidEntry> queryGidTable() throws RdmaException;
 
     /**
      * {@return an entry of a port's P_Key table} C: {@code ibv_query_pkey}.
      *
-     * @throws RdmaException EINVAL if there is no such port or index
+     * @throws RdmaException EINVAL if there is no such port or index, EOPNOTSUPP if the device has no partitions, as
+     *         iWARP
      */
     int queryPkey(int port, int index) throws RdmaException;
 
     /**
      * {@return the index of a P_Key in a port's table} C: {@code ibv_get_pkey_index}.
      *
-     * @throws RdmaException ENOENT if it is not there, EINVAL if there is no such port
+     * @throws RdmaException ENOENT if the table does not have it, EINVAL if there is no such port, EOPNOTSUPP if the
+     *         device has no partitions, as iWARP
      */
     int pkeyIndex(int port, int pkey) throws RdmaException;
 
     /**
      * {@return the path back to the sender of a received datagram} C: {@code ibv_init_ah_from_wc}.
      *
-     * @param port the port it came in by
+     * @param port the port that received it
      * @param completion its completion
      * @param header the first {@link AddressHandle#GLOBAL_ROUTE_LENGTH} bytes of its receive buffer
-     * @throws RdmaException EINVAL if there is no such header, or it is not for this device
+     * @throws RdmaException EINVAL if there is no such header, or it is not for this device; EOPNOTSUPP if the device has
+     *         no datagrams, as iWARP
      */
     AddressHandleAttributes pathBack(int port, WorkCompletion completion, MemorySegment header)
             throws RdmaException;
 
     /**
-     * {@return where frames on a path go on the local link} C: {@code ibv_resolve_eth_l2_from_gid}.
+     * {@return the Ethernet address to which frames on a path are sent} C: {@code ibv_resolve_eth_l2_from_gid}.
      *
-     * @throws RdmaException EHOSTUNREACH if the system does not know the neighbour, EINVAL for a path that packets
-     *         cannot take
+     * @throws RdmaException EHOSTUNREACH if the system does not know the neighbour, EINVAL for a path that is not valid
+     *         on this device, EOPNOTSUPP if the device has no datagrams, as iWARP
      */
     EthernetAddress resolveEthernet(AddressHandleAttributes path) throws RdmaException;
 
     /**
      * Creates a protection domain. C: {@code ibv_alloc_pd}.
      *
-     * @throws RdmaException ENOMEM naming the limit when the device has all the domains it can have
+     * @throws RdmaException ENOMEM naming the limit when the device has as many domains as it can have
      */
     ProtectionDomain allocateProtectionDomain() throws RdmaException;
 
     /**
      * Creates a completion queue. C: {@code ibv_create_cq}.
      *
-     * @param capacity the entries it shall hold, from 1
-     * @param channel where it announces completions when armed, or null
-     * @param userContext an object of the caller's, or null
+     * @param capacity how many entries it must hold, from 1
+     * @param channel the channel for its events, or null
+     * @param userContext an object of the caller, or null
      * @param completionVector which of the device's vectors, from 0
-     * @throws RdmaException EINVAL naming the limit if capacity or vector do not fit, EBADF if the channel is closed,
-     *         ENOMEM naming the limit when the device has all the queues it can have
+     * @throws RdmaException EINVAL naming the limit if capacity or vector are out of range, EBADF if the channel is closed,
+     *         ENOMEM naming the limit when the device has as many queues as it can have
      */
     CompletionQueue createCompletionQueue(int capacity, @Nullable CompletionChannel channel,
             @Nullable Object userContext, int completionVector) throws RdmaException;
@@ -135,9 +138,9 @@ public interface DeviceContext extends AutoCloseable {
     /**
      * Creates a completion queue whose completions are read in place. C: {@code ibv_create_cq_ex}.
      *
-     * @throws RdmaException EINVAL naming the limit if a size does not fit, or for a parent domain of another
-     *         context; EOPNOTSUPP naming the fields the device does not have; EBADF if the channel is closed; ENOMEM
-     *         naming the limit when the device has all the queues it can have
+     * @throws RdmaException EINVAL naming the limit if a size is out of range, or for a parent domain of another
+     *         context; EOPNOTSUPP naming the fields that the device does not support; EBADF if the channel is closed;
+     *         ENOMEM naming the limit when the device has as many queues as it can have
      */
     ExtendedCompletionQueue createCompletionQueue(CompletionQueueInitAttributes attributes)
             throws RdmaException;
@@ -150,10 +153,10 @@ public interface DeviceContext extends AutoCloseable {
     ThreadDomain allocateThreadDomain() throws RdmaException;
 
     /**
-     * Opens a domain of extended reliable connections, of this process alone. C: {@code ibv_open_xrcd} with an
+     * Opens a domain of extended reliable connections (XRC) for this process only. C: {@code ibv_open_xrcd} with an
      * {@code fd} of -1.
      *
-     * @throws RdmaException EOPNOTSUPP if the device has none, as software devices
+     * @throws RdmaException EOPNOTSUPP if the device does not support XRC; software devices do not
      */
     default XrcDomain openXrcDomain() throws RdmaException {
         throw RdmaException.unsupported("open XRC domain",
@@ -161,17 +164,18 @@ public interface DeviceContext extends AutoCloseable {
     }
 
     /**
-     * Opens the domain of extended reliable connections that a file stands for, shared by all processes that open the
-     * domain of the same file on the same device. Nothing is written to the file, and it is closed again. C:
+     * Opens a domain of extended reliable connections (XRC) that a file identifies. All processes that open the domain of
+     * the same file on the same device share it. Nothing is written to the file, and it is closed again. C:
      * {@code ibv_open_xrcd} with {@code fd} and {@code oflags}.
      *
      * @param file a file that this process may read, by its path on the machine
-     * @param options none for a domain that there is already; {@link StandardOpenOption#CREATE} creates file and domain
-     *        where there is none ({@code O_CREAT}); {@link StandardOpenOption#CREATE_NEW} the domain in any case, beside
-     *        a file that may be there already ({@code O_CREAT}, {@code O_EXCL})
-     * @throws RdmaException EOPNOTSUPP if the device has none, as software devices; ENOENT or EACCES for a file that cannot
-     *         be opened; EAGAIN if no process has the domain open and it is not to be created; EINVAL if one has and it is
-     *         to be new, or for other options
+     * @param options none to open an existing domain; {@link StandardOpenOption#CREATE} to create file and domain if they
+     *        do not exist ({@code O_CREAT}); {@link StandardOpenOption#CREATE_NEW} to create a new domain, while the file
+     *        may exist ({@code O_CREAT}, {@code O_EXCL})
+     * @throws RdmaException EOPNOTSUPP if the device does not support XRC, as software devices do not; ENOENT or EACCES for
+     *         a file that cannot be opened; EAGAIN without a creating option if no process has the domain open; EINVAL
+     *         with CREATE_NEW if a process has it open, for other options, or for a file that is not in the machine's own
+     *         file system
      */
     default XrcDomain openXrcDomain(Path file, StandardOpenOption... options)
             throws RdmaException {
@@ -184,8 +188,8 @@ public interface DeviceContext extends AutoCloseable {
      *
      * @param byteSize from 1
      * @param byteAlignment a power of two
-     * @throws RdmaException EINVAL for a size or alignment out of range, ENOMEM if there is not so much
-     *         left
+     * @throws RdmaException EINVAL for a size or alignment out of range, ENOMEM if the device has not enough memory
+     *         left, EOPNOTSUPP if it has none
      */
     DeviceMemory allocateDeviceMemory(long byteSize, long byteAlignment) throws RdmaException;
 
@@ -199,7 +203,7 @@ public interface DeviceContext extends AutoCloseable {
     }
 
     /**
-     * Creates a completion queue that announces completions in a channel.
+     * Creates a completion queue whose events arrive in a channel.
      *
      * @throws RdmaException as {@link #createCompletionQueue(int, CompletionChannel, Object, int)}
      */
@@ -209,24 +213,25 @@ public interface DeviceContext extends AutoCloseable {
     }
 
     /**
-     * {@return what else the device tells of itself, for people: names and texts in the order to show them in, such as
-     * how a software device reaches the network and why in this way} Empty by default.
+     * {@return further facts about the device for people to read: names and texts in display order, such as how a
+     * software device reaches the network, and why} Empty by default.
      */
     default Map<String, String> details() {
         return Map.of();
     }
 
     /**
-     * {@return how often something happened on this device} Of a software device since this process opened it. Of a native
-     * device as its driver counts: since the kernel has it, for all programs that use it, and 0 for what it does not count.
+     * {@return the value of a counter of this device} A software device counts from when this process opened it. The
+     * driver of a native device counts from when the kernel found the device, for all programs; counters that it does not
+     * have are 0.
      */
     long counter(Counter counter);
 
     /**
-     * {@return all that this device counts, by name, in the order to show it in} Of a software device each {@link Counter} by
-     * its {@link Counter#text}. Of a native device what its driver counts, by the kernel's names and in its units, since
-     * when and for whom {@link #counter} says; the values of several ports are added up. What cannot be read is left out,
-     * so that there may be nothing. The map is a copy.
+     * {@return all counters of this device by name, in display order} A software device has each {@link Counter} under its
+     * {@link Counter#text}. A native device has the counters of its driver, with the kernel's names and units, added up
+     * over its ports; {@link #counter} says from when they count. Counters that cannot be read are left out, so the map
+     * may be empty. It is a copy.
      */
     default Map<String, Long> counters() {
         Map<String, Long> values = new LinkedHashMap<>();
@@ -237,8 +242,8 @@ public interface DeviceContext extends AutoCloseable {
     }
 
     /**
-     * {@return where the asynchronous events arrive, to wait for them together with others: in a {@link WaitSet}, or in a
-     * selector} Always the same. C: {@code ibv_context.async_fd}.
+     * {@return the channel of the asynchronous events, to wait for it together with others in a {@link WaitSet} or a
+     * selector} It is always the same object. C: {@code ibv_context.async_fd}.
      */
     AsyncEventChannel asyncEventChannel();
 
@@ -263,7 +268,7 @@ public interface DeviceContext extends AutoCloseable {
     /**
      * Closes the device. Idempotent. C: {@code ibv_close_device}.
      *
-     * @throws RdmaException EBUSY while anything created from it is alive
+     * @throws RdmaException EBUSY while anything created from it is open
      */
     @Override
     void close() throws RdmaException;

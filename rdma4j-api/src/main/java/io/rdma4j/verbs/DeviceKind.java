@@ -1,8 +1,8 @@
 package io.rdma4j.verbs;
 
-/** Who carries out a device's work. Where several devices serve an address, the kind that stands first is taken. */
+/** Whether hardware or software does a device's work. If several devices serve an address, the first kind here is taken. */
 public enum DeviceKind {
-    /** A network adapter, or a driver of the operating system's. */
+    /** A network adapter, or a software driver of the operating system. */
     NATIVE,
     /** This process, on ordinary sockets. */
     SOFTWARE

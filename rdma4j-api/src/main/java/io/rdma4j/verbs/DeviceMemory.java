@@ -3,7 +3,7 @@ package io.rdma4j.verbs;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory of the device itself, which only the device and the two copying calls reach.
+ * Memory of the device itself, which only the device and the two copying methods can access.
  *
  * <p>C: {@code struct ibv_dm}, {@code ibv_alloc_dm}. It is registered with
  * {@link ProtectionDomain#register(MemoryRegionInitAttributes)}, as a region whose addresses start at 0.
@@ -26,14 +26,14 @@ public interface DeviceMemory extends AutoCloseable {
     /**
      * Fills a whole segment from it. C: {@code ibv_memcpy_from_dm}.
      *
-     * @throws RdmaException EINVAL naming the bounds if there is not so much
+     * @throws RdmaException EINVAL naming the bounds if the segment is longer than the memory from there on
      */
     void copyTo(MemorySegment target, long offset) throws RdmaException;
 
     /**
      * Frees it. Idempotent. C: {@code ibv_free_dm}.
      *
-     * @throws RdmaException EBUSY while regions lie in it
+     * @throws RdmaException EBUSY while regions of it are registered
      */
     @Override
     void close() throws RdmaException;

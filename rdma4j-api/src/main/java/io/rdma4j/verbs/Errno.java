@@ -1,62 +1,63 @@
 package io.rdma4j.verbs;
 
 /**
- * Why a device refused an operation, under the names that {@code errno.h} uses.
+ * Why a device refused an operation, with the names of {@code errno.h}. The message of the {@link RdmaException} says what was
+ * wrong and what would be right.
  *
  * <p>The numbers are those of Linux, so that a status in a {@code CmEvent} reads as in C.
  */
 public enum Errno {
-    /** Operation not permitted. */
+    /** The process or the object lacks a right: a capability of the process, or the protection domain is another one. */
     EPERM(1),
-    /** No such object. */
+    /** There is no such object: check the key, name or path. */
     ENOENT(2),
-    /** A blocking call was interrupted. */
+    /** The thread was interrupted in a blocking call. Its interrupt status is set; call again to continue. */
     EINTR(4),
-    /** The device failed. */
+    /** The device failed, or a completion queue overran. Close the object and create it anew. */
     EIO(5),
-    /** Try again. */
+    /** It is not available now; try again later. */
     EAGAIN(11),
-    /** A queue or a table is full, or memory ran out. */
+    /** A queue or a table is full, or memory is short: take completions, or close objects. */
     ENOMEM(12),
-    /** No access. */
+    /** The process may not access the file. */
     EACCES(13),
-    /** A bad address or a memory segment that cannot be used. */
+    /** An address or a memory segment cannot be accessed: it is not mapped, or its arena is closed. */
     EFAULT(14),
-    /** In use: children are alive or events are not acknowledged. */
+    /** In use: close the objects created from it, or acknowledge its events, then try again. */
     EBUSY(16),
-    /** No such device. */
+    /** There is no such device, or it was removed. */
     ENODEV(19),
-    /** An argument or a state does not fit. */
+    /** An argument is wrong, or the operation is not possible in this state. */
     EINVAL(22),
-    /** The system has as many files and sockets open as it can. */
+    /** The system has reached its limit of open files and sockets. */
     ENFILE(23),
-    /** The process has as many files and sockets open as it may. */
+    /** The process has reached its limit of open files and sockets ({@code ulimit -n}). */
     EMFILE(24),
-    /** It is there, but empty: an entry of a table, the outcome of a look-up that has none yet. */
+    /** There is no data: a table entry is empty, or a look-up has no result yet. */
     ENODATA(61),
-    /** No such queue pair, region or connection any more. */
+    /** The object, such as a channel or a queue pair, is closed. */
     EBADF(9),
-    /** A limit of the device is exceeded. */
+    /** A message is longer than it can be. Send less at once. */
     EMSGSIZE(90),
-    /** The device does not offer this. */
+    /** The device does not support this. Use another device, or do without. */
     EOPNOTSUPP(95),
-    /** The address or port is taken. */
+    /** Another program or id uses the address or port. */
     EADDRINUSE(98),
-    /** The address is not one of this machine's, or of no device. */
+    /** No device of this machine has the address. */
     EADDRNOTAVAIL(99),
-    /** No route to the network. */
+    /** There is no route to the destination, or the port of the device is down. */
     ENETUNREACH(101),
-    /** The connection broke. */
+    /** The peer has ended the connection, or withdrawn its request. Connect anew with a new id. */
     ECONNRESET(104),
-    /** Already connected. */
+    /** The connection is established already. */
     EISCONN(106),
-    /** Not connected. */
+    /** The queue pair has ended: no completion can come any more. */
     ENOTCONN(107),
-    /** No answer in time. */
+    /** The peer did not answer in time. Check its address, and that it runs. */
     ETIMEDOUT(110),
-    /** Nobody listens, or the listener said no. */
+    /** No program listens at the peer's port, or it refused. */
     ECONNREFUSED(111),
-    /** No route to the host. */
+    /** The host name is unknown, or the host cannot be reached. */
     EHOSTUNREACH(113);
 
     private final int number;

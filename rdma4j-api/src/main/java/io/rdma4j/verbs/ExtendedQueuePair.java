@@ -4,12 +4,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
 /**
- * Posting send requests piece by piece, straight into the queue, all of a batch or none.
+ * Builds send requests in the queue itself and posts them in batches: all requests of a batch, or none.
  *
- * <p>C: {@code struct ibv_qp_ex}, the {@code ibv_wr_…} family; see {@code ibv_wr_post(3)}. A batch
- * {@link #start starts}, has any number of requests, each begun by what it shall do and completed by its
- * memory, and ends with {@link #complete} or {@link #abort}. {@link #id} and {@link #flags} hold for the
- * requests begun after them.
+ * <p>C: {@code struct ibv_qp_ex}, the {@code ibv_wr_…} family; see {@code ibv_wr_post(3)}. A batch begins with
+ * {@link #start} and ends with {@link #complete} or {@link #abort}. In between come any number of requests: for each
+ * first its operation, such as {@link #send}, then its memory. {@link #id} and {@link #flags} apply to the requests that
+ * begin after them.
  *
  * {@snippet :
  * batch.start();
@@ -18,7 +18,7 @@ import java.util.Set;
  * batch.complete();
  * }
  *
- * <p>Errors of single requests show at {@link #complete}, which then posts nothing, as in C. Between start
+ * <p>{@link #complete} reports errors of single requests, and then posts nothing, as in C. Between start
  * and end the batch belongs to the calling thread; other threads that post sends wait for its end. Posting
  * allocates nothing.
  */
@@ -79,7 +79,7 @@ public interface ExtendedQueuePair {
     /** Appends memory to the request begun last. C: {@code ibv_wr_set_sge}, {@code ibv_wr_set_sge_list}. */
     ExtendedQueuePair element(int lkey, long address, long length);
 
-    /** Appends a stretch of a region; {@code offset} counts from the region's start. */
+    /** Appends a range of a region; {@code offset} counts from the region's start. */
     default ExtendedQueuePair element(MemoryRegion region, long offset, long length) {
         return element(region.lkey(), region.address() + offset, length);
     }
@@ -94,16 +94,16 @@ public interface ExtendedQueuePair {
     ExtendedQueuePair to(AddressHandle handle, int queuePairNumber, int qkey);
 
     /**
-     * Says which of the peer's shared receive queues the request begun last is for; others than queue pairs of type
-     * XRC_SEND do not look at it. C: {@code ibv_wr_set_xrc_srqn}.
+     * Sets the peer's shared receive queue for the request begun last. Queue pairs of other types than XRC_SEND ignore it.
+     * C: {@code ibv_wr_set_xrc_srqn}.
      */
     ExtendedQueuePair toSharedReceiveQueue(int number);
 
     /**
      * Posts the batch. C: {@code ibv_wr_complete}.
      *
-     * @throws RdmaException as {@link QueuePair#postSend}, with the first error of the batch, which then posted
-     *         nothing; EINVAL also for an operation that the queue pair was not created for
+     * @throws RdmaException as {@link QueuePair#postSend(SendWorkRequest)}, with the first error of the batch; nothing is
+     *         posted then; EINVAL also for an operation that the queue pair was not created for
      * @throws IllegalStateException outside a batch
      */
     void complete() throws RdmaException;

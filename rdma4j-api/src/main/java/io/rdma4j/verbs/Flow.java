@@ -1,7 +1,7 @@
 package io.rdma4j.verbs;
 
 /**
- * A rule that is in force: the device gives its queue pair the frames that the rule names.
+ * An active rule: the device delivers the frames that match it to its queue pair.
  *
  * <p>C: {@code struct ibv_flow}. Attached by {@link QueuePair#attachFlow}. Thread safe.
  */
@@ -13,7 +13,7 @@ public interface Flow extends AutoCloseable {
     FlowRule rule();
 
     /**
-     * Ends it: frames go where they went before. Idempotent. C: {@code ibv_destroy_flow}.
+     * Removes the rule: the frames go where they went before. Idempotent. C: {@code ibv_destroy_flow}.
      *
      * @throws RdmaException EIO if the device cannot end it
      */

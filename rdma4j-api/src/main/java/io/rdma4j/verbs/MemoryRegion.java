@@ -9,8 +9,9 @@ import java.util.Set;
  * Memory a device may access.
  *
  * <p>C: {@code struct ibv_mr}. Source: IBTA 10.6. The region keeps its segment reachable; closing the
- * region ends every access, local and remote, at once. If the segment's arena is closed first, or the file it
- * maps is cut short, access fails as if the region were closed. Thread safe.
+ * region ends every access, local and remote, at once. If the segment's arena is closed first, or the file that it
+ * maps is truncated, access to a software device's region fails as if the region were closed; {@code docs/native.md}
+ * says what native devices do. Thread safe.
  */
 public interface MemoryRegion extends AutoCloseable {
     /** {@return the protection domain it belongs to} C: {@code pd}. */
@@ -20,7 +21,7 @@ public interface MemoryRegion extends AutoCloseable {
     MemorySegment segment();
 
     /**
-     * {@return the address of the first byte, as work requests and peers count: the segment's native
+     * {@return the address of the first byte for work requests and peers: the segment's native
      * address, 0 for a zero-based region, or the address chosen at registration} C: {@code addr}.
      */
     long address();
@@ -38,14 +39,18 @@ public interface MemoryRegion extends AutoCloseable {
     Set<AccessFlag> access();
 
     /**
-     * Changes memory, domain or rights of the region, whose keys stay the same. C: {@code ibv_rereg_mr}.
-     * What the change takes away fails from now on for requests that are under way too.
+     * Changes memory, domain or access rights of the region. Its keys stay the same. C: {@code ibv_rereg_mr}.
+     * Outstanding requests that need a right or a byte that the region loses fail.
      *
      * @param newSegment other memory ({@code IBV_REREG_MR_CHANGE_TRANSLATION}), or null; addresses count
      *        from its native address, or from 0 if the region is zero-based
      * @param newDomain another domain of the same device ({@code IBV_REREG_MR_CHANGE_PD}), or null
      * @param newAccess other rights ({@code IBV_REREG_MR_CHANGE_ACCESS}), or null
-     * @throws RdmaException as registering; EBUSY while memory windows are bound to it. Nothing is changed
+     * @throws RdmaException as {@link ProtectionDomain#register(MemorySegment, Set)}; EINVAL for a domain of another device
+     *         context, and for other memory if the region lies in device memory, was made by
+     *         {@link ProtectionDomain#allocateRegion(long, Set)} or is the null region; EBUSY while memory windows are bound
+     *         to it; on a native device also EOPNOTSUPP for a region of device memory, and EFAULT if its arena was closed.
+     *         Nothing is changed then
      */
     void reregister(@Nullable MemorySegment newSegment, @Nullable ProtectionDomain newDomain,
             @Nullable Set<AccessFlag> newAccess) throws RdmaException;

@@ -42,7 +42,7 @@ public final class MemoryRegionInitAttributes {
         return deviceMemory;
     }
 
-    /** Sets a stretch of device memory; the region needs {@link AccessFlag#ZERO_BASED}. */
+    /** Sets a range of device memory; the region needs {@link AccessFlag#ZERO_BASED}. */
     public MemoryRegionInitAttributes deviceMemory(DeviceMemory value, long offset, long length) {
         deviceMemory = value;
         deviceOffset = offset;
@@ -50,12 +50,12 @@ public final class MemoryRegionInitAttributes {
         return this;
     }
 
-    /** {@return where the stretch of device memory starts} C: {@code dm_offset}. */
+    /** {@return where the range of device memory starts} C: {@code dm_offset}. */
     public long deviceOffset() {
         return deviceOffset;
     }
 
-    /** {@return the bytes of the stretch of device memory} C: {@code length}. */
+    /** {@return the bytes of the range of device memory} C: {@code length}. */
     public long deviceLength() {
         return deviceLength;
     }

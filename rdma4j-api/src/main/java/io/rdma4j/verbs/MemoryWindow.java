@@ -1,7 +1,7 @@
 package io.rdma4j.verbs;
 
 /**
- * A window that gives the peer access to part of a region for a time.
+ * Gives the peer access to part of a region for a limited time.
  *
  * <p>C: {@code struct ibv_mw}. Source: IBTA 10.6.7.2. Thread safe.
  */
@@ -16,8 +16,8 @@ public interface MemoryWindow extends AutoCloseable {
     int rkey();
 
     /**
-     * {@return the key that follows another one: the low 8 bits count up, the others stay} For binding a
-     * type 2 window anew. C: {@code ibv_inc_rkey}.
+     * {@return the next key after another one: its low 8 bits are incremented} For the next bind of a
+     * type 2 window. C: {@code ibv_inc_rkey}.
      */
     static int nextRkey(int rkey) {
         return (rkey & 0xffff_ff00) | ((rkey + 1) & 0xff);

@@ -6,19 +6,19 @@ package io.rdma4j.verbs;
  * <p>C: the values of {@code ibv_port_attr.phys_state}.
  */
 public enum PhysicalState {
-    /** Sleeping. */
+    /** The port saves power and has no link. */
     SLEEP(1, "SLEEP"),
-    /** Looking for a partner. */
+    /** The port is on and searches for a link partner: there is no cable, or the other end is off. */
     POLLING(2, "POLLING"),
-    /** Switched off. */
+    /** An administrator has switched the port off. */
     DISABLED(3, "DISABLED"),
-    /** Training. */
+    /** The port has found a partner and negotiates the link. */
     PORT_CONFIGURATION_TRAINING(4, "PORT_CONFIGURATION TRAINNING"),
-    /** Connected. */
+    /** The link works. */
     LINK_UP(5, "LINK_UP"),
-    /** Recovering from an error. */
+    /** The link had errors and is being restored. */
     LINK_ERROR_RECOVERY(6, "LINK_ERROR_RECOVERY"),
-    /** Under test. */
+    /** The port is in a test mode and carries no data. */
     PHY_TEST(7, "PHY TEST");
 
     private final int code;

@@ -6,17 +6,17 @@ package io.rdma4j.verbs;
  * <p>C: {@code enum ibv_port_state}, {@code ibv_port_state_str}.
  */
 public enum PortState {
-    /** No state. C: {@code IBV_PORT_NOP}. */
+    /** The device reports no state. C: {@code IBV_PORT_NOP}. */
     NOP(0, "PORT_NOP"),
-    /** The link is down. C: {@code IBV_PORT_DOWN}. */
+    /** The link is down: check cable and interface. C: {@code IBV_PORT_DOWN}. */
     DOWN(1, "PORT_DOWN"),
-    /** The link is up, not configured. C: {@code IBV_PORT_INIT}. */
+    /** The link is up, but no subnet manager has configured the port yet. C: {@code IBV_PORT_INIT}. */
     INIT(2, "PORT_INIT"),
-    /** Configured, not yet in use. C: {@code IBV_PORT_ARMED}. */
+    /** The port is configured, but the subnet manager has not activated it yet. C: {@code IBV_PORT_ARMED}. */
     ARMED(3, "PORT_ARMED"),
-    /** In use. C: {@code IBV_PORT_ACTIVE}. */
+    /** The port sends and receives. C: {@code IBV_PORT_ACTIVE}. */
     ACTIVE(4, "PORT_ACTIVE"),
-    /** In use, with the link failing for a moment. C: {@code IBV_PORT_ACTIVE_DEFER}. */
+    /** The port is active, but its link is down for a moment and may recover. C: {@code IBV_PORT_ACTIVE_DEFER}. */
     ACTIVE_DEFER(5, "PORT_ACTIVE_DEFER");
 
     private final int code;

@@ -3,7 +3,7 @@ package io.rdma4j.verbs;
 import java.io.Serial;
 
 /**
- * A list of work requests was posted only up to one that the queue refused.
+ * The queue refused a work request of a list; only the requests before it were posted.
  *
  * <p>C: the {@code bad_wr} argument of {@code ibv_post_send} and {@code ibv_post_recv}. The requests
  * before {@link #failedIndex()} are posted and will complete; that one and those after it are not.
@@ -23,8 +23,8 @@ public final class PostException extends RdmaException {
     }
 
     /**
-     * For a request that is a mistake in itself: null, or with something that is closed already. Posted
-     * alone it is the mistake; in a list the caller has to learn which one it was.
+     * For a request that is a programming mistake: null, or with a closed object. When it is posted alone, the mistake
+     * itself is thrown; for a list the caller must also learn which request it was.
      *
      * @param operation what was attempted
      * @param mistake what is wrong with the request

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A fence around memory and queue pairs: a queue pair reaches only regions of its own domain.
+ * Groups memory and queue pairs: a queue pair can access only regions of its own domain.
  *
  * <p>C: {@code struct ibv_pd}. Source: IBTA 10.2.3. Thread safe.
  */
@@ -16,13 +16,13 @@ public interface ProtectionDomain extends AutoCloseable {
     DeviceContext context();
 
     /**
-     * Registers memory. C: {@code ibv_reg_mr}. The region keeps the segment reachable; its bytes stay the
-     * caller's, and closing its arena ends access as closing the region does.
+     * Registers memory. C: {@code ibv_reg_mr}. The region keeps the segment reachable. The memory still belongs to the
+     * caller; closing its arena ends access as closing the region does.
      *
-     * <p>A segment made by a restricted method ({@link MemorySegment#reinterpret(long)}) is memory only because the caller
-     * says so. A device that accesses it, perhaps because a peer asks, ends the JVM if it is not mapped, no longer mapped
-     * or mapped without the rights that {@code access} needs; of these only the first is noticed here, and only on Linux
-     * (without native access only for a segment of no arena).
+     * <p><b>Danger:</b> the address of a segment that a restricted method made ({@link MemorySegment#reinterpret(long)}) is
+     * the caller's claim. If the memory is not mapped, no longer mapped, or mapped without the rights that {@code access}
+     * needs, an access by the device, perhaps on behalf of a peer, crashes the JVM. This method detects only memory that is
+     * not mapped, and only on Linux (without native access only for a segment without an arena).
      *
      * @param segment native or mapped memory of any size, of a shared, automatic or global arena
      * @param access what may be done; reading by the local side is always allowed
@@ -30,7 +30,7 @@ public interface ProtectionDomain extends AutoCloseable {
      *         a read-only segment with write access, remote writing without local writing, or
      *         {@link AccessFlag#FLUSH_PERSISTENT} for a segment that maps no file; EFAULT for a
      *         segment that is known not to be mapped; EOPNOTSUPP
-     *         naming rights the device does not offer; ENOMEM naming the limit when it has no room for
+     *         naming rights that the device does not support; ENOMEM naming the limit when it has no room for
      *         another region
      * @throws IllegalStateException if the domain is closed
      */
@@ -50,16 +50,17 @@ public interface ProtectionDomain extends AutoCloseable {
     /**
      * Registers memory under an address of the caller's choice. C: {@code ibv_reg_mr_iova}.
      *
-     * @param iova the address of the first byte, as work requests and peers shall count
-     * @throws RdmaException as above
+     * @param iova the address of the first byte for work requests and peers
+     * @throws RdmaException as above; EOPNOTSUPP on a native device with a libibverbs older than rdma-core 16
      */
     MemoryRegion register(MemorySegment segment, long iova, Set<AccessFlag> access)
             throws RdmaException;
 
     /**
-     * Registers new memory, which is the region's own: zeroed, aligned to a page, and given back when the region is
-     * closed, not before. No arena can be closed under it, which a device that reads and writes memory by its physical
-     * addresses does not notice in time. C: {@code ibv_alloc_buf}, or {@code malloc}, and {@code ibv_reg_mr}.
+     * Allocates memory for a region and registers it. The memory is zeroed and aligned to a page, and is freed when the
+     * region is closed, not before. So no program can close an arena while the device uses its memory; a NIC, which
+     * accesses memory by physical addresses, would not notice that in time. C: {@code ibv_alloc_buf}, or {@code malloc},
+     * and {@code ibv_reg_mr}.
      *
      * @param byteSize from 1
      * @param access what may be done; reading by the local side is always allowed
@@ -88,17 +89,18 @@ public interface ProtectionDomain extends AutoCloseable {
     MemoryRegion register(MemoryRegionInitAttributes attributes) throws RdmaException;
 
     /**
-     * Registers memory of another device, such as a graphics card, which its driver gives out as a dma-buf. The process does
-     * not reach it by the region, whose segment is {@link MemorySegment#NULL}. C: {@code ibv_reg_dmabuf_mr}.
+     * Registers memory of another device, such as a graphics card, whose driver exports it as a dma-buf. The process cannot
+     * access it through the region, whose segment is {@link MemorySegment#NULL}. C: {@code ibv_reg_dmabuf_mr}.
      *
-     * @param fd the descriptor of the dma-buf, which stays the caller's and may be closed once the region is there
+     * @param fd the descriptor of the dma-buf; it belongs to the caller, who may close it when this has returned
      * @param offset where in the dma-buf the region begins, in bytes
      * @param length bytes of the region, from 1
-     * @param iova the address of the first byte, as work requests and peers shall count; as far into a page as the offset
+     * @param iova the address of the first byte for work requests and peers; its offset in a page must equal that of
+     *        {@code offset}
      * @param access what may be done; reading by the local side is always allowed
-     * @throws RdmaException EINVAL for a negative descriptor or offset, a length below 1, an address that is not as far into
-     *         a page as the offset, or remote writing without local writing; EBADF for a descriptor of no dma-buf;
-     *         EOPNOTSUPP if the device has no such regions, as software devices have not; ENOMEM naming the limit when
+     * @throws RdmaException EINVAL for a negative descriptor or offset, a length below 1, an address whose offset in a page
+     *         differs, or remote writing without local writing; EBADF for a descriptor that is not a dma-buf;
+     *         EOPNOTSUPP if the device has no such regions, as software devices do not; ENOMEM naming the limit when
      *         it has no room for another region
      * @throws IllegalStateException if the domain is closed
      */
@@ -106,8 +108,8 @@ public interface ProtectionDomain extends AutoCloseable {
             Set<AccessFlag> access) throws RdmaException;
 
     /**
-     * Registers no memory: what is received there is thrown away, and zeros are sent from there; any
-     * address and length fit. For local use. C: {@code ibv_alloc_null_mr}.
+     * Creates the null region, which has no memory: data received into it is discarded, and data sent from it is zeros.
+     * Any address and length are valid. For local use only. C: {@code ibv_alloc_null_mr}.
      *
      * @throws RdmaException ENOMEM naming the limit when the device has no room for another region; EOPNOTSUPP
      *         if it has no such regions
@@ -115,22 +117,25 @@ public interface ProtectionDomain extends AutoCloseable {
     MemoryRegion registerNull() throws RdmaException;
 
     /**
-     * Says what will be done with registered memory. C: {@code ibv_advise_mr}.
+     * Advises the device about the coming use of registered memory. C: {@code ibv_advise_mr}.
      *
-     * @param isFlushed whether it shall be done when the call returns ({@code IBV_ADVISE_MR_FLAG_FLUSH})
+     * @param isFlushed whether the call returns only when the advice has been followed
+     *        ({@code IBV_ADVISE_MR_FLAG_FLUSH})
      * @throws RdmaException ENOENT for a key of no region of this domain, EFAULT for bounds outside it,
-     *         EINVAL for {@link MemoryAdvice#PREFETCH_WRITE} without LOCAL_WRITE
+     *         EINVAL for {@link MemoryAdvice#PREFETCH_WRITE} without LOCAL_WRITE, or if the memory is gone; EOPNOTSUPP
+     *         if the device takes no advice
      */
     void advise(MemoryAdvice advice, boolean isFlushed, List<ScatterGatherElement> elements)
             throws RdmaException;
 
     /**
      * Creates a domain that shares this one's regions and adds a thread domain and an allocator for queue
-     * memory; usable wherever a domain is. C: {@code ibv_alloc_parent_domain}.
+     * memory. It can be used wherever a protection domain can. C: {@code ibv_alloc_parent_domain}.
      *
-     * @param threadDomain whose objects belong to one thread, or null
-     * @param allocator where queues get their native memory, or null for the device's own
-     * @throws RdmaException EINVAL if the thread domain is of another device context
+     * @param threadDomain the thread domain, or null
+     * @param allocator allocates the native memory of queues, or null for the device's own allocator
+     * @throws RdmaException EINVAL if the thread domain is of another device context; on a native device also EINVAL if
+     *         this is a parent domain itself, and EOPNOTSUPP for an allocator
      */
     ProtectionDomain createParentDomain(@Nullable ThreadDomain threadDomain,
             @Nullable BufferAllocator allocator) throws RdmaException;
@@ -138,14 +143,15 @@ public interface ProtectionDomain extends AutoCloseable {
     /**
      * Creates a queue pair in state RESET. C: {@code ibv_create_qp}. One of type {@link QueuePairType#XRC_SEND} has no
      * receive queue and needs no completion queue for it; one of type {@link QueuePairType#XRC_RECEIVE} is created by
-     * {@link XrcDomain#createQueuePair}; one of type {@link QueuePairType#RAW_PACKET} takes a privilege of the process.
+     * {@link XrcDomain#createQueuePair}; for one of type {@link QueuePairType#RAW_PACKET} the process needs CAP_NET_RAW.
      *
      * @throws RdmaException EOPNOTSUPP for a type or an operation
-     *         ({@link QueuePairInitAttributes#sendOperations}) that the device does not offer; EINVAL naming
+     *         ({@link QueuePairInitAttributes#sendOperations}) that the device does not support; EINVAL naming
      *         the limit for a size out of range, for an operation that the type does not have, for a completion
-     *         queue that is missing or of another device context, or for a shared receive queue of another
-     *         domain or that the type does not take; EPERM for raw packets without CAP_NET_RAW; ENOMEM naming the limit when the device has all the queue pairs it can have, or if there
-     *         is not so much memory; EADDRINUSE or EADDRNOTAVAIL if the device cannot have its network address
+     *         queue that is missing or of another device context, or for a shared receive queue that is of another
+     *         domain or that the type cannot use; EPERM for raw packets without CAP_NET_RAW; ENOMEM naming the limit when
+     *         the device has as many queue pairs as it can have, or if memory is short; EADDRINUSE or EADDRNOTAVAIL if
+     *         the device cannot get its network address
      */
     QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException;
 
@@ -153,17 +159,16 @@ public interface ProtectionDomain extends AutoCloseable {
      * Creates a shared receive queue. C: {@code ibv_create_srq}.
      *
      * @throws RdmaException EINVAL naming the limit for a size out of range, or a limit above the size; ENOMEM
-     *         naming the limit when the device has all the queues it can have, or if there is not so much
-     *         memory
+     *         naming the limit when the device has as many queues as it can have, or if memory is short
      */
     SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueAttributes attributes,
             @Nullable Object userContext) throws RdmaException;
 
     /**
-     * Creates a shared receive queue of a kind. C: {@code ibv_create_srq_ex}.
+     * Creates a shared receive queue of any type. C: {@code ibv_create_srq_ex}.
      *
-     * @throws RdmaException EOPNOTSUPP for a kind the device does not have; EINVAL for type XRC without domain of
-     *         connections or completion queue, for those of another context, or for either with another type; and
+     * @throws RdmaException EOPNOTSUPP for a type that the device does not support; EINVAL for type XRC without XRC domain
+     *         or completion queue, or with one of another context; EINVAL for another type with either; and
      *         as above
      */
     default SharedReceiveQueue createSharedReceiveQueue(
@@ -181,7 +186,7 @@ public interface ProtectionDomain extends AutoCloseable {
     }
 
     /**
-     * Creates a shared receive queue of a kind that needs nothing else.
+     * Creates a shared receive queue of a type that needs no further attributes.
      *
      * @throws RdmaException as above
      */
@@ -193,10 +198,11 @@ public interface ProtectionDomain extends AutoCloseable {
     }
 
     /**
-     * Creates the path of datagrams. C: {@code ibv_create_ah}.
+     * Creates an address handle, the path that datagrams take. C: {@code ibv_create_ah}.
      *
      * @throws RdmaException EINVAL without a global route on RoCE, for an empty entry of the GID table, or
-     *         for GIDs of two IP versions; ENOMEM naming the limit when the device has all the handles it can have
+     *         for GIDs of two IP versions; ENOMEM naming the limit when the device has as many handles as it can have;
+     *         EOPNOTSUPP if the device has no datagrams, as iWARP
      */
     AddressHandle createAddressHandle(AddressHandleAttributes attributes) throws RdmaException;
 
@@ -216,15 +222,15 @@ public interface ProtectionDomain extends AutoCloseable {
     /**
      * Creates a memory window. C: {@code ibv_alloc_mw}.
      *
-     * @throws RdmaException ENOMEM naming the limit when the device has all the windows it can have; EOPNOTSUPP
-     *         for a type that it does not have
+     * @throws RdmaException ENOMEM naming the limit when the device has as many windows as it can have; EOPNOTSUPP
+     *         for a type that it does not support
      */
     MemoryWindow allocateMemoryWindow(MemoryWindowType type) throws RdmaException;
 
     /**
      * Frees it. Idempotent. C: {@code ibv_dealloc_pd}.
      *
-     * @throws RdmaException EBUSY while anything created in it is alive
+     * @throws RdmaException EBUSY while anything created in it is open
      */
     @Override
     void close() throws RdmaException;

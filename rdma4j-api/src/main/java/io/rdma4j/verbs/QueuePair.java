@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * A send queue and a receive queue: one end of a connection, or of datagrams.
+ * A send queue and a receive queue: one end of a connection, or an end point for datagrams.
  *
  * <p>C: {@code struct ibv_qp}. Source: IBTA 10.2.4, 10.3. Thread safe. Posting allocates nothing and
  * does not wait.
@@ -14,7 +14,8 @@ public interface QueuePair extends AutoCloseable {
     /**
      * {@return the protection domain it belongs to} C: {@code pd}.
      *
-     * @throws IllegalStateException for type XRC_RECEIVE, which has none: it reaches what its shared receive queues do
+     * @throws IllegalStateException for type XRC_RECEIVE, which has none: it may access the memory of its shared receive
+     *         queues' domains
      */
     ProtectionDomain protectionDomain();
 
@@ -54,7 +55,7 @@ public interface QueuePair extends AutoCloseable {
      */
     CompletionQueue receiveCompletionQueue();
 
-    /** {@return the shared receive queue it draws from, or null} C: {@code srq}. */
+    /** {@return the shared receive queue it takes its receives from, or null} C: {@code srq}. */
     @Nullable
     SharedReceiveQueue sharedReceiveQueue();
 
@@ -66,8 +67,8 @@ public interface QueuePair extends AutoCloseable {
     QueuePairCapabilities capabilities();
 
     /**
-     * {@return what it was created with, its sizes as the device gave them} The object is a copy and the
-     * caller's; it can create another queue pair like this one. C: {@code init_attr} of
+     * {@return the attributes it was created with, its sizes as the device gave them} The object is a copy that belongs
+     * to the caller, who can create a similar queue pair with it. C: {@code init_attr} of
      * {@code ibv_query_qp}.
      */
     QueuePairInitAttributes initAttributes();
@@ -77,12 +78,13 @@ public interface QueuePair extends AutoCloseable {
      *
      * @param attributes the state and what the transition requires and allows (IBTA table 91)
      * @throws RdmaException EINVAL naming missing or forbidden attributes, or the range of a value that the device
-     *         does not take; EOPNOTSUPP for an alternate path or a rate limit that it does not have. Nothing is changed
+     *         does not accept; EOPNOTSUPP for an alternate path or a rate limit if the device supports none. Nothing is
+     *         changed then
      */
     void modify(QueuePairAttributes attributes) throws RdmaException;
 
     /**
-     * {@return its attributes, all set that it knows} The object is a copy and the caller's. C:
+     * {@return its attributes, as far as the device knows them} The object is a copy that belongs to the caller. C:
      * {@code attr} of {@code ibv_query_qp}; {@code init_attr} is {@link #initAttributes}.
      *
      * @throws RdmaException EIO if the device has failed; never by a software device
@@ -90,7 +92,7 @@ public interface QueuePair extends AutoCloseable {
      */
     QueuePairAttributes query() throws RdmaException;
 
-    /** {@return how often something happened on this queue pair} 0 for a native device, whose driver counts for a port alone. */
+    /** {@return the value of a counter of this queue pair} 0 for a native device, whose driver counts per port only. */
     long counter(Counter counter);
 
     /**
@@ -98,21 +100,22 @@ public interface QueuePair extends AutoCloseable {
      *
      * @throws RdmaException EINVAL in a state that does not allow it or for a request that does not fit
      *         the queue pair, EMSGSIZE for more bytes than a message or a datagram can have, EOPNOTSUPP for an
-     *         operation or a flag that the device does not offer, EFAULT for inline data that cannot be read, ENOMEM
-     *         when the queue is full
+     *         operation or a flag that the device does not support, EFAULT for inline data that cannot be read, ENOMEM
+     *         when the queue is full; on a native device also EFAULT for memory whose arena is closed, EPERM for a bind of
+     *         a window or region of another domain, and EBUSY while another queue pair is posted a bind of the same window
      */
     void postSend(SendWorkRequest request) throws RdmaException;
 
     /**
      * Posts send requests in order.
      *
-     * @throws PostException if one is refused, with the errno as for one alone, or EINVAL if it is null or has
-     *         something that is closed already; those before it are posted
+     * @throws PostException if one is refused, with the errno that {@link #postSend(SendWorkRequest)} has for it, or
+     *         EINVAL if it is null or uses a closed object; the requests before it are posted
      */
     void postSend(List<SendWorkRequest> requests) throws RdmaException;
 
     /**
-     * {@return the interface that posts piece by piece} C: {@code ibv_qp_to_qp_ex}.
+     * {@return the interface that builds requests in place and posts them in batches} C: {@code ibv_qp_to_qp_ex}.
      *
      * @throws IllegalStateException if the queue pair was created without
      *         {@link QueuePairInitAttributes#sendOperations}
@@ -123,54 +126,56 @@ public interface QueuePair extends AutoCloseable {
      * Posts a receive request. C: {@code ibv_post_recv}.
      *
      * @throws RdmaException EINVAL in state RESET, for more elements than the queue pair was created for, if
-     *         it draws from a shared receive queue, or for types XRC_SEND and XRC_RECEIVE; ENOMEM when the queue is full
+     *         it uses a shared receive queue, or for types XRC_SEND and XRC_RECEIVE; ENOMEM when the queue is full; on a
+     *         native device also EFAULT for memory whose arena is closed, and EMSGSIZE for an element that is too long
      */
     void postReceive(ReceiveWorkRequest request) throws RdmaException;
 
     /**
      * Posts receive requests in order.
      *
-     * @throws PostException if one is refused, with the errno as for one alone, or EINVAL if it is null; those
-     *         before it are posted
+     * @throws PostException if one is refused, with the errno that {@link #postReceive(ReceiveWorkRequest)} has for it,
+     *         or EINVAL if it is null; the requests before it are posted
      */
     void postReceive(List<ReceiveWorkRequest> requests) throws RdmaException;
 
     /**
-     * Binds a type 1 memory window to a stretch of a region: posts a send request that does it, after which
-     * {@link MemoryWindow#rkey()} is the new key. A length of 0 ends the peer's access. Binds of one window by several
-     * queue pairs are carried out in any order. C: {@code ibv_bind_mw}.
+     * Binds a type 1 memory window to a range of a region by posting a send request. When this returns,
+     * {@link MemoryWindow#rkey()} is the new key. A length of 0 ends the peer's access. If several queue pairs bind one
+     * window, the order is undefined. C: {@code ibv_bind_mw}.
      *
-     * @param signaled whether its success is reported too
+     * @param signaled whether success is reported as a completion, as failure is in any case
      * @throws RdmaException EINVAL for a window of type 2, EPERM for a window or region of another domain,
-     *         and as {@link #postSend}
+     *         and as {@link #postSend(SendWorkRequest)}
      */
     void bindMemoryWindow(MemoryWindow window, long requestId, MemoryWindowBind bind,
             boolean signaled) throws RdmaException;
 
     /**
-     * Joins a multicast group; joining twice is joining once. C: {@code ibv_attach_mcast}.
+     * Joins a multicast group; joining it again has no effect. C: {@code ibv_attach_mcast}.
      *
      * @param group an IPv4 or IPv6 multicast address; IPv4 as {@code ::ffff:a.b.c.d}
-     * @throws RdmaException EINVAL if the queue pair is not of type UD or the GID is no group, or naming the limit
-     *         for more groups than a queue pair can be in; ENOMEM naming the limit when the device is in all the
-     *         groups it can be in; EADDRNOTAVAIL if its interface cannot join
+     * @throws RdmaException EINVAL if the queue pair is not of type UD, if the GID is not a multicast group, or, naming
+     *         the limit, if the queue pair is in as many groups as it can be; ENOMEM naming the limit if the device is in
+     *         as many groups as it can be; EADDRNOTAVAIL if its interface cannot join
      */
     void attachMulticast(Gid group) throws RdmaException;
 
     /**
      * Leaves a multicast group. C: {@code ibv_detach_mcast}.
      *
-     * @throws RdmaException EINVAL if the queue pair has not joined it, is not of type UD or the GID is no group
+     * @throws RdmaException EINVAL if the queue pair has not joined the group or is not of type UD, or if the GID is not
+     *         a multicast group
      */
     void detachMulticast(Gid group) throws RdmaException;
 
     /**
-     * Has the device give it the frames that a rule names, in its receives, until the flow is closed. For queue pairs of
-     * type RAW_PACKET, and those of type UD of some devices. C: {@code ibv_create_flow}.
+     * Makes the device deliver the frames that match a rule to this queue pair, until the flow is closed. For queue pairs
+     * of type RAW_PACKET, and on some devices of type UD. C: {@code ibv_create_flow}.
      *
-     * @throws RdmaException EOPNOTSUPP if the device steers no flows, or not by such a rule; EINVAL for a queue pair of
-     *         another type, or a rule that the device does not take; EPERM without CAP_NET_RAW; EBUSY or ENOMEM when its
-     *         table is full
+     * @throws RdmaException EOPNOTSUPP if the device cannot steer flows, or not by such a rule; EINVAL for a queue pair of
+     *         another type, or a rule that the device does not accept; EPERM without CAP_NET_RAW; EBUSY or ENOMEM when
+     *         the device's table is full
      */
     default Flow attachFlow(FlowRule rule) throws RdmaException {
         throw RdmaException.unsupported("attach flow",
@@ -178,7 +183,7 @@ public interface QueuePair extends AutoCloseable {
     }
 
     /**
-     * {@return whether a reader of memory that the peer writes may count on the bytes to arrive in order}
+     * {@return whether bytes that the peer writes become visible in memory in order}
      * C: {@code ibv_query_qp_data_in_order}.
      *
      * @throws RdmaException EIO if the device cannot be asked; never by a software device
@@ -186,9 +191,9 @@ public interface QueuePair extends AutoCloseable {
     boolean isDataInOrder(SendOpcode opcode) throws RdmaException;
 
     /**
-     * Sets the options to agree on with the peer. C: {@code ibv_set_ece}.
+     * Sets the enhanced connection options to offer to the peer. C: {@code ibv_set_ece}.
      *
-     * @throws RdmaException EOPNOTSUPP for options the device does not have
+     * @throws RdmaException EOPNOTSUPP for options that the device does not support
      */
     void enhancedConnectionOptions(EnhancedConnectionOptions options) throws RdmaException;
 
@@ -200,10 +205,9 @@ public interface QueuePair extends AutoCloseable {
     EnhancedConnectionOptions enhancedConnectionOptions() throws RdmaException;
 
     /**
-     * Frees it; outstanding work is dropped without completions. Idempotent. C: {@code ibv_destroy_qp}.
+     * Frees it; outstanding requests are dropped without completions. Idempotent. C: {@code ibv_destroy_qp}.
      *
-     * @throws RdmaException EBUSY while it is attached to multicast groups, flows of it are open or events are not
-     *         acknowledged
+     * @throws RdmaException EBUSY while it is attached to multicast groups, has open flows or has unacknowledged events
      */
     @Override
     void close() throws RdmaException;

@@ -32,14 +32,14 @@ public enum QueuePairAttribute {
     /** Payload bytes of a full packet. C: {@code IBV_QP_PATH_MTU}, {@code path_mtu}. */
     PATH_MTU("path_mtu"),
     /**
-     * Wait for an acknowledgement: 4.096 us times 2 to this power; 0 is for ever. C: {@code IBV_QP_TIMEOUT},
+     * Wait for an acknowledgement: 4.096 us times 2 to this power; 0 means no time-out. C: {@code IBV_QP_TIMEOUT},
      * {@code timeout}.
      */
     TIMEOUT("timeout"),
     /** Retries before giving up, 0 to 7. C: {@code IBV_QP_RETRY_CNT}, {@code retry_cnt}. */
     RETRY_COUNT("retry_cnt"),
     /**
-     * Retries while the peer has no receive posted, 0 to 6; 7 is for ever. C: {@code IBV_QP_RNR_RETRY},
+     * Retries while the peer has no receive posted, 0 to 6; 7 means without limit. C: {@code IBV_QP_RNR_RETRY},
      * {@code rnr_retry}.
      */
     RNR_RETRY("rnr_retry"),

@@ -209,7 +209,7 @@ public final class QueuePairAttributes {
     }
 
     /**
-     * {@return the acknowledgement time-out, 4.096 us times 2 to this power; 0 is for ever} C:
+     * {@return the acknowledgement time-out, 4.096 us times 2 to this power; 0 means no time-out} C:
      * {@code IBV_QP_TIMEOUT}, {@code timeout}.
      */
     public int timeout() {
@@ -218,7 +218,7 @@ public final class QueuePairAttributes {
     }
 
     /**
-     * Sets the acknowledgement time-out, 4.096 us times 2 to this power; 0 is for ever. C:
+     * Sets the acknowledgement time-out, 4.096 us times 2 to this power; 0 means no time-out. C:
      * {@code IBV_QP_TIMEOUT}, {@code timeout}.
      */
     public QueuePairAttributes timeout(int value) {
@@ -243,7 +243,7 @@ public final class QueuePairAttributes {
     }
 
     /**
-     * {@return retries while the peer has no receive posted; 7 is for ever} C: {@code IBV_QP_RNR_RETRY},
+     * {@return retries while the peer has no receive posted; 7 means without limit} C: {@code IBV_QP_RNR_RETRY},
      * {@code rnr_retry}.
      */
     public int rnrRetry() {
@@ -252,7 +252,7 @@ public final class QueuePairAttributes {
     }
 
     /**
-     * Sets retries while the peer has no receive posted; 7 is for ever. C: {@code IBV_QP_RNR_RETRY},
+     * Sets retries while the peer has no receive posted; 7 means without limit. C: {@code IBV_QP_RNR_RETRY},
      * {@code rnr_retry}.
      */
     public QueuePairAttributes rnrRetry(int value) {

@@ -114,7 +114,7 @@ public final class QueuePairInitAttributes {
         return userContext;
     }
 
-    /** Attaches an object of the caller's ({@code qp_context}). */
+    /** Attaches an object of the caller ({@code qp_context}). */
     public QueuePairInitAttributes userContext(@Nullable Object value) {
         userContext = value;
         return this;

@@ -1,24 +1,44 @@
 package io.rdma4j.verbs;
 
 /**
- * The state of a queue pair.
+ * The state of a queue pair: what may be posted, and what it sends and receives. {@link QueuePair#modify} moves it
+ * from one to the next; a queue pair of a {@code CmId} is moved by the connection manager.
  *
  * <p>C: {@code enum ibv_qp_state}. Source: IBTA 10.3.1, figure 124.
  */
 public enum QueuePairState {
-    /** Created; nothing may be posted. C: {@code IBV_QPS_RESET}. */
+    /**
+     * New, or reset: nothing may be posted, and nothing is sent or received. Going back to it discards what was posted.
+     * Next: {@link #INIT}. C: {@code IBV_QPS_RESET}.
+     */
     RESET(0),
-    /** Receives may be posted; nothing is sent or received. C: {@code IBV_QPS_INIT}. */
+    /**
+     * Port and access rights are set. Receives may be posted; nothing is sent or received yet. Post the first receives
+     * here, before the peer can send. Next: {@link #RTR}. C: {@code IBV_QPS_INIT}.
+     */
     INIT(1),
-    /** Ready to receive. C: {@code IBV_QPS_RTR}. */
+    /**
+     * Ready to receive: messages of the peer are received and answered; sends may not be posted. Next: {@link #RTS}. C:
+     * {@code IBV_QPS_RTR}.
+     */
     RTR(2),
-    /** Ready to send: the working state. C: {@code IBV_QPS_RTS}. */
+    /** Ready to send, the normal state: sends and receives are executed. C: {@code IBV_QPS_RTS}. */
     RTS(3),
-    /** Send queue draining or drained: no new request starts. C: {@code IBV_QPS_SQD}. */
+    /**
+     * Send queue drained or draining: requests that have begun are finished, and no new one begins; receiving continues.
+     * Some attributes may be changed here. Go back to {@link #RTS} to continue. C: {@code IBV_QPS_SQD}.
+     */
     SQD(4),
-    /** The send queue failed; receiving goes on (UC and UD only). C: {@code IBV_QPS_SQE}. */
+    /**
+     * A send of a UC or UD queue pair failed. The sends behind it are flushed; receiving continues. Go back to
+     * {@link #RTS} to send again. C: {@code IBV_QPS_SQE}.
+     */
     SQE(5),
-    /** Failed: all work is flushed. C: {@code IBV_QPS_ERR}. */
+    /**
+     * Failed, or moved here by the program: all requests, also those posted now, complete with
+     * {@link WorkCompletionStatus#WORK_REQUEST_FLUSHED}. Poll them, then close the queue pair or go to {@link #RESET}. C:
+     * {@code IBV_QPS_ERR}.
+     */
     ERR(6);
 
     private final int code;

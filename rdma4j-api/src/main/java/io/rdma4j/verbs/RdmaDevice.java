@@ -12,24 +12,24 @@ public interface RdmaDevice {
     /** {@return a number that stays the same while the machine runs} C: {@code ibv_get_device_index}. */
     int index();
 
-    /** {@return its node's identifier} C: {@code ibv_get_device_guid}. */
+    /** {@return the identifier (GUID) of its node} C: {@code ibv_get_device_guid}. */
     long nodeGuid();
 
     /** {@return what kind of node it is} C: {@code node_type}. */
     NodeType nodeType();
 
-    /** {@return what carries its verbs} C: {@code transport_type}. */
+    /** {@return its transport} C: {@code transport_type}. */
     TransportType transport();
 
-    /** {@return who carries out its work} */
+    /** {@return whether it is a native device or a software device of rdma4j} */
     DeviceKind kind();
 
     /**
      * Opens it. C: {@code ibv_open_device}. A device may be opened several times; the contexts share
      * its network address.
      *
-     * @throws RdmaException EADDRINUSE if another process holds the device's network address, EADDRNOTAVAIL if its
-     *         interface has none, ENODEV if the device is gone, ENOMEM if the system gives no more file descriptors,
+     * @throws RdmaException EADDRINUSE if another process uses the device's network address, EADDRNOTAVAIL if its
+     *         interface has none, ENODEV if the device was removed, ENOMEM if the system has no file descriptor left,
      *         EINVAL or EOPNOTSUPP naming an option of the device that is wrong or does not work here
      */
     DeviceContext open() throws RdmaException;

@@ -9,8 +9,8 @@ import java.util.stream.Collectors;
 /**
  * The RDMA devices of this machine, from every {@link RdmaProvider} on the class or module path.
  *
- * <p>The best stand first: native devices before software, InfiniBand and RoCE before iWARP, otherwise by name. So the
- * first is what a program takes that asks for none, and the order is the same whatever is open.
+ * <p>They are sorted, the best first: native devices before software devices, InfiniBand and RoCE before iWARP,
+ * otherwise by name. A program that names no device gets the first. The order does not depend on which devices are open.
  */
 public final class RdmaDevices {
     private static final Comparator<RdmaDevice> BEST_FIRST = Comparator
@@ -22,7 +22,7 @@ public final class RdmaDevices {
 
     private RdmaDevices() {}
 
-    /** {@return the providers} They are looked up once: each id asks for the devices, and a look-up reads files. */
+    /** {@return the providers} They are looked up only once, because a look-up reads files and each id lists devices. */
     private static List<RdmaProvider> providers() {
         List<RdmaProvider> known = found;
         if (known.isEmpty()) {
@@ -34,7 +34,7 @@ public final class RdmaDevices {
     }
 
     /**
-     * {@return the devices there are now, the best first; empty without a provider, or if none has a device}
+     * {@return the present devices, the best first; empty without a provider, or if no provider has a device}
      * There is nothing to free. C: {@code ibv_get_device_list}.
      */
     public static List<RdmaDevice> list() {
@@ -47,9 +47,9 @@ public final class RdmaDevices {
     }
 
     /**
-     * {@return the devices there are now, at least one, the best first}
+     * {@return the present devices, at least one, the best first}
      *
-     * @param operation what they are wanted for, for the error
+     * @param operation what they are needed for, named in the error
      * @throws RdmaException ENODEV if there is none, saying whether a provider is missing or devices are
      */
     public static List<RdmaDevice> requireAny(String operation) throws RdmaException {
@@ -84,18 +84,17 @@ public final class RdmaDevices {
     }
 
     /**
-     * {@return what the providers say of this machine, for people, in lines of their own: why there are no devices of
-     * a kind, or fewer than there could be, and what to do about it} Empty if there is nothing to say; the devices of
-     * {@link #list} can be used whatever it says. It may take longer than {@code list}. See
-     * {@link RdmaProvider#remarks}.
+     * {@return remarks of the providers about this machine for people to read, one line each: why devices are missing, and
+     * what to do about it} Empty if there are none. The devices of {@link #list} can be used in any case. It may take
+     * longer than {@code list}. See {@link RdmaProvider#remarks}.
      */
     public static List<String> remarks() {
         return providers().stream().flatMap(provider -> provider.remarks().stream()).toList();
     }
 
     /**
-     * {@return whether registered memory survives a fork of the process} The Java virtual machine does not
-     * fork itself; a child process it starts is another program, so nothing has to be done. C:
+     * {@return whether registered memory survives a fork of the process} The Java virtual machine never runs on in a
+     * forked child; a child process that it starts runs another program. So nothing has to be done. C:
      * {@code ibv_is_fork_initialized}.
      */
     public static ForkStatus forkStatus() {

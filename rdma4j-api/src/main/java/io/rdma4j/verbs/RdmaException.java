@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.io.Serial;
 
 /**
- * A device refused an operation: what C reports as -1 and {@code errno}.
+ * A device refused an operation. C reports this as -1 and {@code errno}.
  *
  * <p>The message names the operation, the error, what was wrong and what would have been right, in
  * one line. A caller's programming mistake is an {@link IllegalArgumentException} or
@@ -16,6 +16,10 @@ import java.io.Serial;
  *
  * <p>An interrupted blocking call ends with {@link Errno#EINTR}; the thread's interrupt status stays
  * set.
+ *
+ * <p>Each method documents the errors that rdma4j itself reports. On a native device the kernel or the driver may refuse
+ * a call with any other errno; one that {@link Errno} does not have becomes {@link Errno#EIO}, and the message has its
+ * number.
  */
 public class RdmaException extends IOException {
     @Serial
@@ -54,25 +58,25 @@ public class RdmaException extends IOException {
     }
 
     /**
-     * {@return what was wrong and what would have been right, without the operation and the error} For a
-     * message that says it within another one.
+     * {@return what was wrong and what would have been right, without the operation and the error} For use within
+     * another message.
      */
     public String detail() {
         return detail;
     }
 
-    /** {@return the refusal of something this device does not offer} */
+    /** {@return an exception with EOPNOTSUPP, for something that this device does not support} */
     public static RdmaException unsupported(String operation, String detail) {
         return new RdmaException(Errno.EOPNOTSUPP, operation, detail);
     }
 
-    /** {@return the end of a blocking call whose thread was interrupted} */
+    /** {@return an exception with EINTR, for a blocking call that was interrupted} It sets the interrupt status again. */
     public static RdmaException interrupted(String operation) {
         Thread.currentThread().interrupt();
         return new RdmaException(Errno.EINTR, operation, "the thread was interrupted");
     }
 
-    /** {@return the ends of waits for events: EINTR, EBADF, ENOMEM} */
+    /** {@return the exceptions that end a wait for events: EINTR, EBADF, ENOMEM} */
     public static WaitFailures<RdmaException> whileWaiting(String operation) {
         return new WaitFailures<>() {
             @Override

@@ -4,15 +4,15 @@ import java.util.List;
 
 /** A source of devices, found by {@link java.util.ServiceLoader}. Programs use {@link RdmaDevices}. */
 public interface RdmaProvider {
-    /** {@return the devices there are now; never fails, lists what it can} */
+    /** {@return the present devices} It never fails: devices that cannot be listed are left out. */
     List<RdmaDevice> devices();
 
     /**
-     * {@return why there are no devices here, or fewer than there could be, or what they cannot do on this machine;
-     * empty by default, and if there is nothing to say}
+     * {@return why devices are missing on this machine, or what they cannot do here; empty by default}
      *
-     * <p>For people: each is one line, and says what to do about it. Tools that describe a machine ask; it may read files
-     * and look for libraries, which {@link #devices} may not need. Never fails. Without a counterpart in C.
+     * <p>For people to read: each remark is one line and says what to do about it. Tools that describe a machine call
+     * this; it may read files and look for libraries that {@link #devices} does not need. It never fails. C has no
+     * counterpart.
      */
     default List<String> remarks() {
         return List.of();

@@ -36,19 +36,19 @@ public final class ReceiveWorkRequest {
         return elements;
     }
 
-    /** Appends a stretch of a region; {@code offset} counts from the region's start. */
+    /** Appends a range of a region; {@code offset} counts from the region's start. */
     public ReceiveWorkRequest add(MemoryRegion region, long offset, long length) {
         elements.add(region.address() + offset, length, region.lkey());
         return this;
     }
 
-    /** Appends a stretch of registered memory. */
+    /** Appends a range of registered memory. */
     public ReceiveWorkRequest add(long address, long length, int lkey) {
         elements.add(address, length, lkey);
         return this;
     }
 
-    /** Appends a stretch of registered memory. */
+    /** Appends a range of registered memory. */
     public ReceiveWorkRequest add(ScatterGatherElement element) {
         elements.add(element.address(), element.length(), element.lkey());
         return this;

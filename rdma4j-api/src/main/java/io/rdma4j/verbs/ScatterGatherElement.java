@@ -1,7 +1,7 @@
 package io.rdma4j.verbs;
 
 /**
- * A stretch of registered memory that a work request sends from or receives into.
+ * A range of registered memory that a work request sends from or receives into.
  *
  * <p>C: {@code struct ibv_sge}.
  *
@@ -11,7 +11,7 @@ package io.rdma4j.verbs;
  */
 public record ScatterGatherElement(long address, long length, int lkey) {
 
-    /** {@return a stretch of a region; {@code offset} counts from the region's start} */
+    /** {@return a range of a region; {@code offset} counts from the region's start} */
     public static ScatterGatherElement of(MemoryRegion region, long offset, long length) {
         return new ScatterGatherElement(region.address() + offset, length, region.lkey());
     }

@@ -211,19 +211,19 @@ public final class SendWorkRequest {
         return elements;
     }
 
-    /** Appends a stretch of a region; {@code offset} counts from the region's start. */
+    /** Appends a range of a region; {@code offset} counts from the region's start. */
     public SendWorkRequest add(MemoryRegion region, long offset, long length) {
         elements.add(region.address() + offset, length, region.lkey());
         return this;
     }
 
-    /** Appends a stretch of registered memory. */
+    /** Appends a range of registered memory. */
     public SendWorkRequest add(long address, long length, int lkey) {
         elements.add(address, length, lkey);
         return this;
     }
 
-    /** Appends a stretch of registered memory. */
+    /** Appends a range of registered memory. */
     public SendWorkRequest add(ScatterGatherElement element) {
         elements.add(element.address(), element.length(), element.lkey());
         return this;

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * A receive queue that several queue pairs draw from.
+ * A receive queue that several queue pairs share.
  *
  * <p>C: {@code struct ibv_srq}. Source: IBTA 10.2.9. Thread safe.
  */
@@ -37,31 +37,34 @@ public interface SharedReceiveQueue extends AutoCloseable {
      * Posts a receive. C: {@code ibv_post_srq_recv}.
      *
      * @throws RdmaException EINVAL for more elements than the queue was created for, ENOMEM when the queue is
-     *         full
+     *         full; on a native device also EFAULT for memory whose arena is closed, and EMSGSIZE for an element that is
+     *         too long
      */
     void post(ReceiveWorkRequest request) throws RdmaException;
 
     /**
      * Posts receives in order.
      *
-     * @throws PostException if one is refused, with the errno as for one alone, or EINVAL if it is null; those
-     *         before it are posted
+     * @throws PostException if one is refused, with the errno that {@link #post(ReceiveWorkRequest)} has for it, or
+     *         EINVAL if it is null; the requests before it are posted
      */
     void post(List<ReceiveWorkRequest> requests) throws RdmaException;
 
     /**
      * Changes the size. C: {@code ibv_modify_srq} with {@code IBV_SRQ_MAX_WR}.
      *
-     * @throws RdmaException EINVAL naming the limit for a size out of range, below the limit that is armed, or
-     *         too small for the requests that are outstanding; EOPNOTSUPP if the device cannot; nothing is
-     *         changed
+     * @throws RdmaException EINVAL naming the limit for a size out of range, below the armed limit, or
+     *         too small for the outstanding requests; EOPNOTSUPP if the device does not support it; nothing is
+     *         changed then
      */
     void resize(int maxRequests) throws RdmaException;
 
     /**
-     * Arms the limit event. C: {@code ibv_modify_srq} with {@code IBV_SRQ_LIMIT}.
+     * Asks for one event, {@link AsyncEventType#SRQ_LIMIT_REACHED}, when the queue holds fewer requests than a limit. C:
+     * {@code ibv_modify_srq} with {@code IBV_SRQ_LIMIT}.
      *
-     * @throws RdmaException EINVAL naming the limit for one above the size
+     * @param limit requests; 0 to ask for no event
+     * @throws RdmaException EINVAL naming the size for a limit above it
      */
     void arm(int limit) throws RdmaException;
 
@@ -75,7 +78,7 @@ public interface SharedReceiveQueue extends AutoCloseable {
     /**
      * Frees it. Idempotent. C: {@code ibv_destroy_srq}.
      *
-     * @throws RdmaException EBUSY while queue pairs use it or events are not acknowledged
+     * @throws RdmaException EBUSY while queue pairs use it or it has unacknowledged events
      */
     @Override
     void close() throws RdmaException;

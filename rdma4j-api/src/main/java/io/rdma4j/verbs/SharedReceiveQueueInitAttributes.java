@@ -69,7 +69,7 @@ public final class SharedReceiveQueueInitAttributes {
         return userContext;
     }
 
-    /** Attaches an object of the caller's ({@code srq_context}). */
+    /** Attaches an object of the caller ({@code srq_context}). */
     public SharedReceiveQueueInitAttributes userContext(@Nullable Object value) {
         userContext = value;
         return this;

@@ -3,9 +3,10 @@ package io.rdma4j.verbs;
 import io.rdma4j.event.EventSet;
 
 /**
- * Channels that one thread waits for at once: completion channels ({@link CompletionChannel#create(WaitSet)}),
- * event channels of the connection manager ({@code EventChannel.create(WaitSet)}) and those of asynchronous events
- * ({@link AsyncEventChannel#join}), whichever devices and providers publish there.
+ * A set of channels that one thread can wait for at once: completion channels
+ * ({@link CompletionChannel#create(WaitSet)}), event channels of the connection manager
+ * ({@code EventChannel.create(WaitSet)}) and channels of asynchronous events ({@link AsyncEventChannel#join}), of any
+ * devices and providers.
  *
  * <pre>
  * WaitSet set = WaitSet.create();
@@ -28,8 +29,8 @@ import io.rdma4j.event.EventSet;
  * }
  * </pre>
  *
- * <p>What {@code poll} is to the file descriptors of a C program's channels. Each channel can still be waited for by
- * itself. Thread safe; waiting suits virtual threads, and a platform thread that waits may drive a device meanwhile.
+ * <p>A C program calls {@code poll} with the file descriptors of its channels instead. A thread can still wait for a
+ * single channel. Thread safe. Virtual threads may wait here; a platform thread that waits may drive a device meanwhile.
  * Waits end with EINTR when interrupted and with EBADF when the set is closed. A channel stays in its set until one
  * of them is closed; closing the set leaves its channels open.
  */

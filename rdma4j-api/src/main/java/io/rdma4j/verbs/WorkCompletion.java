@@ -53,7 +53,7 @@ public class WorkCompletion {
         return status == WorkCompletionStatus.SUCCESS;
     }
 
-    /** {@return what it did} C: {@code opcode}. */
+    /** {@return the operation} C: {@code opcode}. */
     public WorkCompletionOpcode opcode() {
         return opcode;
     }
@@ -68,7 +68,7 @@ public class WorkCompletion {
         return byteLength;
     }
 
-    /** {@return the 32 bits beside the message, if it {@link #has} WITH_IMMEDIATE} C: {@code imm_data}. */
+    /** {@return the 32 bits of immediate data, valid if it {@link #has} WITH_IMMEDIATE} C: {@code imm_data}. */
     public int immediate() {
         return immediateOrRkey;
     }

@@ -3,9 +3,9 @@ package io.rdma4j.verbs;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A domain of extended reliable connections, which processes can share: what a connection brings in goes to the shared
- * receive queue that the peer names, of whichever process in the domain has it. So a process on a machine of many
- * needs one connection to each machine, not one to each process there.
+ * A domain of extended reliable connections (XRC), which processes can share. A message that arrives on such a
+ * connection goes to the shared receive queue that the peer names, whichever process of the domain has it. So a process
+ * needs one connection to each machine, not one to each process on it.
  *
  * <p>C: {@code struct ibv_xrcd}. Source: IBTA, annex A14. Opened by {@link DeviceContext#openXrcDomain()}. Each direction of a
  * connection has a sending queue pair, created by {@link ProtectionDomain#createQueuePair} with type
@@ -16,16 +16,16 @@ public interface XrcDomain extends AutoCloseable {
     DeviceContext context();
 
     /**
-     * Creates the receiving side of a connection, in state RESET. Nothing is posted to it and it completes nothing, so
-     * it has no completion queues, no queue sizes and no protection domain: posting is refused with EINVAL,
-     * {@link QueuePair#protectionDomain}, {@link QueuePair#sendCompletionQueue},
-     * {@link QueuePair#receiveCompletionQueue} and {@link QueuePair#extended} are an {@link IllegalStateException}. It stays
-     * alive until each process that created or opened it has closed it. C: {@code ibv_create_qp_ex} with {@code xrcd}.
+     * Creates the receiving side of a connection, in state RESET. It has no queues, so it has no completion queues, no
+     * queue sizes and no protection domain. Posting is refused with EINVAL; {@link QueuePair#protectionDomain},
+     * {@link QueuePair#sendCompletionQueue}, {@link QueuePair#receiveCompletionQueue} and {@link QueuePair#extended} throw
+     * {@link IllegalStateException}. It exists until each process that created or opened it has closed it. C:
+     * {@code ibv_create_qp_ex} with {@code xrcd}.
      *
      * @param attributes of type {@link QueuePairType#XRC_RECEIVE}, with {@link QueuePairInitAttributes#userContext};
-     *        sizes are not looked at
+     *        sizes are ignored
      * @throws RdmaException EINVAL for another type, or for completion queues, a shared receive queue or operations
-     *         to post; ENOMEM when the device has all the queue pairs it can have
+     *         to post; ENOMEM when the device has as many queue pairs as it can have
      * @throws IllegalStateException if the domain is closed
      */
     QueuePair createQueuePair(QueuePairInitAttributes attributes) throws RdmaException;
@@ -34,16 +34,16 @@ public interface XrcDomain extends AutoCloseable {
      * Opens a receiving queue pair that this or another process in the domain has created. C: {@code ibv_open_qp}.
      *
      * @param number its number ({@code qp_num})
-     * @param userContext an object of the caller's, or null ({@code qp_context})
+     * @param userContext an object of the caller, or null ({@code qp_context})
      * @throws RdmaException EINVAL if the domain has no such queue pair
      * @throws IllegalStateException if the domain is closed
      */
     QueuePair openQueuePair(int number, @Nullable Object userContext) throws RdmaException;
 
     /**
-     * Leaves it; what other processes have in it stays. Idempotent. C: {@code ibv_close_xrcd}.
+     * Leaves the domain; objects of other processes in it stay. Idempotent. C: {@code ibv_close_xrcd}.
      *
-     * @throws RdmaException EBUSY while queue pairs or shared receive queues of it are alive
+     * @throws RdmaException EBUSY while this process has queue pairs or shared receive queues in it
      */
     @Override
     void close() throws RdmaException;

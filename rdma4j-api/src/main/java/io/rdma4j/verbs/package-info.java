@@ -1,10 +1,11 @@
 /**
  * The verbs: devices, protection domains, memory, completions and queue pairs.
  *
- * <p>What libibverbs is to a C program. Types here say what a device offers and carry no device's
- * code; devices are found by {@link io.rdma4j.verbs.RdmaDevices} and implement the interfaces.
- * Of the other packages they know {@code io.rdma4j.event} alone, and no wire and no socket. Start
- * reading at {@link io.rdma4j.verbs.RdmaDevices}, then {@link io.rdma4j.verbs.DeviceContext} and {@link io.rdma4j.verbs.QueuePair}.
+ * <p>They are for a Java program what libibverbs is for a C program. This package has interfaces, which devices
+ * implement, and values, but no code of a device; {@link io.rdma4j.verbs.RdmaDevices} finds the devices.
+ * Of the other packages it knows only {@code io.rdma4j.event}; it knows no wire format and no socket. Start
+ * reading at {@link io.rdma4j.verbs.RdmaDevices}, then {@link io.rdma4j.verbs.DeviceContext} and
+ * {@link io.rdma4j.verbs.QueuePair}.
  */
 @NullMarked
 package io.rdma4j.verbs;

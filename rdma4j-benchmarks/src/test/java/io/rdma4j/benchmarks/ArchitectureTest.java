@@ -41,6 +41,12 @@ class ArchitectureTest {
     }
 
     @Test
+    void nothingElseDependsOnTheBenchmarks() {
+        noClasses().that().resideOutsideOfPackage(ROOT + "..").should().dependOnClassesThat()
+                .resideInAPackage(ROOT + "..").check(ALL);
+    }
+
+    @Test
     void peersKnowTheWorkloadAndTheirLibraryAlone() {
         PEERS.forEach((peer, library) -> onlyKnows(peer,
                 List.of(WORKLOAD, library, "org.agrona..", "sun.misc..")));

@@ -55,7 +55,7 @@ public abstract class AtomicConformance extends Conformance {
         Players players = players(settings());
         Work work = add(players);
         Work crooked = work.remoteAddress(work.remoteAddress() + 1);
-        // Whoever looks first says no: this side when it is posted, or the peer.
+        // Whoever looks first refuses: this side when it is posted, or the peer.
         try {
             players.assertFailsWithoutTrace(crooked,
                     WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR);

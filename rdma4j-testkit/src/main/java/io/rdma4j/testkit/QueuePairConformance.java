@@ -211,7 +211,7 @@ public abstract class QueuePairConformance extends Conformance {
         }
     }
 
-    /** Whoever sees the last byte of a WRITE must find all bytes before it. */
+    /** A thread that sees the last byte of a WRITE must find all bytes before it. */
     private static void assertArrivesInOrder(Players players, byte value) throws RdmaException {
         Player client = players.client;
         Player server = players.server;

@@ -1,12 +1,22 @@
 package io.rdma4j.tools;
 
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.core.domain.JavaField;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import io.rdma4j.cm.CmEvent;
 import io.rdma4j.cm.CmId;
+import io.rdma4j.cm.EventChannel;
 import io.rdma4j.protocol.roce.wire.Path;
 import io.rdma4j.protocol.work.ApplicationMemory;
 import io.rdma4j.protocol.work.PayloadTarget;
+import io.rdma4j.softnic.iwarp.IwarpFamily;
+import io.rdma4j.softnic.roce.RoceFamily;
+import io.rdma4j.spi.CmConnection;
+import io.rdma4j.spi.CmDatagrams;
+import io.rdma4j.spi.CmLookup;
 import org.junit.jupiter.api.Test;
 
 import java.io.File;
@@ -18,33 +28,58 @@ import java.lang.foreign.MemorySegment;
 import java.nio.MappedByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
 
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaAccess.Predicates.target;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongToAnyOf;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleName;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
 import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noFields;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noMethods;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
 
 /** What depends on what: the rules that keep the protocol pure and the modules in order. */
 class ArchitectureTest {
-    private static final JavaClasses ALL = new ClassFileImporter()
-            .withImportOption(new ImportOption.DoNotIncludeTests()).importPackages("io.rdma4j");
+    private static final JavaClasses ALL = MainClasses.ALL;
+    /** Names that two modules use for different things; no further one may come. */
+    private static final Set<String> USED_TWICE = Set.of("AsyncEventSource", "DeviceBean",
+            "DeviceListeners", "Flow", "IwarpTransitions", "OpenDevices", "Patience",
+            "ReceivePosting", "Refusal", "Route", "SendPosting");
+    /** Words of earlier versions that no engineer of the field would look for. */
+    private static final String PRIVATE_WORDS = ".*(Rim|Room|Bell|Guest|Linger|Reception|Rally"
+            + "|Gathering|Farewell|Meeting|Keeper|Nowhere|Fates|Talk|News)(?![a-z]).*";
+    /** What belongs to the whole process: each makes tests depend on each other, so no further one may come. */
+    private static final Set<String> FIELDS_OF_THE_PROCESS = Set.of("RdmaDevices.found",
+            "SharedPort.ofProcess", "LinuxNetwork.hasWorked", "RegisteredBean.isStarted");
+
+    private static final String[] API = {"io.rdma4j.event..", "io.rdma4j.verbs..",
+        "io.rdma4j.connection..", "io.rdma4j.spi..", "io.rdma4j.observe..", "io.rdma4j.cm.."};
+    private static final String[] LIBRARIES = Stream.concat(Stream.of(API), Stream.of(
+            "io.rdma4j.protocol..", "io.rdma4j.softnic..", "io.rdma4j.ibverbs..")).toArray(
+                    String[]::new);
 
     @Test
     void apiDependsOnTheJdkAlone() {
         onlyDownwards("io.rdma4j.event");
         onlyDownwards("io.rdma4j.verbs", "io.rdma4j.event");
-        onlyDownwards("io.rdma4j.connection", "io.rdma4j.verbs", "io.rdma4j.event");
+        onlyDownwards("io.rdma4j.connection", "io.rdma4j.verbs");
         onlyDownwards("io.rdma4j.spi", "io.rdma4j.connection", "io.rdma4j.verbs",
                 "io.rdma4j.event");
         onlyDownwards("io.rdma4j.observe.jmx", "javax.management..");
@@ -61,15 +96,49 @@ class ArchitectureTest {
                 resideInAnyPackage(known.toArray(String[]::new))).check(ALL);
     }
 
-    /** The parts of an id know those before them, and none knows the id: events alone carry it. */
+    /** The parts of an id know those before them, and none knows the id: only events and their channel do. */
     @Test
     void partsOfAnIdCallNoId() {
-        noClasses().that().resideInAPackage("io.rdma4j.cm").and()
-                .haveSimpleNameStartingWith("Id").or()
-                .haveSimpleName("DeviceListeners").or().haveSimpleName("ListenBacklog").or()
-                .haveSimpleName("NameResolver").or().haveSimpleName("DeviceSelection").or()
-                .haveSimpleName("SharedDevice").should().callMethodWhere(
-                        target(owner(assignableTo(CmId.class))))
+        noClasses().that(resideInAPackage("io.rdma4j.cm")
+                .and(not(belongToAnyOf(CmId.class, CmEvent.class, EventChannel.class))))
+                .should().callMethodWhere(target(owner(assignableTo(CmId.class)))).check(ALL);
+    }
+
+    /** Without the id, which joins its parts, the events, which name it, and leases, which end themselves. */
+    @Test
+    void partsOfAnIdFormNoCycles() {
+        slices().assignedFrom(new ClassesOfAPackage("io.rdma4j.cm",
+                Set.of("CmId", "CmEvent", "EventChannel", "DeviceLease"))).should().beFreeOfCycles()
+                .check(ALL);
+    }
+
+    /** What devices call to report events and to fill completions is not on the classes that programs use. */
+    @Test
+    void classesOfProgramsHaveNoMethodsForDevices() {
+        noMethods().that().areDeclaredInClassesThat().resideInAPackage("io.rdma4j.verbs").should()
+                .haveNameMatching("publish|attach|detach|waiting").orShould()
+                .haveNameMatching("fill.*").andShould().bePublic().check(ALL);
+    }
+
+    /** Recording, impairment and the way to the network are options of the software NIC. */
+    @Test
+    void apiHasNoOptionsOfOneDevice() {
+        noClasses().that(resideInAnyPackage(API)).should().haveNameMatching(
+                ".*(Impairment|Loopback|Backend|Capture|DeviceOptions).*").check(ALL);
+    }
+
+    /** How much private data fits is decided by the transport. */
+    @Test
+    void connectionManagerHasNoLimitsOfATransport() {
+        noFields().that().areDeclaredInClassesThat().resideInAPackage("io.rdma4j.cm").should()
+                .haveNameMatching(".*PRIVATE_DATA.*").check(ALL);
+    }
+
+    /** So a device implements nothing only to refuse it. */
+    @Test
+    void connectionsAndLookUpsAreTwoInterfaces() {
+        noClasses().that().areAssignableTo(CmConnection.class).should()
+                .beAssignableTo(CmLookup.class).orShould().beAssignableTo(CmDatagrams.class)
                 .check(ALL);
     }
 
@@ -312,6 +381,44 @@ class ArchitectureTest {
                 .check(ALL);
     }
 
+    /** The list of the devices is the one place that names their families. */
+    @Test
+    void onlyTheProviderNamesTheFamilies() {
+        noClasses().that().resideOutsideOfPackages("io.rdma4j.softnic.provider",
+                "io.rdma4j.softnic.roce", "io.rdma4j.softnic.iwarp",
+                "io.rdma4j.benchmarks..").should()
+                .dependOnClassesThat(belongToAnyOf(RoceFamily.class, IwarpFamily.class)).check(ALL);
+    }
+
+    /** From top to bottom; what is next to each other does not know each other. */
+    @Test
+    void packagesOfTheSoftwareNicAreLayers() {
+        layeredArchitecture().consideringOnlyDependenciesInLayers()
+                .layer("provider").definedBy("io.rdma4j.softnic.provider..")
+                .layer("RoCE").definedBy("io.rdma4j.softnic.roce..")
+                .layer("iWARP").definedBy("io.rdma4j.softnic.iwarp..")
+                .layer("device").definedBy("io.rdma4j.softnic.device..")
+                .layer("connection manager").definedBy("io.rdma4j.softnic.ibcm..")
+                .layer("verbs").definedBy("io.rdma4j.softnic.verbs..")
+                .layer("engine").definedBy("io.rdma4j.softnic.engine..")
+                .layer("queue").definedBy("io.rdma4j.softnic.queue..")
+                .layer("memory").definedBy("io.rdma4j.softnic.memory..")
+                .whereLayer("provider").mayNotBeAccessedByAnyLayer()
+                .whereLayer("RoCE").mayOnlyBeAccessedByLayers("provider")
+                .whereLayer("iWARP").mayOnlyBeAccessedByLayers("provider")
+                .whereLayer("device").mayOnlyBeAccessedByLayers("provider", "RoCE", "iWARP")
+                .whereLayer("connection manager").mayOnlyBeAccessedByLayers("RoCE")
+                .whereLayer("verbs").mayOnlyBeAccessedByLayers("RoCE", "iWARP", "device",
+                        "connection manager")
+                .whereLayer("engine").mayOnlyBeAccessedByLayers("RoCE", "iWARP", "device",
+                        "connection manager", "verbs")
+                .whereLayer("queue").mayOnlyBeAccessedByLayers("RoCE", "iWARP", "device", "verbs",
+                        "engine")
+                .whereLayer("memory").mayOnlyBeAccessedByLayers("RoCE", "iWARP", "device", "verbs",
+                        "engine")
+                .check(ALL);
+    }
+
     @Test
     void nobodyKnowsWhoListsTheDevices() {
         noClasses().that().resideOutsideOfPackage("io.rdma4j.softnic.provider..").should()
@@ -338,7 +445,56 @@ class ArchitectureTest {
                 .orShould().haveSimpleNameEndingWith("Helper")
                 .orShould().haveSimpleNameEndingWith("Util")
                 .orShould().haveSimpleNameEndingWith("Utils")
-                .orShould().haveSimpleNameStartingWith("Abstract").check(ALL);
+                .orShould().haveSimpleNameStartingWith("Abstract")
+                .orShould().resideInAnyPackage("..common..", "..misc..", "..util..", "..utils..")
+                .check(ALL);
+        noClasses().that().areTopLevelClasses().should().haveNameMatching(PRIVATE_WORDS)
+                .check(ALL);
+        // A connection manager is what the standard calls so.
+        noClasses().that().haveSimpleNameNotEndingWith("ConnectionManager").and()
+                .doNotHaveSimpleName("KernelManager").should().haveSimpleNameEndingWith("Manager")
+                .check(ALL);
+    }
+
+    /** Which class a name means is known without its package. */
+    @Test
+    void oneNameIsForOneThing() {
+        Map<String, Long> uses = ALL.stream().filter(each -> each.getEnclosingClass().isEmpty())
+                .collect(Collectors.groupingBy(JavaClass::getSimpleName, Collectors.counting()));
+        uses.remove("package-info");
+        assertThat(uses).allSatisfy((name, count) -> assertThat(count).as(name)
+                .isEqualTo(USED_TWICE.contains(name) ? 2 : 1));
+    }
+
+    @Test
+    void onlyKnownFieldsBelongToTheProcess() {
+        fields().that().areDeclaredInClassesThat(resideInAnyPackage(LIBRARIES)).and().areStatic()
+                .and().areNotFinal().should(new ArchCondition<>("be known") {
+                    @Override
+                    public void check(JavaField field, ConditionEvents events) {
+                        String name = field.getOwner().getSimpleName() + "." + field.getName();
+                        events.add(new SimpleConditionEvent(field,
+                                FIELDS_OF_THE_PROCESS.contains(name), name));
+                    }
+                }).check(ALL);
+    }
+
+    /** A class that uses more packages joins what should be several classes. */
+    @Test
+    void noClassOfALibraryUsesMoreThanElevenPackages() {
+        classes().that(resideInAnyPackage(LIBRARIES)).should(
+                new ArchCondition<>("use at most 11 packages of the project") {
+                    @Override
+                    public void check(JavaClass each, ConditionEvents events) {
+                        Set<String> used = each.getDirectDependenciesFromSelf().stream()
+                                .map(dependency -> dependency.getTargetClass().getPackageName())
+                                .filter(name -> name.startsWith("io.rdma4j."))
+                                .filter(name -> !name.equals(each.getPackageName()))
+                                .collect(Collectors.toSet());
+                        events.add(new SimpleConditionEvent(each, used.size() <= 11,
+                                each.getName() + " uses " + used));
+                    }
+                }).check(ALL);
     }
 
     /** What the tools share is below what they are: it knows no tool, and nothing knows the list of them. */

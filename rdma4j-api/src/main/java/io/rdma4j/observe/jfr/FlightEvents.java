@@ -33,7 +33,7 @@ public final class FlightEvents {
     public enum Lookup {
         /** The service said which queue pair serves. */
         FOUND,
-        /** It, or who would have it, said no. */
+        /** The service refused, or the device that would have it. */
         REFUSED,
         /** The peer did not answer. */
         UNREACHABLE

@@ -1,9 +1,9 @@
 /**
- * What Java Flight Recorder hears of devices of every kind, under the same names.
+ * Events for Java Flight Recorder, with the same names for devices of every kind.
  *
- * <p>{@link io.rdma4j.observe.jfr.FlightEvents} is the place to start: devices and their connection managers tell it what
- * happened, and it costs them a look at a flag while nothing is recorded. Knows the values of the API and no device, and does
- * without {@code jdk.jfr} where that is not there.
+ * <p>Start reading at {@link io.rdma4j.observe.jfr.FlightEvents}: devices and their connection managers report to it what
+ * happened. While nothing is recorded, a report only reads a flag. Knows the values of the API and no device, and works
+ * without the module {@code jdk.jfr}.
  */
 @NullMarked
 package io.rdma4j.observe.jfr;

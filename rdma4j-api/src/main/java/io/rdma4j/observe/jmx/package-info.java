@@ -1,9 +1,9 @@
 /**
- * What JMX shows of an open device, of whatever kind.
+ * What JMX shows of any open device.
  *
- * <p>{@link io.rdma4j.observe.jmx.DeviceMXBean} is the place to start; a device hands itself to a
- * {@link io.rdma4j.observe.jmx.ShownDevice}. Knows the JDK alone, and does without {@code java.management} where that is not
- * there. Names begin with {@code get} because JMX finds attributes by it.
+ * <p>Start reading at {@link io.rdma4j.observe.jmx.DeviceMXBean}; a device registers itself by a
+ * {@link io.rdma4j.observe.jmx.ShownDevice}. Knows only the JDK, and works without the module {@code java.management}.
+ * Method names begin with {@code get} because JMX recognizes attributes by this prefix.
  */
 @NullMarked
 package io.rdma4j.observe.jmx;

@@ -1,7 +1,7 @@
 /**
- * Aeron over UDP; each process drives its media driver by the thread that sends or receives.
+ * Aeron over UDP; in each process the thread that sends or receives also drives the media driver.
  *
- * <p>Knows the workload alone. Start reading at {@link io.rdma4j.benchmarks.aeron.AeronSide}.
+ * <p>Knows only the workload. Start reading at {@link io.rdma4j.benchmarks.aeron.AeronSide}.
  */
 @NullMarked
 package io.rdma4j.benchmarks.aeron;

@@ -1,7 +1,7 @@
 /**
- * What a call costs by several ways of making it: short bursts, in turns, in one process.
+ * Compares the cost of several ways to make a call: in short bursts, in turns, in one process.
  *
- * <p>Knows no subject. Start reading at {@link io.rdma4j.benchmarks.calls.CallCosts}.
+ * <p>Knows nothing of what is called. Start reading at {@link io.rdma4j.benchmarks.calls.CallCosts}.
  */
 @NullMarked
 package io.rdma4j.benchmarks.calls;

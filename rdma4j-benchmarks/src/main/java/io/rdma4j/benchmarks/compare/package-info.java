@@ -1,12 +1,11 @@
 /**
- * The command {@code compare}: runs trials in turn, again and again, and says how they relate.
+ * The command {@code compare}: runs trials in turn, several times, and reports their ratios.
  *
- * <p>A {@link io.rdma4j.benchmarks.compare.Trial} is run once by its
- * {@link io.rdma4j.benchmarks.compare.Runner}; {@link io.rdma4j.benchmarks.compare.Catalogue} lists them,
- * {@link io.rdma4j.benchmarks.compare.Session} interleaves and keeps what they measured,
- * {@link io.rdma4j.benchmarks.compare.Goals} are the ratios that are sought. Knows how one
- * process of a measurement is called, and no peer. Start reading at
- * {@link io.rdma4j.benchmarks.compare.Compare}.
+ * <p>A {@link io.rdma4j.benchmarks.compare.Runner} runs a {@link io.rdma4j.benchmarks.compare.Trial} once.
+ * {@link io.rdma4j.benchmarks.compare.Catalogue} lists the trials,
+ * {@link io.rdma4j.benchmarks.compare.Session} interleaves them and keeps their results, and
+ * {@link io.rdma4j.benchmarks.compare.Goals} has the ratios to reach. Knows how to start a process of a measurement, and
+ * no peer. Start reading at {@link io.rdma4j.benchmarks.compare.Compare}.
  */
 @NullMarked
 package io.rdma4j.benchmarks.compare;

@@ -1,7 +1,7 @@
 /**
- * Memory that two processes have mapped, and nothing else.
+ * Shared memory between two processes, as the lower bound of what any transport costs.
  *
- * <p>Knows the workload alone. Start reading at {@link io.rdma4j.benchmarks.memory.MemoryFloor}.
+ * <p>Knows only the workload. Start reading at {@link io.rdma4j.benchmarks.memory.MemoryFloor}.
  */
 @NullMarked
 package io.rdma4j.benchmarks.memory;

@@ -1,7 +1,7 @@
 /**
  * TCP by Netty's native epoll transport.
  *
- * <p>Knows the workload alone. Start reading at {@link io.rdma4j.benchmarks.netty.NettyPingPong}.
+ * <p>Knows only the workload. Start reading at {@link io.rdma4j.benchmarks.netty.NettyPingPong}.
  */
 @NullMarked
 package io.rdma4j.benchmarks.netty;

@@ -1,8 +1,8 @@
 /**
- * Pieces of rdma4j by themselves, with JMH: {@code benchmarks/parts}.
+ * Measures single parts of rdma4j with JMH: {@code benchmarks/parts}.
  *
- * <p>Each benchmark is one call of the hot path and must allocate nothing; its profiler {@code gc} shows that. Knows
- * the insides of the protocol and of the software NIC. Start reading at
+ * <p>Each benchmark is one call of the hot path and must allocate nothing, which JMH's profiler {@code gc} shows. Knows
+ * the internals of the protocol and of the software NIC. Start reading at
  * {@link io.rdma4j.benchmarks.parts.RcPackets}.
  */
 @NullMarked

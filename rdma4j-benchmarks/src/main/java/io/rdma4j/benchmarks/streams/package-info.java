@@ -1,5 +1,6 @@
 /**
- * What the calls of a TCP connection cost by the JDK's channels and by Linux's own functions: {@code benchmarks/streams}.
+ * Compares the cost of a TCP connection's calls by the JDK's channels and by Linux's own functions:
+ * {@code benchmarks/streams}.
  *
  * <p>Knows no RDMA. Start reading at {@link io.rdma4j.benchmarks.streams.StreamCost}.
  */

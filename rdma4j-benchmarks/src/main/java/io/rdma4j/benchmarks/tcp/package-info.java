@@ -1,7 +1,7 @@
 /**
  * Plain TCP by the JDK's channels, blocking.
  *
- * <p>Knows the workload alone. Start reading at {@link io.rdma4j.benchmarks.tcp.TcpStream}.
+ * <p>Knows only the workload. Start reading at {@link io.rdma4j.benchmarks.tcp.TcpStream}.
  */
 @NullMarked
 package io.rdma4j.benchmarks.tcp;

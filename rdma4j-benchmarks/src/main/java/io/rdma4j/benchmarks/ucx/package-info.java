@@ -1,7 +1,7 @@
 /**
  * UCX over TCP by JUCX, its Java binding.
  *
- * <p>Knows the workload alone. Start reading at {@link io.rdma4j.benchmarks.ucx.JucxPut}.
+ * <p>Knows only the workload. Start reading at {@link io.rdma4j.benchmarks.ucx.JucxPut}.
  */
 @NullMarked
 package io.rdma4j.benchmarks.ucx;

@@ -1,7 +1,8 @@
 /**
  * UDP by Linux's system calls.
  *
- * <p>Knows the workload and the sockets of {@link io.rdma4j.benchmarks.socket} alone. Start reading at {@link io.rdma4j.benchmarks.udp.UdpCeiling}.
+ * <p>Knows only the workload and the sockets of {@link io.rdma4j.benchmarks.socket}. Start reading at
+ * {@link io.rdma4j.benchmarks.udp.UdpCeiling}.
  */
 @NullMarked
 package io.rdma4j.benchmarks.udp;

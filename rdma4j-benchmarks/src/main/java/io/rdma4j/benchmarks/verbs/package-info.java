@@ -1,8 +1,9 @@
 /**
- * What a post and a poll cost before a driver gets to work, in C and in Java: {@code benchmarks/verbs}.
+ * Compares the cost of a post and a poll in C and in Java, without the work of a driver: {@code benchmarks/verbs}.
  *
- * <p>Both call the same libibverbs, which is made for this and whose driver does next to nothing (the folder
- * {@code src/main/c}). Knows the API and native devices. Start reading at {@link io.rdma4j.benchmarks.verbs.VerbsCost}.
+ * <p>Both call the same libibverbs, which is built for this and whose driver does almost nothing (the folder
+ * {@code src/main/c}). Knows the API and native devices. Start reading at
+ * {@link io.rdma4j.benchmarks.verbs.VerbsCost}.
  */
 @NullMarked
 package io.rdma4j.benchmarks.verbs;

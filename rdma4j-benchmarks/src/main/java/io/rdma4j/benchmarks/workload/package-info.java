@@ -1,6 +1,6 @@
 /**
- * What all measuring programs share: a workload and its settings, the stretch of time that counts, latencies,
- * and the talk of two processes beside what is measured.
+ * What all measuring programs share: a workload and its settings, the time span that is measured, latencies,
+ * and the messages by which two processes coordinate outside the measurement.
  *
  * <p>Knows no peer. Start reading at {@link io.rdma4j.benchmarks.workload.Workload}.
  */

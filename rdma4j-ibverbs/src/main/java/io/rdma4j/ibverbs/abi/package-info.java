@@ -1,7 +1,7 @@
 /**
- * The application binary interface of libibverbs and librdmacm: which functions there are, how they are called, where
- * the fields of their structures are, and how they report errors. Knows no object of the verbs; nothing outside of this
- * module sees it.
+ * The application binary interface of libibverbs and librdmacm: their functions, how to call them, the offsets of
+ * the fields in their structures, and how they report errors. Knows no object of the verbs; nothing outside of this
+ * module uses it.
  */
 @NullMarked
 package io.rdma4j.ibverbs.abi;

@@ -310,7 +310,7 @@ final class NativeConnection
         }
     }
 
-    /** Some devices say at once that nobody listens, others by an event. */
+    /** Some devices say at once that no program listens, others by an event. */
     private void notConnected(Errno reason) {
         if (reason == Errno.ECONNREFUSED || reason == Errno.ECONNRESET) {
             refused(new Refusal(-reason.number(), text(-reason.number()), NOTHING));

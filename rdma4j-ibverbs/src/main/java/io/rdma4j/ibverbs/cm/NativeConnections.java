@@ -95,7 +95,7 @@ public final class NativeConnections implements AutoCloseable {
     }
 
     /**
-     * {@return the device that a request came by, null if nobody listens there}
+     * {@return the device that a request came by, null if no program listens there}
      *
      * @param devices those that are listened on, null for this alone
      */
@@ -263,9 +263,9 @@ public final class NativeConnections implements AutoCloseable {
         return 0;
     }
 
-    // ---------------------------------------------------------------- what becomes of the device
+    // ---------------------------------------------------------------- what happens to the device
 
-    /** Tells a watcher what becomes of the device, as far as an id of it hears, until it is closed. */
+    /** Tells a watcher what happens to the device, as far as an id of it hears, until it is closed. */
     public void watch(CmContext.Watcher watcher) {
         watchers.add(watcher);
     }

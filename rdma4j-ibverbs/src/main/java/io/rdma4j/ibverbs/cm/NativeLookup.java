@@ -85,7 +85,7 @@ final class NativeLookup
         hears.onService(service);
     }
 
-    /** The kernel has one event for a service that said no, with a status of SIDR, and for silence, with an error. */
+    /** The kernel has one event for a service that refused, with a status of SIDR, and for silence, with an error. */
     private void failed(IdEvent event, Handler hears) {
         if (event.status() > 0) {
             record(FlightEvents.Lookup.REFUSED, 0, event.status());

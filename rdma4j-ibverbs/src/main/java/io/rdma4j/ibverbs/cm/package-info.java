@@ -1,10 +1,12 @@
 /**
- * The connection manager of native devices: librdmacm, driven so that queue pairs stay the application's.
+ * The connection manager of native devices: librdmacm, used so that the application, not the library, modifies queue
+ * pairs.
  *
- * <p>No id ever has a queue pair ({@code id->qp} is null), so the library modifies none while it reads events, and says when
- * a peer has accepted. {@link io.rdma4j.ibverbs.cm.CmChannel} reads all events of the process in one thread;
- * {@link io.rdma4j.ibverbs.cm.NativeConnections} is what an open device offers; {@link io.rdma4j.ibverbs.cm.KernelPorts}
- * gives out ports. Knows no object of the verbs but the context it is given.
+ * <p>An id of the library never has a queue pair ({@code id->qp} is null). So the library modifies none when it reads
+ * events, and reports when a peer has accepted. {@link io.rdma4j.ibverbs.cm.CmChannel} reads all events of the process in
+ * one thread, {@link io.rdma4j.ibverbs.cm.NativeConnections} has the connections of an open device, and
+ * {@link io.rdma4j.ibverbs.cm.KernelPorts} allocates ports. Knows no object of the verbs but the device context that it is
+ * given, and that context's device.
  */
 @NullMarked
 package io.rdma4j.ibverbs.cm;

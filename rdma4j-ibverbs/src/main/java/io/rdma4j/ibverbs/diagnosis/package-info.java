@@ -1,9 +1,9 @@
 /**
- * Why there are no native devices, or what they cannot do here, in sentences that say what to do.
+ * Finds out why native devices are missing, or what they cannot do here, and says what to do about it.
  *
- * <p>A {@link io.rdma4j.ibverbs.diagnosis.Diagnosis} judges what the kernel tells in files. Loads no library and calls no
- * system: what only a library tells is handed in. All paths begin at a root, so that a test builds a machine in a
- * directory. Start reading at {@code Diagnosis}.
+ * <p>A {@link io.rdma4j.ibverbs.diagnosis.Diagnosis} reads files of the kernel. It loads no library and makes no native
+ * call; callers pass in what only a library knows. All paths are relative to a root, so that a test can set up a machine
+ * in a directory. Start reading at {@code Diagnosis}.
  */
 @NullMarked
 package io.rdma4j.ibverbs.diagnosis;

@@ -1,5 +1,5 @@
 /**
- * Waiting for the file descriptors in which the libraries report events. Knows no object of the verbs and no connection.
+ * Waits for the file descriptors by which the libraries report events. Knows no object of the verbs and no connection.
  */
 @NullMarked
 package io.rdma4j.ibverbs.event;

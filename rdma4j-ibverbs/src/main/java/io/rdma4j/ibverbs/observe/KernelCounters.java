@@ -15,7 +15,7 @@ import java.util.TreeMap;
 
 /**
  * What the kernel's driver counts of a device, read from files each time. It counts from when the kernel has the device, for
- * all programs. A file that is not there, goes away, cannot be read or says no number ({@code N/A (no PMA)}) counts for
+ * all programs. A file that is not there, goes away, cannot be read or has no number ({@code N/A (no PMA)}) counts for
  * nothing: no call fails. Thread safe.
  *
  * <p>Source: {@code Documentation/ABI/stable/sysfs-class-infiniband} of Linux, {@code hw_counters} and {@code counters}.

@@ -1,5 +1,5 @@
 /**
- * Which native devices there are. Loads no library on a machine that has none.
+ * Lists the native devices. On a machine without any it loads no library.
  */
 @NullMarked
 package io.rdma4j.ibverbs.provider;

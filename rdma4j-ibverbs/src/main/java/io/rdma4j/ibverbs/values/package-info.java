@@ -1,5 +1,5 @@
 /**
- * The values of the API in the structures of the C headers, and back. Calls nothing, and owns no memory.
+ * Converts values of the API to structures of the C headers, and back. It calls no library and owns no memory.
  */
 @NullMarked
 package io.rdma4j.ibverbs.values;

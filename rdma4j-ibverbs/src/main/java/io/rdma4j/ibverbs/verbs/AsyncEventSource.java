@@ -44,7 +44,7 @@ record AsyncEventSource(EventQueue<AsyncEvent, RdmaException> queue, String devi
         }
     }
 
-    /** Drops the events that nobody has taken. */
+    /** Drops the events that no thread has taken. */
     void discard() {
         queue.removeIf(this::isMine);
     }

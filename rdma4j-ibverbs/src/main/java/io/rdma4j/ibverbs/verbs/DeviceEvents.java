@@ -159,7 +159,7 @@ final class DeviceEvents {
         };
     }
 
-    /** Wakes who waits for an asynchronous event, and ends the thread. */
+    /** Wakes a thread that waits for an asynchronous event, and ends the thread. */
     void close(String operation) throws RdmaException {
         asyncEvents.close();
         loop.remove(asyncDescriptor);

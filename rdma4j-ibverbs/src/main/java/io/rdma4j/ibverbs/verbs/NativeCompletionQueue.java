@@ -381,7 +381,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
                 arm(false);
             }
         } catch (RdmaException refused) {
-            // Who waits looks again now and then, and finds what is wrong by polling.
+            // A thread that waits looks again now and then, and finds what is wrong by polling.
             waiters.onEnd();
         } finally {
             lock.unlock();

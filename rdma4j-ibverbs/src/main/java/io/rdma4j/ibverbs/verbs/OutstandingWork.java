@@ -17,7 +17,7 @@ final class OutstandingWork implements WorkLedger {
     private final byte[] opcodes;
     /**
      * The first has one writer at a time, whose lock orders what it writes; a reader needs no more than what came before. The
-     * second is written by who polls and by who clears.
+     * second is written by a thread that polls and by who clears.
      */
     private final AtomicLong posted = new AtomicLong();
     private final AtomicLong completed = new AtomicLong();

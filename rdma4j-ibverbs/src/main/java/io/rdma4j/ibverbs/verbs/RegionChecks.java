@@ -23,7 +23,7 @@ final class RegionChecks {
         }
     }
 
-    /** @throws RdmaException EINVAL for a stretch of a dma-buf that cannot be registered with these rights */
+    /** @throws RdmaException EINVAL for a range of a dma-buf that cannot be registered with these rights */
     static void checkDmaBuf(String operation, int fd, long offset, long length,
             Set<AccessFlag> access) throws RdmaException {
         String why = reason(fd, offset, length, access);

@@ -61,7 +61,7 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
         this.userContext = userContext;
         context = domain.owner();
         control = new QueuePairControl(context, pointer, QueuePairType.XRC_RECEIVE, state -> {
-            // Nobody waits for its completions.
+            // No thread waits for its completions.
         });
         events = context.events().newSource(this);
         domain.dependents().add();

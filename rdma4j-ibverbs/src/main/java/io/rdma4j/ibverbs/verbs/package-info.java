@@ -1,6 +1,7 @@
 /**
- * The verbs' objects of native devices: each owns one object of libibverbs, and lets no call reach it before it exists or
- * after it is gone. Knows the connection manager by the interfaces of {@code io.rdma4j.spi} alone.
+ * The verbs' objects of native devices. Each owns one object of libibverbs, and passes calls to it only while that object
+ * exists. Only {@code NativeContext} and {@code ConnectionManager} know the package {@code io.rdma4j.ibverbs.cm}; the
+ * others know connections by the interfaces of {@code io.rdma4j.spi}.
  */
 @NullMarked
 package io.rdma4j.ibverbs.verbs;

@@ -1,4 +1,4 @@
-/** Values as they stand on a wire, whatever travels there. Knows the JDK alone. */
+/** Encoding of values in bytes, for wire formats of any kind. Knows only the JDK. */
 @NullMarked
 package io.rdma4j.protocol.bytes;
 

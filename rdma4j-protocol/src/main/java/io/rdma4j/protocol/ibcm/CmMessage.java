@@ -419,7 +419,7 @@ sealed interface CmMessage {
      *
      * @param senderId the sender's communication identifier
      * @param receiverId the receiver's
-     * @param status what becomes of the offer, table 124
+     * @param status what happens to the offer, table 124
      */
     record AlternatePathResponse(int senderId, int receiverId, int status) implements CmMessage {
         static final int ATTRIBUTE = 0x1a;

@@ -11,7 +11,7 @@ public final class CmService {
          *
          * @param sourcePort the requester's port
          * @param parameters what it asks for, with its private data
-         * @return who hears what becomes of it
+         * @return the handler of its events
          */
         IbCmConnection.Events onRequest(IbCmConnection connection, int sourcePort,
                 ConnectionParameters parameters);

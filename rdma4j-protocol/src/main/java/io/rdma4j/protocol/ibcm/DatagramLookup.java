@@ -14,7 +14,7 @@ public final class DatagramLookup implements CmTimer, IbConnectionManager.Asker 
         /** The service was found. */
         void onService(int queuePair, int qkey, byte[] privateData);
 
-        /** The peer said no; status as in table 117. */
+        /** The peer refused; status as in table 117. */
         void onRefused(int status, byte[] privateData);
 
         /** The peer did not answer. */

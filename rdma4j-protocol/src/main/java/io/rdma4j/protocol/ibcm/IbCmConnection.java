@@ -26,11 +26,11 @@ import org.jspecify.annotations.Nullable;
  *          ESTABLISHED ──DREQ──▶ TIME_WAIT
  * </pre>
  *
- * Source: IBTA 12.9.5 to 12.9.8. A disconnect request is confirmed at once; when the application hears
- * of it, the peer has already ended.
+ * Source: IBTA 12.9.5 to 12.9.8. A disconnect request is confirmed at once; when the application learns
+ * of it, the peer's side has ended already.
  */
 public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker {
-    /** Hears what becomes of a connection. Calls come from within calls of the manager. */
+    /** Is notified of what happens to a connection. Calls come from within calls of the manager. */
     public interface Events {
         /** The peer accepted; {@link #establish} or {@link #reject} follows. */
         void onReply(ConnectionParameters parameters);
@@ -38,7 +38,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
         /** The connection is established (passive side). */
         void onEstablished();
 
-        /** The peer said no. */
+        /** The peer refused. */
         void onRejected(int reason, byte[] privateData);
 
         /** The peer did not answer. */

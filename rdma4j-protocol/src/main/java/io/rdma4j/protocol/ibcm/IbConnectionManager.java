@@ -72,7 +72,7 @@ public final class IbConnectionManager {
 
     private record RemoteKey(Gid address, int number) {}
 
-    /** Wants to hear that nobody has the port that its message went to. */
+    /** Wants to hear that no socket has the port that its message went to. */
     interface Asker {
         void onUnreachable(long nowNs);
     }
@@ -417,7 +417,7 @@ public final class IbConnectionManager {
         return asker != null;
     }
 
-    /** The system says that nobody has the port that the message polled last was sent to. */
+    /** The system says that no socket has the port that the message polled last was sent to. */
     public void onUnreachable(long nowNs) {
         Asker hears = asker;
         if (hears != null) {

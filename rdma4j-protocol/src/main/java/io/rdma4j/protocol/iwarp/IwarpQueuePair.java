@@ -20,12 +20,12 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A queue pair on a byte stream: units come in and go out, and whatever is wrong with one ends the stream.
+ * A queue pair on a byte stream: units come in and go out, and any error in a unit ends the stream.
  *
- * <p>The connection brings it up ({@link #connect}); what is posted before waits. After every call but {@link #pollTransmit} the
- * host polls for units until there is none, asks for {@link #deadlineNs}, and closes the stream if {@link #isOver} says so, once
- * what was polled has left. A queue pair begins in INIT; one whose stream is over is in ERR, and RESET makes it fit for
- * another. Source: RFC 5040 6.
+ * <p>The connection brings it up ({@link #connect}); requests that are posted before wait. After every call but
+ * {@link #pollTransmit} the host polls for units until there is none, asks for {@link #deadlineNs}, and, if {@link #isOver}
+ * says so, closes the stream when the polled units have left. A queue pair begins in INIT. When its stream has ended it is in
+ * ERR; after a RESET it can have another stream. Source: RFC 5040 6.
  */
 public final class IwarpQueuePair implements QueuePairProtocol {
     /** What was sent last, so that both kinds of message have their turn. */

@@ -17,11 +17,11 @@ import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The application's send requests as units of the stream, and their completion.
+ * Turns the application's send requests into units of the stream, and completes them.
  *
- * <p>A SEND or WRITE is done when its last unit has been copied into the stream, a READ when its answer is in memory; requests
- * complete in order. There are no acknowledgements. Of a READ each element is asked for by itself, for an answer goes to one
- * stretch of memory. Source: RFC 5040 5.
+ * <p>A SEND or WRITE is done when its last unit has been copied into the stream, a READ when its response is in memory;
+ * requests complete in order. There are no acknowledgements. Each element of a READ is a request of its own on the wire,
+ * because a response goes to one range of memory. Source: RFC 5040 5.
  */
 final class IwarpRequester {
     private final SendQueue sendQueue;

@@ -19,10 +19,10 @@ import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the peer's units do to this side: SENDs fill receives, WRITEs memory, READs are answered.
+ * Executes the peer's units: SENDs fill receives, WRITEs fill memory, READs are answered.
  *
- * <p>Answers wait in {@link InboundReads} until there is room in the stream, so that receiving never waits for sending. There is
- * no "receiver not ready": a SEND without a receive ends the stream. Source: RFC 5040 5, RFC 5041 5.
+ * <p>READ requests wait in {@link InboundReads} until there is room in the stream, so that receiving never waits for sending.
+ * There is no "receiver not ready": a SEND without a receive ends the stream. Source: RFC 5040 5, RFC 5041 5.
  */
 final class IwarpResponder {
     private final ReceiveQueue receiveQueue;

@@ -13,7 +13,7 @@ public sealed interface MpaAnswer {
     record Accepted(StreamParameters parameters, byte[] privateData) implements MpaAnswer {}
 
     /**
-     * The responder said no.
+     * The responder refused.
      *
      * @param privateData the responder's
      */

@@ -97,7 +97,7 @@ public final class MpaResponder {
         return reply(agreed.hasCrc() ? MpaFrame.CRC : 0, served, asked, privateData);
     }
 
-    /** {@return the reply that says no; null if the initiator's revision has none, and is told by the end of the stream} */
+    /** {@return the reply that refuses; null if the initiator's revision has none, and is told by the end of the stream} */
     public @Nullable MpaFrame rejection(byte[] privateData) {
         return request.revision() == 0 ? null : reply(MpaFrame.REJECT, 0, 0, privateData);
     }

@@ -1,10 +1,11 @@
 /**
- * iWARP as state machines: how two sides of a byte stream agree on a connection, and what a queue pair then sends and does
- * with what arrives.
+ * iWARP as state machines: how the two sides of a byte stream set a connection up, and how a queue pair then sends and
+ * receives on it.
  *
- * <p>{@link io.rdma4j.protocol.iwarp.IwarpQueuePair} is the place to start: bytes of the stream and {@code nowNs} go in;
- * units to send, completions and the next deadline come out. {@link io.rdma4j.protocol.iwarp.MpaInitiator} and
- * {@link io.rdma4j.protocol.iwarp.MpaResponder} come before it on the same stream. Knows no socket.
+ * <p>Start reading at {@link io.rdma4j.protocol.iwarp.IwarpQueuePair}: bytes of the stream and {@code nowNs} go in;
+ * units to send, completions and the next deadline come out. Before that,
+ * {@link io.rdma4j.protocol.iwarp.MpaInitiator} and {@link io.rdma4j.protocol.iwarp.MpaResponder} use the same stream.
+ * Knows no socket.
  */
 @NullMarked
 package io.rdma4j.protocol.iwarp;

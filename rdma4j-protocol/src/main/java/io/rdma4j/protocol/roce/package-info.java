@@ -1,6 +1,6 @@
 /**
- * RoCEv2: what a queue pair of it needs besides the queues of {@link io.rdma4j.protocol.work}, as packets
- * and paths. The wire format, the reliable and the unreliable services are packages of their own below.
+ * What a RoCEv2 queue pair needs in addition to {@link io.rdma4j.protocol.work}, such as packets
+ * and round-trip estimates. The wire format, the reliable and the unreliable services are subpackages.
  */
 @NullMarked
 package io.rdma4j.protocol.roce;

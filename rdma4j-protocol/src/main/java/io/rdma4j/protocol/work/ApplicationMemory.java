@@ -6,7 +6,7 @@ import java.lang.invoke.VarHandle;
 
 /**
  * Access to memory that is not ours and may be gone at any time: its arena was closed, or the file it maps
- * was cut short.
+ * was truncated.
  *
  * <p>An access beyond the end of a mapped file is an {@link InternalError}, which compiled code does not throw
  * where it belongs but at the next point where the JVM looks for it, mostly in a caller. Each access here
@@ -24,7 +24,7 @@ public final class ApplicationMemory {
      * Copies bytes.
      *
      * @throws IllegalStateException if an arena was closed
-     * @throws InternalError if a mapped file was cut short
+     * @throws InternalError if a mapped file was truncated
      */
     public static void copy(MemorySegment source, long sourceOffset, MemorySegment target,
             long targetOffset, long length) {

@@ -76,7 +76,7 @@ public final class MemoryReference {
      *
      * @return what they held
      * @throws IllegalStateException if the memory's arena was closed
-     * @throws InternalError if the file it maps was cut short
+     * @throws InternalError if the file it maps was truncated
      */
     public long compareAndSwap(long expected, long value) {
         requirePresent();

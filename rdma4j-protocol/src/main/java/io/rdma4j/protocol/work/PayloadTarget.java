@@ -2,7 +2,7 @@ package io.rdma4j.protocol.work;
 
 import java.lang.foreign.MemorySegment;
 
-/** Takes the pieces of memory that a stretch of a message consists of, in order, without copying them. */
+/** Takes the pieces of memory that a range of a message consists of, in order, without copying them. */
 public interface PayloadTarget {
     /** Appends a piece, which must not change before it is sent. */
     void addPayload(MemorySegment memory, long offset, int length);

@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 public interface QueuePairHost {
     /**
      * A send request ended. Unsignaled successes are reported too; the host leaves them out. Requests end in
-     * order; the host frees the slot of each before anybody can see its completion, for whoever sees it
+     * order; the host frees the slot of each before anybody can see its completion, for a thread that sees it
      * may post the next.
      *
      * @param byteLength bytes read, 0 for what sends

@@ -17,7 +17,7 @@ public interface ReceiveQueue {
      * Takes all requests that are posted, unless others draw from the same queue.
      *
      * @param taken one that was taken before, which comes first; null for none
-     * @param end what becomes of each; it releases the request
+     * @param end what happens to each; it releases the request
      */
     default void takeAll(@Nullable ReceiveRequest taken, Consumer<ReceiveRequest> end) {
         if (taken != null) {

@@ -104,7 +104,7 @@ public final class SendRequest {
      * Copies bytes to the end of the inline data, where they fit.
      *
      * @throws IllegalStateException if the data's arena was closed
-     * @throws InternalError if the file that the data maps was cut short
+     * @throws InternalError if the file that the data maps was truncated
      */
     public void appendInline(MemorySegment data, long offset, long byteCount) {
         if (inlineBuffer != null) {
@@ -114,7 +114,7 @@ public final class SendRequest {
     }
 
     /**
-     * Hands out where a stretch of the message lies, piece by piece.
+     * Hands out where a range of the message lies, piece by piece.
      *
      * @param offset where it starts in the message
      * @return false if an element names memory that may not be read

@@ -1,8 +1,8 @@
 /**
- * What the protocol of a queue pair needs from whoever hosts it: queues, memory, completions.
+ * What the protocol of a queue pair needs from its host: queues, memory, completions.
  *
- * <p>The host owns threads and locks; the protocol sees requests in order, memory that answers to keys,
- * and a place to report to. Knows the verbs' values, no packet.
+ * <p>The host owns threads and locks. The protocol sees requests in order, finds memory by its keys,
+ * and reports to the host. Knows the verbs, but no packet.
  */
 @NullMarked
 package io.rdma4j.protocol.work;

@@ -23,7 +23,7 @@ public interface DeviceFamily {
     /** {@return what their queue pairs speak} */
     TransportType transport();
 
-    /** {@return who gives out their service ports} */
+    /** {@return what allocates their service ports} */
     PortAuthority portAuthority();
 
     /**

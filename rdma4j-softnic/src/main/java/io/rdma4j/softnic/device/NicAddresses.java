@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * The addresses of an open device: its GID table, in which an entry keeps its place as long as it is there,
- * and the sockets behind it. Thread safe.
+ * The addresses of an open device: its GID table, whose entries never change their index, and the sockets of the addresses.
+ * Thread safe.
  */
 public final class NicAddresses {
     private static final System.Logger LOG = System.getLogger(NicAddresses.class.getName());

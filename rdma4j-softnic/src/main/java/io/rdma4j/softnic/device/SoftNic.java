@@ -76,7 +76,7 @@ public final class SoftNic
      * @param transport makes what carries the work of queue pairs
      * @param random numbers that others cannot guess
      * @param clock nanoseconds that never go back
-     * @param threadName of the background thread; null for none, then somebody has to poll
+     * @param threadName of the background thread; null for none, then a thread has to poll
      */
     public SoftNic(SoftDevice device, Function<TransportHost, Transport> transport,
             IntSupplier random, LongSupplier clock, @Nullable String threadName) {

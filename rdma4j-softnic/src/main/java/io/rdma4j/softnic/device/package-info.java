@@ -1,7 +1,7 @@
 /**
- * The software devices of any transport: what one is, how it is opened, and what an open one consists of.
+ * Software devices of any transport: their properties, how one is opened, and the parts of an open device.
  *
- * <p>A {@link io.rdma4j.softnic.device.DeviceFamily} says what is not the same for all transports; an open device runs as one
+ * <p>A {@link io.rdma4j.softnic.device.DeviceFamily} has what depends on the transport. An open device is a
  * {@link io.rdma4j.softnic.device.SoftNic}, which its contexts share. Knows no transport.
  */
 @NullMarked

@@ -3,7 +3,7 @@ package io.rdma4j.softnic.engine;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
-/** Runs the engine while nobody polls or waits, and keeps out of the way while somebody does. */
+/** Runs the engine while no thread polls or waits, and keeps out of the way while somebody does. */
 final class BackgroundThread {
     /** It takes the processor from those who work: the longer they do, the rarer it looks after them. */
     private static final long LEAST_PATIENCE_NS = 100_000;
@@ -30,7 +30,7 @@ final class BackgroundThread {
         thread.start();
     }
 
-    /** Wakes it where it stays away; who sleeps in the network is woken there. */
+    /** Wakes it where it stays away; the thread that sleeps in the network is woken there. */
     void unpark() {
         LockSupport.unpark(thread);
     }

@@ -12,11 +12,11 @@ import java.util.Queue;
 import java.util.function.IntSupplier;
 
 /**
- * A device's queue pairs: whose turn it is to send, whose deadline has come, what completes. Every method is for the owner;
- * {@link EngineDriver} says who that is.
+ * Runs a device's queue pairs: decides which one sends next, whose deadline has come, and what completes. Only the owner may
+ * call its methods; {@link EngineDriver} decides which thread that is.
  *
- * <p>Work is bounded: a round takes a number of things from the {@link Link}, lets due timers run, and sends a number of
- * packets, the queue pairs taking turns in bursts.
+ * <p>Work is bounded: a round receives a limited number of packets from the {@link Link}, runs due timers, and sends a limited
+ * number of packets, in bursts of one queue pair after the other.
  */
 public final class Engine {
     private static final System.Logger LOG = System.getLogger(Engine.class.getName());

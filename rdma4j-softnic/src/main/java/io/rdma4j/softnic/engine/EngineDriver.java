@@ -10,18 +10,18 @@ import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 
 /**
- * Who runs the engine, and when.
+ * Decides which thread runs the engine, and when.
  *
  * <ul>
- * <li>A thread that posts or polls runs it inline if nobody else does; one that posts receives only if nobody
- * has for a while.
- * <li>A thread that changes something waits for its turn and runs it afterwards.
+ * <li>A thread that posts or polls runs it itself if no other thread does. One that posts also receives, but only if no
+ * thread has received for a while.
+ * <li>A thread that changes something waits until it owns the engine and runs it afterwards.
  * <li>A thread that waits for an event runs it meanwhile and sleeps in the network ({@link EngineWaiters}).
- * <li>A background thread does so while nobody polls or waits. While somebody does it keeps out of the way.
+ * <li>A background thread runs it at all other times.
  * </ul>
  *
- * <p>No work is forgotten: who rings a doorbell while another thread owns the engine leaves it to that thread,
- * which looks at the doorbells again after it has let go.
+ * <p>No work is forgotten: a thread that rings a doorbell while another thread owns the engine leaves the work to that
+ * thread, which checks the doorbells again after it has released the engine.
  */
 public final class EngineDriver {
     private static final System.Logger LOG = System.getLogger(EngineDriver.class.getName());
@@ -43,7 +43,7 @@ public final class EngineDriver {
     private static final long PATIENCE_NS = 3_000;
     /** How long a poller sleeps at most where others work on its processor; to give way takes longer. */
     private static final long NAP_NS = 1_000_000;
-    /** How long who sleeps looks after timers by itself after traffic, so that none has to wake it. */
+    /** How long the thread that sleeps looks after timers by itself after traffic, so that none has to wake it. */
     private static final long RECENT_NS = 1_000_000_000;
     private static final long RECENT_SLEEP_NS = 5_000_000;
     /** How long owners may do nothing but send; then the next receives as well. */
@@ -77,7 +77,7 @@ public final class EngineDriver {
 
     /**
      * @param clock nanoseconds that never go back
-     * @param name of the background thread; null for none, then somebody has to poll
+     * @param name of the background thread; null for none, then a thread has to poll
      * @param onFatal called by the background thread when it cannot go on
      */
     public EngineDriver(Engine engine, LongSupplier clock, @Nullable String name,
@@ -152,7 +152,7 @@ public final class EngineDriver {
         }
     }
 
-    /** Has the engine's ports looked at anew, for there are others now: whoever becomes the owner does so. */
+    /** Has the engine's ports looked at anew, for there are others now: the thread that becomes the owner does so. */
     public void lookAgain() {
         run(nowNs -> {});
     }
@@ -211,7 +211,7 @@ public final class EngineDriver {
 
     private void enter() {
         if (!owner.tryLock()) {
-            // Pollers step back while somebody waits, or they would always win the race.
+            // Pollers step back while a thread waits, or they would always win the race.
             synchronized (owner) {
                 waitingTasks++;
             }
@@ -230,7 +230,7 @@ public final class EngineDriver {
         wakeIfDueEarlier(nowNs);
     }
 
-    /** Requests were posted: runs the engine if nobody does. */
+    /** Requests were posted: runs the engine if no thread does. */
     public void ring(EngineQueuePair queuePair, int doorbell) {
         if (queuePair.ring(doorbell)) {
             EngineQueuePair head;
@@ -243,7 +243,7 @@ public final class EngineDriver {
         wakeIfDueEarlier(lastTrafficNs);
     }
 
-    /** A thread polls: runs one round if nobody else does. */
+    /** A thread polls: runs one round if no other thread does. */
     public void poll() {
         if (waitingTasks > 0 || !owner.tryLock()) {
             long nowNs = clock.getAsLong();
@@ -325,12 +325,12 @@ public final class EngineDriver {
         }
     }
 
-    /** {@return whether somebody runs the engine by polling} */
+    /** {@return whether a thread runs the engine by polling} */
     boolean isPolled() {
         return clock.getAsLong() - lastPollNs < POLLING_NS;
     }
 
-    /** {@return how long the engine can be left to those who poll or post; 0 or less for not at all} */
+    /** {@return how long the engine can be left to threads that poll or post; 0 or less for not at all} */
     long attendedForNs() {
         if (rung.get() != null && !owner.isLocked()) {
             // Whoever rang has seen an owner, who has left for its own work.
@@ -435,14 +435,14 @@ public final class EngineDriver {
      * @param spin is told if it has slept
      */
     void sleep(long wantedNs, AdaptiveSpin spin) {
-        // Announced first: whoever runs the engine from now on wakes us, and whoever did before
+        // Announced first: the thread that runs the engine from now on wakes us, and whoever did before
         // is seen by the time of its traffic.
         asleepUntilNs = wantedNs;
         long nowNs = clock.getAsLong();
         boolean isRecent = nowNs - lastTrafficNs < RECENT_NS;
         long wakeNs = isRecent ? Math.min(wantedNs, nowNs + RECENT_SLEEP_NS) : wantedNs;
         asleepUntilNs = wakeNs;
-        // Who polls may have held something back, and sees from now on that it has to wake.
+        // A thread that polls may have held something back, and sees from now on that it has to wake.
         if (!isNeeded() && !waiters.isWanted() && !isPolled()) {
             engine.link().await(wakeNs == Long.MAX_VALUE ? wakeNs : wakeNs - nowNs);
             spin.onWoken(clock.getAsLong());
@@ -461,14 +461,14 @@ public final class EngineDriver {
         wakeIfDueEarlier(nowNs);
     }
 
-    /** Who sleeps does so by what it knew; a deadline may have come nearer since. */
+    /** A thread that sleeps does so by what it knew; a deadline may have come nearer since. */
     private void wakeIfDueEarlier(long nowNs) {
         if (background != null && asleepUntilNs > nowNs + 2 * RECENT_SLEEP_NS) {
             wake();
         }
     }
 
-    /** Wakes who sleeps in the network. */
+    /** Wakes the thread that sleeps in the network. */
     void wake() {
         if (background != null) {
             engine.link().wake();

@@ -9,10 +9,10 @@ import java.util.concurrent.Semaphore;
 import java.util.function.LongSupplier;
 
 /**
- * Who sleeps in the network: a thread that waits for an event, or else the background thread.
+ * Decides which thread sleeps in the network: one that waits for an event, or else the background thread.
  *
- * <p>There is one place. Waiters who find it taken stand in line; whoever leaves offers it to them. Why no
- * wake-up is lost: ADR 28.
+ * <p>Only one thread at a time has the place. Waiters that find it taken queue, and a thread that leaves offers it to them.
+ * ADR 28 says why no wake-up is lost.
  */
 final class EngineWaiters implements ProgressDriver {
     private final EngineDriver driver;
@@ -126,7 +126,7 @@ final class EngineWaiters implements ProgressDriver {
             lastUrgentDriveNs = nowNs;
         }
         isGivingWay = false;
-        // Who sleeps next may do so by what it knew before.
+        // A thread that sleeps next may do so by what it knew before.
         driver.noteTraffic(nowNs);
         present = null;
         isOccupied = false;
@@ -160,7 +160,7 @@ final class EngineWaiters implements ProgressDriver {
         }
     }
 
-    // ---------------------------------------------------------------- for who sleeps in the network
+    // ---------------------------------------------------------------- for the thread that sleeps in the network
 
     /** {@return whether who is about to sleep has something better to do} */
     boolean isWanted() {
@@ -190,7 +190,7 @@ final class EngineWaiters implements ProgressDriver {
         return driver.isServed() && place.tryAcquire();
     }
 
-    /** Gives it back. Nobody is offered it: who polls serves those who wait. */
+    /** Gives the place back without offering it: a thread that polls also serves the threads that wait. */
     void leavePlace() {
         place.release();
     }

@@ -40,9 +40,9 @@ public interface Link {
     /** {@return when a round is due for it although nothing arrives, {@link Long#MAX_VALUE} for never} */
     long deadlineNs();
 
-    /** Sleeps until something arrives, somebody calls {@link #wake}, or the time is over. One thread at a time. */
+    /** Sleeps until something arrives, a thread calls {@link #wake}, or the time is over. One thread at a time. */
     void await(long timeoutNs);
 
-    /** Ends the sleep of whoever sleeps, or of the next. Any thread. */
+    /** Ends the sleep of the thread that sleeps, or of the next. Any thread. */
     void wake();
 }

@@ -1,6 +1,6 @@
 /**
- * The IB connection manager as a device offers it: listeners, connections and datagram look-ups, each call made as the
- * owner of the engine. {@link io.rdma4j.softnic.ibcm.IbConnections} is where to start.
+ * Connects the IB connection manager to a device: listeners, connections and datagram look-ups. Each call runs as the
+ * owner of the engine. Start reading at {@link io.rdma4j.softnic.ibcm.IbConnections}.
  */
 @NullMarked
 package io.rdma4j.softnic.ibcm;

@@ -18,10 +18,11 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * A connection, from its set-up to its end. What applications call runs as the engine's owner, everything else is for it.
+ * A connection, from its set-up to its end. Methods for applications run as the engine's owner; only the owner may call the
+ * others.
  *
- * <p>While it is set up the bytes of the stream are its own ({@link InitiatorConnection}, {@link ResponderConnection}); then they
- * are the queue pair's, which tells it the end.
+ * <p>During the set-up the connection handles the bytes of the stream ({@link InitiatorConnection},
+ * {@link ResponderConnection}); afterwards the queue pair does, and reports the end to it.
  */
 abstract class IwarpConnection implements CmConnection, StreamConnection.User {
     static final byte[] NOTHING = {};
@@ -126,7 +127,7 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
         return handler;
     }
 
-    /** Says who hears what becomes of it. */
+    /** Sets the handler of its events. */
     final void handler(Handler next) {
         handler = next;
     }

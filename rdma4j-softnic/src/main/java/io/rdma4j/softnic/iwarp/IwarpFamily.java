@@ -71,7 +71,7 @@ public final class IwarpFamily implements DeviceFamily {
     }
 
     private static BackendChoice choice(NetworkBackend wanted) throws RdmaException {
-        // Whoever wants the portable one is not to load what the other needs.
+        // A program that wants the portable one is not to load what the other needs.
         String obstacle = wanted == NetworkBackend.PORTABLE ? null : LinuxStreams.obstacle();
         return BackendChoice.of(wanted, obstacle,
                 "calls that cost less, and know what has arrived");

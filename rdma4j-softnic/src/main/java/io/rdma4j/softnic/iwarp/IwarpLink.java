@@ -19,8 +19,8 @@ import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * iWARP on a network of byte streams: each queue pair has its own, so that one whose stream is full holds no other up. For the
- * engine's owner.
+ * iWARP on a network of byte streams. Each queue pair has a stream of its own, so a full stream delays no other queue pair. For
+ * the engine's owner.
  */
 final class IwarpLink implements Link {
     /** What has arrived and is not used, and what is read at once. Room for the longest unit, and little enough for the cache. */

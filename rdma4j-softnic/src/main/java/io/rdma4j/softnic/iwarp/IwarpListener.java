@@ -135,7 +135,7 @@ final class IwarpListener implements CmListener {
         unanswered--;
     }
 
-    /** Tells the application of a request. {@return who hears what becomes of it} */
+    /** Tells the application of a request. {@return the handler of its events} */
     CmConnection.Handler ask(IwarpConnection asking, InetSocketAddress local,
             InetSocketAddress peer, ConnectionParameters parameters) {
         return handler.onRequest(via, asking, local, peer, parameters);

@@ -12,10 +12,10 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
 /**
- * One TCP connection: it keeps what has not been used of what arrived, and what the network has not taken of what is to leave. For
- * the engine's owner.
+ * One TCP connection. It buffers received bytes that are not processed yet, and bytes to send that the network has not
+ * accepted yet. For the engine's owner.
  *
- * <p>While it has nothing of either it has no memory of its own, so thousands that are silent cost little.
+ * <p>While both buffers are empty it has no memory of its own, so thousands of idle connections cost little.
  */
 final class StreamConnection implements Stream.Handler {
     /** One connection keeps no other from being read. */
@@ -39,7 +39,7 @@ final class StreamConnection implements Stream.Handler {
         }
     };
 
-    /** Hears what becomes of the wish to connect. */
+    /** Is notified of what happens to the wish to connect. */
     interface Opening {
         /** The connection that was asked for stands. */
         void onConnected();
@@ -85,7 +85,7 @@ final class StreamConnection implements Stream.Handler {
         stream.handler(this);
     }
 
-    /** Says who hears what becomes of it, for one that was asked for and does not stand yet. */
+    /** Sets the handler of its events, for one that was asked for and does not stand yet. */
     void opening(Opening asked) {
         opening = asked;
     }

@@ -1,9 +1,9 @@
 /**
- * iWARP devices: queue pairs on TCP connections, each brought up by its connection.
+ * iWARP devices: queue pairs on TCP connections. The connection brings its queue pair up.
  *
- * <p>{@link io.rdma4j.softnic.iwarp.IwarpFamily} says what such devices are and opens one. Start reading at
- * {@link io.rdma4j.softnic.iwarp.IwarpTransport}, what the verbs' objects see, and at {@code IwarpLink}, what the engine sees; a
- * {@code StreamConnection} is one TCP connection, from its set-up by an {@code IwarpConnection} on.
+ * <p>{@link io.rdma4j.softnic.iwarp.IwarpFamily} describes such devices and opens one. Start reading at
+ * {@link io.rdma4j.softnic.iwarp.IwarpTransport}, which the verbs' objects use, and at {@code IwarpLink}, which the engine
+ * uses. A {@code StreamConnection} is one TCP connection; an {@code IwarpConnection} sets it up.
  */
 @NullMarked
 package io.rdma4j.softnic.iwarp;

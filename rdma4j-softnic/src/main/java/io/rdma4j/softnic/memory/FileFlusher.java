@@ -32,7 +32,7 @@ public final class FileFlusher {
     }
 
     /**
-     * Begins to write a stretch of mapped memory to its file.
+     * Begins to write a range of mapped memory to its file.
      *
      * @param whenDone is told how it has ended, by the thread that writes
      * @return false if there is no thread to write

@@ -5,7 +5,7 @@ import io.rdma4j.protocol.work.MemoryReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the key of a memory window stands for: a stretch of a region, seen by the peer only. Immutable:
+ * What the key of a memory window stands for: a range of a region, seen by the peer only. Immutable:
  * binding and invalidating put another one in its place.
  */
 public final class WindowMemory implements KeyedMemory {
@@ -39,11 +39,11 @@ public final class WindowMemory implements KeyedMemory {
     }
 
     /**
-     * {@return a window to a stretch of a region, which covers it}
+     * {@return a window to a range of a region, which covers it}
      *
      * @param queuePair the only queue pair whose peer may use it, or {@link #ANY_QUEUE_PAIR}
-     * @param start the stretch's address, as the region counts
-     * @param address the stretch's address, as the peer counts
+     * @param start the range's address, as the region counts
+     * @param address the range's address, as the peer counts
      */
     public static WindowMemory bound(int key, Object domain, int queuePair,
             RegisteredMemory region, long start, long address, long length, int access) {

@@ -19,9 +19,9 @@ public interface PacketPort {
         KEPT,
         /** The network stack refused it; it is lost, as on a wire. */
         REFUSED,
-        /** Nobody has the port it was sent to. Only {@link #sendAsking} says so. */
+        /** No socket has the port it was sent to. Only {@link #sendAsking} says so. */
         UNREACHABLE,
-        /** It was not sent, for the memory of its payload is gone: its arena was closed, or its file cut short. */
+        /** It was not sent, for the memory of its payload is gone: its arena was closed, or its file truncated. */
         PAYLOAD_GONE
     }
 

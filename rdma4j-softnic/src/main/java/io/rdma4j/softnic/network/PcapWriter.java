@@ -21,8 +21,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Writes packets as a capture file: datagrams behind the IP and UDP headers they travelled with, and the bytes of streams as
- * segments of TCP, cut as they were written and read.
+ * Writes packets to a capture file: datagrams with the IP and UDP headers that they travelled with, and the bytes of streams
+ * as TCP segments, one for each write and read.
  *
  * <p>Format: libpcap, little endian, microseconds, link type 101 (raw IP). A full disk ends the recording,
  * not the traffic.

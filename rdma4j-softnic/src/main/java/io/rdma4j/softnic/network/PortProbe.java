@@ -33,7 +33,7 @@ public final class PortProbe {
      * Sends a packet.
      *
      * @param sealer seals it
-     * @return UNREACHABLE if nobody has the port, REFUSED if it could not be sent
+     * @return UNREACHABLE if no socket has the port, REFUSED if it could not be sent
      */
     public static PacketPort.Sent send(OutgoingPacket packet, PacketSealer sealer) {
         Path path = packet.path();

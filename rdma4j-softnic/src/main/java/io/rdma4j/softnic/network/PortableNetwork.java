@@ -139,7 +139,7 @@ public final class PortableNetwork implements DatagramNetwork {
     }
 
     private static void ready(SelectionKey key) {
-        // Whoever drives the ports reads them all.
+        // The thread that drives the ports reads them all.
     }
 
     @Override

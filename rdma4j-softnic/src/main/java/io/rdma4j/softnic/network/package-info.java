@@ -1,9 +1,9 @@
 /**
- * The network: where packets meet the network.
+ * The network back-ends: they send and receive packets as UDP datagrams.
  *
  * <p>A {@link io.rdma4j.softnic.network.DatagramNetwork} has a {@link io.rdma4j.softnic.network.PacketPort} for each local
- * address; a port gathers an outgoing packet's pieces, seals it with the ICRC, sends it, and hands up
- * what arrives intact. Knows addresses and sockets, no queue pair.
+ * address. A port gathers the pieces of an outgoing packet, adds the ICRC and sends it; it delivers
+ * packets that arrive with a correct ICRC. Knows addresses and sockets, no queue pair.
  */
 @NullMarked
 package io.rdma4j.softnic.network;

@@ -7,24 +7,24 @@ import java.util.Optional;
 import java.util.StringJoiner;
 
 /**
- * A bad network on demand: what happens to the packets a RoCE device sends, or to what an iWARP device writes to its streams, so
- * that programs can be tested against loss before a network loses anything.
+ * An impaired network: what happens to the packets that a RoCE device sends, or to the writes of an iWARP device to its
+ * streams. With it programs can be tested against loss on a network that loses nothing.
  *
- * <p>Every packet, and every write, draws its fate from a generator with the given seed; the same program on the same seed
- * meets the same sequence of fates. Probabilities are from 0 to 1. Packets are not stalled, cut or reset; and a byte stream loses,
- * repeats and swaps nothing: a device refuses what cannot happen on its network.
+ * <p>A generator with the given seed decides what happens to each packet and each write; the same program with the same seed
+ * gets the same decisions. Probabilities are from 0 to 1. Packets cannot be stalled, cut or reset; a byte stream cannot
+ * lose, duplicate or reorder. A device refuses what its network does not support.
  *
- * @param loss the share of packets that vanish
+ * @param loss the share of packets that are lost
  * @param duplication the share of packets that arrive twice
- * @param corruption the share of packets that arrive with a bit flipped, which the receiver notices and drops
- * @param reordering the share of packets that are held back for up to a millisecond, so that later ones
+ * @param corruption the share of packets that arrive with a flipped bit, which the receiver detects and drops
+ * @param reordering the share of packets that are delayed by up to a millisecond, so that later ones
  *        overtake them
- * @param delay how late every packet is sent; waits end by the system's timers, so a millisecond more is
+ * @param delay the delay of every packet; delays end by the system's timers, so a millisecond more is
  *        possible
- * @param jitter how much later than that it may be sent, evenly distributed; packets keep their order
- * @param stall the share of writes to a stream by which it stands still for half a second
- * @param cut the share of writes to a stream in whose middle it ends as if the other side had closed it
- * @param reset the share of writes to a stream in whose middle the connection breaks
+ * @param jitter the maximum additional delay, evenly distributed; packets keep their order
+ * @param stall the share of writes at which a stream pauses for half a second
+ * @param cut the share of writes in whose middle the stream ends, as if the other side had closed it
+ * @param reset the share of writes in whose middle the connection is reset
  * @param seed of the generator
  */
 public record Impairment(double loss, double duplication, double corruption, double reordering,

@@ -1,8 +1,9 @@
 /**
- * What only the software NIC has: packets recorded, a network made worse, the way to the network and to itself.
+ * Options that only the software NIC has: packet recording, network impairment, the network back-end and the loopback
+ * path.
  *
- * <p>For programs that test with it; {@link io.rdma4j.softnic.options.DeviceOptions} is where to start. Values alone: it
- * knows the verbs and nothing of the NIC.
+ * <p>They are for programs that test with the software NIC. Start reading at
+ * {@link io.rdma4j.softnic.options.DeviceOptions}. Knows the verbs and nothing of the NIC.
  */
 @NullMarked
 package io.rdma4j.softnic.options;

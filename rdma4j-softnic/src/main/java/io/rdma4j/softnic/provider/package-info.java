@@ -1,6 +1,6 @@
 /**
- * Which software devices this machine has: one of each family on each network interface. The top of this module: it knows the
- * families, and nobody knows it.
+ * Lists the software devices of this machine: one of each family for each network interface. This is the top layer of the
+ * module: it knows the families, and nothing knows it.
  */
 @NullMarked
 package io.rdma4j.softnic.provider;

@@ -219,7 +219,7 @@ public final class CompletionRing {
         return (armed.get() & (EVENT | EVENT_IF_SOLICITED)) != 0;
     }
 
-    /** Asks for a wake-up of those who wait when the next completion arrives. Events know nothing of it. */
+    /** Asks for a wake-up of the threads that wait when the next completion arrives. Events know nothing of it. */
     public void armForWaiters() {
         ask(WAKE_UP);
     }

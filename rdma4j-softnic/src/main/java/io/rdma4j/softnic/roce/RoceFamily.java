@@ -85,7 +85,7 @@ public final class RoceFamily implements DeviceFamily {
      * @throws RdmaException EOPNOTSUPP saying why the one that is wanted does not work here
      */
     public static BackendChoice choice(NetworkBackend wanted) throws RdmaException {
-        // Whoever wants the portable one is not to load what the other needs.
+        // A program that wants the portable one is not to load what the other needs.
         String obstacle = wanted == NetworkBackend.PORTABLE ? null : LinuxNetwork.obstacle();
         return BackendChoice.of(wanted, obstacle, "UDP segmentation and receive offload");
     }

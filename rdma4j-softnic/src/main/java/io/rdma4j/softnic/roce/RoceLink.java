@@ -24,8 +24,9 @@ import java.util.function.Function;
 import java.util.function.IntSupplier;
 
 /**
- * RoCE on a datagram network: sends what queue pairs and the connection manager have to send, back to this device, through
- * memory to another process, or from a port, and lets a {@link PacketReceiver} take what arrives. For the engine's owner.
+ * RoCE on a datagram network. It sends the packets of queue pairs and the connection manager: back to this device, through
+ * shared memory to another process, or from a port. A {@link PacketReceiver} takes the packets that arrive. For the engine's
+ * owner.
  */
 final class RoceLink implements Link {
     /** A full socket says nothing when it has room again: look soon. */
@@ -265,7 +266,7 @@ final class RoceLink implements Link {
         }
         isPortFull |= result == PacketPort.Sent.KEPT;
         if (result == PacketPort.Sent.UNREACHABLE) {
-            // A message of the connection manager: nobody has the port that it went to.
+            // A message of the connection manager: no socket has the port that it went to.
             management.onUnreachable(engine.timeNs());
         }
     }

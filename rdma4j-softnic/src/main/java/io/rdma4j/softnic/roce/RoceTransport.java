@@ -40,8 +40,8 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * RoCE on a datagram network, whose groups are those of the system, with the IB connection manager. For the engine's owner,
- * where nothing else is said.
+ * RoCE on a datagram network, with the system's multicast groups and the IB connection manager. Only the engine's owner may
+ * call it, except where a method says otherwise.
  */
 public final class RoceTransport implements Transport {
     private static final Map<QueuePairType, Set<SendOpcode>> OPERATIONS = operations();

@@ -1,8 +1,9 @@
 /**
- * RoCE devices: packets between a datagram network and the queue pairs.
+ * RoCE devices: they pass packets between a datagram network and queue pairs.
  *
- * <p>{@link io.rdma4j.softnic.roce.RoceFamily} says what such devices are and opens one. Start reading at {@link io.rdma4j.softnic.roce.RoceTransport}, what the verbs' objects see, and at
- * {@code RoceLink}, what the engine sees. Another transport is another package beside this one.
+ * <p>{@link io.rdma4j.softnic.roce.RoceFamily} describes such devices and opens one. Start reading at
+ * {@link io.rdma4j.softnic.roce.RoceTransport}, which the verbs' objects use, and at
+ * {@code RoceLink}, which the engine uses. Another transport is another package beside this one.
  */
 @NullMarked
 package io.rdma4j.softnic.roce;

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The asynchronous events of one object: who closes the object must have acknowledged those that were taken,
- * and those that nobody took vanish with it.
+ * and those that no thread took vanish with it.
  */
 final class AsyncEventSource {
     private final EventQueue<AsyncEvent, RdmaException> queue;
@@ -68,7 +68,7 @@ final class AsyncEventSource {
         }
     }
 
-    /** Drops the events that nobody has taken. */
+    /** Drops the events that no thread has taken. */
     void discard() {
         queue.removeIf(this::isMine);
     }

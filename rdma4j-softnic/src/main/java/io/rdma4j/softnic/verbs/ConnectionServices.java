@@ -33,7 +33,7 @@ public interface ConnectionServices {
      * Listens for connections.
      *
      * @param via the context that requests come by
-     * @throws RdmaException EADDRINUSE if somebody listens there already
+     * @throws RdmaException EADDRINUSE if a program listens there already
      */
     CmListener listen(CmContext via, ListenRequest request, CmListener.Handler handler)
             throws RdmaException;

@@ -442,7 +442,7 @@ public final class SoftDeviceContext implements CmContext {
         whenReleased = retry;
     }
 
-    /** The owner of the engine must not wait for who waits for it. */
+    /** The owner of the engine must not wait for threads that wait for it. */
     void onReleased() {
         Runnable retry = whenReleased;
         if (retry != null && !isClosed) {

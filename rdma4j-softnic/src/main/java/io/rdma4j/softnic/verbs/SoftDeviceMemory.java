@@ -36,7 +36,7 @@ final class SoftDeviceMemory implements DeviceMemory {
         }
     }
 
-    /** {@return a stretch of it} */
+    /** {@return a range of it} */
     MemorySegment slice(String operation, long offset, long byteCount) throws RdmaException {
         checkOpen();
         if (offset < 0 || byteCount < 0 || offset > length() - byteCount) {

@@ -31,8 +31,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A protection domain, or a parent domain: one that shares the regions of another and adds where queues get
- * their memory from.
+ * A protection domain, or a parent domain, which shares the regions of another domain and adds an allocator for the memory
+ * of queues.
  */
 final class SoftProtectionDomain implements ProtectionDomain {
     private static final String REGISTER = "register memory";

@@ -40,7 +40,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A queue pair: checks what applications ask, keeps its queues, leaves the protocol to the engine.
+ * A queue pair: checks requests of applications, keeps its queues, and leaves the protocol to the engine.
  */
 public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener {
     private final SoftProtectionDomain domain;
@@ -251,7 +251,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
         return state == QueuePairState.ERR || state == QueuePairState.RESET;
     }
 
-    /** Whoever waits for a completion looks whether one can still come. */
+    /** A thread that waits for a completion looks whether one can still come. */
     private void tellWaiters() {
         spec.sendQueue().waiters().onEnd();
         spec.receiveQueue().waiters().onEnd();

@@ -4,7 +4,7 @@ import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ThreadDomain;
 
-/** A thread domain: a promise this device needs not, for its locks cost nothing where nobody waits. */
+/** A thread domain. It changes nothing on this device, whose locks cost almost nothing without contention. */
 final class SoftThreadDomain implements ThreadDomain {
     private final SoftDeviceContext context;
     private final ChildCounts children = new ChildCounts();

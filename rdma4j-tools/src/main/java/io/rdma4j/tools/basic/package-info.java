@@ -1,7 +1,7 @@
 /**
  * The classic pair as commands: the example programs {@code BasicServer} and {@code BasicClient}.
  *
- * <p>Knows the examples and the API alone.
+ * <p>Knows only the examples, the API and the shared options.
  */
 @NullMarked
 package io.rdma4j.tools.basic;

@@ -13,7 +13,7 @@ import java.net.InetSocketAddress;
 import java.util.HashSet;
 import java.util.Set;
 
-/** Accepts whoever comes and lets go whoever leaves, until it is stopped. */
+/** Accepts every client and lets clients leave, until it is stopped. */
 final class CmtimeServer {
     private static final int BACKLOG = 4096;
 

@@ -19,7 +19,7 @@ import java.util.function.Predicate;
 /**
  * All connections of a tool and the channel their events arrive in.
  *
- * <p>Whoever waits, for events or for completions, handles the events of all: a failure of one connection
+ * <p>A thread that waits, for events or for completions, handles the events of all: a failure of one connection
  * ends every wait.
  */
 final class Connections implements AutoCloseable {

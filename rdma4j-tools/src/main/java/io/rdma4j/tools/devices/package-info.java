@@ -1,8 +1,9 @@
 /**
- * The tools that show the devices of this machine, under the names they have in rdma-core and at vendors'.
+ * The tools that show the devices of this machine, under the names that rdma-core and vendors use.
  *
- * <p>Each tool is a class: {@code IbvDevices} lists, {@code IbvDevinfo} describes, {@code ShowGids} lists GID tables,
- * {@code IbvAsyncwatch} prints events. Knows the API alone. Start reading at {@code IbvDevinfo}.
+ * <p>Each tool is a class: {@code IbvDevices} lists devices, {@code IbvDevinfo} describes them, {@code ShowGids} lists GID
+ * tables, {@code IbvAsyncwatch} prints events. Knows only the API and the shared parts of the tools. Start reading at
+ * {@code IbvDevinfo}.
  */
 @NullMarked
 package io.rdma4j.tools.devices;

@@ -1,9 +1,9 @@
 /**
- * What checks a machine: what its providers say of it, and each device by a transfer to itself.
+ * Checks a machine: prints the remarks of the providers, and tests each device by a transfer to itself.
  *
- * <p>{@code Doctor} is the command, {@code DeviceCheck} looks at one device, {@code LoopbackTransfer} uses it,
- * {@code Checklist} is what is printed. Knows the API alone, so devices of any provider are checked alike. Start reading
- * at {@code Doctor}.
+ * <p>{@code Doctor} is the command, {@code DeviceCheck} checks one device, {@code LoopbackTransfer} sends from the device
+ * to itself, {@code Checklist} collects the output. Knows only the API and the shared parts of the tools, so devices of
+ * any provider are checked alike. Start reading at {@code Doctor}.
  */
 @NullMarked
 package io.rdma4j.tools.doctor;

@@ -1,9 +1,9 @@
 /**
- * What every tool's own side consists of: verbs' objects that are closed together, and queue pairs that are connected by
- * hand, from state to state.
+ * The local end of a tool: verbs' objects that are closed together, and queue pairs that the tool itself connects, state
+ * by state.
  *
- * <p>{@code OpenObjects} closes, {@code QueuePairAddress} is what the sides tell each other, {@code LocalPort} connects.
- * Knows the API alone, no tool. Start reading at {@code LocalPort}.
+ * <p>{@code OpenObjects} closes them, {@code QueuePairAddress} is what the sides exchange, {@code LocalPort} connects.
+ * Knows only the API, and no tool. Start reading at {@code LocalPort}.
  */
 @NullMarked
 package io.rdma4j.tools.endpoint;

@@ -17,7 +17,7 @@ public final class Numbers {
         }
     }
 
-    /** A port somebody listens on. */
+    /** A port a program listens on. */
     public static final class PeerPort implements ITypeConverter<Integer> {
         @Override
         public Integer convert(String value) {

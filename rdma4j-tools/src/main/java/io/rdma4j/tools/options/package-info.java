@@ -1,8 +1,9 @@
 /**
- * Options that several tools have, and what several tools ask of their values.
+ * Options that several tools have, and checks of their values.
  *
- * <p>{@code SideOptions}, {@code Patience} and {@code DeviceName} are options to mix in, {@code WholeNumber} and {@code Hosts} read values,
- * {@code Refusal} says no. Knows the API and the command line's library alone, no tool.
+ * <p>{@code SideOptions}, {@code Patience} and {@code DeviceName} are mixins of options, {@code WholeNumber} and
+ * {@code Hosts} parse values, {@code Refusal} reports a wrong argument. Knows only the API and the library for command
+ * lines, and no tool.
  */
 @NullMarked
 package io.rdma4j.tools.options;

@@ -1,7 +1,8 @@
 /**
- * How tools write for programs, and of failures.
+ * How tools write output for programs, and how they report failures.
  *
- * <p>{@code Json} makes text of maps, lists, numbers and words; {@code OneLine} says what failed. Knows the JDK alone.
+ * <p>{@code Json} writes maps, lists, numbers and strings; {@code OneLine} describes a failure in one line. Knows only the
+ * JDK.
  */
 @NullMarked
 package io.rdma4j.tools.output;

@@ -161,7 +161,7 @@ final class CmExchange extends Exchange {
 
     @Override
     void leave() {
-        // Closing the id says the same; nobody waits for an acknowledgement of this conversation.
+        // Closing the id says the same; no thread waits for an acknowledgement of this conversation.
     }
 
     @Override

@@ -22,7 +22,7 @@ import java.util.Objects;
 /**
  * Queue pairs that the connection manager connects, one after the other, each with an id of its own.
  *
- * <p>A C server listens only after it has told its peer to come, so a client that is told that nobody listens tries
+ * <p>A C server listens only after it has told its peer to come, so a client that is told that no program listens tries
  * again.
  */
 final class CmQueuePairs implements AutoCloseable {

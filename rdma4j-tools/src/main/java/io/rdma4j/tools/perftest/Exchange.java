@@ -6,7 +6,7 @@ import java.util.function.LongSupplier;
 /**
  * How two sides of a test pass each other bytes: always as many from either, the client's first.
  *
- * <p>Whoever waits gives up when the peer says nothing for as long as patience lasts and no packet of it arrives either.
+ * <p>A thread that waits gives up when the peer says nothing for as long as patience lasts and no packet of it arrives either.
  */
 abstract class Exchange implements AutoCloseable {
     private final boolean isClient;

@@ -1,10 +1,11 @@
 /**
- * The ping-pong tools of libibverbs under their own names, able to play against the C programs.
+ * The ping-pong tools of libibverbs under their own names; they interoperate with the C programs.
  *
- * <p>Each tool is a small class that says what is special about it, a {@code Traffic}; the rest is shared:
- * {@code PingPongOptions} are the options of all, {@code AddressExchange} is the TCP conversation that makes the two sides
- * known to each other, {@code PingPongSide} holds the verbs' objects of one side, {@code PingPongLoop} plays,
- * {@code FinalBarrier} ends. Knows the API alone. Start reading at {@code PingPong}.
+ * <p>Each tool is a small class with only what is special about it, a {@code Traffic}. The rest is shared:
+ * {@code PingPongOptions} has the options of all tools, {@code AddressExchange} exchanges addresses over TCP,
+ * {@code PingPongSide} has the verbs' objects of one side, {@code PingPongLoop} sends and receives the messages, and
+ * {@code FinalBarrier} lets both sides end together. Knows only the API and the shared parts of the tools. Start reading
+ * at {@code PingPong}.
  */
 @NullMarked
 package io.rdma4j.tools.pingpong;

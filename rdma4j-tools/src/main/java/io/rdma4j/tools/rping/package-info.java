@@ -1,8 +1,9 @@
 /**
- * The rping of librdmacm, able to talk to the C program.
+ * The tool {@code rping} of librdmacm; it interoperates with the C program.
  *
  * <p>{@code Rping} is the command, {@code RpingSession} one connection with its buffers, {@code RpingQueuePair} its
- * queue pair and how completions are waited for. Knows the API alone. Start reading at {@code Rping}.
+ * queue pair and the waits for completions. Knows only the API and the shared parts of the tools. Start reading at
+ * {@code Rping}.
  */
 @NullMarked
 package io.rdma4j.tools.rping;

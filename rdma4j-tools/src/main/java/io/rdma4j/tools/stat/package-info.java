@@ -1,8 +1,8 @@
 /**
  * The counters of other processes: {@code rdma4j stat}.
  *
- * <p>{@link io.rdma4j.tools.stat.Stat} is the place to start. Processes are found by the attach interface and
- * read by JMX, by names alone: nothing here knows the software NIC.
+ * <p>Start reading at {@link io.rdma4j.tools.stat.Stat}. It finds processes by the attach interface and
+ * reads their beans by JMX, only by name: nothing here knows the software NIC.
  */
 @NullMarked
 package io.rdma4j.tools.stat;

@@ -1,8 +1,8 @@
 /**
- * How two sides of a tool talk over TCP before they talk over RDMA.
+ * The TCP connection by which two sides of a tool prepare their RDMA connection.
  *
- * <p>{@code OutOfBandChannel} listens, accepts, connects, passes bytes and ends, with bounded waits; what is said is the
- * tool's own. Knows the JDK alone.
+ * <p>{@code OutOfBandChannel} listens, accepts, connects, transfers bytes and closes, all with bounded waits; the contents
+ * are up to the tool. Knows only the JDK.
  */
 @NullMarked
 package io.rdma4j.tools.tcp;

@@ -26,7 +26,7 @@ public record MpaFrame(boolean isReply, int flags, int revision, int inboundRead
     public static final int MARKERS = 0x80;
     /** The sender wants CRCs. */
     public static final int CRC = 0x40;
-    /** The responder says no. */
+    /** The responder refuses. */
     public static final int REJECT = 0x20;
     /** The frame carries numbers of READs. */
     public static final int ENHANCED = 0x10;

@@ -28,7 +28,7 @@ public record TerminateMessage(@Nullable TerminateCause cause, int layer, int ty
     /** The transport below, in the half of the byte where siw has the layer. */
     private static final int SIW_TRANSPORT = 0x02;
 
-    /** {@return what a unit says, whose opcode is {@link RdmapOpcode#TERMINATE}} It may be cut short. */
+    /** {@return what a unit says, whose opcode is {@link RdmapOpcode#TERMINATE}} It may be truncated. */
     public static TerminateMessage of(FpduView view) {
         MemorySegment memory = view.memory();
         long at = view.payloadStart();

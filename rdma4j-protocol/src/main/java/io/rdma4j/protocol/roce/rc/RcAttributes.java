@@ -66,7 +66,7 @@ final class RcAttributes {
         return (access & flag.bit()) != 0;
     }
 
-    /** {@return how long to wait for an acknowledgement, {@link Long#MAX_VALUE} for ever} */
+    /** {@return how long to wait for an acknowledgement, {@link Long#MAX_VALUE} to wait without limit} */
     long timeoutNs() {
         return timeout == 0 ? Long.MAX_VALUE : 4096L << timeout;
     }

@@ -16,8 +16,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Matches answers to requests: acknowledges, places READ and atomic results, completes requests in order,
- * notices what is missing.
+ * Matches responses to requests: releases acknowledged packets, stores READ and atomic results, completes requests in order,
+ * and detects missing packets.
  *
  * <p>Source: IBTA 9.7.5.1.3 to 9.7.5.2.8, 9.9.2.
  */

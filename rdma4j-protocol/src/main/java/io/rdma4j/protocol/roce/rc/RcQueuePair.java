@@ -23,10 +23,10 @@ import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue pair of the reliable connection service: its state, and the three machines that share it.
+ * A queue pair of the reliable connection service: its state, and the three state machines that share it.
  *
- * <p>A failure, wherever it is noticed, goes one way: the request it belongs to completes with its
- * status, the state becomes ERR, everything else is flushed in order (IBTA 10.3.1.6).
+ * <p>All failures are handled alike: the failed request completes with its
+ * status, the state becomes ERR, and all other requests are flushed in order (IBTA 10.3.1.6).
  */
 public final class RcQueuePair implements RoceProtocol {
     private final RcAttributes attributes = new RcAttributes();
@@ -310,7 +310,7 @@ public final class RcQueuePair implements RoceProtocol {
         boolean isFailing = state != QueuePairState.ERR;
         if (isFailing) {
             state = QueuePairState.ERR;
-            // Whoever sees the failed completion sees the state as well.
+            // A thread that sees the failed completion sees the state as well.
             host.stateChanged(QueuePairState.ERR);
         }
         if (window.oldest < window.begun) {
@@ -354,7 +354,7 @@ public final class RcQueuePair implements RoceProtocol {
     private void fail() {
         if (state != QueuePairState.ERR) {
             state = QueuePairState.ERR;
-            // Whoever sees the failed completion sees the state as well.
+            // A thread that sees the failed completion sees the state as well.
             host.stateChanged(QueuePairState.ERR);
             flush();
         }

@@ -14,8 +14,8 @@ import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns send requests into packets: cuts them by the path MTU, numbers them, keeps the window, sends
- * again what was lost.
+ * Turns send requests into packets: cuts them by the path MTU, numbers the packets, keeps the window, and sends
+ * lost packets again.
  *
  * <p>Source: IBTA 9.7.2 to 9.7.4, 9.7.6, 9.7.7.
  */

@@ -19,9 +19,8 @@ import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Carries out the peer's requests, each once and in order: checks the PSN, executes SEND and WRITE itself,
- * leaves READ and what is answered like it to {@link RcReadResponder}, and what is to be sent back to
- * {@link RcResponseSender}.
+ * Executes the peer's requests, each once and in order: checks the PSN and executes SEND and WRITE itself. It leaves READ
+ * and requests with similar responses to {@link RcReadResponder}, and sending to {@link RcResponseSender}.
  *
  * <p>Source: IBTA 9.7.4 (order of the checks), 9.7.5.1.
  */

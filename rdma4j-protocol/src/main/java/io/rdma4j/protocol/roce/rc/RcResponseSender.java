@@ -12,8 +12,8 @@ import io.rdma4j.verbs.Counter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is owed to the peer, in the order it is sent: responses to READs and atomics, one negative answer, one
- * acknowledgement of all before it.
+ * Sends the responses to the peer, in this order: responses to READs and atomics, one NAK, one
+ * acknowledgement of everything before it.
  *
  * <p>Source: IBTA 9.7.5.1, 9.9.3 (what an error does).
  */

@@ -3,15 +3,15 @@ package io.rdma4j.protocol.roce.rc;
 import io.rdma4j.protocol.roce.RoundTripEstimate;
 
 /**
- * When a requester sends again, and when it gives up.
+ * Decides when a requester sends again, and when it gives up.
  *
- * <p>Two clocks run while packets are unacknowledged. The time-out is the standard's (IBTA 9.7.6.1.3): each costs one
- * of {@code retry_cnt} retries. It is long, for it must never fire wrongly. So a clock that follows the round trips
- * (RFC 6298) asks earlier, and costs no retry. Either has one packet sent again; more only when
- * the answer shows what was lost. A third clock waits while the peer has no receive posted.
+ * <p>Two timers run while packets are unacknowledged. The standard's time-out (IBTA 9.7.6.1.3) costs one
+ * of {@code retry_cnt} retries each time. It is long, because it must never expire wrongly. So a probe timer that follows
+ * the round trips (RFC 6298) expires earlier, and costs no retry. Either timer sends one packet again; more are sent only
+ * when the response shows what was lost. A third timer runs while the peer has no receive posted.
  *
- * <p>The clock that asks waits longer each time, and goes on waiting that long, also after progress, until a packet
- * that was sent only once has been answered (RFC 6298 §5.5 and §5.7): a peer that became slow is not asked more often
+ * <p>The interval of the probe timer grows each time. It keeps its length, also after progress, until a packet
+ * that was sent only once has been answered (RFC 6298 §5.5 and §5.7): so a slow peer is not probed more often
  * than it can answer.
  */
 final class RetryTimer {

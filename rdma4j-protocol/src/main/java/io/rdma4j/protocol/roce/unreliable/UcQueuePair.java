@@ -23,12 +23,12 @@ import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.WorkCompletionOpcode;
 
 /**
- * A queue pair of the unreliable connection service: SEND and WRITE of any length; a message of which a
- * packet is missing does not arrive.
+ * A queue pair of the unreliable connection service: SEND and WRITE of any length. A message with a missing packet is
+ * dropped.
  *
- * <p>A receive request is used up only by a message that is complete. What a lost WRITE has brought stays
- * where it was written. Packets older than the newest are dropped: the standard's fabrics repeat and reorder
- * nothing, but an IP network may, and must not make one message two ({@link UcSequence}). Source: IBTA 9.8.2.
+ * <p>Only a complete message uses up a receive request. Data of an incomplete WRITE stays where it was written. Packets older
+ * than the newest are dropped: the standard's fabrics never duplicate or reorder, but an IP network may, and must not
+ * deliver a message twice ({@link UcSequence}). Source: IBTA 9.8.2.
  */
 public final class UcQueuePair extends UnreliableQueuePair {
     private enum Message {

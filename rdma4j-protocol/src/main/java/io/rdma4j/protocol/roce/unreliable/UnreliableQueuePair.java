@@ -21,11 +21,10 @@ import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What unreliable queue pairs have in common: the state, the send queue and what becomes of requests.
+ * What unreliable queue pairs have in common: the state, the send queue and what happens to requests.
  *
- * <p>A send is done when its last packet has left: it completes when the next packet is asked for, for then
- * the host has gathered its memory. A send that fails on this side stops the send queue alone (SQE, IBTA
- * 10.3.1.4); receives go on.
+ * <p>A send completes when the packet after its last one is polled, because by then the host has copied its memory. A send
+ * that fails on this side stops only the send queue (SQE, IBTA 10.3.1.4); receiving continues.
  */
 public abstract sealed class UnreliableQueuePair implements RoceProtocol
         permits

@@ -17,14 +17,14 @@ import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_UDP;
 import static io.rdma4j.softnic.network.linux.SocketOption.UDP_SEGMENT;
 
 /**
- * What leaves from one UDP port. Switches, and cards that receive, take packets with the same ports for one flow: they go
- * one way, and may be put together to a train. Packets are gathered, for the system takes many in one call. For one thread at
- * a time.
+ * The packets that leave from one UDP port. Switches and receiving cards treat packets with the same ports as one flow: they
+ * take one path and may be merged. Packets are collected here, because the system accepts many in one call. For one thread
+ * at a time.
  *
- * <p>Consecutive packets of one path and length, the last of which may be shorter, make one message that the
+ * <p>Consecutive packets of one path and length, the last of which may be shorter, form one message that the
  * kernel, or the network card, cuts into datagrams; source: udp(7), {@code UDP_SEGMENT}. The k-th of them
- * leaves with the IPv4 Identification k, and is sealed for it. Several messages leave in one call as well.
- * The bytes lie here one behind the other, so each message is one stretch of memory.
+ * gets the IPv4 Identification k, and its ICRC is computed for that. One call also sends several messages.
+ * The packets lie here one behind the other, so each message is one range of memory.
  */
 final class Flow {
     /** As many as every kernel takes that knows the option. */

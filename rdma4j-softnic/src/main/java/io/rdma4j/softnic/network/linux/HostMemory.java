@@ -21,9 +21,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What a device shares with others of this user on this machine: its own {@link Mailbox}, which they find in the
- * {@link MailboxTable}, and the ways to theirs. A way is looked for when the first packet is to take it, and given up when
- * the other device leaves the table or is found dead.
+ * The shared memory between a device and other devices of this user on this machine: its own {@link Mailbox}, which they
+ * find in the {@link MailboxTable}, and the paths to theirs. A path is set up when the first packet needs it, and given up
+ * when the other device leaves the table or turns out to be dead.
  */
 final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
     private static final System.Logger LOG = System.getLogger(HostMemory.class.getName());
@@ -47,7 +47,7 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
     private final Map<Gid, MailboxTable.Entry> published = new ConcurrentHashMap<>();
     private final Map<Long, Neighbour> neighbours = new HashMap<>();
     private Map<Gid, Neighbour[]> byAddress = Map.of();
-    /** Replaced, not changed: who goes to sleep looks at them. */
+    /** Replaced, not changed: a thread that goes to sleep looks at them. */
     private volatile RingPath[] paths = {};
     private final List<RingPath> unannounced = new ArrayList<>();
     /** By their inodes. */
@@ -84,7 +84,7 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
         return RANDOM.nextLong(1, Long.MAX_VALUE);
     }
 
-    /** {@return the pipe that ends the sleep of who waits for this device} */
+    /** {@return the pipe that ends the sleep of a thread that waits for this device} */
     WakePipe pipe() {
         return pipe;
     }
@@ -95,7 +95,7 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
     void publish(Gid address, int scope) {
         MailboxTable.Entry entry = new MailboxTable.Entry(address, scope, shared.prefix(), process,
                 nonce, pages.descriptor(), pipe.readable(), pipe.inode());
-        // First, for whoever sees that the table has changed looks for its own address as well.
+        // First, for a thread that sees that the table has changed looks for its own address as well.
         published.put(address, entry);
         boolean isPublished = false;
         try {
@@ -318,7 +318,7 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
         if (unannounced.isEmpty()) {
             return;
         }
-        // Who goes to sleep says so, and then looks whether there is anything.
+        // A thread that goes to sleep says so, and then looks whether there is anything.
         VarHandle.fullFence();
         for (int i = 0; i < unannounced.size(); i++) {
             RingPath path = unannounced.get(i);
@@ -376,7 +376,7 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
     }
 
     /**
-     * Lets others know that they have to wake who waits for this device. For any thread, one at a time.
+     * Lets others know that they have to wake a thread that waits for this device. For any thread, one at a time.
      *
      * @return whether it may sleep
      */

@@ -12,12 +12,12 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * The C library's calls about descriptors and files, a method for each function; what is done with UDP sockets is in
- * {@link LinuxSocket}. What fails returns the error number, negated, but for {@code ppoll}, {@code epoll_wait}, {@code read} and {@code write},
- * which return -1: the calls of the hot path do not have the error number captured ({@link ErrorNumber}).
+ * The C library's functions for descriptors and files, one method for each function; {@link LinuxSocket} has those for UDP
+ * sockets. A call that fails returns the negated error number. Only {@code ppoll}, {@code epoll_wait}, {@code read} and
+ * {@code write} return -1, because calls of the hot path do not capture the error number ({@link ErrorNumber}).
  *
- * <p>The class can be initialized only where native access is enabled. An instance belongs to one thread at a
- * time, for it holds the error number of the last call.
+ * <p>The class can be initialized only if native access is enabled. One thread at a time may use an instance, because it
+ * has the error number of the last call.
  */
 final class LinuxCalls {
     /** No such file. */

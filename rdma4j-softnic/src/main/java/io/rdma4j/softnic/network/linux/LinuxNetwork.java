@@ -47,7 +47,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 /**
  * The network on Linux: a {@link LinuxSocket} for each address, and {@link SocketPoller} to wait.
  *
- * <p>Ports belong to who drives the network; {@link #await} and {@link #wake} are for any thread.
+ * <p>Only the thread that drives the network may use ports; any thread may call {@link #await} and {@link #wake}.
  */
 public final class LinuxNetwork implements DatagramNetwork {
     private static final System.Logger LOG = System.getLogger(LinuxNetwork.class.getName());

@@ -16,8 +16,8 @@ import static io.rdma4j.softnic.network.linux.SocketOption.TCP_NODELAY;
 /**
  * A stream on a socket of Linux.
  *
- * <p>What happens to it is told once. So it remembers that there may be something to read until a read says that there is nothing,
- * and its network lets it look again.
+ * <p>The epoll set reports each change only once. So the stream remembers that there may be something to read until a read
+ * returns nothing, and meanwhile its network lets it read again.
  */
 final class LinuxStream implements Stream, Watchers.Watcher {
     private static final int WATCHED = EpollEvents.EPOLLIN | EpollEvents.EPOLLOUT

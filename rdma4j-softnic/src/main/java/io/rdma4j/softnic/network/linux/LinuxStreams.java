@@ -19,10 +19,10 @@ import static io.rdma4j.softnic.network.linux.SocketOption.SOL_SOCKET;
 import static io.rdma4j.softnic.network.linux.SocketOption.SO_REUSEADDR;
 
 /**
- * Byte streams on Linux's sockets, which all are in one epoll set that tells what happens once.
+ * Byte streams on Linux's sockets, which are all in one edge-triggered epoll set.
  *
- * <p>Whoever drives the network takes what has happened without waiting, while another thread may wait for the same set. A call
- * of a stream costs 0.05 to 0.1 µs less than by the JDK's channels, and no stream that is full has to be registered anew.
+ * <p>The thread that drives the network takes events without waiting, while another thread may wait for the same set. A call
+ * of a stream costs 0.05 to 0.1 µs less than by the JDK's channels, and a full stream need not be registered anew.
  */
 public final class LinuxStreams implements StreamNetwork {
     private static final long REST_NS = 100_000_000;
@@ -119,7 +119,7 @@ public final class LinuxStreams implements StreamNetwork {
                 } else if (accepted == -LinuxCalls.EAGAIN) {
                     return;
                 } else if (isOutOfResources(-accepted)) {
-                    // Who waits for this connection waits on.
+                    // A thread that waits for this connection waits on.
                     rest(this);
                     return;
                 }

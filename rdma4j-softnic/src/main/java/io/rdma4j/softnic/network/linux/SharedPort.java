@@ -24,15 +24,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * This process's share of UDP port 4791: a prefix of numbers that no other process of the user has, its sockets in the
- * groups of those that share an address, and the steering programs by which the kernel tells the sockets apart.
+ * This process's share of UDP port 4791: a number prefix that no other process of the user has, its sockets in the
+ * groups that share an address, and the BPF programs by which the kernel selects a socket.
  *
- * <p>The kernel keeps the sockets of a group in places: a new one comes last, and when one is closed the last takes its
- * place. {@link SharedTable} holds who is where. When a process has died the table is out of date, and what the program
- * steers may reach another process; whoever receives such a packet, joins or leaves brings the table up to date
- * ({@link #mend}): it asks each place who is there with a {@link PlaceProbe}.
+ * <p>The kernel keeps the sockets of a group in an array: a new one is appended, and when one is closed the last takes its
+ * place. {@link SharedTable} has the place of each socket. When a process has died, the table is out of date, and packets
+ * may reach the wrong process. A process that receives such a packet, joins or leaves updates the table
+ * ({@link #mend}): it sends a {@link PlaceProbe} to each place to find out which process is there.
  *
- * <p>Thread safe. The lock is held by one process at a time, and never while anything waits for long.
+ * <p>Thread safe. One process at a time has the lock, and never for long.
  */
 final class SharedPort implements PortSharing, AutoCloseable {
     private static final System.Logger LOG = System.getLogger(SharedPort.class.getName());

@@ -23,11 +23,11 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * The mapped file in which the processes of one user that share UDP port 4791 keep what they have to agree on: the process
- * of each prefix, the places of the sockets of each address, who owns which service port. It is read and changed by who has
- * the lock of {@link SharedPort}, but for the answers to probes, each of which one process writes.
+ * The mapped file with the common state of the processes of one user that share UDP port 4791: the process
+ * of each prefix, the places of the sockets of each address, the owner of each service port. The holder of the lock of
+ * {@link SharedPort} reads and changes it; only the answers to probes are written without the lock, each by one process.
  *
- * <p>What stands in it is another process's word: numbers out of range are taken for nothing.
+ * <p>Other processes write its contents: numbers out of range are ignored.
  */
 final class SharedTable {
     /** Tells versions of the layout apart. */

@@ -13,7 +13,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
  * Waits until a socket has something, a thread calls {@link #wake}, or another process writes into a {@link WakePipe}. One
  * thread waits at a time.
  *
- * <p>The sockets are in an epoll set, which they join and, when they are closed, leave while somebody waits.
+ * <p>The sockets are in an epoll set, which they join and, when they are closed, leave while a thread waits.
  * The wait itself is a ppoll on that set, for its time-out counts nanoseconds.
  */
 final class SocketPoller {
@@ -73,7 +73,7 @@ final class SocketPoller {
     /** From now on what arrives at a socket ends a wait, the one under way too. */
     void watch(int socket) throws LinuxSocket.Refused {
         watch(socket, EpollEvents.EPOLLIN, 0);
-        // Who waits may sleep long: whoever drives the ports shall look at this one as well.
+        // A thread that waits may sleep long: the thread that drives the ports shall look at this one as well.
         wake();
     }
 
@@ -96,7 +96,7 @@ final class SocketPoller {
                 takerCalls.epollWait(epoll, events.memory(), EpollEvents.MOST));
     }
 
-    /** @param timeoutNs {@link Long#MAX_VALUE} for ever */
+    /** @param timeoutNs {@link Long#MAX_VALUE} to wait without limit */
     void await(long timeoutNs) {
         MemorySegment until = MemorySegment.NULL;
         if (timeoutNs != Long.MAX_VALUE) {
@@ -125,7 +125,7 @@ final class SocketPoller {
         }
     }
 
-    /** Nobody waits any more. */
+    /** No thread waits any more. */
     void close() {
         synchronized (waking) {
             if (!isClosed) {

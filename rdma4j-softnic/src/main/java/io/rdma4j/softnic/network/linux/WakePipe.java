@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 /**
- * A pipe by which other processes end the sleep of this one, or this one that of another. Who sleeps has the end to read from,
- * and others open it by the system's list of its files. Source: pipe(7).
+ * A pipe by which one process wakes a sleeping thread of another. The process that sleeps reads from it,
+ * and others open its other end by /proc. Source: pipe(7).
  */
 final class WakePipe implements AutoCloseable {
     private static final int O_WRONLY = 1;

@@ -28,13 +28,13 @@ public final class Mailbox {
     private final @Nullable RingReader[] rings;
     private final SharedPacket packet = new SharedPacket(
             Arena.ofAuto().allocate(Opcode.MAX_HEADER_LENGTH, 64));
-    /** Those that something may come from; replaced, not changed, for who goes to sleep looks at them. */
+    /** Those that something may come from; replaced, not changed, for a thread that goes to sleep looks at them. */
     private volatile RingReader[] active = NONE;
     /** Those that hold memory: others besides, whose writers may die before they have given it back. */
     private RingReader[] holding = NONE;
     private volatile int seenChanges;
     private int first;
-    /** Counts them; for who goes to sleep. */
+    /** Counts them; for a thread that goes to sleep. */
     private int sleeps;
     private long sweepDueNs = Long.MAX_VALUE;
 
@@ -143,7 +143,7 @@ public final class Mailbox {
 
     /** Gives the memory of rings back whose writers have died, or gone before all was read. */
     public void sweepIfDue(long nowNs) {
-        // Who polls without a pause never asks when anything is due.
+        // A thread that polls without a pause never asks when anything is due.
         if (nowNs < sweepDueNs(nowNs)) {
             return;
         }

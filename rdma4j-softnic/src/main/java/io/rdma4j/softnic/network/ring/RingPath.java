@@ -14,10 +14,10 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * The way to a mailbox of another process: a ring in it that is this device's for as long as it wants it.
+ * The path to a mailbox of another process: a ring in it that only this device writes to.
  *
- * <p>A reader that is slow makes its writers wait. If one stands still for {@link #PATIENCE_NS} it is looked after, and writers
- * that need not wait lose what they send, as at a socket that is full, until it goes on.
+ * <p>A slow reader makes its writers wait. If it does not read for {@link #PATIENCE_NS}, the writer checks whether it is alive.
+ * Until it reads again, writers that may lose packets drop them, as with a full socket.
  */
 public final class RingPath implements MemoryPath {
     /** How long a reader may stand still until it is looked after. */
@@ -83,7 +83,7 @@ public final class RingPath implements MemoryPath {
      * Takes a ring of a mailbox.
      *
      * @param mailbox its first {@link Mailbox#headLength} bytes at least; the rest is mapped by the peer
-     * @param own the mailbox of who writes, for who goes to sleep says so there
+     * @param own the mailbox of who writes, for a thread that goes to sleep says so there
      * @param unannounced receives the path when something was sent, and its reader is to be looked after
      * @param isDead whether the process of a prefix is known to have ended; asked if all rings are taken
      * @return the way, null if there is no ring
@@ -162,7 +162,7 @@ public final class RingPath implements MemoryPath {
 
     private void waitForRoom() {
         isFull = true;
-        // Who goes to sleep says so, and then looks for rings that are full.
+        // A thread that goes to sleep says so, and then looks for rings that are full.
         VarHandle.fullFence();
         if (own.isAsleep()) {
             RingLayout.setInt(header, RingLayout.WANTS_ROOM, 1);

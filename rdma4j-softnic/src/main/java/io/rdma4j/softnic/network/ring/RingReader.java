@@ -25,7 +25,7 @@ final class RingReader {
     private final MemorySegment records;
     /** Bytes since ever. Never read from the shared memory, where others could change it. */
     private long position;
-    /** What the writer was told; who goes to sleep looks from there, in another thread. */
+    /** What the writer was told; a thread that goes to sleep looks from there, in another thread. */
     private final AtomicLong toldPosition = new AtomicLong();
     /** Where it was last asked whether the writer waits for room. */
     private long askedPosition;
@@ -153,7 +153,7 @@ final class RingReader {
 
     /** {@return whether the writer is to be woken, for it sleeps until there is room} To be asked after each {@link #read}. */
     boolean takeWanted() {
-        // Who waits does so in front of a ring that is nearly full.
+        // A thread that waits does so in front of a ring that is nearly full.
         if (position - askedPosition < MUCH) {
             return false;
         }

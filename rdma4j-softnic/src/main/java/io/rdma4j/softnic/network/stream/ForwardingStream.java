@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
-/** A stream that is another one, and hears what becomes of it before its own user does. For whoever changes one of either. */
+/** A stream that forwards to another one, and handles that one's events before its own user does. A base for impairment and recording. */
 abstract class ForwardingStream implements Stream, Stream.Handler {
     private final Stream stream;
     private @Nullable Handler handler;
@@ -17,7 +17,7 @@ abstract class ForwardingStream implements Stream, Stream.Handler {
         stream.handler(this);
     }
 
-    /** {@return who hears of this one} */
+    /** {@return the handler of the events of this one} */
     private Handler user() {
         Handler present = handler;
         if (present == null) {
@@ -73,7 +73,7 @@ abstract class ForwardingStream implements Stream, Stream.Handler {
         stream.reset();
     }
 
-    // ---------------------------------------------------------------- what becomes of the other one
+    // ---------------------------------------------------------------- what happens to the other one
 
     @Override
     public void onConnected() {

@@ -15,11 +15,11 @@ import java.util.Random;
 import java.util.Set;
 
 /**
- * A network that makes another one's streams worse: what is written is delayed, damaged, held up for a while, or the last of its
- * connection, as a seed says.
+ * Impairs the streams of another network: writes are delayed, damaged or stalled, or end their connection. A seed determines
+ * what happens.
  *
- * <p>Nothing waits. Bytes that do not leave at once are kept until {@link #poll} finds them due. A stream keeps a mebibyte at most
- * and takes no more then, as one does whose peer does not read.
+ * <p>No call waits. Delayed bytes are kept until {@link #poll} finds them due. A stream keeps at most a mebibyte
+ * and accepts no more then, as if its peer did not read.
  */
 public final class ImpairedStreams implements StreamNetwork {
     /** How long a stream stands still that is held up: longer than all that answers at once, shorter than any patience. */
@@ -93,7 +93,7 @@ public final class ImpairedStreams implements StreamNetwork {
         nextDueNs = first;
     }
 
-    /** Something is to be done at a time, perhaps earlier than whoever waits knows. */
+    /** Something is to be done at a time, perhaps earlier than the thread that waits knows. */
     private void onDue(long dueNs) {
         if (dueNs < nextDueNs) {
             nextDueNs = dueNs;

@@ -25,8 +25,8 @@ import java.util.function.Consumer;
 /**
  * Byte streams by the JDK's channels.
  *
- * <p>Two selectors have all channels: one is asked by whoever drives the network, in the other a thread may sleep meanwhile. A
- * channel is really closed when both have looked once more.
+ * <p>All channels are registered with two selectors. The thread that drives the network polls one, while another thread may
+ * sleep in the other. A channel is really closed only when both selectors have selected once more.
  */
 public final class PortableStreams implements StreamNetwork {
     private static final long REST_NS = 100_000_000;
@@ -99,7 +99,7 @@ public final class PortableStreams implements StreamNetwork {
                     begin(accepted);
                 }
             } catch (IOException outOfDescriptorsOrClosed) {
-                // Who waits for this connection waits on, or learns that nobody listens any more.
+                // A thread that waits for this connection waits on, or learns that no program listens any more.
                 rest(this);
             }
         }
@@ -248,14 +248,14 @@ public final class PortableStreams implements StreamNetwork {
         hasClosed = false;
         look();
         if (!sleeping.tryLock()) {
-            // Who sleeps lets go when it wakes.
+            // A thread that sleeps lets go when it wakes.
             sleeper.wakeup();
             return;
         }
         try {
             sleeper.selectNow(PortableStreams::leaveToDriver);
             if (isWoken) {
-                // That was for the next who sleeps.
+                // That was for the next thread that sleeps.
                 sleeper.wakeup();
             }
         } catch (IOException e) {
@@ -351,7 +351,7 @@ public final class PortableStreams implements StreamNetwork {
     }
 
     private static void leaveToDriver(SelectionKey key) {
-        // Whoever drives the network looks by itself.
+        // The thread that drives the network looks by itself.
     }
 
     @Override

@@ -5,12 +5,12 @@ import io.rdma4j.verbs.Errno;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
-/** One TCP connection. For whoever drives its network. */
+/** One TCP connection. Only for the thread that drives its network. */
 public interface Stream {
     /** What {@link #read} and {@link #write} return when there is nothing more to come, or to be taken. */
     int END = -1;
 
-    /** Hears what becomes of a stream, in the thread that drives the network. */
+    /** Is notified of what happens to a stream, in the thread that drives the network. */
     interface Handler {
         /** The connection that was asked for stands. */
         void onConnected();
@@ -18,7 +18,7 @@ public interface Stream {
         /**
          * It does not, and the stream is closed.
          *
-         * @param reason ECONNREFUSED if nobody listens there, ETIMEDOUT, EHOSTUNREACH or ENETUNREACH if nobody answers
+         * @param reason ECONNREFUSED if no program listens there, ETIMEDOUT, EHOSTUNREACH or ENETUNREACH if nobody answers
          */
         void onRefused(Errno reason);
 
@@ -29,7 +29,7 @@ public interface Stream {
         void onWritable();
     }
 
-    /** Says who hears of it, before the network is polled again. */
+    /** Sets the handler of its events, before the network is polled again. */
     void handler(Handler handler);
 
     /** {@return the address and port of this side} */

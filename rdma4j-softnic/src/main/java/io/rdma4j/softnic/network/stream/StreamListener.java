@@ -2,7 +2,7 @@ package io.rdma4j.softnic.network.stream;
 
 import java.net.InetSocketAddress;
 
-/** A place where connections arrive. For whoever drives its network. */
+/** A place where connections arrive. Only for the thread that drives its network. */
 public interface StreamListener {
     /** Hears of connections, in the thread that drives the network. */
     @FunctionalInterface

@@ -6,14 +6,14 @@ import org.jspecify.annotations.Nullable;
 import java.net.InetSocketAddress;
 
 /**
- * TCP as a device uses it. {@link #await} and {@link #wake} are for any thread, everything else for whoever drives the network,
- * one thread at a time.
+ * TCP as a device uses it. Any thread may call {@link #await} and {@link #wake}; only the thread that drives the network, one at
+ * a time, may call the other methods.
  */
 public interface StreamNetwork {
     /**
      * Listens for connections.
      *
-     * @throws RdmaException EADDRINUSE if somebody else listens there, EADDRNOTAVAIL if the address is none of this
+     * @throws RdmaException EADDRINUSE if another program listens there, EADDRNOTAVAIL if the address is none of this
      *         machine's, EMFILE or ENFILE if there can be no more sockets
      */
     StreamListener listen(InetSocketAddress at, int backlog, StreamListener.Handler handler)

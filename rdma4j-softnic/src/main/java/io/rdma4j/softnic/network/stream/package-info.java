@@ -1,6 +1,6 @@
 /**
- * Byte streams: TCP connections that neither block nor are waited for one by one. {@link
- * io.rdma4j.softnic.network.stream.StreamNetwork} is where to start. Knows addresses and bytes, and not what they mean.
+ * Byte streams: non-blocking TCP connections, with one wait for all of them. Start reading at
+ * {@link io.rdma4j.softnic.network.stream.StreamNetwork}. Knows addresses and bytes, but not what the bytes mean.
  */
 @NullMarked
 package io.rdma4j.softnic.network.stream;

@@ -8,8 +8,8 @@ import io.rdma4j.verbs.Gid;
 import java.util.List;
 
 /**
- * Tells Java Flight Recorder what becomes of packets, if it records. Until the recorder starts each call here reads one flag,
- * and while nothing is recorded none allocates. Thread safe.
+ * Reports what happens to packets to Java Flight Recorder, if it records. Until the recorder starts, each call only reads a
+ * flag; while nothing is recorded, no call allocates. Thread safe.
  */
 public final class PacketEvents {
     private static final EventClasses CLASSES = new EventClasses(

@@ -1,8 +1,8 @@
 /**
- * What Java Flight Recorder hears of a device that sees each packet.
+ * Events of single packets for Java Flight Recorder, which only software devices can report.
  *
- * <p>{@link io.rdma4j.softnic.observe.jfr.PacketEvents} is the place to start. What devices of every kind tell is in
- * {@code io.rdma4j.observe.jfr}. Knows the values of the API, no engine, no queue pair.
+ * <p>Start reading at {@link io.rdma4j.softnic.observe.jfr.PacketEvents}. Events of devices of every kind are in
+ * {@code io.rdma4j.observe.jfr}. Knows values of the API and of the protocol, no engine and no queue pair.
  */
 @NullMarked
 package io.rdma4j.softnic.observe.jfr;

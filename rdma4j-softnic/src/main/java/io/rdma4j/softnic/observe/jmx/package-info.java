@@ -1,8 +1,8 @@
 /**
- * What JMX shows of an open software device beside what it shows of any.
+ * What JMX shows of an open software device in addition to what it shows of any device.
  *
- * <p>{@link io.rdma4j.softnic.observe.jmx.SoftDeviceMXBean} is the place to start. Only data here: the bean itself
- * belongs to the device. Names begin with {@code get} because JMX finds attributes by it.
+ * <p>Start reading at {@link io.rdma4j.softnic.observe.jmx.SoftDeviceMXBean}. The package has only interfaces and data;
+ * the device implements the bean. Method names begin with {@code get} because JMX recognizes attributes by this prefix.
  */
 @NullMarked
 package io.rdma4j.softnic.observe.jmx;

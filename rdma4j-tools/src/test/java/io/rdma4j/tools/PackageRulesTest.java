@@ -1,0 +1,429 @@
+package io.rdma4j.tools;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.Dependency;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import io.rdma4j.protocol.roce.wire.GlobalRouteHeader;
+import io.rdma4j.protocol.work.QueuePairHost;
+import io.rdma4j.protocol.work.QueuePairProtocol;
+import io.rdma4j.protocol.work.ReceiveQueue;
+import io.rdma4j.protocol.work.ReceiveRequest;
+import io.rdma4j.protocol.work.SendQueue;
+import io.rdma4j.protocol.work.SendRequest;
+import io.rdma4j.verbs.DeviceContext;
+import io.rdma4j.verbs.ExtendedQueuePair;
+import io.rdma4j.verbs.QueuePair;
+import io.rdma4j.verbs.RdmaDevice;
+import org.junit.jupiter.api.Test;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.Linker;
+import java.lang.foreign.SymbolLookup;
+import java.net.DatagramSocket;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.channels.NetworkChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaAccess.Predicates.target;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.INTERFACES;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongToAnyOf;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleName;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameMatching;
+import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What the comments of packages say that a package knows or does not know: each such sentence has a rule, here or in
+ * {@link ArchitectureTest}.
+ */
+class PackageRulesTest {
+    private static final JavaClasses ALL = MainClasses.ALL;
+    private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+    private static final Path TESTS = Path.of("src/test/java/io/rdma4j/tools");
+    private static final Pattern SENTENCE = Pattern.compile(
+            "\\b[Kk]nows?\\b|\\bnothing\\b|\\bnobody\\b|\\balone\\b|\\b[Ll]oads no\\b|\\bOnly\\b|\\bonly\\b"
+                    + "|\\bCalls no|\\bcalls no");
+
+    /** The rules of each package whose comment has such a sentence: methods of this class or of ArchitectureTest. */
+    private static final Map<String, List<String>> RULES = Map.ofEntries(
+            Map.entry("cm", List.of("apiDependsOnTheJdkAlone")),
+            Map.entry("connection", List.of("apiDependsOnTheJdkAlone")),
+            Map.entry("event", List.of("apiDependsOnTheJdkAlone")),
+            Map.entry("observe.jfr", List.of("apiDependsOnTheJdkAlone", "observersKnowNoDevice")),
+            Map.entry("observe.jmx", List.of("apiDependsOnTheJdkAlone", "observersKnowNoDevice")),
+            Map.entry("spi", List.of("apiDependsOnTheJdkAlone")),
+            Map.entry("verbs", List.of("apiDependsOnTheJdkAlone", "verbsOpenNoSocket")),
+            Map.entry("examples", List.of("anExampleIsOneFile")),
+            Map.entry("ibverbs.abi", List.of("binaryInterfaceAndDiagnosisKnowNoObjectOfTheVerbs",
+                    "binaryInterfaceIsSeenByItsModuleAlone")),
+            Map.entry("ibverbs.cm", List.of("binaryInterfaceAndDiagnosisKnowNoObjectOfTheVerbs",
+                    "nativeConnectionsKnowNoObjectButTheContext")),
+            Map.entry("ibverbs.diagnosis", List.of(
+                    "binaryInterfaceAndDiagnosisKnowNoObjectOfTheVerbs",
+                    "diagnosisLoadsNoLibrary")),
+            Map.entry("ibverbs.event", List.of("binaryInterfaceAndDiagnosisKnowNoObjectOfTheVerbs",
+                    "waitingForDescriptorsKnowsNoConnection")),
+            Map.entry("ibverbs.observe",
+                    List.of("binaryInterfaceAndDiagnosisKnowNoObjectOfTheVerbs",
+                            "observersOfNativeDevicesCallNoLibrary")),
+            Map.entry("ibverbs.provider", List.of("machineWithoutADeviceLoadsNoLibrary")),
+            Map.entry("ibverbs.values", List.of("valuesCallNothingAndOwnNoMemory")),
+            Map.entry("ibverbs.verbs", List.of("twoNativeClassesKnowTheConnectionManager")),
+            Map.entry("protocol.bytes", List.of("wireKnowsNothingButWireAndMemory")),
+            Map.entry("protocol.ibcm",
+                    List.of("protocolKnowsNoThreadSocketClockRandomSourceOrLogger")),
+            Map.entry("protocol.iwarp",
+                    List.of("protocolKnowsNoThreadSocketClockRandomSourceOrLogger")),
+            Map.entry("protocol.iwarp.wire", List.of("wireKnowsNothingButWireAndMemory",
+                    "wiresKnowNoQueue")),
+            Map.entry("protocol.roce.rc",
+                    List.of("protocolKnowsNoThreadSocketClockRandomSourceOrLogger")),
+            Map.entry("protocol.roce.unreliable",
+                    List.of("protocolKnowsNoThreadSocketClockRandomSourceOrLogger")),
+            Map.entry("protocol.roce.wire", List.of("wireKnowsNothingButWireAndMemory",
+                    "wiresKnowNoQueue")),
+            Map.entry("protocol.work", List.of("workKnowsNoPacket")),
+            Map.entry("softnic.device", List.of("devicesKnowNoTransport")),
+            Map.entry("softnic.engine", List.of("engineQueuesAndMemoryKnowNoTransport")),
+            Map.entry("softnic.memory", List.of("engineQueuesAndMemoryKnowNoTransport",
+                    "memoryKnowsNoQueuePair")),
+            Map.entry("softnic.network", List.of("networkKnowsNoQueuePairs")),
+            Map.entry("softnic.network.linux", List.of("networkKnowsNoQueuePairs",
+                    "onlyTheLinuxNetworkAsksForTheSystem")),
+            Map.entry("softnic.network.ring", List.of("ringsCallNoSystem")),
+            Map.entry("softnic.network.stream", List.of("streamsKnowNotWhatBytesMean")),
+            Map.entry("softnic.observe.jfr", List.of("observersOfPacketsKnowValuesAlone")),
+            Map.entry("softnic.observe.jmx", List.of("beansOfSoftwareDevicesAreData")),
+            Map.entry("softnic.options", List.of("optionsKnowTheVerbsAlone")),
+            Map.entry("softnic.provider", List.of("nobodyKnowsWhoListsTheDevices")),
+            Map.entry("softnic.queue", List.of("engineQueuesAndMemoryKnowNoTransport",
+                    "queuesAndMemoryKnowNoEngine")),
+            Map.entry("softnic.verbs",
+                    List.of("objectsOfTheVerbsKnowNoDeviceNoTransportAndNoNetwork",
+                            "objectsOfTheVerbsKnowNoPacket")),
+            Map.entry("testkit", List.of("testkitSeesTheApiAndNoDevice")),
+            Map.entry("tools", List.of("toolsUseTheApiAlone", "sharedPartsOfTheToolsKnowNoTool",
+                    "familiesOfToolsKnowNoOther", "toolsHoldNothingStatic",
+                    "onlyProgramsKnowTheProcess")),
+            Map.entry("tools.basic",
+                    List.of("toolsUseTheApiAlone", "onlyTheBasicToolsKnowExamples")),
+            Map.entry("tools.cmtools", List.of("toolsUseTheApiAlone")),
+            Map.entry("tools.demo", List.of("toolsUseTheApiAlone")),
+            Map.entry("tools.devices", List.of("toolsUseTheApiAlone")),
+            Map.entry("tools.doctor", List.of("toolsUseTheApiAlone")),
+            Map.entry("tools.endpoint", List.of("sharedPartsOfTheToolsKnowWhatTheySay")),
+            Map.entry("tools.options", List.of("sharedPartsOfTheToolsKnowWhatTheySay")),
+            Map.entry("tools.output", List.of("sharedPartsOfTheToolsKnowWhatTheySay")),
+            Map.entry("tools.perftest", List.of("toolsUseTheApiAlone")),
+            Map.entry("tools.pingpong", List.of("toolsUseTheApiAlone")),
+            Map.entry("tools.rping", List.of("toolsUseTheApiAlone")),
+            Map.entry("tools.stat", List.of("toolsUseTheApiAlone")),
+            Map.entry("tools.tcp", List.of("sharedPartsOfTheToolsKnowWhatTheySay")));
+
+    /** What owns a resource of a device. */
+    private static final DescribedPredicate<JavaClass> OBJECTS_OF_THE_VERBS = resideInAPackage(
+            "io.rdma4j.verbs").and(INTERFACES).and(assignableTo(AutoCloseable.class))
+            .or(assignableTo(ExtendedQueuePair.class)).or(assignableTo(RdmaDevice.class))
+            .as("objects of the verbs");
+
+    @Test
+    void eachSentenceOfAPackageHasItsRule() throws IOException {
+        assertThat(sentences().keySet()).containsExactlyInAnyOrderElementsOf(RULES.keySet());
+        String tests = Files.readString(TESTS.resolve("ArchitectureTest.java"))
+                + Files.readString(TESTS.resolve("PackageRulesTest.java"))
+                + Files.readString(ROOT.resolve("rdma4j-ibverbs/src/test/java/io/rdma4j/ibverbs/"
+                        + "provider/NativeProviderTest.java"));
+        assertThat(RULES.values().stream().flatMap(List::stream).distinct())
+                .allSatisfy(rule -> assertThat(tests).contains("void " + rule + "()"));
+    }
+
+    /** {@return the sentences of each package, without those of the benchmarks, which have rules of their own} */
+    private static Map<String, List<String>> sentences() throws IOException {
+        Map<String, List<String>> found = new TreeMap<>();
+        try (Stream<Path> modules = Files.list(ROOT)) {
+            for (Path module : modules.filter(each -> !each.endsWith("rdma4j-benchmarks"))
+                    .toList()) {
+                Path sources = module.resolve("src/main/java");
+                if (Files.isDirectory(sources)) {
+                    addSentences(sources, found);
+                }
+            }
+        }
+        return found;
+    }
+
+    private static void addSentences(Path sources, Map<String, List<String>> found)
+            throws IOException {
+        try (Stream<Path> files = Files.walk(sources)) {
+            for (Path file : files.filter(each -> each.endsWith("package-info.java")).toList()) {
+                String comment = Files.readString(file).replaceFirst("(?s)\\*/.*", "")
+                        .replaceAll("\\{@\\w+ [^}]*}", "").replaceAll("\\s*\\n \\*\\s*", " ");
+                List<String> sentences = Stream.of(comment.split("(?<=\\.) ", -1))
+                        .filter(SENTENCE.asPredicate()).toList();
+                String name = sources.resolve("io/rdma4j").relativize(file).toString()
+                        .replaceFirst("/?package-info.java$", "");
+                if (!sentences.isEmpty()) {
+                    found.put(name.replace('/', '.'), sentences);
+                }
+            }
+        }
+    }
+
+    // ---------------------------------------------------------------- API
+
+    @Test
+    void verbsOpenNoSocket() {
+        noClasses().that().resideInAPackage("io.rdma4j.verbs").should()
+                .dependOnClassesThat().areAssignableTo(Socket.class)
+                .orShould().dependOnClassesThat().areAssignableTo(ServerSocket.class)
+                .orShould().dependOnClassesThat().areAssignableTo(DatagramSocket.class)
+                .orShould().dependOnClassesThat().areAssignableTo(NetworkChannel.class).check(ALL);
+    }
+
+    @Test
+    void observersKnowNoDevice() {
+        noClasses().that().resideInAPackage("io.rdma4j.observe..").should()
+                .dependOnClassesThat(OBJECTS_OF_THE_VERBS).check(ALL);
+    }
+
+    // ---------------------------------------------------------------- native devices
+
+    @Test
+    void binaryInterfaceIsSeenByItsModuleAlone() {
+        noClasses().that().resideOutsideOfPackage("io.rdma4j.ibverbs..").should()
+                .dependOnClassesThat(resideInAPackage("io.rdma4j.ibverbs.abi..")).check(ALL);
+    }
+
+    @Test
+    void nativeConnectionsKnowNoObjectButTheContext() {
+        noClasses().that().resideInAPackage("io.rdma4j.ibverbs.cm..").should()
+                .dependOnClassesThat(OBJECTS_OF_THE_VERBS
+                        .and(not(belongToAnyOf(DeviceContext.class, RdmaDevice.class))))
+                .check(ALL);
+    }
+
+    @Test
+    void diagnosisLoadsNoLibrary() {
+        noClasses().that().resideInAnyPackage("io.rdma4j.ibverbs.diagnosis..").should()
+                .dependOnClassesThat(resideInAnyPackage("java.lang.foreign..",
+                        "io.rdma4j.ibverbs.abi.."))
+                .orShould().dependOnClassesThat().areAssignableTo(ProcessBuilder.class)
+                .orShould().dependOnClassesThat().areAssignableTo(Runtime.class)
+                .orShould().callMethod(System.class, "load", String.class)
+                .orShould().callMethod(System.class, "loadLibrary", String.class).check(ALL);
+    }
+
+    @Test
+    void waitingForDescriptorsKnowsNoConnection() {
+        noClasses().that().resideInAPackage("io.rdma4j.ibverbs.event..").should()
+                .dependOnClassesThat(resideInAnyPackage("io.rdma4j.ibverbs.cm..",
+                        "io.rdma4j.connection..", "io.rdma4j.spi.."))
+                .orShould().dependOnClassesThat(OBJECTS_OF_THE_VERBS).check(ALL);
+    }
+
+    @Test
+    void observersOfNativeDevicesCallNoLibrary() {
+        noClasses().that().resideInAPackage("io.rdma4j.ibverbs.observe..").should()
+                .dependOnClassesThat(resideInAnyPackage("io.rdma4j.ibverbs.abi..",
+                        "java.lang.foreign.."))
+                .orShould().dependOnClassesThat(OBJECTS_OF_THE_VERBS).check(ALL);
+    }
+
+    /** Of the binary interface the offsets of fields alone, and memory of the caller's arena. */
+    @Test
+    void valuesCallNothingAndOwnNoMemory() {
+        noClasses().that().resideInAPackage("io.rdma4j.ibverbs.values..").should()
+                .dependOnClassesThat(resideInAPackage("io.rdma4j.ibverbs.abi..")
+                        .and(not(simpleName("Native")))
+                        .and(not(nameMatching("io\\.rdma4j\\.ibverbs\\.abi\\.Layout(\\$.*)?"))))
+                .orShould().dependOnClassesThat().areAssignableTo(Linker.class)
+                .orShould().dependOnClassesThat().areAssignableTo(SymbolLookup.class)
+                .orShould().callMethodWhere(target(owner(assignableTo(Arena.class)))
+                        .and(target(nameMatching("of.*|global"))))
+                .orShould().dependOnClassesThat(OBJECTS_OF_THE_VERBS).check(ALL);
+    }
+
+    @Test
+    void twoNativeClassesKnowTheConnectionManager() {
+        noClasses().that(resideInAPackage("io.rdma4j.ibverbs.verbs..")
+                .and(not(simpleName("ConnectionManager"))).and(not(simpleName("NativeContext"))))
+                .should().dependOnClassesThat(resideInAPackage("io.rdma4j.ibverbs.cm.."))
+                .check(ALL);
+    }
+
+    // ---------------------------------------------------------------- protocol
+
+    @Test
+    void wiresKnowNoQueue() {
+        noClasses().that().resideInAnyPackage("io.rdma4j.protocol.roce.wire..",
+                "io.rdma4j.protocol.iwarp.wire..").should()
+                .dependOnClassesThat(belongToAnyOf(SendQueue.class, SendRequest.class,
+                        ReceiveQueue.class, ReceiveRequest.class, QueuePairHost.class,
+                        QueuePairProtocol.class))
+                .orShould().dependOnClassesThat(OBJECTS_OF_THE_VERBS).check(ALL);
+    }
+
+    // ---------------------------------------------------------------- software NIC
+
+    @Test
+    void memoryKnowsNoQueuePair() {
+        noClasses().that().resideInAPackage("io.rdma4j.softnic.memory..").should()
+                .dependOnClassesThat(belongToAnyOf(QueuePair.class,
+                        QueuePairHost.class, QueuePairProtocol.class))
+                .orShould().dependOnClassesThat(resideInAnyPackage("io.rdma4j.softnic.queue..",
+                        "io.rdma4j.softnic.engine..", "io.rdma4j.softnic.verbs.."))
+                .check(ALL);
+    }
+
+    @Test
+    void onlyTheLinuxNetworkAsksForTheSystem() throws IOException {
+        List<Path> asking = new ArrayList<>();
+        try (Stream<Path> files = Files.walk(ROOT.resolve("rdma4j-softnic/src/main/java"))) {
+            for (Path file : files.filter(each -> each.toString().endsWith(".java")).toList()) {
+                if (Files.readString(file).contains("\"os.name\"")) {
+                    asking.add(file);
+                }
+            }
+        }
+        assertThat(asking).isNotEmpty().allSatisfy(
+                file -> assertThat(file.toString()).contains("/network/linux/"));
+    }
+
+    @Test
+    void ringsCallNoSystem() {
+        noClasses().that().resideInAPackage("io.rdma4j.softnic.network.ring..").should()
+                .dependOnClassesThat(resideInAnyPackage("java.net..", "java.nio.channels..",
+                        "java.nio.file..", "java.io..", "io.rdma4j.softnic.network.linux.."))
+                .orShould().dependOnClassesThat().areAssignableTo(Linker.class).check(ALL);
+    }
+
+    @Test
+    void streamsKnowNotWhatBytesMean() {
+        noClasses().that().resideInAPackage("io.rdma4j.softnic.network.stream..").should()
+                .dependOnClassesThat(resideInAnyPackage("io.rdma4j.protocol..",
+                        "io.rdma4j.connection..")
+                        .or(OBJECTS_OF_THE_VERBS))
+                .check(ALL);
+    }
+
+    @Test
+    void observersOfPacketsKnowValuesAlone() {
+        noClasses().that().resideInAPackage("io.rdma4j.softnic.observe..").should()
+                .dependOnClassesThat(resideInAnyPackage("io.rdma4j.protocol.work..",
+                        "io.rdma4j.softnic.engine..", "io.rdma4j.softnic.queue..",
+                        "io.rdma4j.softnic.memory..", "io.rdma4j.softnic.verbs..",
+                        "io.rdma4j.softnic.device..", "io.rdma4j.softnic.roce..")
+                        .or(OBJECTS_OF_THE_VERBS))
+                .check(ALL);
+    }
+
+    @Test
+    void beansOfSoftwareDevicesAreData() {
+        classes().that().resideInAPackage("io.rdma4j.softnic.observe.jmx").should().beInterfaces()
+                .orShould().beRecords().check(ALL);
+    }
+
+    @Test
+    void optionsKnowTheVerbsAlone() {
+        classes().that().resideInAPackage("io.rdma4j.softnic.options..").should()
+                .onlyDependOnClassesThat(resideInAnyPackage("java..", "org.jspecify..",
+                        "io.rdma4j.softnic.options", "io.rdma4j.verbs"))
+                .check(ALL);
+    }
+
+    @Test
+    void objectsOfTheVerbsKnowNoPacket() {
+        noClasses().that().resideInAPackage("io.rdma4j.softnic.verbs..").should()
+                .dependOnClassesThat(resideInAPackage("io.rdma4j.protocol.roce..")
+                        .and(not(belongToAnyOf(GlobalRouteHeader.class))))
+                .check(ALL);
+    }
+
+    // ---------------------------------------------------------------- tools and examples
+
+    @Test
+    void familiesOfToolsKnowNoOther() {
+        List<String> families = List.of("basic", "cmtools", "demo", "devices", "doctor",
+                "perftest", "pingpong", "rping", "stat");
+        for (String family : families) {
+            String[] others = families.stream().filter(each -> !each.equals(family))
+                    .map(each -> "io.rdma4j.tools." + each + "..").toArray(String[]::new);
+            noClasses().that().resideInAPackage("io.rdma4j.tools." + family + "..").should()
+                    .dependOnClassesThat(resideInAnyPackage(others)).check(ALL);
+        }
+    }
+
+    @Test
+    void toolsHoldNothingStatic() {
+        fields().that().areDeclaredInClassesThat().resideInAPackage("io.rdma4j.tools..").and()
+                .areStatic().should().beFinal().check(ALL);
+    }
+
+    @Test
+    void onlyTheBasicToolsKnowExamples() {
+        noClasses().that().resideOutsideOfPackages("io.rdma4j.tools.basic..",
+                "io.rdma4j.examples..").should()
+                .dependOnClassesThat(resideInAPackage("io.rdma4j.examples..")).check(ALL);
+    }
+
+    @Test
+    void sharedPartsOfTheToolsKnowWhatTheySay() {
+        knows("io.rdma4j.tools.tcp", "");
+        knows("io.rdma4j.tools.output", "");
+        knows("io.rdma4j.tools.options", "picocli..");
+        knows("io.rdma4j.tools.endpoint", "");
+    }
+
+    /** @param library what it uses beside the JDK and, for options and endpoints, the API */
+    private static void knows(String name, String library) {
+        boolean usesApi = name.endsWith("options") || name.endsWith("endpoint");
+        classes().that().resideInAPackage(name).should().onlyDependOnClassesThat(
+                resideInAnyPackage("java..", "org.jspecify..", name, library,
+                        usesApi ? "io.rdma4j.verbs" : "", usesApi ? "io.rdma4j.cm" : ""))
+                .check(ALL);
+    }
+
+    @Test
+    void anExampleIsOneFile() {
+        classes().that().resideInAPackage("io.rdma4j.examples").should(
+                new ArchCondition<>("use no other file but what examples share") {
+                    @Override
+                    public void check(JavaClass each, ConditionEvents events) {
+                        for (Dependency dependency : each.getDirectDependenciesFromSelf()) {
+                            String other = file(dependency.getTargetClass());
+                            boolean isAllowed = !other.startsWith("io.rdma4j.examples.")
+                                    || other.equals(file(each))
+                                    || other.matches(".*\\.(Arguments|Patience)")
+                                    || (file(each).matches(".*\\.Basic(Client|Server)")
+                                            && other.endsWith(".BasicConnection"));
+                            events.add(new SimpleConditionEvent(each, isAllowed,
+                                    dependency.getDescription()));
+                        }
+                    }
+                }).check(ALL);
+    }
+
+    private static String file(JavaClass each) {
+        return each.getName().replaceAll("\\$.*", "");
+    }
+}

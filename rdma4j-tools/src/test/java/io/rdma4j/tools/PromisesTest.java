@@ -1,0 +1,144 @@
+package io.rdma4j.tools;
+
+import org.junit.jupiter.api.Test;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What the documents promise besides names: properties, commands, packages, decision records and sizes. */
+class PromisesTest {
+    private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+    private static final Set<String> LIBRARIES = Set.of("rdma4j-api", "rdma4j-protocol",
+            "rdma4j-softnic", "rdma4j-ibverbs");
+    /** The processes that the demo starts by itself. */
+    private static final Set<String> INTERNAL_COMMANDS = Set.of("demo-side");
+
+    private static final Pattern PROPERTY = Pattern.compile("\"(rdma4j(?:\\.[a-zA-Z]+)+)\"");
+    private static final Pattern PROPERTY_OF_A_DOCUMENT = Pattern.compile(
+            "\\b(rdma4j(?:\\.[a-z]+)+(?:[A-Z]\\w*)?)=");
+    private static final Pattern COMMAND = Pattern.compile("COMMANDS\\.put\\(\"([a-z_-]+)\"");
+    private static final Pattern COMMAND_OF_A_DOCUMENT = Pattern.compile("\\./rdma4j ([a-z_]+)");
+    private static final Pattern RECORD = Pattern.compile("\\bADR (\\d+)");
+
+    @Test
+    void propertiesOfTheDocumentsAreReadByTheSources() {
+        assertThat(matches(sources(file -> true), PROPERTY)).containsAll(
+                matches(documents(), PROPERTY_OF_A_DOCUMENT));
+    }
+
+    @Test
+    void propertiesOfTheLibrariesAreInTheDocuments() {
+        String documents = String.join("\n", documents());
+        Set<String> properties = matches(sources(file -> isOfALibrary(file)), PROPERTY);
+        assertThat(properties).isNotEmpty().allMatch(
+                property -> documents.contains(property + "=")
+                        || documents.contains("`" + property + "`"));
+    }
+
+    @Test
+    void commandsOfTheDocumentsAreCommandsAndTheReadmeHasAll() throws IOException {
+        Set<String> commands = matches(List.of(Files.readString(ROOT.resolve(
+                "rdma4j-tools/src/main/java/io/rdma4j/tools/Main.java"))), COMMAND);
+        assertThat(commands).containsAll(matches(documents(), COMMAND_OF_A_DOCUMENT));
+        String readme = Files.readString(ROOT.resolve("README.md"));
+        assertThat(commands).filteredOn(Predicate.not(INTERNAL_COMMANDS::contains))
+                .allSatisfy(command -> assertThat(readme).containsPattern(
+                        command.replaceFirst("^(ibv_u[cd])_pingpong$", "$1_(…|pingpong)")));
+    }
+
+    /** The list has the packages of a folder either by their names or as lines below, such as {@code .wire}. */
+    @Test
+    void architectureListsEveryPackageOfTheLibraries() throws IOException {
+        String list = Files.readString(ROOT.resolve("ARCHITECTURE.md")).split("```", 3)[1];
+        Set<String> packages = new TreeSet<>();
+        for (Path file : files(file -> isOfALibrary(file)
+                && file.endsWith("package-info.java"))) {
+            String text = Files.readString(file);
+            packages.add(
+                    matches(List.of(text), Pattern.compile("(?m)^package ([\\w.]+);")).iterator()
+                            .next());
+        }
+        assertThat(packages).isNotEmpty().allSatisfy(name -> assertThat(
+                list.contains(name + " ") || list.contains("." + lastOf(name) + " ")
+                        || list.contains("." + lastOf(name) + ",")
+                        || (list.contains(name.replaceFirst("\\.\\w+$", "") + " ")
+                                && name.contains(".observe.")))
+                .as(name).isTrue());
+    }
+
+    private static String lastOf(String name) {
+        return name.substring(name.lastIndexOf('.') + 1);
+    }
+
+    @Test
+    void decisionRecordsThatTextsNameAreThere() throws IOException {
+        Set<String> records;
+        try (Stream<Path> files = Files.list(ROOT.resolve("docs/adr"))) {
+            records = files.map(file -> file.getFileName().toString().replaceFirst("^0*(\\d+)-.*",
+                    "$1")).collect(Collectors.toSet());
+        }
+        assertThat(records).containsAll(matches(documents(), RECORD))
+                .containsAll(matches(sources(file -> true), RECORD));
+    }
+
+    /** Of {@code ToyLinkTest} the link itself. */
+    @Test
+    void smallestLinkHasFewerThanTwoHundredLines() throws IOException {
+        try (Stream<String> lines = Files.lines(ROOT.resolve(
+                "rdma4j-softnic/src/test/java/io/rdma4j/softnic/engine/ToyLink.java"))) {
+            assertThat(lines.count()).isLessThan(200);
+        }
+    }
+
+    private static Set<String> matches(List<String> texts, Pattern pattern) {
+        return texts.stream().flatMap(text -> pattern.matcher(text).results())
+                .map(match -> match.group(1)).collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static boolean isOfALibrary(Path file) {
+        Path inside = ROOT.relativize(file);
+        return LIBRARIES.contains(inside.getName(0).toString())
+                && inside.startsWith(inside.getName(0).resolve("src/main"));
+    }
+
+    private static List<String> sources(Predicate<Path> wanted) {
+        return files(wanted.and(file -> file.toString().endsWith(".java"))).stream()
+                .map(PromisesTest::read).toList();
+    }
+
+    private static List<String> documents() {
+        return files(file -> file.toString().endsWith(".md")).stream().map(PromisesTest::read)
+                .toList();
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    /** {@return the files of the repository, without what builds and runs have made} */
+    private static List<Path> files(Predicate<Path> wanted) {
+        try (Stream<Path> files = Files.walk(ROOT)) {
+            return files.filter(Files::isRegularFile).filter(wanted).filter(
+                    file -> !ROOT.relativize(file).toString().matches(
+                            "(?:.*/)?(?:target|\\.git|\\.\\w+)/.*"))
+                    .toList();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+}
