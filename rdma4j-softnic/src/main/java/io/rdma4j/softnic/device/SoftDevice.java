@@ -17,10 +17,7 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
-import java.util.Comparator;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -37,7 +34,7 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
 
     public SoftDevice(DeviceFamily family, NetworkInterface networkInterface) {
         this(family, networkInterface, isLoopback(networkInterface),
-                () -> look(networkInterface.getName()));
+                new InterfaceView(networkInterface));
     }
 
     /**
@@ -105,7 +102,7 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
     /** {@return the addresses it had when it was listed} To look again takes as long as to list all devices. */
     @Override
     public List<InetAddress> hostedAddresses() {
-        return addresses(networkInterface);
+        return InterfaceView.addresses(networkInterface);
     }
 
     @Override
@@ -178,11 +175,6 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
         return now.get();
     }
 
-    private static PortView look(String name) {
-        NetworkInterface found = current(name);
-        return new PortView(found != null, isUp(found), addresses(found));
-    }
-
     /** @throws RdmaException ENODEV if there is no such interface any more */
     void requirePresent() throws RdmaException {
         if (!view().isPresent()) {
@@ -191,26 +183,9 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
         }
     }
 
-    /** {@return the interface as it is now; what was listed keeps its addresses of then} */
-    private static @Nullable NetworkInterface current(String name) {
-        try {
-            return NetworkInterface.getByName(name);
-        } catch (SocketException gone) {
-            return null;
-        }
-    }
-
     /** {@return whether the network interface is up at this moment} */
     public boolean isUp() {
         return view().isUp();
-    }
-
-    private static boolean isUp(@Nullable NetworkInterface now) {
-        try {
-            return now != null && now.isUp();
-        } catch (SocketException gone) {
-            return false;
-        }
     }
 
     /** {@return the largest path MTU whose packets fit the interface} */
@@ -233,21 +208,6 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
     /** {@return the interface's addresses in the order of the GID table: the link's, IPv4, other IPv6} */
     public List<InetAddress> addresses() {
         return view().addresses();
-    }
-
-    private static List<InetAddress> addresses(@Nullable NetworkInterface now) {
-        List<InetAddress> addresses = now == null
-                ? new ArrayList<>()
-                : Collections.list(now.getInetAddresses());
-        addresses.sort(Comparator.comparingInt(SoftDevice::rank));
-        return addresses;
-    }
-
-    private static int rank(InetAddress address) {
-        if (!(address instanceof Inet6Address)) {
-            return 1;
-        }
-        return address.isLinkLocalAddress() || address.isLoopbackAddress() ? 0 : 2;
     }
 
     @Override
