@@ -1,7 +1,6 @@
 package io.rdma4j.ibverbs.verbs;
 
 import io.rdma4j.ibverbs.abi.VerbsSymbol;
-import io.rdma4j.ibverbs.cm.NativeConnections;
 import io.rdma4j.ibverbs.values.Paths;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
@@ -34,7 +33,7 @@ final class GroupAttachments {
         try {
             queuePair.checkOpen();
             if (!groups.containsKey(group)) {
-                int lid = lid(group);
+                int lid = context.groupLid(group, queuePair.port());
                 callForGroup(VerbsSymbol.ATTACH_MCAST, group, lid, "attach multicast");
                 groups.put(group, lid);
             }
@@ -66,11 +65,6 @@ final class GroupAttachments {
                     ? "groups are for queue pairs of type UD, not " + queuePair.type()
                     : group.addressText() + " is no multicast address");
         }
-    }
-
-    private int lid(Gid group) {
-        NativeConnections manager = context.connections();
-        return manager == null ? 0 : manager.groupLid(group, queuePair.port());
     }
 
     private void callForGroup(VerbsSymbol symbol, Gid group, int lid, String operation)

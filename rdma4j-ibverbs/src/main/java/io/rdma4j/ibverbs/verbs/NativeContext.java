@@ -458,6 +458,12 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
         return connections;
     }
 
+    /** {@return the LID of a group that an id has joined by a port, 0 if none has or the link has no LIDs} */
+    int groupLid(Gid group, int port) {
+        NativeConnections manager = connections();
+        return manager == null ? 0 : manager.groupLid(group, port);
+    }
+
     @Override
     public CmConnection connect(ConnectRequest request, CmConnection.Handler handler)
             throws RdmaException {
