@@ -25,6 +25,8 @@ final class PacketReceiver {
     /** Who had something last. */
     private int busy;
     private boolean hasReceived;
+    /** When all ports were asked last. */
+    private boolean isMoreAtPorts;
 
     PacketReceiver(DatagramNetwork network, PacketDispatcher dispatcher) {
         this.network = network;
@@ -45,7 +47,8 @@ final class PacketReceiver {
         boolean isBrief;
         if (hasReceived) {
             busy = MEMORY;
-            isBrief = looks.isBriefAfterFinding(nowNs);
+            // A port that had more than was taken is emptied first.
+            isBrief = looks.isBriefAfterFinding(nowNs) && !isMoreAtPorts;
         } else {
             isBrief = looks.isBrief(nowNs, isOften);
         }
@@ -81,6 +84,7 @@ final class PacketReceiver {
             }
             more |= received >= BUDGET;
         }
+        isMoreAtPorts = more;
         return more;
     }
 

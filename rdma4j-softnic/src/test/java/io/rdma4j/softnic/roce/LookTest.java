@@ -16,6 +16,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** What a look for packets asks for. */
 class LookTest {
     private static final long LONG_AGO_NS = 10_000_000;
+    /** What is taken of a port at once. */
+    private static final int BUDGET = 64;
 
     private final Stocked busy = new Stocked();
     private final Stocked quiet = new Stocked();
@@ -119,16 +121,36 @@ class LookTest {
         }
     }
 
-    /** The background thread as well: it comes back at once, and a look at each port is a system call. */
     @Test
-    void portsAreAskedNowAndThenWhileMemoryHasPackets() {
+    void aPortThatHadMoreThanWasTakenIsEmptiedWhileMemoryHasPackets() {
         StockedMemory memory = new StockedMemory();
-        RoceLink both = link(new FixedPorts(busy, quiet) {
+        RoceLink both = link(memory);
+        busy.stock = BUDGET;
+        both.receive(clock.get(), false);
+        memory.stock = 1;
+        busy.stock = BUDGET;
+        both.receive(clock.get(), false);
+        busy.stock = 1;
+        both.receive(clock.get(), false);
+        assertThat(busy.asked).isEqualTo(3);
+        both.receive(clock.get(), false);
+        assertThat(busy.asked).as("when it has no more").isEqualTo(3);
+    }
+
+    private RoceLink link(SharedMemory memory) {
+        return link(new FixedPorts(busy, quiet) {
             @Override
             public SharedMemory sharedMemory() {
                 return memory;
             }
         });
+    }
+
+    /** The background thread as well: it comes back at once, and a look at each port is a system call. */
+    @Test
+    void portsAreAskedNowAndThenWhileMemoryHasPackets() {
+        StockedMemory memory = new StockedMemory();
+        RoceLink both = link(memory);
         both.receive(clock.get(), false);
         assertThat(quiet.asked).isEqualTo(1);
         memory.stock = 1;
