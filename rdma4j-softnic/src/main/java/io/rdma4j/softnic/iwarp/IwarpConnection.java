@@ -272,11 +272,18 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
     private void leave() {
         StreamQueuePair own = queuePair;
         if (own != null && (state == State.ESTABLISHED || state == State.ACCEPTED)) {
+            onLeaving();
+            own.disconnect();
+        }
+    }
+
+    /** The queue pair ends the connection once what was posted has been sent, for which it has a while. */
+    final void onLeaving() {
+        if (state == State.ESTABLISHED || state == State.ACCEPTED) {
             state = State.LEAVING;
             link.forgetWait(this);
             beginWait(link.settings().patience().lingerNs());
             link.awaitLeaving(this);
-            own.disconnect();
         }
     }
 

@@ -41,6 +41,7 @@ final class IwarpLink implements Link {
     private final ByteBuffer inboundBuffer;
     private final MemorySegment outbound;
     private final ByteBuffer outboundBuffer;
+    private final UnsentBuffers unsentBuffers;
     private final OutgoingFpdu unit = new OutgoingFpdu();
     private final Crc32c crc = new Crc32c();
     /** Those that are being set up, in the order of the times when that is over. */
@@ -56,10 +57,18 @@ final class IwarpLink implements Link {
     private final Set<IwarpListener> listeners = new LinkedHashSet<>();
     private boolean hasReceived;
     private boolean hasMore;
+    private boolean isClosed;
 
     /** @param random numbers that others cannot guess, for the engine's queue pairs */
     IwarpLink(StreamNetwork network, IwarpSettings settings, IntSupplier random) {
+        this(network, settings, random, new UnsentBuffers(OUTBOUND));
+    }
+
+    /** @param unsentBuffers memory for what the network does not take at once */
+    IwarpLink(StreamNetwork network, IwarpSettings settings, IntSupplier random,
+            UnsentBuffers unsentBuffers) {
         this.network = network;
+        this.unsentBuffers = unsentBuffers;
         this.settings = settings;
         engine = new Engine(random, this);
         lingering = new LingeringConnections(settings.patience().lingerNs());
@@ -68,6 +77,11 @@ final class IwarpLink implements Link {
         inboundBuffer = inbound.asByteBuffer();
         outbound = arena.allocate(OUTBOUND, 64);
         outboundBuffer = outbound.asByteBuffer();
+    }
+
+    /** {@return memory for what the network does not take at once} */
+    UnsentBuffers unsentBuffers() {
+        return unsentBuffers;
     }
 
     Engine engine() {
@@ -278,16 +292,24 @@ final class IwarpLink implements Link {
      * @param clock that of the engine
      */
     void close(LongSupplier clock) {
+        if (isClosed) {
+            return;
+        }
+        isClosed = true;
         List.copyOf(listeners).forEach(IwarpListener::close);
-        // A thread that is interrupted would not wait: a selector returns at once.
-        engine.protectOwner();
         long endNs = clock.getAsLong() + settings.patience().closeNs();
+        // A thread that is interrupted would not wait: a selector returns at once.
+        boolean wasInterrupted = Thread.interrupted();
         for (long leftNs = endNs - clock.getAsLong(); leftNs > 0
                 && !lingering.isEmpty(); leftNs = endNs - clock.getAsLong()) {
             network.await(leftNs);
             network.poll();
+            wasInterrupted |= Thread.interrupted();
         }
         lingering.letGoOfAll();
         network.close();
+        if (wasInterrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

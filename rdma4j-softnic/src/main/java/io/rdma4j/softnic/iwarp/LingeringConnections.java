@@ -15,7 +15,14 @@ final class LingeringConnections {
     /** The most that wait for their peers; each keeps a file descriptor. */
     static final int MOST_SENT = 256;
 
+    /**
+     * How long a peer that reads has time although there are too many: those that end in the same moment have their memory
+     * anyway.
+     */
+    private static final long GRACE_NS = 1_000_000_000;
+
     private final long patienceNs;
+    private final long graceNs;
     /** In the order of the times when their patience ends. */
     private final Set<StreamConnection> unsent = new LinkedHashSet<>();
     private final Set<StreamConnection> sent = new LinkedHashSet<>();
@@ -23,14 +30,15 @@ final class LingeringConnections {
     /** @param patienceNs how long one may take to send what it has, and its peer then to end it */
     LingeringConnections(long patienceNs) {
         this.patienceNs = patienceNs;
+        graceNs = Math.min(GRACE_NS, patienceNs);
     }
 
-    /** It has something to send. Of too many the oldest has to go. */
+    /** It has something to send. Of too many the oldest has to go after a moment. */
     void addUnsent(StreamConnection connection, long nowNs) {
         add(unsent, MOST_UNSENT, connection, nowNs);
     }
 
-    /** All has left. Of too many the oldest has to go. */
+    /** All has left. Of too many the oldest has to go after a moment. */
     void addSent(StreamConnection connection, long nowNs) {
         unsent.remove(connection);
         add(sent, MOST_SENT, connection, nowNs);
@@ -40,11 +48,7 @@ final class LingeringConnections {
             long nowNs) {
         connection.lingerUntil(nowNs + patienceNs);
         to.add(connection);
-        if (to.size() > most) {
-            StreamConnection oldest = to.iterator().next();
-            to.remove(oldest);
-            oldest.letGo();
-        }
+        giveUp(to, most, nowNs);
     }
 
     /** It is over. */
@@ -61,16 +65,13 @@ final class LingeringConnections {
 
     /** Lets go of those whose patience is over. */
     void onTime(long nowNs) {
-        giveUp(unsent, nowNs);
-        giveUp(sent, nowNs);
+        giveUp(unsent, MOST_UNSENT, nowNs);
+        giveUp(sent, MOST_SENT, nowNs);
     }
 
-    private static void giveUp(Set<StreamConnection> waiting, long nowNs) {
-        while (!waiting.isEmpty()) {
+    private void giveUp(Set<StreamConnection> waiting, int most, long nowNs) {
+        while (firstEndNs(waiting, most) <= nowNs) {
             StreamConnection oldest = waiting.iterator().next();
-            if (oldest.lingersUntilNs() > nowNs) {
-                return;
-            }
             waiting.remove(oldest);
             oldest.letGo();
         }
@@ -78,11 +79,15 @@ final class LingeringConnections {
 
     /** {@return when the next has to go, {@link Long#MAX_VALUE} for never} */
     long deadlineNs() {
-        return Math.min(firstEndNs(unsent), firstEndNs(sent));
+        return Math.min(firstEndNs(unsent, MOST_UNSENT), firstEndNs(sent, MOST_SENT));
     }
 
-    private static long firstEndNs(Set<StreamConnection> waiting) {
-        return waiting.isEmpty() ? Long.MAX_VALUE : waiting.iterator().next().lingersUntilNs();
+    private long firstEndNs(Set<StreamConnection> waiting, int most) {
+        if (waiting.isEmpty()) {
+            return Long.MAX_VALUE;
+        }
+        long endNs = waiting.iterator().next().lingersUntilNs();
+        return waiting.size() > most ? endNs - patienceNs + graceNs : endNs;
     }
 
     /** Lets go of all. */

@@ -47,7 +47,8 @@ final class ResponderConnection extends IwarpConnection {
 
     @Override
     void onNonsense() {
-        stream().close();
+        // Nothing was sent that could be lost.
+        stream().letGo();
         over();
     }
 
@@ -73,10 +74,12 @@ final class ResponderConnection extends IwarpConnection {
 
     /** @param frame null if the initiator's revision has none */
     private void answerNo(@Nullable MpaFrame frame) {
-        if (frame != null) {
+        if (frame == null) {
+            stream().letGo();
+        } else {
             send(frame);
+            stream().close();
         }
-        stream().close();
         over();
     }
 

@@ -21,6 +21,7 @@ final class StreamConnection implements Stream.Handler {
     /** One connection keeps no other from being read. */
     private static final int READS_AT_ONCE = 4;
     private static final byte[] NOTHING = {};
+    private static final ByteBuffer EMPTY = ByteBuffer.wrap(NOTHING);
     /** Of a connection that lingers. */
     private static final User NOBODY = new User() {
         @Override
@@ -72,7 +73,7 @@ final class StreamConnection implements Stream.Handler {
     private byte[] kept = NOTHING;
     private int keptLength;
     /** From its position to its limit. */
-    private ByteBuffer unsent = ByteBuffer.wrap(NOTHING);
+    private ByteBuffer unsent = EMPTY;
     private boolean isClosing;
     private long lingersUntilNs;
     private boolean isOver;
@@ -134,12 +135,27 @@ final class StreamConnection implements Stream.Handler {
     private void append(ByteBuffer bytes) {
         int length = unsent.remaining() + bytes.remaining();
         if (unsent.capacity() < length) {
-            // Of the kind that a system call takes as it is.
-            unsent = ByteBuffer.allocateDirect(length).put(unsent);
+            ByteBuffer larger = link.unsentBuffers().take(length);
+            if (larger == null) {
+                // The stream cannot go on behind a gap.
+                link.engine().count(Counter.SEND_ERR);
+                reset();
+                tellEnd();
+                return;
+            }
+            larger.put(unsent);
+            giveBack();
+            unsent = larger;
         } else {
             unsent.compact();
         }
         unsent.put(bytes).flip();
+    }
+
+    /** Nothing is left in the buffer, or nothing that is sent. */
+    private void giveBack() {
+        link.unsentBuffers().give(unsent);
+        unsent = EMPTY;
     }
 
     @Override
@@ -147,6 +163,7 @@ final class StreamConnection implements Stream.Handler {
         if (isOver || stream.write(unsent) == Stream.END || unsent.hasRemaining()) {
             return;
         }
+        giveBack();
         if (isClosing) {
             finish();
         } else {
@@ -176,7 +193,6 @@ final class StreamConnection implements Stream.Handler {
     }
 
     private void finish() {
-        unsent = ByteBuffer.wrap(NOTHING);
         stream.finish();
         link.lingering().addSent(this, link.engine().timeNs());
     }
@@ -214,7 +230,7 @@ final class StreamConnection implements Stream.Handler {
         link.lingering().remove(this);
         stream.close();
         kept = NOTHING;
-        unsent = ByteBuffer.wrap(NOTHING);
+        giveBack();
     }
 
     // ---------------------------------------------------------------- receiving

@@ -129,6 +129,10 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
             present.send(bytes);
             count(Counter.SENT_PKTS, units);
             count(Counter.SENT_BYTES, length);
+            if (connection == null) {
+                // There was no memory for what the network did not take.
+                return units;
+            }
         }
         if (isFull) {
             // There may be more.
@@ -201,6 +205,10 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
             throws RdmaException {
         super.modify(attributes, next, nowNs);
         StreamConnection present = connection;
+        IwarpConnection by = owner;
+        if (next == QueuePairState.SQD && by != null) {
+            by.onLeaving();
+        }
         if (next == QueuePairState.RESET && present != null) {
             // Who hears of the end finds the state that it is in.
             stateChanged(next);

@@ -140,6 +140,16 @@ class ConnectionEndTest extends IwarpStage {
 
     @Test
     void whatHasCompletedArrivesThoughTheDeviceIsClosed() throws Exception {
+        closeWhileSending(false);
+    }
+
+    /** As of an executor that is shut down. */
+    @Test
+    void whatHasCompletedArrivesThoughAnInterruptedThreadClosesTheDevice() throws Exception {
+        closeWhileSending(true);
+    }
+
+    private void closeWhileSending(boolean isInterrupted) throws Exception {
         try (Socket initiator = established()) {
             int completed = sendUntilFull();
             CompletableFuture<Integer> arrived = CompletableFuture.supplyAsync(() -> {
@@ -150,7 +160,11 @@ class ConnectionEndTest extends IwarpStage {
                     throw new UncheckedIOException(e);
                 }
             });
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
             close();
+            assertThat(Thread.interrupted()).isEqualTo(isInterrupted);
             assertThat(arrived.get(PATIENCE_MS, TimeUnit.MILLISECONDS)).isGreaterThanOrEqualTo(
                     completed);
         }

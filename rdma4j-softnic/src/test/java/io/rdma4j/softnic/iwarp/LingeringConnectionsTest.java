@@ -5,6 +5,7 @@ import io.rdma4j.softnic.network.stream.PortableStreams;
 import io.rdma4j.softnic.network.stream.Stream;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.RdmaException;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -20,8 +21,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Connections that are over, of which not all has left, or which their peers keep: how long, and how many. */
 class LingeringConnectionsTest {
-    private static final long LINGER_NS = 1_000;
+    private static final long LINGER_NS = 30_000_000_000L;
+    /** How long too many are not too many. */
+    private static final long GRACE_NS = 1_000_000_000;
+    private static final int LONG = 10_000;
 
+    private final Buffers buffers = new Buffers();
     private final PortableStreams network;
     private final IwarpLink link;
     private final List<ObstinateStream> streams = new ArrayList<>();
@@ -30,7 +35,7 @@ class LingeringConnectionsTest {
         network = new PortableStreams();
         link = new IwarpLink(network,
                 new IwarpSettings(MpaSettings.USUAL, 0, new IwarpPatience(1, 1, 1, LINGER_NS, 0)),
-                new Random(1)::nextInt);
+                new Random(1)::nextInt, buffers);
     }
 
     @AfterEach
@@ -92,7 +97,24 @@ class LingeringConnectionsTest {
         }
     }
 
+    /** Of which there may be none. */
+    private static final class Buffers extends UnsentBuffers {
+        boolean areOut;
+
+        Buffers() {
+            super(LONG);
+        }
+
+        @Override
+        @Nullable
+        ByteBuffer take(int atLeast) {
+            return areOut ? null : super.take(atLeast);
+        }
+    }
+
     private static final class Sender implements StreamConnection.User {
+        boolean hasEnded;
+
         @Override
         public long onBytes(MemorySegment memory, long offset, long available) {
             return available;
@@ -105,7 +127,7 @@ class LingeringConnectionsTest {
 
         @Override
         public void onEnd() {
-            // It has ended it.
+            hasEnded = true;
         }
     }
 
@@ -166,7 +188,12 @@ class LingeringConnectionsTest {
         for (int i = 0; i <= LingeringConnections.MOST_UNSENT; i++) {
             closed(0);
         }
+        assertThat(link.deadlineNs()).isEqualTo(GRACE_NS);
+        link.onTime(GRACE_NS - 1);
+        assertThat(streams).as("in a moment's time").allMatch(each -> each.end.isEmpty());
+        link.onTime(GRACE_NS);
         assertThat(end(0)).startsWith("reset");
+        assertThat(link.deadlineNs()).isEqualTo(LINGER_NS);
         assertThat(streams.subList(1, streams.size())).allMatch(each -> each.end.isEmpty());
         assertThat(cutShort()).isEqualTo(1);
     }
@@ -177,8 +204,44 @@ class LingeringConnectionsTest {
         for (int i = 0; i <= LingeringConnections.MOST_SENT; i++) {
             closed(100);
         }
+        assertThat(end(0)).isEqualTo("finished");
+        link.onTime(GRACE_NS);
         assertThat(end(0)).isEqualTo("finished, closed");
         assertThat(end(1)).isEqualTo("finished");
         assertThat(cutShort()).isZero();
+    }
+
+    // ---------------------------------------------------------------- memory for what does not leave
+
+    /** Direct memory that many connections have used once would be the garbage collector's to return. */
+    @Test
+    void aBufferIsGivenBackAsSoonAsItIsEmpty() {
+        ObstinateStream stream = new ObstinateStream();
+        stream.room = 50;
+        StreamConnection connection = new StreamConnection(link, stream, new Sender());
+        connection.send(ByteBuffer.allocate(LONG));
+        assertThat(buffers.spareCount()).isZero();
+        stream.room = LONG;
+        connection.onWritable();
+        assertThat(buffers.spareCount()).isEqualTo(1);
+        assertThat(connection.hasRoom()).isTrue();
+        stream.room = 0;
+        connection.send(ByteBuffer.allocate(LONG));
+        assertThat(buffers.spareCount()).as("taken by the next").isZero();
+        connection.reset();
+        assertThat(buffers.spareCount()).isEqualTo(1);
+    }
+
+    /** A stream with a gap in it is of no use, and nobody else suffers. */
+    @Test
+    void withoutMemoryForWhatDoesNotLeaveTheConnectionEnds() {
+        buffers.areOut = true;
+        ObstinateStream stream = new ObstinateStream();
+        Sender sender = new Sender();
+        StreamConnection connection = new StreamConnection(link, stream, sender);
+        connection.send(ByteBuffer.allocate(LONG));
+        assertThat(stream.end).startsWith("reset");
+        assertThat(sender.hasEnded).isTrue();
+        assertThat(cutShort()).isEqualTo(1);
     }
 }

@@ -1,6 +1,8 @@
 package io.rdma4j.softnic.iwarp;
 
 import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.verbs.QueuePairAttributes;
+import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
 import io.rdma4j.verbs.WorkCompletionStatus;
@@ -61,6 +63,21 @@ class PatienceTest extends IwarpStage {
     /** What was posted before it leaves first, but is not waited for without end. */
     @Test
     void whoDoesNotReadIsDisconnectedAllTheSame() throws Exception {
+        endWhileThePeerDoesNotRead(() -> server.connected().disconnect());
+    }
+
+    /** On iWARP the queue pair then ends its connection as by a disconnect: there is no way back. */
+    @Test
+    void whoDoesNotReadDoesNotKeepAQueuePairInSqd() throws Exception {
+        endWhileThePeerDoesNotRead(() -> server.queuePair
+                .modify(new QueuePairAttributes().state(QueuePairState.SQD)));
+    }
+
+    private interface End {
+        void run() throws Exception;
+    }
+
+    private void endWhileThePeerDoesNotRead(End end) throws Exception {
         try (Socket deaf = askAsInitiatorOfRevisionOne(listen())) {
             server.connected().accept(new ConnectionParameters(), server.queuePair.number());
             server.awaitWord("established");
@@ -69,7 +86,7 @@ class PatienceTest extends IwarpStage {
                 server.queuePair.postSend(new SendWorkRequest().id(i).send()
                         .add(server.region, 0, SIZE).set(SendFlag.SIGNALED));
             }
-            server.connected().disconnect();
+            end.run();
             server.awaitWord("over");
             assertThat(server.heard).containsExactly("request", "established", "disconnected",
                     "over");

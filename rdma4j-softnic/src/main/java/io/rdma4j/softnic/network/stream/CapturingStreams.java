@@ -90,6 +90,7 @@ public final class CapturingStreams implements StreamNetwork {
         private int received;
         private boolean hasBegun;
         private boolean hasEnded;
+        private boolean hasPeerEnded;
 
         Recorded(Stream stream) {
             super(stream);
@@ -115,10 +116,16 @@ public final class CapturingStreams implements StreamNetwork {
             }
         }
 
+        /** Each side ends its direction once; a reset ends both. */
         private void end(boolean isOurs, int flags) {
-            if (hasBegun && !hasEnded) {
+            if (!hasBegun || (isOurs ? hasEnded : hasPeerEnded)) {
+                return;
+            }
+            record(isOurs, flags | PcapWriter.ACK, NOTHING);
+            if (isOurs) {
                 hasEnded = true;
-                record(isOurs, flags | PcapWriter.ACK, NOTHING);
+            } else {
+                hasPeerEnded = true;
             }
         }
 

@@ -278,6 +278,10 @@ public final class ImpairedStreams implements StreamNetwork {
         public void close() {
             broken.remove(this);
             isClosing = true;
+            if (isFinishing) {
+                // Whoever closes it then has waited for the rest to leave, and waits no longer.
+                forget();
+            }
             if (kept.isEmpty() || isClosed) {
                 super.close();
             }
