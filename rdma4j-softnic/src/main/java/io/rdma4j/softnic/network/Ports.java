@@ -16,6 +16,7 @@ public final class Ports {
     private final List<PacketPort> inOrder = new CopyOnWriteArrayList<>();
     private volatile Map<Gid, PacketPort> byAddress = Map.of();
 
+    /** Creates an empty set of ports. */
     public Ports() {}
 
     /** {@return the ports, in the order they were added} */

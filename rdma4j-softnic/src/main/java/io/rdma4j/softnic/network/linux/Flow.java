@@ -21,16 +21,16 @@ import static io.rdma4j.softnic.network.linux.SocketOption.UDP_SEGMENT;
  * take one path and may be merged. Packets are collected here, because the system accepts many in one call. For one thread
  * at a time.
  *
- * <p>Consecutive packets of one path and length, the last of which may be shorter, form one message that the
- * kernel, or the network card, cuts into datagrams; source: udp(7), {@code UDP_SEGMENT}. The k-th of them
- * gets the IPv4 Identification k, and its ICRC is computed for that. One call also sends several messages.
- * The packets lie here one behind the other, so each message is one range of memory.
+ * <p>Consecutive packets of one path and length, the last of which may be shorter, form one message that the kernel, or the
+ * network card, cuts into datagrams; source: udp(7), {@code UDP_SEGMENT}. The k-th of them gets the IPv4 Identification k,
+ * and its ICRC is computed for that. One call also sends several messages. The packets are stored one after the other, so
+ * each message is one range of memory.
  */
 final class Flow {
-    /** The limit of the first kernels with this option. */
+    /** The maximum that every kernel with this option accepts. */
     private static final int MAX_SEGMENTS = 64;
     private static final int MAX_MESSAGES = 32;
-    /** More than that are tried anew. */
+    /** With more destinations than this, all are forgotten and tried again. */
     private static final int MAX_UNSEGMENTED = 4096;
     /** An IP packet has at most 65,535 bytes. */
     private static final int MAX_MESSAGE_BYTES = 65_000;
