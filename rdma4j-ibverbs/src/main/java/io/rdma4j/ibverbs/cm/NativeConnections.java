@@ -58,7 +58,7 @@ public final class NativeConnections implements AutoCloseable {
 
     /** An open device that has them. */
     public interface Owner {
-        /** {@return the datagram services, null if the system has no connection manager for programs} */
+        /** {@return its connections, null if the system has no connection manager for programs} */
         @Nullable
         NativeConnections connections();
     }
@@ -284,7 +284,7 @@ public final class NativeConnections implements AutoCloseable {
             InetAddress changed = id.local("hear of address").getAddress();
             watchers.forEach(each -> each.onAddressChanged(changed));
         } catch (RdmaException closed) {
-            // It is not needed any more.
+            // The id was closed, so the address is not needed any more.
         }
         return true;
     }

@@ -70,7 +70,10 @@ public final class DeviceValues {
         return limits;
     }
 
-    /** {@return an unsigned number, bounded; drivers without a limit have all bits set} */
+    /**
+     * {@return an unsigned number, at most {@link Long#MAX_VALUE}; drivers without a limit set all
+     * bits}
+     */
     private static long longAtMost(long value) {
         return value < 0 ? Long.MAX_VALUE : value;
     }
