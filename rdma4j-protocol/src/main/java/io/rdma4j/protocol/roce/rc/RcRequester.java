@@ -174,7 +174,7 @@ final class RcRequester {
 
     /**
      * Sends the newest packet again: if nothing else was lost, the peer acknowledges it; otherwise it answers with a NAK.
-     * Not every time: a peer whose NAK was lost stays silent until the oldest packet arrives.
+     * Every other time it sends the oldest instead: a peer whose NAK was lost stays silent until that arrives.
      */
     private boolean pollAsk(RetransmissionCause cause, OutgoingPacket out, long nowNs) {
         if (!queuePair.isAlive() || timer.isWaitingForReceiver() || window.next == window.una) {
