@@ -198,8 +198,7 @@ public final class Demo implements Callable<Integer> {
         }
 
         /**
-         * {@return the options of this JVM; for the short demo without a file, also options for a fast
-         * start}
+         * {@return the options of this JVM, without {@link #ONE_COMPILER} if a file is transferred}
          */
         private List<String> inherited() {
             return OwnProgram.options().stream()
