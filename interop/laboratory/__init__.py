@@ -1,1 +1,1 @@
-"""Linux guests with kernel RDMA, wired to this machine and to nothing else."""
+"""Linux guests with kernel RDMA, connected only to this machine."""

@@ -52,7 +52,7 @@ def prepare(settings):
 def main():
     prepare(options())
     server = socket.create_server(("0.0.0.0", PORT), backlog=128, reuse_port=True)
-    # Children are never waited for: the kernel clears them away.
+    # Children are never waited for: the kernel reaps them.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
         connection, _ = server.accept()
@@ -62,7 +62,7 @@ def main():
             try:
                 serve(connection)
             except OSError:
-                # The asker has gone; the command has been killed.
+                # The client has disconnected; the command was killed.
                 pass
             os._exit(0)
         connection.close()

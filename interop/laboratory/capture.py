@@ -13,14 +13,14 @@ class Capture:
 
     def __init__(self, file):
         self.file = file
-        # Packets that it missed, once it is closed.
+        # The number of missed packets, known after closing.
         self.dropped = 0
 
     def __enter__(self):
         self._tcpdump = subprocess.Popen(
             ["tcpdump", "-i", network.BRIDGE, "--immediate-mode", "-B", "65536", "-s", "0", "-w", str(self.file),
              FILTER], stderr=subprocess.PIPE, text=True)
-        # It says so once it listens.
+        # tcpdump reports when it listens.
         line = self._tcpdump.stderr.readline()
         if "listening on" not in line:
             self._tcpdump.wait()

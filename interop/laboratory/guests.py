@@ -1,4 +1,4 @@
-"""Guests: booted, asked, impaired, rebooted, shut down."""
+"""Guests: booting, commands, impairment, rebooting, shutdown."""
 import os
 import shutil
 import signal
@@ -17,7 +17,7 @@ DRIVERS = ("rxe", "siw", "none")
 
 
 class LabError(Exception):
-    """The laboratory is not as it should be."""
+    """An error of the laboratory."""
 
 
 class Guest:
@@ -87,7 +87,7 @@ class Guest:
         return out
 
     def impair(self, netem):
-        """Impairs what it sends and what it receives by the same netem words, or heals it with none.
+        """Impairs sent and received packets by the same netem options, or ends the impairment without any.
 
         Its agent's connection is spared. The machine's own kernel may lack netem, so both directions are
         impaired in the guest, what it receives on a device of its own (ifb).
@@ -122,7 +122,7 @@ class Guest:
                 tc filter add dev eth0 egress protocol ipv6 matchall action csum udp""")
 
     def drive(self, driver):
-        """Has it another driver than it was booted with: rxe, siw, or none. Until its next boot."""
+        """Changes the driver until the next boot: rxe, siw, or none."""
         self.sh("""
             for device in $(ls /sys/class/infiniband); do rdma link delete $device; done
             for module in rdma_rxe siw; do if grep -q "^$module " /proc/modules; then modprobe -r $module; fi; done
@@ -138,7 +138,7 @@ class Guest:
         self.sh(f"ip link set eth0 mtu {mtu}")
 
     def is_on(self):
-        """Whether its machine runs."""
+        """Whether its virtual machine runs."""
         try:
             words = Path(f"/proc/{self._pid.read_text()}/cmdline").read_bytes().split(b"\0")
         except FileNotFoundError:
@@ -146,7 +146,7 @@ class Guest:
         return f"ifname=tap{self.number}".encode() in b" ".join(words)
 
     def switch_off(self):
-        """Pulls the plug."""
+        """Ends the virtual machine at once, like a power failure."""
         if self.is_on():
             machine = int(self._pid.read_text())
             os.killpg(machine, signal.SIGKILL)
@@ -158,14 +158,14 @@ class Guest:
         self._pid.unlink(missing_ok=True)
 
     def reboot(self):
-        """Pulls the plug and boots again, without waiting."""
+        """Ends the virtual machine at once and boots again, without waiting."""
         driver, memory = self._driver.read_text().split()
         self.switch_off()
         self._await_tap()
         self.boot(driver, memory)
 
     def _await_tap(self):
-        """The tap device is free when its last owner is gone."""
+        """Waits until the tap device is free, when its last owner has ended."""
         until = time.monotonic() + 10
         carrier = ["cat", f"/sys/class/net/tap{self.number}/carrier"]
         while subprocess.run(network.inside(carrier), capture_output=True, text=True).stdout.strip() == "1":
@@ -179,7 +179,7 @@ def up(drivers, memory="2G"):
     image.release()
     if any(guest.is_on() for guest in all_guests()):
         raise LabError(f"already up: `LAB_NS={network.NAMESPACE} interop/lab down` first")
-    # What a killed run has left.
+    # Remains of a killed run.
     down()
     RUN.mkdir()
     network.create(len(drivers))

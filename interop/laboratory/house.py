@@ -27,7 +27,8 @@ def is_inside():
 
 
 def live(drivers, memory="2G"):
-    """Boots the guests, runs this program once more, in their network, and takes all down. The exit status."""
+    """Boots the guests, runs this program again in their network, and shuts everything down. Returns the exit
+    status."""
     guests.up(drivers, memory)
     try:
         environment = dict(os.environ, **{network.IS_INSIDE: network.NAMESPACE})

@@ -1,4 +1,4 @@
-"""What a guest boots from: Debian's kernel and a small first file system, made once per machine."""
+"""The boot image of a guest: Debian's kernel and a small initial file system, made once for each machine."""
 import hashlib
 import os
 import shutil
@@ -12,7 +12,7 @@ PACKAGES = ["qemu-system-x86", "busybox-static", "cpio", "kmod", "iproute2", "gc
             "ibverbs-utils", "ibverbs-providers", "libibverbs-dev", "rdmacm-utils", "perftest", "tcpdump", "tshark"]
 COMMANDS = ["qemu-system-x86_64", "busybox", "cpio", "modprobe", "ip", "gcc", "rdma", "rping", "ibv_rc_pingpong",
             "ib_write_bw", "tcpdump", "tshark"]
-# No command shows that these are there.
+# Files of packages whose installation no command shows.
 FILES = ["/usr/include/infiniband/verbs.h", "/etc/libibverbs.d/rxe.driver"]
 KERNEL_DEPENDENCY = "linux-image-amd64"
 BOOT_MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay"]
@@ -35,8 +35,7 @@ exec switch_root /new $python $script guest
 """
 
 
-class SetupError(Exception):
-    """Something is missing that cannot be installed or built."""
+class SetupError(Exception): """A dependency is missing and cannot be installed or built."""
 
 
 def is_ready():
@@ -105,7 +104,7 @@ def build(wanted):
     run(["depmod", "-b", str(CACHE / "root"), wanted], "depmod")
     build_first_file_system(wanted)
     (CACHE / "release").write_text(wanted)
-    # The last: without it the rest does not count.
+    # Written last: without it the rest is not valid.
     (CACHE / "recipe").write_text(recipe())
 
 

@@ -1,7 +1,7 @@
 """Which laboratory a program has. Asked before the rest of this package is imported, which reads the choice."""
 import os
 
-# Another name keeps two runs on one machine apart.
+# A different name separates two runs on one machine.
 LABORATORY = os.environ.get("RDMA4J_INTEROP_LAB", "rdma4j-interop")
 
 

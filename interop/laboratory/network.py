@@ -1,4 +1,5 @@
-"""The network: a namespace with one bridge, this machine's addresses on it, a tap device a guest."""
+"""The network: a namespace with one bridge, this machine's addresses on it, and a tap device for each guest.
+"""
 import os
 import subprocess
 import sys
@@ -54,7 +55,8 @@ def create(guests):
 
 
 def restore_bridge():
-    """Brings the bridge up again, with what it has lost when it was down. For callers inside the namespace."""
+    """Brings the bridge up again, with the addresses and routes lost while it was down. For callers inside the
+    namespace."""
     shell(f"""
         ip link set {BRIDGE} up
         ip -6 addr replace {HOST6}/64 dev {BRIDGE} nodad

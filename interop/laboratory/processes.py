@@ -1,4 +1,4 @@
-"""Commands under way, on this machine or in a guest, seen alike."""
+"""Running commands, on this machine or in a guest, with the same interface."""
 import atexit
 import base64
 import json
@@ -15,7 +15,7 @@ from . import agent
 
 
 class Running:
-    """A command under way. Its output is kept and can be waited for."""
+    """A running command. Its output is kept and can be waited for."""
 
     def __init__(self, argv):
         self.name = argv[0]
@@ -58,7 +58,7 @@ class Running:
             return self.is_ready
 
     def wait_for(self, pattern, seconds):
-        """Whether the pattern has been printed; not when it has ended without."""
+        """Whether the pattern was printed; false if the command has ended without it."""
         def is_seen():
             return re.search(pattern, self.out + "\n" + self.err) is not None
         with self._changed:
@@ -73,7 +73,7 @@ class Running:
 
 
 def show(kind, data):
-    """Hands output on to this program's own, as it comes."""
+    """Forwards output to this program's own, as it arrives."""
     stream = sys.stdout if kind == "o" else sys.stderr
     stream.buffer.write(data)
     stream.flush()
@@ -160,7 +160,7 @@ class GuestProcess(Running):
                     else:
                         self.heard(kind, base64.b64decode(rest))
         except OSError:
-            # The guest has gone; what ran there has gone with it.
+            # The guest has ended, and its processes with it.
             pass
         self._connection.close()
         self.ended(status)

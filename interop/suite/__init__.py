@@ -1,1 +1,1 @@
-"""The interoperability suite: what is tried with Linux, how it is judged, what is reported."""
+"""The interoperability suite: the runs with Linux, their verdicts and their report."""

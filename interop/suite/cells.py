@@ -1,4 +1,4 @@
-"""The matrix: every tool, Java in either role, sizes, path MTUs, states of the network, IP versions."""
+"""The matrix: every tool, Java in both roles, sizes, path MTUs, network conditions, IP versions."""
 from dataclasses import dataclass
 
 from . import tools
@@ -38,7 +38,7 @@ class Cell:
 
 
 def full(driver="rxe"):
-    """All cells, those alike in link and network together."""
+    """All cells, grouped by link and network."""
     return [Cell(tool.name, role, size, mtu, net, family, driver)
             for mtu in PATH_MTUS for net in NETS for family in FAMILIES
             for tool in tools.OF_DRIVER[driver] if family in tool.families and (tool.nets is None or net in tool.nets)
@@ -56,7 +56,7 @@ def quick():
 
 
 def quick_iwarp():
-    """The same of iWARP."""
+    """The same for iWARP."""
     return [Cell(tool.name, role, tool.usual_size(1024), 1024, "clean", "ipv4", "siw")
             for tool in tools.IWARP if tool.is_in_quick for role in ROLES]
 
@@ -67,7 +67,7 @@ PEERS = ("c", "soft")
 
 
 def native(driver="rxe"):
-    """With Java on the kernel's device: the peers one after the other."""
+    """The cells with Java on the kernel's device, grouped by peer."""
     return [Cell(tool.name, role, size, 4096, "clean", family, driver, peer)
             for peer in PEERS for tool in tools.NATIVE[driver]
             for family, sizes in ((tool.families[0], tools.native_sizes(tool)),

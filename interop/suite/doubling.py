@@ -1,12 +1,12 @@
-"""Whether a network that doubles packets has had Linux both refuse and accept one request, as far as the packets tell.
+"""Finds out from the packets whether Linux has both refused and accepted a request that the network has duplicated.
 
-A C program of perftest with `-R` listens for its queue pairs only after it has told its peer to come. Of a request
-that comes twice at that moment the first copy finds no listener and the second one does. Who asked is refused, as it
-has been told; the C program takes the connection for one that failed, and listens no more.
+A C program of perftest with `-R` listens for its queue pairs only after it has told its peer to connect. If a request
+arrives twice at that moment, the first copy finds no listener and the second one does. The requester gets the refusal;
+the C program treats the connection as failed, and stops listening.
 """
 from . import wire
 
-# Behind the sender's own identifier.
+# After the sender's own identifier.
 PEERS_IDENTIFIER = slice(4, 8)
 # Of the reply to a look-up: the identifier of the request, and the queue pair behind a word of status.
 REQUEST_IDENTIFIER = slice(0, 4)

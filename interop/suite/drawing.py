@@ -1,4 +1,4 @@
-"""Plays what was drawn: C against C in two guests, then Java as server and as client of one of them."""
+"""Runs drawn combinations: C against C in two guests, then Java as server and as client of one of them."""
 import json
 import time
 
@@ -16,7 +16,7 @@ JSON = "--out_json"
 
 
 class Drawing:
-    """Plays combinations, with captures and logs kept as by a trial."""
+    """Runs combinations, and keeps captures and logs as a trial does."""
 
     def __init__(self, java, linux, other_linux, by_trial, own_folder, folder, dissector, own_addresses):
         self._java = java
@@ -36,13 +36,13 @@ class Drawing:
             yield Result(name, Verdict.UNUSABLE, refused) if refused else self._with_java(choice, role, name)
 
     def _refused(self, choice):
-        """Why the C programs do not play it, or nothing."""
+        """Why the C programs do not run it, or an empty text."""
         server, client, reason = self._play(choice, self._other_linux, self._linux)
         if not reason and client.status == 0 and server.status == 0:
             return ""
         said = [process.name + ": " + line for process in (server, client) if process is not None
                 for line in trial.errors(process)[-1:] or process.out.splitlines()[-1:]]
-        # The judge of ends takes the client for Java, where there is none.
+        # The verdict code expects Java as the client; here there is no Java.
         why = f"status {server.status}, {client.status}" if not reason else (
             f"not done in {seconds(choice)} s" if client else reason)
         return f"{choice.told()}: C with C: {why}: {'; '.join(said)}"
@@ -75,7 +75,7 @@ class Drawing:
         def words(end, peer, side):
             is_java = end is self._java
             own = draws.arguments(choice, end.end(choice.family, peer), side, is_java)
-            # A guest writes where it likes, and forgets.
+            # A guest writes anywhere; nothing is kept.
             report = ["--out_json_file", str(self._report())] if is_java and JSON in own else []
             return [*report, *(["--patience", str(PATIENCE_SECONDS)] if is_java else []), *own]
         self._report().unlink(missing_ok=True)
@@ -87,7 +87,7 @@ class Drawing:
             return server, client, "the server did not become ready"
         try:
             client = asking.start(program, words(asking, serving, CLIENT))
-            # Without Java either side may stand for it.
+            # Without Java either side may take its role.
             java_serves = serving is self._java
             return server, client, self._trial.await_ends(choice, server, client, java_serves, seconds(choice))
         finally:
@@ -97,13 +97,13 @@ class Drawing:
 
 
 class Judged:
-    """What was drawn, as a cell and a tool to the judge."""
+    """A drawn combination, as a cell and a tool for the verdict."""
     net = "clean"
     size = None
 
     def __init__(self, choice):
         self.is_reliable = choice.is_reliable
-        # A guest that is emulated drops what comes faster than it takes it.
+        # An emulated guest drops packets that arrive faster than it can process.
         self.may_lose = () if choice.is_reliable else ("clean",)
 
 

@@ -1,8 +1,8 @@
-"""Combinations of options that nobody chose by hand: drawn for each tool by a seed, the same ones by the same seed.
+"""Random combinations of options for each tool; the same seed gives the same combinations.
 
-An option is drawn for both sides where they must agree, else for each side alone. Options that Linux's rdma_rxe cannot
-serve, or that rdma4j alone has, are drawn for Java's side alone. What neither side accepts, by C's own rules, is drawn as
-well: the C programs tell, who play it first.
+An option is drawn for both sides where they must agree, else for each side alone. Options that Linux's rdma_rxe does
+not support, or that only rdma4j has, are drawn only for Java's side. Combinations that C's rules do not allow are drawn
+as well: the C programs, which run first, show that.
 """
 import random
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ BASE_PROBABILITY = 1 / 3
 
 @dataclass
 class Drawn:
-    """What was drawn for one tool."""
+    """A drawn combination for one tool."""
     tool: str
     seed: int
     number: int
@@ -57,7 +57,7 @@ class Draw:
     """Draws for one tool."""
 
     def __init__(self, tool, seed, number):
-        # By its name and number: what one tool draws does not change what another does.
+        # Seeded by name and number, so that the draws of one tool do not change those of another.
         self.random = random.Random(f"{tool} {seed} {number}")
         self.drawn = Drawn(tool, seed, number)
 
@@ -68,12 +68,12 @@ class Draw:
         return self.random.choice(values)
 
     def number(self, least, most):
-        """Small ones as often as large ones."""
+        """Small numbers as often as large ones."""
         low, high = max(1, least), most + 1
         return max(least, min(most, int(low * (high / low) ** self.random.random())))
 
     def size(self, least, most):
-        """At an edge as often as anywhere."""
+        """A boundary value as often as any other."""
         edges = [edge for edge in (1, 2, 8, 63, 64, *(mtu + by for mtu in PATH_MTUS for by in (-1, 0, 1)),
                                    64 * KIB - 1, 64 * KIB, 64 * KIB + 1, MIB, least, most) if least <= edge <= most]
         return self.one_of(*edges) if self.is_drawn(0.5) else self.number(least, most)
@@ -246,7 +246,7 @@ def how_much(by, verb, is_latency, largest, queues):
 
 
 def rest(by, verb, is_latency):
-    """What a side chooses alone."""
+    """The options that a side chooses independently."""
     if verb in ("read", "atomic"):
         by.each("-o", lambda: by.one_of(1, 2, 3, 5, 6, 7, 8, 9, 11, 15, 16, 17, 31, 33, 64, 100, 127, 128), 0.6)
     elif verb == "write" or verb == "send":
@@ -297,21 +297,21 @@ def drawn(tool, seed, number):
 
 
 def all_drawn(count, seed):
-    """Tools in turn, so that a run that is broken off has tried them all."""
+    """The tools in turn, so that an aborted run has tried them all."""
     return [drawn(tool, seed, number) for number in range(count) for tool in DRAWS]
 
 
 # ---------------------------------------------------------------- how to run them
 
 def ready(choice):
-    """What tells that its server is ready."""
+    """How to recognize that its server is ready."""
     if choice.is_managed:
         return tools.Ready(cm=tools.SIDE_CHANNEL_PORT, java_prints=tools.JAVA_LISTENS)
     return tools.named(choice.tool).ready
 
 
 def arguments(choice, end, side, is_java):
-    """All words of one side."""
+    """All arguments of one side."""
     words = [*connecting(choice.tool, end, side), *choice.words(side, is_java)]
     takes_host = choice.tool.startswith("ib") or choice.tool == "atomic_pingpong"
     if not takes_host or side == SERVER:
@@ -321,7 +321,7 @@ def arguments(choice, end, side, is_java):
 
 
 def connecting(tool, end, side):
-    """The words that say with whom."""
+    """The arguments that name the peer."""
     if tool.startswith("ib_"):
         return ["-F", "-d", end.device, "-x", str(end.gid), "-p", str(tools.SIDE_CHANNEL_PORT)]
     if tool.endswith("_pingpong"):

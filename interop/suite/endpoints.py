@@ -41,9 +41,9 @@ def named(process, name):
 
 
 def line_by_line():
-    """What lets a C program print line by line, so that its output can be followed; into a pipe it prints at its end.
-    An environment and a command to go before: stdbuf(1) does no more than to set the environment, and to start it takes
-    an emulated guest as long as to start the program."""
+    """Makes a C program print line by line, so that its output can be followed; to a pipe it would print only at its
+    end. An environment and a command to go before: stdbuf(1) does no more than to set the environment, and to start it
+    takes an emulated guest as long as to start the program."""
     for library in LINE_BUFFERS:
         if library.exists():
             return {"LD_PRELOAD": str(library), "_STDBUF_O": "L"}, []
@@ -51,8 +51,8 @@ def line_by_line():
 
 
 def kernel_gids(guest, driver):
-    """The GIDs of a guest's device, in the order of its table. That of an iWARP device names no address, and nobody asks
-    for it."""
+    """The GIDs of a guest's device, in the order of its table. The GID of an iWARP device is not an address and not
+    needed."""
     return guest.sh("cat /sys/class/infiniband/rxe0/ports/1/gids/{0..7}").split() if driver == "rxe" else []
 
 
@@ -79,7 +79,7 @@ class LinuxEnd:
         self.settle()
 
     def settle(self):
-        """To be called when the guest has booted."""
+        """Must be called after the guest has booted."""
         self._gids = kernel_gids(self.guest, self.driver)
         self.guest.fill_udp_checksums(self._fills_checksums)
 
@@ -119,7 +119,7 @@ class JavaEnd:
         self._gids = self._look_up_gids()
 
     def with_options(self, options):
-        """The same with more options of the JVM."""
+        """The same with additional options of the JVM."""
         other = copy.copy(self)
         other._environment = {"RDMA4J_OPTS": f"{self._environment['RDMA4J_OPTS']} {options}"}
         return other
@@ -199,8 +199,8 @@ class JavaInGuest(JavaEnd):
 
 
 class JavaOnKernelDevice(JavaInGuest):
-    """rdma4j in a guest, on the device of the kernel's driver. To start takes it two minutes where the machine has much else
-    to do, and a few seconds where it has not."""
+    """rdma4j in a guest, on the device of the kernel's driver. It starts in a few seconds on an idle machine, and in
+    two minutes on a busy one."""
 
     READY_SECONDS = 240
     name = "native"

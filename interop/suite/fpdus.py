@@ -1,4 +1,4 @@
-"""What stands in a capture of iWARP: the frames that set connections up, and whether each unit behind them is right.
+"""The contents of an iWARP capture: the frames that set connections up, and the check of each unit after them.
 
 Written from RFC 5044 (MPA), 5041 (DDP), 5040 (RDMAP) and 6581, and from nothing of the project's: it is what Java is judged by.
 """
@@ -12,7 +12,7 @@ FIN, SYN, RST = 1, 2, 4
 REQUEST, REPLY = b"MPA ID Req Frame", b"MPA ID Rep Frame"
 FRAME_HEADER = 20
 MARKERS, WITH_CRC, REJECTED = 0x80, 0x40, 0x20
-# Of a unit: the length in front, the CRC behind.
+# The length at the start of a unit and the CRC at its end.
 LENGTH, CRC = 2, 4
 TAGGED, LAST, RESERVED, DDP_VERSION = 0x80, 0x40, 0x3C, 0x01
 TAGGED_HEADER, UNTAGGED_HEADER = 14, 18
@@ -72,7 +72,7 @@ class Direction:
 
     @property
     def unread(self):
-        """How many segments came behind one that the capture lacks."""
+        """How many segments came after one that the capture lacks."""
         return len(self._early)
 
 
@@ -113,7 +113,7 @@ def connections(file):
 
 
 class Units:
-    """Reads what one side has sent behind its frame, and finds what is wrong with it."""
+    """Reads the units that one side has sent after its frame, and finds their errors."""
 
     def __init__(self, has_crc, needs_zeros):
         self._has_crc = has_crc
@@ -136,7 +136,7 @@ class Units:
             fault = self._fault(stream, at, length, padded)
             if fault:
                 self.wrong.append(f"unit {self.count}: {fault}")
-                # What follows a broken length means nothing.
+                # Bytes after an invalid length have no meaning.
                 return
             at += padded + CRC
 

@@ -1,4 +1,4 @@
-"""One lane: a laboratory of its own and its share of the runs."""
+"""One lane: its own laboratory and its share of the runs."""
 import ipaddress
 import json
 import shutil
@@ -20,8 +20,8 @@ PREFIXES = {MATRIX: "", SCENARIO: "scenario/", GUESTS: "guest/", DRAWN: "draw/",
 
 @dataclass(frozen=True)
 class Share:
-    """What there is to run: cells of the matrix, scenarios by name, cells with Java in a guest of its own, combinations
-    of options that were drawn, cells and scenarios of iWARP, and cells with Java on the kernel's devices, rxe and siw."""
+    """The runs: cells of the matrix, scenarios by name, cells with Java in its own guest, drawn combinations of
+    options, cells and scenarios of iWARP, and cells with Java on the kernel's devices, rxe and siw."""
     chosen: list = field(default_factory=list)
     wanted: list = field(default_factory=list)
     between_guests: list = field(default_factory=list)
@@ -63,7 +63,7 @@ class Share:
 
 
 class Lane:
-    """Runs its share inside the laboratory's network and writes down what came out."""
+    """Runs its share inside the laboratory's network and writes the results."""
 
     def __init__(self, number, network_backend, share, folder):
         self._number = number
@@ -179,7 +179,7 @@ class Lane:
 
     @staticmethod
     def _run(by, cell):
-        """A run that breaks off has failed; the others go on."""
+        """Counts an aborted run as failed; the others continue."""
         try:
             return by.run(cell)
         except (OSError, guests.LabError, subprocess.SubprocessError, LookupError, StopIteration) as failure:
@@ -187,7 +187,7 @@ class Lane:
 
     def _note(self, kind, result):
         self._done += 1
-        # At once: what is known must outlast a run that breaks off.
+        # Written at once, so that an aborted run keeps the results so far.
         json.dump({"kind": kind, "name": result.name, "verdict": result.verdict.name, "reason": result.reason,
                    "seconds": round(result.seconds, 1), "seen": vars(result.seen)}, self._results)
         self._results.write("\n")
@@ -226,12 +226,12 @@ def packed(addresses):
 
 
 def results_of(folder, number):
-    """Where a lane writes each result as it comes, a line of JSON each."""
+    """The file to which a lane writes each result at once, one line of JSON each."""
     return folder / f"lane{number}.results"
 
 
 def written(folder, number):
-    """Where a lane writes, at its end, what else is to be told."""
+    """The file to which a lane writes the other data of the report at its end."""
     return folder / f"lane{number}.json"
 
 
@@ -241,7 +241,7 @@ def written_by(folder):
 
 
 def named(kind, what):
-    """What `--only` looks at."""
+    """The text that `--only` is matched with."""
     return PREFIXES[kind] + str(what)
 
 
@@ -281,7 +281,7 @@ def read(folder, number, share):
     for line in file.read_text().splitlines() if file.exists() else ():
         entry = json.loads(line)
         if named(entry["kind"], entry["name"]) not in names:
-            # Of a suite that has changed since.
+            # From a version of the suite that has changed since.
             continue
         result = Result(entry["name"], Verdict[entry["verdict"]], entry["reason"], entry["seconds"],
                         wire.Seen(**entry["seen"]))

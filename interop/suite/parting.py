@@ -1,4 +1,4 @@
-"""Whether Linux left and its word did not arrive, as far as the packets of a run tell.
+"""Finds out from the packets whether Linux ended and its disconnect message was lost.
 
 A program that disconnects and at once destroys its id has its kernel send one request to disconnect and no second:
 rdma_cm stops repeating it. If that one is lost, its peer hears nothing, and waits. Seen with rping's client on

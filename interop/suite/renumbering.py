@@ -1,4 +1,4 @@
-"""Whether Linux has given one packet sequence number to two requests, as far as the packets tell.
+"""Finds out from the packets whether Linux has given one packet sequence number to two requests.
 
 `rdma_rxe` sends again from where it thinks that its peer stands, and counts the numbers of what it sends again anew. When an
 acknowledgement comes meanwhile it begins with a number too small: the first packet of a message has the number of another

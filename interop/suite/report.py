@@ -8,7 +8,7 @@ from .trial import Verdict
 
 @dataclass
 class Circumstances:
-    """What the run ran on."""
+    """The environment of the run."""
     kernel: str
     rdma_core: str
     jdk: str
@@ -67,7 +67,7 @@ def native_table(chosen, results, driver):
 
 
 def drawn_table(results):
-    """One row a tool: what became of the combinations of options that were drawn."""
+    """One row for each tool: the results of the drawn combinations of options."""
     lines = ["", "| tool | drawn | Java as server | Java as client |", "|---|---|---|---|"]
     for tool in draws.DRAWS:
         own = [result for result in results if result.name.startswith(tool + "/")]

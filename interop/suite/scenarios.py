@@ -31,7 +31,7 @@ SENT_TO_AT_ONCE, IN_A_GROUP = 1000, 25
 # The connections of one ucmatose: siw gives it no more completion queues, with C programs on both sides either.
 MOST_OF_A_PROGRAM = {"rxe": 1 << 20, "siw": 32}
 AT_ONCE = 64
-# Connections whose large messages all begin at once: a guest that is emulated takes seconds to answer them.
+# Connections whose large messages all begin at once: an emulated guest takes seconds to answer them.
 BUSY, LARGE = 20, 70_000
 # A guest that is slow loses nothing: of what waits for its answer little may be sent again.
 MOST_REPEATED = 1 / 4
@@ -39,7 +39,7 @@ BUSY_SECONDS = 60
 
 
 class Unexpected(Exception):
-    """Something did not happen as it must."""
+    """A scenario has failed."""
 
 
 class Scenarios:

@@ -1,4 +1,4 @@
-"""Whether a run stood still because of a defect of Linux's rdma_rxe, as far as its packets tell.
+"""Finds out from the packets whether a run stalled because of a defect of Linux's rdma_rxe.
 
 When the acknowledgement of a message's last packet arrives while rdma_rxe is sending that message again, it notes
 that everything is acknowledged but does not complete the request; it does so when another acknowledgement of the

@@ -1,4 +1,4 @@
-"""The tools that have a peer: their options for one cell, and what tells that a server is ready."""
+"""The tools that have a peer: their options for one cell, and how to recognize that a server is ready."""
 from dataclasses import dataclass
 from typing import Callable
 
@@ -15,7 +15,7 @@ JOINED = r"joined dgid"
 
 @dataclass(frozen=True)
 class End:
-    """What one end of a run needs to know of itself and of the other."""
+    """What one end of a run needs to know about itself and the other end."""
     own: str
     peer: str
     peer4: str
@@ -25,7 +25,7 @@ class End:
 
 @dataclass(frozen=True)
 class Ready:
-    """What tells that a server is ready: a TCP port or a service that listens, or words it prints."""
+    """How to recognize that a server is ready: a TCP port or a service that listens, or a text that it prints."""
     tcp: int | None = None
     cm: int | None = None
     java_prints: str | None = None
@@ -54,14 +54,14 @@ class Tool:
     # first behind a connection that was repeated itself after three seconds.
     patience_seconds: int = 5
     families: tuple = ("ipv4", "ipv6")
-    # The states of the network to try it in, if not all.
+    # The network conditions to run it in, if not all.
     nets: tuple | None = None
     # With so much to move that an emulated machine which is busy takes minutes, and seconds to prepare its memory.
     is_long: bool = False
     is_in_quick: bool = True
     # Where the same program is several tools.
     program_name: str | None = None
-    # The devices of Linux that it is tried on.
+    # The devices of Linux that it is run on.
     driver: str = "rxe"
 
     @property
@@ -69,7 +69,7 @@ class Tool:
         return self.program_name or self.name
 
     def usual_size(self, mtu):
-        """One size that shows most: several packets where the tool allows."""
+        """The most revealing size: several packets if the tool allows it."""
         return self.usual if self.usual is not None else self.sizes(mtu)[-1]
 
 
@@ -161,7 +161,7 @@ def cmtime(_, end, is_server):
 
 def perftest(extra=(), count=exchanges):
     def arguments(cell, end, is_server):
-        # Without -F it minds how the processor's clock is governed.
+        # Without -F it complains about the CPU frequency governor.
         words = ["-F", "-d", end.device, "-x", str(end.gid), "-p", str(SIDE_CHANNEL_PORT), "-m", str(cell.mtu),
                  "-n",
                  str(max(FEWEST, count(cell))), *extra]
@@ -177,7 +177,7 @@ def measuring(name, sizes=one_packet_or_many, is_in_quick=False):
 
 
 def measuring_managed(program, sizes=one_packet_or_many, is_in_quick=False, count=exchanges):
-    """With queue pairs that the connection manager connects."""
+    """The tools with queue pairs that the connection manager connects."""
     return Tool(f"{program}-R", sizes, perftest(("-R",), count), Ready(cm=SIDE_CHANNEL_PORT, java_prints=JAVA_LISTENS),
                 families=("ipv4",), is_in_quick=is_in_quick, program_name=program)
 
@@ -197,7 +197,7 @@ ALL = [
     Tool("ibv_rc_pingpong", any_size_but_none, ping_pong(), SIDE_CHANNEL, usual=64 * KIB),
     Tool("ibv_uc_pingpong", any_size_but_none, ping_pong(), SIDE_CHANNEL, is_reliable=False,
          may_lose=(*LOSSES, "reorder", "duplicate"), usual=64 * KIB),
-    # A datagram that comes twice counts twice, in C as in Java: one side has finished before the other.
+    # A duplicated datagram counts twice, in C as in Java, so that one side finishes before the other.
     Tool("ibv_ud_pingpong", up_to_mtu, ping_pong(takes_mtu=False), SIDE_CHANNEL, is_reliable=False,
          may_lose=(*LOSSES, "duplicate")),
     Tool("ibv_srq_pingpong", any_size_but_none, ping_pong(extra=("-q", "4")), SIDE_CHANNEL, usual=64 * KIB),
@@ -243,7 +243,7 @@ ALL = [
       for program in ("ib_write_bw", "ib_read_bw", "ib_send_bw", "ib_atomic_bw")),
     *(variant(program, "-b") for program in ("ib_write_bw", "ib_read_bw", "ib_send_bw")),
     *(variant(program, "-e") for program in ("ib_read_bw", "ib_send_bw", "ib_read_lat")),
-    # Between two C programs, too, it waited for ever in five of seven runs at 1 % loss.
+    # Between two C programs it also waited without end in five of seven runs at 1 % loss.
     variant("ib_send_lat", "-e", nets=("clean",)),
     # Whose server learns by a first datagram where to answer.
     Tool("ib_send_lat-R-UD", whole_mtu, perftest(("-R", "-c", "UD")),

@@ -1,4 +1,4 @@
-"""Runs one cell and judges it."""
+"""Runs one cell and determines its verdict."""
 import shlex
 import shutil
 import signal
@@ -20,9 +20,9 @@ UNACKNOWLEDGED = "but the last of this side was not acknowledged: the peer has l
 # A C server of datagrams that has answered all look-ups, and has no messages to wait for, ends.
 NOBODY_SERVES = "the service said no (1: service ID not supported)"
 INTERRUPTED = 128 + signal.SIGINT
-# What Java says when a message does not come.
+# Java's message if a message does not arrive.
 NOTHING_CAME = "nothing came from the peer for"
-# What Java says when a request for a connection meets no listener.
+# Java's message if a connection request finds no listener.
 NOBODY_LISTENS = "rejected (8: invalid service ID)"
 BAD_DATA = ("invalid data", "mismatch", "data verification")
 NO_REASON = "exit status"
@@ -34,17 +34,17 @@ class Verdict(Enum):
     OK = "ok"
     # Unreliable service on a bad network: a message was lost, and Java said so.
     LOST = "lost"
-    # The C program ended well and left before the acknowledgement of the last message came through, or its word that it
-    # leaves did not: see parting.py.
+    # The C program ended successfully before the acknowledgement of the last message arrived, or its disconnect message
+    # was lost: see parting.py.
     LEFT = "left"
-    # A request that came twice was refused and accepted: see doubling.py.
+    # A duplicated request was both refused and accepted: see doubling.py.
     DOUBLED = "doubled"
     # A defect of Linux's driver: see stall.py.
     STALLED = "stalled"
-    # Another one: see renumbering.py.
+    # Another defect of Linux's driver: see renumbering.py.
     RENUMBERED = "renumbered"
     FAILED = "FAILED"
-    # Options that the C programs refuse, or fail with among themselves.
+    # Options that the C programs refuse, or with which they fail against each other.
     UNUSABLE = "unusable"
 
 
@@ -102,7 +102,7 @@ class Trial:
         return (seen.sent if self._own_addresses else seen.received) == 0
 
     def _play(self, tool, cell):
-        """Server and client to their end; what went wrong on the way, if anything."""
+        """Runs server and client to their end; returns the failure, if there was one."""
         java_serves = cell.role == "server"
         serving, asking = (self._java, self._linux) if java_serves else (self._linux, self._java)
         seconds = (LONG_SECONDS if tool.is_long else CLEAN_SECONDS if cell.net == "clean" else BAD_SECONDS)
@@ -127,7 +127,7 @@ class Trial:
 
     @staticmethod
     def await_ends(tool, server, client, java_serves, seconds):
-        """Waits until both have ended; stops who has not, and says so."""
+        """Waits until both have ended; stops and reports processes that have not."""
         reason = ""
         started = time.monotonic()
         if tool.server_stays:
@@ -147,7 +147,7 @@ class Trial:
         java, other = (server, client) if java_serves else (client, server)
         if java.wait(seconds) is None:
             reason = f"Java did not end within {seconds} s"
-        # When Java has given up the C program may wait for ever; otherwise it has its time too.
+        # If Java has given up, the C program may wait without end; otherwise it gets its time too.
         left = started + seconds - time.monotonic() if tool.is_reliable else GRACE_SECONDS
         if other.wait(max(left, GRACE_SECONDS) if java.status == 0 else 1) is None and not reason:
             reason = C_WAITS
@@ -157,7 +157,7 @@ class Trial:
 
     @staticmethod
     def keep(folder, file, processes):
-        """Keeps what is needed to understand what happened."""
+        """Keeps the traces of a failure."""
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, folder / "capture.pcap")
         for side, process in processes.items():
@@ -171,7 +171,7 @@ class Trial:
 
 
 def judge(tool, cell, java, other, reason, is_other_java=False):
-    """The verdict of a run and, if it failed, why."""
+    """The verdict of a run and, if it failed, the reason."""
     if other is None or java is None:
         return Verdict.FAILED, reason
     said = errors(java) + (errors(other) if is_other_java else [])
@@ -202,8 +202,8 @@ def kept_in(folder, verdict, name):
 
 
 def reconsider(result, cell, folder, own_addresses):
-    """Judges a failure once more by its traces, which may show that Linux stood still, left unheard, was asked twice, or
-    gave one number to two requests, and Java noticed."""
+    """Reconsiders a failure by its traces, which may show a stall of Linux, a lost disconnect message of Linux, a
+    duplicated request, or that Linux gave one PSN to two requests, and that Java noticed."""
     kept = kept_in(folder, Verdict.FAILED, result.name)
     logs = [kept / f"{side}.log" for side in ("java", "linux")]
     if not all(file.exists() for file in logs):
@@ -252,7 +252,7 @@ class End:
 
 
 def log(process):
-    """All that is known of a process that has ended."""
+    """All information about an ended process."""
     return f"exit status {process.status}\n--- standard output\n{process.out}\n--- standard error\n{process.err}"
 
 

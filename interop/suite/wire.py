@@ -1,4 +1,4 @@
-"""What stands in a capture: RoCEv2 packets and whether their ICRC is right; what tshark says of them."""
+"""The contents of a capture: RoCEv2 packets, the check of their ICRC, and tshark's findings."""
 import queue
 import shutil
 import struct
@@ -38,7 +38,7 @@ MALFORMED = ('(_ws.malformed or _ws.short) and ((iwarp_mpa and not tcp contains 
 
 @dataclass
 class Seen:
-    """What a capture holds."""
+    """The counts of a capture."""
     sent: int = 0
     received: int = 0
     wrong_sent: int = 0
@@ -68,7 +68,7 @@ def told_wrong(seen):
 
 
 def records(file):
-    """The records of a capture file, each with its header; one that breaks off is left out."""
+    """The records of a capture file, each with its header; a truncated one is skipped."""
     content = Path(file).read_bytes()
     if len(content) >= FILE_HEADER and struct.unpack_from("<I", content)[0] != LITTLE_ENDIAN_MAGIC:
         raise ValueError(f"{file}: not a capture of this machine")
@@ -152,7 +152,7 @@ def reliable_packets(file):
 
 @dataclass
 class Flow:
-    """What one side sent by the reliable service: packets that carry or ask for something, and negative answers."""
+    """What one side sent by the reliable service: packets with data or requests, and NAKs."""
     requests: int = 0
     repeated: int = 0
     sequence_errors: int = 0
@@ -242,7 +242,7 @@ class Dissector:
         self._thread.start()
 
     def add(self, name, file):
-        """Hands over a capture, which is deleted when it is read."""
+        """Queues a capture, which is deleted after it was read."""
         self._waiting.put((name, Path(file)))
 
     def finish(self):
@@ -307,7 +307,7 @@ def malformed_frames(file):
 
 
 def kept_in(folder, name):
-    """Where a capture is kept that has malformed packets."""
+    """The place for captures with malformed packets."""
     return folder / "malformed" / (name.replace("/", "_") + ".pcap")
 
 

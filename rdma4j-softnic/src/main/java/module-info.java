@@ -3,7 +3,8 @@ module io.rdma4j.softnic {
     requires static org.jspecify;
     requires transitive io.rdma4j.api;
     requires io.rdma4j.protocol;
-    // So that JMX and the recorder are there: the API shows devices where they are.
+    // Makes JMX and Flight Recorder available: the API shows devices there only if these modules
+    // are present.
     requires java.management;
     requires jdk.jfr;
     requires jdk.net;

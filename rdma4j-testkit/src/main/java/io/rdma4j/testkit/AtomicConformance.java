@@ -38,7 +38,7 @@ public abstract class AtomicConformance extends Conformance {
     @ConformanceCase(file = "test_atomic", name = "atomic_invalid_qp_access")
     void queuePairWithoutTheRightRefuses() throws RdmaException {
         Players players = players(settings().queuePairAccess(AccessFlag.REMOTE_WRITE));
-        // A queue pair that does not do atomics may find the request invalid.
+        // A queue pair without atomics may report an invalid request.
         players.assertFailsWithoutTrace(add(players), WorkCompletionStatus.REMOTE_ACCESS_ERROR,
                 WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR);
     }
@@ -55,7 +55,7 @@ public abstract class AtomicConformance extends Conformance {
         Players players = players(settings());
         Work work = add(players);
         Work crooked = work.remoteAddress(work.remoteAddress() + 1);
-        // Whoever looks first refuses: this side when it is posted, or the peer.
+        // Either this side refuses the request when it is posted, or the peer.
         try {
             players.assertFailsWithoutTrace(crooked,
                     WorkCompletionStatus.REMOTE_INVALID_REQUEST_ERROR);

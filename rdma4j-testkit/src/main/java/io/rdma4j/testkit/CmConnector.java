@@ -12,8 +12,8 @@ import io.rdma4j.verbs.TransportType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connects by the connection manager, as a program that knows of no transport does: the server listens, the client
- * connects, and each id brings its own queue pair up.
+ * Connects by the connection manager, like a program that is independent of the transport: the server listens, the
+ * client connects, and each id brings its own queue pair up.
  */
 final class CmConnector implements Connector {
     private final Players.Keeper keeper;
@@ -88,7 +88,7 @@ final class CmConnector implements Connector {
             QueuePair serverQueuePair) throws RdmaException {
         requested().accept(parameters(ofServer.settings));
         sides.established();
-        // What the peer may do is the one thing that is not agreed on in connecting.
+        // The connection does not set the access flags of the peer.
         clientQueuePair.modify(
                 new QueuePairAttributes().accessFlags(ofClient.settings.queuePairAccess));
         serverQueuePair.modify(

@@ -18,7 +18,7 @@ import java.util.Arrays;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
-/** One side of what the connection manager connects: its events, and memory to send from and receive into. */
+/** One side of a connection of the connection manager: its events, and memory to send from and receive into. */
 final class CmPlayer {
     /** Bytes of a message. */
     static final int MESSAGE = 1000;
@@ -58,8 +58,8 @@ final class CmPlayer {
     }
 
     /**
-     * Takes the next event, which must be of a type. The caller closes it. Over iWARP it is told at once, or not at all,
-     * that the time of a connection before is over: TCP sees to it that nothing late arrives.
+     * Takes the next event, which must be of a type. The caller closes it. Skips a TIMEWAIT_EXIT of an earlier
+     * connection: over iWARP it comes at once or not at all.
      */
     CmEvent expect(CmEventType type) throws RdmaException {
         CmEvent event = events.pollEvent(Conformance.LIMIT);
@@ -95,7 +95,7 @@ final class CmPlayer {
         return bytes;
     }
 
-    /** {@return the message that has arrived behind a header} */
+    /** {@return the received message after a header} */
     byte[] received(int header) {
         byte[] bytes = new byte[MESSAGE];
         MemorySegment.copy(memory, RECEIVE_AT + header, MemorySegment.ofArray(bytes), 0, MESSAGE);

@@ -19,8 +19,8 @@ import java.time.Duration;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Two sides for the connection manager to connect: the steps up to a connection or a datagram service, and
- * the traffic over it, of which what arrives has been checked.
+ * Two sides that the connection manager connects: the steps up to a connection or a datagram service, and
+ * the traffic over it, whose contents are checked on arrival.
  */
 final class CmPlayers {
     /** Messages each way. */

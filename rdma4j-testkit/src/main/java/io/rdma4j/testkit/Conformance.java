@@ -19,12 +19,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What all classes of the suite share: the device, and objects that are closed after each test in reverse
+ * The base of all classes of the suite: the device, and objects that are closed after each test in reverse
  * order, which must succeed.
  */
 @ExtendWith(ConformanceRecorder.class)
 public abstract class Conformance implements DeviceUnderTest {
-    /** Nothing that a device does for a test takes longer; a test that waits this long has failed. */
+    /** The maximum time of any step of a device; a test that waits this long has failed. */
     static final Duration LIMIT = Duration.ofSeconds(20);
 
     private final Deque<AutoCloseable> kept = new ArrayDeque<>();
@@ -58,7 +58,7 @@ public abstract class Conformance implements DeviceUnderTest {
         return object;
     }
 
-    /** {@return whether the device speaks iWARP, which has connections over TCP alone} */
+    /** {@return whether the device is an iWARP device, which has only connections over TCP} */
     final boolean isIwarp() {
         return run().profile().transport() == TransportType.IWARP;
     }
@@ -97,7 +97,10 @@ public abstract class Conformance implements DeviceUnderTest {
         return assertThatExceptionOfType(RdmaException.class).isThrownBy(call).actual();
     }
 
-    /** Ends a test that the device's attributes say it cannot pass, as a failure where it must. */
+    /**
+     * Ends a test of something that the device does not offer according to its attributes; a failure if its
+     * profile requires it.
+     */
     static void assumeOffered(boolean isOffered, String attribute) {
         if (!isOffered) {
             Assumptions.abort(attribute);
@@ -105,14 +108,14 @@ public abstract class Conformance implements DeviceUnderTest {
     }
 
     /**
-     * Says that what the test asked for was accepted and did no harm, and that a device which ignores it would
-     * have passed as well.
+     * Reports that the tested option was accepted and did no harm, but that a device which ignores it would
+     * have passed too.
      */
     final void reportWithoutEffect(String reason) {
         withoutEffect = reason;
     }
 
-    /** {@return why nothing is known of an effect, or null if the test has seen one} */
+    /** {@return why no effect was observed, or null if the test has observed one} */
     final @Nullable String withoutEffect() {
         return withoutEffect;
     }

@@ -9,8 +9,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * A test that is one case of the suite, named as where it comes from names it. Which devices must pass it says
- * {@link ConformanceProfile}.
+ * A test that is one case of the suite, with the name of its original. {@link ConformanceProfile} defines
+ * which devices must pass it.
  */
 @Documented
 @Target(ElementType.METHOD)

@@ -17,23 +17,23 @@ import java.util.Set;
 
 /**
  * The kinds of devices, and which cases a device of each kind must pass. A case that is not required may be
- * refused, with {@link io.rdma4j.verbs.Errno#EOPNOTSUPP} or by an attribute that says so; a case that is
- * required has failed then.
+ * refused, with {@link io.rdma4j.verbs.Errno#EOPNOTSUPP} or by an attribute; for a required case this is a
+ * failure.
  *
- * <p>All of it stands in one table, the resource {@code cases.txt} of this package.
+ * <p>All requirements are in one table, the resource {@code cases.txt} of this package.
  */
 public enum ConformanceProfile {
     /** RoCEv2 in software: everything that no hardware is needed for. */
     SOFTWARE_ROCE("software-roce", TransportType.INFINIBAND, ConnectionMethod.BY_HAND),
     /** iWARP in software: what RDMAP and DDP define, so reliable connections, neither datagrams nor atomics. */
     SOFTWARE_IWARP("software-iwarp", TransportType.IWARP, ConnectionMethod.CONNECTION_MANAGER),
-    /** A channel adapter driven through its vendor's library: what every one has, for the rest differs. */
+    /** A channel adapter driven through its vendor's library: only what all of them support. */
     NATIVE("native", TransportType.INFINIBAND, ConnectionMethod.BY_HAND),
     /** The same of iWARP: what both every adapter and iWARP have. */
     NATIVE_IWARP("native-iwarp", TransportType.IWARP, ConnectionMethod.CONNECTION_MANAGER);
 
     private static final String TABLE = "cases.txt";
-    /** Who requires it, by file and name of a case. */
+    /** The profiles that require a case, by file and name of the case. */
     private static final Map<String, Set<ConformanceProfile>> ROWS = read();
 
     private final String column;
@@ -56,7 +56,7 @@ public enum ConformanceProfile {
         return transport;
     }
 
-    /** {@return how queue pairs of such a device are connected, unless the device says something else} */
+    /** {@return how queue pairs of such a device are connected, unless the device overrides it} */
     public ConnectionMethod connectionMethod() {
         return connectionMethod;
     }

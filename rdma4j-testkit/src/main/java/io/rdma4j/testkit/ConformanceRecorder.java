@@ -21,12 +21,11 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Decides and notes how each case ends: what a device does not offer is a failure where its profile requires
- * it, and otherwise no result. Writes the report when a run of the tests has ended in which every run of the
- * suite that belongs into it met all its cases; a run of some tests alone leaves the report as it is.
+ * Determines and records the result of each case: an unsupported case is a failure if the device's profile requires it, and
+ * otherwise no result. Writes the report at the end of a test run in which every run of the suite in the report has executed
+ * all its cases; a run of only some tests leaves the report unchanged.
  *
- * <p>The report goes to the file that the system property {@code rdma4j.conformance.report} names, and
- * nowhere without it.
+ * <p>The system property {@code rdma4j.conformance.report} names the file of the report; without it no report is written.
  */
 public final class ConformanceRecorder
         implements
@@ -36,7 +35,7 @@ public final class ConformanceRecorder
             LifecycleMethodExecutionExceptionHandler,
             TestWatcher {
     private static final String REPORT = "rdma4j.conformance.report";
-    /** What the reason begins with why a case was not tested that the device may lack; the build knows it by these words. */
+    /** The start of the reason for a case that was not tested and not required; the build recognizes it by these words. */
     private static final String NOT_REQUIRED = "not required of this device: ";
     private static final Namespace NAMESPACE = Namespace.create(ConformanceRecorder.class);
     private static final ConformanceReport RESULTS = new ConformanceReport();
@@ -78,7 +77,7 @@ public final class ConformanceRecorder
         decide(context, failure);
     }
 
-    /** What a device does not offer is a failure where it must be offered, and only there. */
+    /** An unsupported case is a failure only if the profile requires it. */
     private static void decide(ExtensionContext context, Throwable failure) throws Throwable {
         ConformanceCase known = conformanceCase(context);
         String missing = missing(failure);
@@ -95,7 +94,7 @@ public final class ConformanceRecorder
         Assumptions.abort(NOT_REQUIRED + missing);
     }
 
-    /** {@return what the device does not offer, or null if something else has failed} */
+    /** {@return what the device does not support, or null for any other failure} */
     private static @Nullable String missing(Throwable failure) {
         boolean isMissing = failure instanceof TestAbortedException
                 || (failure instanceof RdmaException refusal

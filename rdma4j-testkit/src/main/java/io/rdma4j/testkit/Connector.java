@@ -8,7 +8,7 @@ import io.rdma4j.verbs.RdmaException;
 /**
  * Makes the queue pairs of two players and connects them.
  *
- * <p>A connection is made in three steps, in this order, because the connection manager wants it so: the client's
+ * <p>A connection is made in three steps, in this order, which the connection manager requires: the client's
  * queue pair, the server's, and then both are brought up.
  */
 interface Connector {

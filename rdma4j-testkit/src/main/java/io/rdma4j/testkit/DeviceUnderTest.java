@@ -7,11 +7,10 @@ import org.jspecify.annotations.Nullable;
 import java.net.InetAddress;
 
 /**
- * All that a device tells the suite of itself; a subclass of each class of the suite implements it.
+ * The information about a device that the suite needs; a subclass of each class of the suite implements it.
  *
- * <p>A device under test must reach itself, or its peer, with nothing else set up: the suite opens both
- * ends, connects them as {@link #connectionMethod} says, and uses the connection manager over the addresses
- * given here.
+ * <p>A device under test must reach itself, or its peer, without further set-up: the suite opens both ends,
+ * connects them by {@link #connectionMethod}, and uses the connection manager over the addresses given here.
  */
 public interface DeviceUnderTest extends UnderTest {
     /** {@return the device} */
@@ -22,7 +21,7 @@ public interface DeviceUnderTest extends UnderTest {
         return device();
     }
 
-    /** {@return how queue pairs of the device are connected, where a case does not ask for one way} */
+    /** {@return how queue pairs of the device are connected, unless a case requires one method} */
     default ConnectionMethod connectionMethod() {
         return run().profile().connectionMethod();
     }

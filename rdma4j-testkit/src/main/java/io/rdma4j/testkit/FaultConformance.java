@@ -22,8 +22,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 /**
- * What a reliable connection does about a wire that fails it, as roce-sim asks: what can be repaired is,
- * and what cannot ends in the status the standard gives it.
+ * Tests a reliable connection over a faulty wire, with the cases of roce-sim: faults that can be
+ * repaired are, and the others end with the status of the standard.
  */
 @ExtendWith(ConformanceRecorder.class)
 public abstract class FaultConformance implements UnderTest {

@@ -5,11 +5,11 @@ import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.RdmaException;
 
 /**
- * Two devices and the wire between them, which fails as a test says. A device implements it, on a simulated
- * network or a real one, so that the same faults show on every device.
+ * Two devices and the wire between them, whose faults a test defines. A device implements it, on a
+ * simulated or a real network, so that every device is tested with the same faults.
  *
- * <p>Faults name packets as the transport does: by kind and packet sequence number (PSN). They hold until
- * they have happened as often as they shall; the last one said is tried first.
+ * <p>Faults name packets as the transport does: by kind and packet sequence number (PSN). A fault is active
+ * until it has happened the given number of times; the last defined one is tried first.
  */
 public interface FaultyWire extends AutoCloseable {
     /** As often as there are packets. */
@@ -25,10 +25,10 @@ public interface FaultyWire extends AutoCloseable {
         ACKNOWLEDGEMENT
     }
 
-    /** {@return the device whose queue pairs ask} */
+    /** {@return the device of the requesting queue pairs} */
     DeviceContext requester();
 
-    /** {@return the device whose queue pairs answer} */
+    /** {@return the device of the responding queue pairs} */
     DeviceContext responder();
 
     /** Lets packets travel and time pass, a little; called again and again while a test waits. */

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What becomes of registered memory when the process forks. */
+/** Tests registered memory when the process forks. */
 public abstract class ForkConformance extends Conformance {
     /** A JVM takes that long to start on a machine that is emulated. */
     private static final long CHILD_SECONDS = 80;

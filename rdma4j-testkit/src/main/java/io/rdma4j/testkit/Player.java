@@ -41,11 +41,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 /**
- * One end: a device opened, with domain, completions, memory and a queue pair, and what a test does with
- * them.
+ * One end: an open device with domain, completion queues, memory and a queue pair, and the operations of
+ * tests on them.
  *
- * <p>The memory has three places: messages are sent from the first, results of atomics land in the second,
- * messages and accesses of the peer in the third.
+ * <p>The memory has three areas: messages are sent from the first, results of atomics arrive in the
+ * second, messages and accesses of the peer in the third.
  */
 final class Player {
     static final int DEPTH = 32;
@@ -133,7 +133,7 @@ final class Player {
         return access;
     }
 
-    /** {@return what queue pairs of this player are made from} */
+    /** {@return the attributes for queue pairs of this player} */
     QueuePairInitAttributes queuePairAttributes() {
         QueuePairInitAttributes attributes = new QueuePairInitAttributes().type(settings.type)
                 .completionQueue(queue).sharedReceiveQueue(sharedReceives)
@@ -154,7 +154,7 @@ final class Player {
 
     // ---------------------------------------------------------------- connecting
 
-    /** Tells the player who is at the other end. */
+    /** Sets the player at the other end. */
     void meet(Player peer) throws RdmaException {
         connected = peer;
         if (settings.type == QueuePairType.UD && handle == null) {
@@ -167,7 +167,7 @@ final class Player {
         return AddressHandleAttributes.to(peer.gid.gid(), gid.index());
     }
 
-    /** Takes what has completed, and forgets it. */
+    /** Takes and drops all completions. */
     void forget() throws RdmaException {
         poll();
         completions.clear();
@@ -346,7 +346,7 @@ final class Player {
 
     // ---------------------------------------------------------------- completions
 
-    /** Waits for the completion of a request, and lets others wait to be asked for. */
+    /** Waits for the completion of a request, and keeps others for later calls. */
     WorkCompletion await(long id) throws RdmaException {
         long endNs = System.nanoTime() + Conformance.LIMIT.toNanos();
         while (true) {
@@ -396,7 +396,7 @@ final class Player {
         poll();
     }
 
-    /** Takes what has completed. */
+    /** Takes all completions. */
     void poll() throws RdmaException {
         if (queue instanceof ExtendedCompletionQueue inPlace) {
             pollInPlace(inPlace);

@@ -18,8 +18,7 @@ import java.util.List;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Two players, connected by whatever connector a test gives them, and the traffic between them: a test makes them, lets
- * them exchange something, and what arrives has been checked.
+ * Two players, connected by the connector of the test, and the traffic between them, whose contents are checked on arrival.
  */
 final class Players {
     /** Messages each way, unless a test says otherwise. */

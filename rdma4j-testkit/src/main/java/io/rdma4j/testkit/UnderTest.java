@@ -2,7 +2,7 @@ package io.rdma4j.testkit;
 
 import java.util.List;
 
-/** What the suite is told about whatever it tests. */
+/** The information about the tested device or wire. */
 public interface UnderTest {
     /** {@return the run that the tests of this class are part of} */
     ConformanceRun run();

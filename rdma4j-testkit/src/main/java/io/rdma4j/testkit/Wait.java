@@ -4,9 +4,9 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Waits of tests for what other threads and processes do. Each ends: what does not come true in time fails, and
- * the failure says what was waited for and where every thread stands. The timeouts of JUnit end no loop that
- * asks again and again.
+ * Waits of tests for other threads and processes. Each wait is bounded: a condition that does not hold in time
+ * is a failure that names the condition and has the stacks of all threads. JUnit's time-outs do not end polling
+ * loops.
  */
 public final class Wait {
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(60);
@@ -30,7 +30,7 @@ public final class Wait {
     /**
      * Waits until a condition holds.
      *
-     * @param what what the condition says, in a few words
+     * @param what the condition in a few words
      * @throws AssertionError if it does not hold within a minute
      */
     public static <E extends Exception> void until(String what, Condition<E> condition) throws E {
@@ -38,9 +38,9 @@ public final class Wait {
     }
 
     /**
-     * Waits until a condition holds, and does something between any two looks.
+     * Waits until a condition holds, and runs an action between any two checks.
      *
-     * @param what what the condition says, in a few words
+     * @param what the condition in a few words
      * @throws AssertionError if it does not hold within a minute
      */
     public static <E extends Exception> void until(String what, Condition<E> condition,
@@ -54,7 +54,7 @@ public final class Wait {
         }
     }
 
-    /** {@return where all threads stand, for a failure} */
+    /** {@return the stacks of all threads, for a failure} */
     public static String allThreads() {
         StringBuilder text = new StringBuilder();
         for (Map.Entry<Thread, StackTraceElement[]> each : Thread.getAllStackTraces().entrySet()) {

@@ -5,7 +5,7 @@ import io.rdma4j.verbs.FlushSelectivity;
 import io.rdma4j.verbs.SendOpcode;
 
 /**
- * What a send request shall do, before it is decided how it is posted.
+ * The work of a send request, independent of how it is posted.
  *
  * @param remoteAddress where at the peer
  * @param localAddress where on this side

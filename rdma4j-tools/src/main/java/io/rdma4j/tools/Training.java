@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Does what the tools do most, so that a JVM can keep what it loads and compiles for later ones: the launcher runs it
- * once a build. It takes some seconds; what fails is left out.
+ * Runs the most frequent operations of the tools, to create the JVM's ahead-of-time cache: the launcher runs it once
+ * for each build. It takes some seconds; failures are ignored.
  */
 public final class Training {
     private static final long MOST_SECONDS = 60;
@@ -24,7 +24,7 @@ public final class Training {
     private static final String LISTENING = "listening on port ";
     private static final String DEMO_LISTENING = "@LISTENING ";
 
-    /** What is over in a moment. */
+    /** Commands that end at once. */
     private static final List<String> SHORT = List.of("--help", "ibv_devices", "ibv_devinfo -v",
             "ib_send_lat --help");
     /** Server and client in one process, so that the classes of both are loaded. */
@@ -70,7 +70,7 @@ public final class Training {
         System.exit(0);
     }
 
-    /** Whatever hangs does not keep the user waiting. */
+    /** Ends the training after a time limit, so that the user does not wait. */
     private static void endInTime() {
         Thread.ofPlatform().daemon().name("rdma4j-training-end").start(() -> {
             try {
@@ -91,7 +91,7 @@ public final class Training {
         Main.commandLine(arguments).setOut(out).execute(arguments);
     }
 
-    /** Runs a server and, once it says in a line with some words where it listens, a client. */
+    /** Runs a server and, as soon as it prints a line with the port that it listens on, a client. */
     private static void pair(String server, String words, String client)
             throws IOException, InterruptedException {
         try (PipedReader output = new PipedReader(ROOM);
@@ -110,7 +110,7 @@ public final class Training {
         }
     }
 
-    /** {@return where a server says that it listens: a port, or the address and the port; null if it has ended} */
+    /** {@return where a server listens according to its output: a port, or address and port; null if it has ended} */
     private static @Nullable String where(BufferedReader lines, String words) throws IOException {
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             int at = line.indexOf(words);

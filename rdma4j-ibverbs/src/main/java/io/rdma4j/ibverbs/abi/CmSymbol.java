@@ -8,7 +8,9 @@ import static io.rdma4j.ibverbs.abi.CType.LONG;
 import static io.rdma4j.ibverbs.abi.CType.POINTER;
 import static io.rdma4j.ibverbs.abi.CType.SHORT;
 
-/** What {@code librdmacm.so.1} exports and is used here. All of them return -1 and {@code errno} if they fail, or null. */
+/**
+ * The functions of {@code librdmacm.so.1} that are used here. If they fail they return -1 or null and set {@code errno}.
+ */
 public enum CmSymbol implements Symbol {
     CREATE_EVENT_CHANNEL(Signature.of(POINTER)),
     DESTROY_EVENT_CHANNEL(Signature.ofVoid(POINTER)),

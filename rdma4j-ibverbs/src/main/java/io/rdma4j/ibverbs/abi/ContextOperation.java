@@ -5,11 +5,12 @@ import static io.rdma4j.ibverbs.abi.CType.LONG;
 import static io.rdma4j.ibverbs.abi.CType.POINTER;
 
 /**
- * Functions that are reached by pointers of an open device: those of {@code ibv_context.ops}, behind the address of the
- * context, and those of {@code verbs_context}, in front of it. Inline functions of {@code verbs.h} call them.
+ * The functions of an open device that are called by pointers: those of {@code ibv_context.ops}, at positive offsets
+ * from the address of the context, and those of {@code verbs_context}, at negative offsets. Inline functions of {@code
+ * verbs.h} call them.
  *
- * <p>The offsets in front are the same in all versions; a library that is older than a function has a smaller
- * {@code verbs_context.sz}. What a device does not have is a null pointer.
+ * <p>The negative offsets are the same in all versions; a library that is older than a function has a smaller {@code
+ * verbs_context.sz}. A function that a device lacks is a null pointer.
  */
 public enum ContextOperation {
     ALLOC_MW(64, Signature.of(POINTER, POINTER, INT)),
@@ -52,12 +53,12 @@ public enum ContextOperation {
         this.signature = signature;
     }
 
-    /** {@return where its pointer is, in bytes from the address of the context} */
+    /** {@return the offset of its pointer, in bytes from the address of the context} */
     public long offset() {
         return offset;
     }
 
-    /** {@return what it takes and returns} */
+    /** {@return its parameter and result types} */
     public Signature signature() {
         return signature;
     }

@@ -5,7 +5,7 @@ import io.rdma4j.verbs.RdmaException;
 
 /** Error numbers of calls, as exceptions. */
 public final class ErrorNumbers {
-    /** The call is not there: errno(3). */
+    /** The call does not exist: errno(3). */
     private static final int ENOSYS = 38;
     private static final int EPROTONOSUPPORT = 93;
     private static final int ENOTSUP_OF_THE_KERNEL = 524;
@@ -26,10 +26,10 @@ public final class ErrorNumbers {
     }
 
     /**
-     * {@return what a failed call is reported as}
+     * {@return the exception for a failed call}
      *
      * @param number the error number
-     * @param advice what was wrong and what would be right, as far as it is known
+     * @param advice the error and the remedy, as far as known
      */
     public static RdmaException failure(String operation, int number, String advice) {
         Errno errno = of(number);

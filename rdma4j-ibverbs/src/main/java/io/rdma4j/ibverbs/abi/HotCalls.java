@@ -9,12 +9,14 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * Posting and polling: functions that a device's provider put into {@code ibv_context.ops}, called without garbage. A
- * handle for each signature takes the function's address as its first argument, so that the compiler sees a constant.
+ * Posting and polling: calls the functions that a device's provider has put into {@code ibv_context.ops}, without garbage.
+ * There is one constant method handle for each signature, whose first argument is the function's address, so that the
+ * compiler can inline it.
  *
- * <p>A critical call costs less, for the JVM does not know that the thread is away; so everybody who stops for the garbage
- * collector waits for its end. That is for drivers whose functions neither call the system nor wait, and whose locks nobody
- * holds beyond one call: who was stopped with one would be waited for without end.
+ * <p>A critical call takes less time because the thread does not change its state in the JVM; so a garbage collection that
+ * has to stop all threads waits for its end. It is allowed only for drivers whose functions neither call the system nor
+ * wait, and whose locks no thread holds beyond one call: a critical call would wait without end for the lock of a stopped
+ * thread.
  *
  * <p>Source: {@code verbs.h}, the inline functions {@code ibv_post_send}, {@code ibv_poll_cq} and their like.
  */
@@ -64,7 +66,7 @@ public enum HotCalls {
      *
      * @param queue the queue pair or shared receive queue
      * @param requests the first of a chain
-     * @param refused where the address of the first refused request is written
+     * @param refused receives the address of the first refused request
      * @return 0, an error number, or with siw's provider an error number negated
      */
     public int post(MemorySegment function, long queue, long requests, long refused) {
@@ -77,7 +79,7 @@ public enum HotCalls {
         }
     }
 
-    /** {@code poll_cq}. {@return how many completions there were; negative for a failure} */
+    /** {@code poll_cq}. {@return the number of completions; negative for a failure} */
     public int poll(MemorySegment function, long queue, int count, long completions) {
         try {
             return this == CRITICAL
@@ -88,7 +90,7 @@ public enum HotCalls {
         }
     }
 
-    /** {@code req_notify_cq}, which no device is asked often enough to be critical. {@return 0 or an error number} */
+    /** {@code req_notify_cq}, which is called too rarely to be critical. {@return 0 or an error number} */
     public static int requestNotification(MemorySegment function, long queue, int solicitedOnly) {
         try {
             return (int) NOTIFY.invokeExact(function, queue, solicitedOnly);

@@ -1,13 +1,13 @@
 package io.rdma4j.ibverbs.abi;
 
 /**
- * Where the fields of the libraries' structures are, in bytes, as the C headers of rdma-core 44 to 56 lay them out for 64
- * bits. What a structure has behind a {@code pthread_mutex_t} depends on its size ({@link Mutex}).
+ * The offsets in bytes of the fields of the libraries' structures, as in the C headers of rdma-core 44 to 56 for 64 bits.
+ * Offsets after a {@code pthread_mutex_t} depend on its size ({@link Mutex}).
  *
- * <p>Source: {@code infiniband/verbs.h}, {@code rdma/rdma_cma.h}; the offsets are those a compiler gives.
+ * <p>Source: {@code infiniband/verbs.h}, {@code rdma/rdma_cma.h}; the offsets were computed by a C compiler.
  */
 public final class Layout {
-    /** Room behind structures that the library fills: a newer one may write more than is known here. */
+    /** Extra room after structures that the library fills: a newer library may write more fields. */
     public static final long SLACK = 64;
 
     private Layout() {}
@@ -37,13 +37,13 @@ public final class Layout {
             return architecture.equals("aarch64") ? OF_48_BYTES : OF_40_BYTES;
         }
 
-        /** {@return where a field behind one is that is at an offset if a mutex has 40 bytes} */
+        /** {@return the real offset of a field after a mutex, whose offset with a mutex of 40 bytes is given} */
         long behind(long offset) {
             return offset - OF_40_BYTES.byteSize + byteSize;
         }
     }
 
-    /** {@return where a field is on this machine that is behind a mutex, at an offset if that has 40 bytes} */
+    /** {@return the offset on this machine of a field after a mutex, whose offset with a mutex of 40 bytes is given} */
     private static long behindMutex(long offset) {
         return Mutex.HERE.behind(offset);
     }
@@ -225,7 +225,10 @@ public final class Layout {
         private CompletionQueue() {}
     }
 
-    /** {@code struct ibv_wc}. What is not named here, but for {@link #VENDOR_ERR}, is undefined if the status is not 0. */
+    /**
+     * {@code struct ibv_wc}. The fields not named here, except for {@link #VENDOR_ERR}, are undefined if the status is not
+     * 0.
+     */
     public static final class WorkCompletion {
         public static final long SIZE = 48;
         public static final long WR_ID = 0;
@@ -434,7 +437,7 @@ public final class Layout {
         private FlowAttr() {}
     }
 
-    /** The {@code struct ibv_flow_spec_...}: how each begins, its size, and where its value, its mask and their fields are. */
+    /** The {@code struct ibv_flow_spec_...}: their common start, their sizes, and the offsets of value, mask and fields. */
     public static final class FlowSpec {
         public static final long TYPE = 0;
         public static final long LENGTH = 4;

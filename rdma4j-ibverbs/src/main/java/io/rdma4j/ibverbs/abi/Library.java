@@ -11,19 +11,19 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The functions of a library that were found in it. Thread safe.
+ * The functions that were found in a library. Thread safe.
  *
- * @param <S> what it may export
+ * @param <S> the symbols that it may export
  */
 public final class Library<S extends Enum<S> & Symbol> {
     private final Map<S, NativeFunction> functions;
 
     /**
-     * Looks all of them up.
+     * Looks up all symbols.
      *
      * @param name of the library, for the error
-     * @param lookup where they are looked up, in tests a library made of Java
-     * @throws RdmaException EOPNOTSUPP if the library lacks one without which it is of no use
+     * @param lookup the symbol lookup; in tests that of a library written in Java
+     * @throws RdmaException EOPNOTSUPP if the library lacks a required function
      */
     public Library(String name, Class<S> symbols, SymbolLookup lookup) throws RdmaException {
         functions = new EnumMap<>(symbols);

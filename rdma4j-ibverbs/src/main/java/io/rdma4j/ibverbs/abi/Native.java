@@ -14,9 +14,9 @@ public final class Native {
     private Native() {}
 
     /**
-     * {@return the structure at an address that a library gave}
+     * {@return the structure at an address that a library has returned}
      *
-     * @throws IllegalStateException if it gave none, and should have; reading there would end the JVM
+     * @throws IllegalStateException if the address is 0: reading there would end the JVM
      */
     public static MemorySegment at(long address, long byteSize) {
         if (address == 0) {

@@ -31,7 +31,7 @@ public final class NativeFunction {
 
     /**
      * @param name for errors
-     * @param address where it is; not 0
+     * @param address its address, not 0
      */
     NativeFunction(String name, Signature signature, long address) {
         this.name = name;
@@ -40,7 +40,10 @@ public final class NativeFunction {
         parameters = signature.parameters().size();
     }
 
-    /** Linked at the first call: most programs call a few functions of many, and linking one takes far longer than a call. */
+    /**
+     * Links the function at its first call: most programs call only a few functions, and linking one takes far longer than a
+     * call.
+     */
     private MethodHandle linked() {
         MethodHandle known = handle;
         if (known == null) {
@@ -51,7 +54,7 @@ public final class NativeFunction {
         return known;
     }
 
-    /** {@return a function of an open device, which its provider put there} */
+    /** {@return a function of an open device, as its provider has set it} */
     public static NativeFunction of(ContextOperation operation, long address) {
         return new NativeFunction(operation.name(), operation.signature(), address);
     }

@@ -10,8 +10,8 @@ import static io.rdma4j.ibverbs.abi.CType.LONG;
 import static io.rdma4j.ibverbs.abi.CType.POINTER;
 
 /**
- * Functions that are reached by pointers in an object which is not the context: inline functions of {@code verbs.h} call
- * them. What the object does not offer is a null pointer.
+ * The functions that are called by pointers in an object other than the context. Inline functions of {@code verbs.h}
+ * call them. A function that the object lacks is a null pointer.
  */
 public enum ObjectFunction {
     /** Of {@code struct ibv_dm}. */
@@ -39,12 +39,12 @@ public enum ObjectFunction {
         this.signature = signature;
     }
 
-    /** {@return what it takes and returns} */
+    /** {@return its parameter and result types} */
     public Signature signature() {
         return signature;
     }
 
-    /** {@return where its pointer is, in bytes from the address of the object} */
+    /** {@return the offset of its pointer, in bytes from the address of the object} */
     public long offset() {
         return offset;
     }

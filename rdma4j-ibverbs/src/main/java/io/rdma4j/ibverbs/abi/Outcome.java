@@ -3,10 +3,10 @@ package io.rdma4j.ibverbs.abi;
 import io.rdma4j.verbs.RdmaException;
 
 /**
- * What a call has returned.
+ * The result of a call.
  *
  * @param value the result, an {@code int} with its sign; 0 for {@code void}
- * @param errno the error number as the call left it, which means something only where the result says that it failed
+ * @param errno the error number after the call, valid only if the result reports a failure
  */
 public record Outcome(long value, int errno) {
     private static final int FAILED = -1;

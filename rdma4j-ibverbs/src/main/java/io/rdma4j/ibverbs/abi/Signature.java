@@ -8,11 +8,11 @@ import java.lang.foreign.MemoryLayout;
 import java.util.List;
 
 /**
- * What a function takes and returns.
+ * The parameter and result types of a function.
  *
  * @param result null for {@code void}
  * @param parameters in order
- * @param firstVariadic which parameter is the first of a variable number, -1 if none is
+ * @param firstVariadic the index of the first variadic parameter, -1 if there is none
  */
 public record Signature(@Nullable CType result, List<CType> parameters, int firstVariadic) {
     public Signature {
@@ -31,7 +31,7 @@ public record Signature(@Nullable CType result, List<CType> parameters, int firs
         return new Signature(result, List.of(parameters), firstVariadic);
     }
 
-    /** {@return what the linker must know to call it with the error number kept} */
+    /** {@return the linker options for calling it and capturing the error number} */
     Linker.Option[] options() {
         Linker.Option errno = Linker.Option.captureCallState("errno");
         return firstVariadic < 0

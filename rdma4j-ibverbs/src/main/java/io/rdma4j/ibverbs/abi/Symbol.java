@@ -5,9 +5,9 @@ public sealed interface Symbol permits VerbsSymbol, CmSymbol, SystemSymbol {
     /** {@return its name in the library} */
     String symbol();
 
-    /** {@return what it takes and returns} */
+    /** {@return its parameter and result types} */
     Signature signature();
 
-    /** {@return whether there is no use of the library without it} */
+    /** {@return whether the library is unusable without it} */
     boolean isRequired();
 }

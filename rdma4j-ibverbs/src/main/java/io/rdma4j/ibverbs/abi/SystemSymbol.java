@@ -6,7 +6,7 @@ import static io.rdma4j.ibverbs.abi.CType.INT;
 import static io.rdma4j.ibverbs.abi.CType.LONG;
 import static io.rdma4j.ibverbs.abi.CType.POINTER;
 
-/** What the C library exports and is used here, for file descriptors. */
+/** The functions of the C library that are used here, for file descriptors. */
 public enum SystemSymbol implements Symbol {
     /** With permissions for its third argument. */
     OPEN(Signature.variadic(2, INT, POINTER, INT, INT)),

@@ -9,8 +9,8 @@ import static io.rdma4j.ibverbs.abi.CType.POINTER;
 import static io.rdma4j.ibverbs.abi.CType.SHORT;
 
 /**
- * What {@code libibverbs.so.1} exports and is used here. A plain look-up finds the default version of a symbol, which is
- * that of {@code IBVERBS_1.1} for the old ones; what came later is optional.
+ * The functions of {@code libibverbs.so.1} that are used here. A plain look-up finds the default version of a symbol,
+ * which is that of {@code IBVERBS_1.1} for the old ones; later functions are optional.
  */
 public enum VerbsSymbol implements Symbol {
     GET_DEVICE_LIST(Signature.of(POINTER, POINTER)),
@@ -56,7 +56,7 @@ public enum VerbsSymbol implements Symbol {
     QP_TO_QP_EX(false, Signature.of(POINTER, POINTER)),
     /** Version 1.7. */
     REG_MR_IOVA(false, Signature.of(POINTER, POINTER, POINTER, LONG, LONG, INT)),
-    /** Version 1.8: leaves optional rights away where the kernel does not know them. */
+    /** Version 1.8: drops optional access flags that the kernel does not know. */
     REG_MR_IOVA2(false, Signature.of(POINTER, POINTER, POINTER, LONG, LONG, INT)),
     /** Version 1.9. */
     GET_DEVICE_INDEX(false, Signature.of(INT, POINTER)),

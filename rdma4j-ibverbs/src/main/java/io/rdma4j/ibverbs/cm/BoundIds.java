@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * What has a port: an id, or at the wildcard address two, one for each IP version.
+ * The ids of a port: one, or two at the wildcard address, one for each IP version.
  *
  * @param first over IPv6, if there are two
  * @param second over IPv4, null if there is one id

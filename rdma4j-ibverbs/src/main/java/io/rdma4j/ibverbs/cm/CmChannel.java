@@ -30,7 +30,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * The event channel of the connection manager: one for all devices of the process, as a listener at the wildcard address
  * serves all of them. C: {@code rdma_create_event_channel}.
  *
- * <p>The thread of an {@link EventLoop} reads each event, acknowledges it at once and then tells whom it concerns; so no
+ * <p>The thread of an {@link EventLoop} reads each event, acknowledges it at once and then notifies the handler; so no
  * {@code rdma_destroy_id} of any thread waits for an acknowledgement that does not come. Thread safe.
  */
 public final class CmChannel implements AutoCloseable {
@@ -40,7 +40,7 @@ public final class CmChannel implements AutoCloseable {
     private static final int O_NONBLOCK = 0x800;
     private static final int EFD_NONBLOCK_CLOEXEC = 0x800 | 0x80000;
     private static final String OPEN = "open connection manager";
-    /** {@code RAI_PASSIVE}: bound, and nothing more. */
+    /** {@code RAI_PASSIVE}: the id is only bound. */
     private static final int PASSIVE = 1;
     /** Events read before other descriptors of the loop have their turn. */
     private static final int BATCH = 64;
@@ -51,7 +51,7 @@ public final class CmChannel implements AutoCloseable {
     private final long channel;
     private final int descriptor;
     private final int wakeUp;
-    /** By their address. An id is taken out before its memory is given back, which somebody else may get. */
+    /** The ids by their address. An id is removed before its memory is freed, because another one may get the address. */
     private final Map<Long, NativeId> ids = new ConcurrentHashMap<>();
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private boolean isClosed;
@@ -83,7 +83,7 @@ public final class CmChannel implements AutoCloseable {
         loop.add(wakeUp, this::runTasks);
     }
 
-    /** The library reads on when an event was of an id that is gone, and must not wait for the next one. */
+    /** After an event of a destroyed id the library reads the next one, for which it must not block. */
     private void setNonBlocking() throws RdmaException {
         Outcome flags = system.get(SystemSymbol.FCNTL).call(descriptor, F_GETFL, 0);
         if (flags.value() < 0) {
@@ -123,8 +123,8 @@ public final class CmChannel implements AutoCloseable {
     }
 
     /**
-     * {@return a new id at an address, for queue pairs of a type that {@link #create} does not make ids for} C:
-     * {@code rdma_create_ep}, the one function that is told the type, and {@code rdma_migrate_id}, as it makes the id
+     * {@return a new id at an address, for queue pairs of a type that {@link #create} does not make ids for} C: {@code
+     * rdma_create_ep}, the only function with the type as a parameter, and {@code rdma_migrate_id}, because the new id is
      * synchronous.
      *
      * @throws RdmaException EADDRINUSE if the port is taken, ENODEV or EADDRNOTAVAIL if no device has the address, EINVAL if
@@ -180,7 +180,7 @@ public final class CmChannel implements AutoCloseable {
         return id;
     }
 
-    /** Events of an id are for nobody any more. */
+    /** Removes an id; its later events have no handler. */
     void forget(NativeId id) {
         ids.remove(id.address(), id);
     }
@@ -193,12 +193,12 @@ public final class CmChannel implements AutoCloseable {
         }
     }
 
-    /** {@return whether there was one} */
+    /** Reads an event. {@return whether there was one} */
     private boolean readEvent() {
         Runnable delivery;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment pointer = arena.allocate(Long.BYTES, Long.BYTES);
-            // It fails with EAGAIN if there is none, also after events of ids that are gone.
+            // It fails with EAGAIN if there is none, also after events of destroyed ids.
             if (library.get(CmSymbol.GET_CM_EVENT).call(channel, pointer.address()).value() != 0) {
                 return false;
             }
@@ -216,7 +216,7 @@ public final class CmChannel implements AutoCloseable {
         return true;
     }
 
-    /** {@return what is to be done about an event once it is acknowledged} */
+    /** {@return the task for an event, to be run after the acknowledgement} */
     private Runnable delivery(MemorySegment event) {
         EventType type = EventType.of(Native.getInt(event, CmEvent.EVENT));
         if (type == null) {
@@ -237,7 +237,7 @@ public final class CmChannel implements AutoCloseable {
         return listening == null ? request::destroy : () -> listening.hear(event, request);
     }
 
-    /** Has something done by the thread that reads events, unless it reads none any more. */
+    /** Runs a task in the thread that reads events, unless that has ended. */
     synchronized void execute(Runnable task) {
         if (isClosed) {
             return;
@@ -260,7 +260,7 @@ public final class CmChannel implements AutoCloseable {
         }
     }
 
-    /** The thread goes on for all others, whatever a handler does. */
+    /** Runs a task; whatever it throws, the thread continues for all others. */
     private static void run(Runnable task) {
         try {
             task.run();

@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
 
 import java.net.InetSocketAddress;
 
-/** A connection as Java Flight Recorder is told of it. Asks the id only while connections are recorded. Thread safe. */
+/** Reports a connection to Java Flight Recorder. Queries the id only while connections are recorded. Thread safe. */
 final class ConnectionRecord {
     private final NativeId id;
     private final @Nullable ConnectRequest request;
     private volatile int queuePair;
 
-    /** @param request what this side has asked for, null if the peer asks */
+    /** @param request the request of this side, null if the peer requests the connection */
     ConnectionRecord(NativeId id, @Nullable ConnectRequest request) {
         this.id = id;
         this.request = request;
@@ -27,7 +27,7 @@ final class ConnectionRecord {
     }
 
     /**
-     * Tells what became of it.
+     * Reports the outcome.
      *
      * @param reason of a rejection, as the connection manager numbers it, otherwise 0
      */
@@ -39,7 +39,7 @@ final class ConnectionRecord {
             InetSocketAddress remote = request == null ? id.peer("record") : request.destination();
             FlightEvents.connection(outcome, id.local("record"), remote, queuePair, reason);
         } catch (RdmaException closed) {
-            // The id is gone, and with it what it knew.
+            // The id was destroyed, and with it its addresses.
         }
     }
 }

@@ -2,7 +2,7 @@ package io.rdma4j.ibverbs.cm;
 
 import org.jspecify.annotations.Nullable;
 
-/** {@code enum rdma_cm_event_type}: the place here is the number there. */
+/** {@code enum rdma_cm_event_type}: the ordinal of a constant is its value in C. */
 enum EventType {
     ADDR_RESOLVED,
     ADDR_ERROR,

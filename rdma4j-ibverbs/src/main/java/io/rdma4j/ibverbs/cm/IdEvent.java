@@ -35,12 +35,12 @@ record IdEvent(EventType type, MemorySegment fields, byte[] privateData) {
         return Native.getInt(fields, CmEvent.STATUS);
     }
 
-    /** {@return the status as an error; ETIMEDOUT if it says nothing} */
+    /** {@return the status as an error; ETIMEDOUT if it is unknown} */
     Errno reason() {
         return status() == 0 ? Errno.ETIMEDOUT : ErrorNumbers.of(Math.abs(status()));
     }
 
-    /** {@return what the peer asks for, or grants} */
+    /** {@return the parameters that the peer requests or grants} */
     ConnectionParameters parameters() {
         return new ConnectionParameters().privateData(privateData)
                 .responderResources(Native.getByte(fields, CmEvent.RESPONDER_RESOURCES))
@@ -52,7 +52,7 @@ record IdEvent(EventType type, MemorySegment fields, byte[] privateData) {
                 .queuePairNumber(Native.getInt(fields, CmEvent.QP_NUM) & LOW_24_BITS);
     }
 
-    /** {@return where datagrams go} */
+    /** {@return the destination of datagrams} */
     DatagramParameters service() {
         return new DatagramParameters(Paths.read(fields, CmEvent.UD_AH_ATTR),
                 Native.getInt(fields, CmEvent.UD_QP_NUM) & LOW_24_BITS,

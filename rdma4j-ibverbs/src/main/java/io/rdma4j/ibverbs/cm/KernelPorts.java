@@ -16,9 +16,9 @@ import java.net.UnknownHostException;
  * The port spaces of the kernel's connection manager, which all programs share; on iWARP, they are TCP's ports. A
  * reservation is an id bound to the port, which a connection or a listener then goes on with. Thread safe.
  *
- * <p>The wildcard address is taken for both IP versions, also where one is wanted, so two ids that each want their own
- * version of one port get it only if both share it. Each version has an id of its own: siw takes a connection over IPv4
- * that comes to an id at {@code ::} for one over IPv6, and the kernel finds no device for its address.
+ * <p>The wildcard address is reserved for both IP versions, even if only one is wanted, so two ids that each want one
+ * version of the same port get it only if both share it. Each version has an id of its own: siw treats a connection over
+ * IPv4 to an id at {@code ::} as one over IPv6, and the kernel finds no device for its address.
  */
 public final class KernelPorts implements PortAuthority {
     private static final InetAddress ANY = any(16);
@@ -67,8 +67,8 @@ public final class KernelPorts implements PortAuthority {
     }
 
     /**
-     * {@return an id with an address, for unreliable connections} An id that was reserved is of the other type, so the port
-     * is free for a moment. No device that needs an id for each IP version has such connections.
+     * {@return an id with an address, for unreliable connections} A reserved id has the other type, so it is replaced and
+     * the port is free for a moment. No device that needs an id for each IP version supports such connections.
      */
     static NativeId takeUnreliable(CmChannel channel, PortSpace space,
             @Nullable PortReservation reservation, InetSocketAddress address)
@@ -149,7 +149,7 @@ public final class KernelPorts implements PortAuthority {
         }
     }
 
-    /** A port, until an id goes on with it. */
+    /** A reserved port, until it is taken over. */
     private static final class Reserved implements PortReservation {
         private @Nullable BoundIds ids;
 
@@ -157,7 +157,7 @@ public final class KernelPorts implements PortAuthority {
             this.ids = ids;
         }
 
-        /** {@return the ids, which are the caller's from now on; null if they were taken already} */
+        /** {@return the ids, which then belong to the caller; null if they were taken already} */
         synchronized @Nullable BoundIds take() {
             BoundIds taken = ids;
             ids = null;

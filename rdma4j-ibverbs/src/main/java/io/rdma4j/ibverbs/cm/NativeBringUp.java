@@ -14,8 +14,8 @@ import io.rdma4j.verbs.RdmaException;
 import java.util.List;
 
 /**
- * How a queue pair is brought up for a connection, as the kernel says and both sides have agreed. C:
- * {@code rdma_init_qp_attr}.
+ * Brings a queue pair up for a connection, with the attributes from the kernel and as both sides
+ * have agreed. C: {@code rdma_init_qp_attr}.
  */
 final class NativeBringUp implements QueuePairBringUp {
     private final NativeConnection connection;
@@ -51,7 +51,7 @@ final class NativeBringUp implements QueuePairBringUp {
         };
     }
 
-    /** The kernel knows what the peer wants, not what this side and its device can do. */
+    /** The kernel knows the peer's parameters, but not the limits of this side and its device. */
     private QueuePairAttributes agreed(QueuePairAttributes attributes) throws RdmaException {
         if (attributes.isSet(QueuePairAttribute.MAX_DESTINATION_READ_ATOMIC)) {
             attributes.maxDestinationReadAtomic(least(attributes.maxDestinationReadAtomic(),

@@ -19,8 +19,8 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A connection of an id. Threads of the application ask, under its lock; the thread that reads events reports, without
- * it.
+ * A connection of an id. Threads of the application call it under its lock; the thread that reads events reports
+ * without the lock.
  */
 final class NativeConnection
         implements
@@ -34,19 +34,19 @@ final class NativeConnection
     private enum State {
         /** The way to the peer is looked for. */
         FINDING_ROUTE,
-        /** The peer was asked. */
+        /** A request was sent to the peer. */
         CONNECTING,
-        /** The peer has accepted, and waits to hear that this side is ready. */
+        /** The peer has accepted, and waits for the message that this side is ready. */
         REPLIED,
-        /** The peer has asked. */
+        /** A request of the peer was received. */
         REQUESTED,
         /** This side has accepted. */
         ACCEPTED,
         /** Both are ready. */
         ESTABLISHED,
-        /** This side wants it to end. */
+        /** This side disconnects. */
         LEAVING,
-        /** Nothing more comes but the end of time-wait. */
+        /** Disconnected; only the end of time-wait is still to come. */
         ENDED,
         /** Forgotten. */
         CLOSED
@@ -74,7 +74,7 @@ final class NativeConnection
         record = new ConnectionRecord(id, request);
     }
 
-    /** Asks for a connection. */
+    /** Requests a connection. */
     static NativeConnection ask(NativeConnections device, ConnectRequest request, Handler handler)
             throws RdmaException {
         NativeConnection connection = new NativeConnection(device, device.bound(request),
@@ -90,7 +90,7 @@ final class NativeConnection
         return connection;
     }
 
-    /** Tells of a connection that was asked for. {@return it} */
+    /** Notifies the handler of a connection request. {@return the connection} */
     static NativeListener.Asked requested(NativeConnections device, NativeId id, IdEvent event,
             CmListener.Handler handler) throws RdmaException {
         NativeConnection connection = new NativeConnection(device, id, State.REQUESTED, null);
@@ -167,7 +167,7 @@ final class NativeConnection
         }
     }
 
-    /** A call that takes the connection from one state to another. */
+    /** A call that changes the state of the connection. */
     private interface Step {
         void take() throws RdmaException;
     }
@@ -223,7 +223,7 @@ final class NativeConnection
             if (state != State.ACCEPTED) {
                 throw wrong("notify", "nothing was accepted yet");
             }
-            // The word for it comes as an event, and changes the state.
+            // An event confirms it and changes the state.
             id.communicationEstablished();
         } finally {
             lock.unlock();
@@ -274,7 +274,7 @@ final class NativeConnection
                 case REPLIED, REQUESTED -> id.reject(Refusal.Cause.APPLICATION, NOTHING);
                 case ACCEPTED, ESTABLISHED -> id.disconnect();
                 case FINDING_ROUTE, CONNECTING, LEAVING, ENDED, CLOSED -> {
-                    // What was asked for is withdrawn with the id.
+                    // Destroying the id withdraws the request.
                 }
             }
         } catch (RdmaException over) {
@@ -291,7 +291,7 @@ final class NativeConnection
             return;
         }
         if (device.isIwarp()) {
-            // The call lasts until TCP has connected, and the thread that reads events must go on.
+            // The call blocks until TCP has connected, and must not block the thread that reads events.
             Thread.ofPlatform().name("rdma4j-connect").daemon().start(() -> connect(wanted));
             return;
         }
@@ -310,7 +310,7 @@ final class NativeConnection
         }
     }
 
-    /** Some devices say at once that no program listens, others by an event. */
+    /** Some devices report at once that no program listens, others by an event. */
     private void notConnected(Errno reason) {
         if (reason == Errno.ECONNREFUSED || reason == Errno.ECONNRESET) {
             refused(new Refusal(-reason.number(), text(-reason.number()), NOTHING));
@@ -361,7 +361,7 @@ final class NativeConnection
         }
     }
 
-    /** Says something to the handler. */
+    /** A call of the handler. */
     private interface Report {
         void to(Handler handler);
     }
@@ -420,7 +420,7 @@ final class NativeConnection
         record.tell(Outcome.DISCONNECTED, 0);
         if (device.isIwarp()) {
             tell(Handler::onDisconnected);
-            // TCP sees to it that nothing late arrives; programs wait for the word.
+            // With TCP nothing arrives late, but programs wait for this event.
             tell(Handler::onTimewaitExit);
             return;
         }
@@ -430,12 +430,15 @@ final class NativeConnection
         tell(Handler::onDisconnected);
     }
 
-    /** The kernel leaves it to the program to say that it has heard; until then the peer asks again. */
+    /**
+     * Confirms the peer's disconnect request. The kernel leaves this to the program; until then the peer repeats its
+     * request.
+     */
     private void answerDisconnect() {
         try {
             id.disconnect();
         } catch (RdmaException over) {
-            // The peer asks no more.
+            // The peer no longer repeats its request.
         }
     }
 }

@@ -30,11 +30,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.UnaryOperator;
 
 /**
- * What an open native device offers of {@link CmContext}: connections, listeners, datagram services. Thread safe; handlers
- * are called by the thread of the {@link CmChannel}, one call at a time.
+ * The part of {@link CmContext} that an open native device implements here: connections, listeners, datagram services.
+ * Thread safe; handlers are called by the thread of the {@link CmChannel}, one call at a time.
  *
- * <p>The kernel chooses the device by the local address. Where several have it, as a software device of each kind on one
- * interface, it takes the first, and the others refuse: EADDRNOTAVAIL.
+ * <p>The kernel chooses the device by the local address. If several devices have it, such as software devices of both
+ * kinds on one interface, the kernel takes the first, and the others refuse with EADDRNOTAVAIL.
  */
 public final class NativeConnections implements AutoCloseable {
     /** Of the messages REQ, REP and REJ, less the header in front. IBTA 12.6, A11. */
@@ -58,15 +58,15 @@ public final class NativeConnections implements AutoCloseable {
 
     /** An open device that has them. */
     public interface Owner {
-        /** {@return what it offers, null if the system has no connection manager for programs} */
+        /** {@return its connections, null if the system has no connection manager for programs} */
         @Nullable
         NativeConnections connections();
     }
 
     /**
      * @param channel of all devices
-     * @param via the open device, as handlers see it; its addresses, ports and limits are asked for
-     * @param following makes of a handler of requests by this device one that the device listens in on
+     * @param via the open device, as handlers see it, with its addresses, ports and limits
+     * @param following wraps a handler of requests of this device, so that the device sees the events too
      */
     public NativeConnections(CmChannel channel, CmContext via,
             UnaryOperator<CmListener.Handler> following) {
@@ -95,9 +95,9 @@ public final class NativeConnections implements AutoCloseable {
     }
 
     /**
-     * {@return the device that a request came by, null if no program listens there}
+     * {@return the device that received a request, null if no program listens there}
      *
-     * @param devices those that are listened on, null for this alone
+     * @param devices the devices that are listened on, null for only this one
      */
     @Nullable
     NativeConnections ofDevice(@Nullable String name, @Nullable ListeningDevices devices) {
@@ -160,7 +160,7 @@ public final class NativeConnections implements AutoCloseable {
      * Listens for connection requests. C: {@code rdma_listen}.
      *
      * @throws RdmaException EADDRINUSE if another program listens there, EADDRNOTAVAIL if the address is not this
-     *         device's, EOPNOTSUPP for what the kernel connects only for itself
+     *         device's, EOPNOTSUPP for connections that the kernel reserves for itself
      */
     public CmListener listen(ListenRequest request, CmListener.Handler handler)
             throws RdmaException {
@@ -171,11 +171,12 @@ public final class NativeConnections implements AutoCloseable {
     }
 
     /**
-     * Asks a listener for a connection; what comes of it, comes to the handler. C: {@code rdma_resolve_addr},
-     * {@code rdma_resolve_route}, {@code rdma_connect}.
+     * Requests a connection from a listener; the handler gets the outcome. C: {@code rdma_resolve_addr}, {@code
+     * rdma_resolve_route}, {@code rdma_connect}.
      *
      * @throws RdmaException EADDRINUSE if another program has the local port, EADDRNOTAVAIL if the address is not this
-     *         device's, ENETUNREACH if the system knows no way, EOPNOTSUPP for what the kernel connects only for itself
+     *         device's, ENETUNREACH if the system has no route, EOPNOTSUPP for connections that the kernel reserves for
+     *         itself
      */
     public CmConnection connect(ConnectRequest request, CmConnection.Handler handler)
             throws RdmaException {
@@ -234,7 +235,7 @@ public final class NativeConnections implements AutoCloseable {
         }
     }
 
-    /** {@return ids with an address; the library takes them for reliable connections, or for datagrams, unless told} */
+    /** {@return ids with an address, for queue pairs of a type} */
     BoundIds ids(PortSpace space, QueuePairType type, @Nullable PortReservation reservation,
             InetSocketAddress address) throws RdmaException {
         return type == QueuePairType.UC
@@ -242,7 +243,7 @@ public final class NativeConnections implements AutoCloseable {
                 : KernelPorts.take(channel, space, reservation, address);
     }
 
-    /** {@return where a listener is bound to} */
+    /** {@return the address that a listener is bound to} */
     static InetSocketAddress place(ListenRequest request, InetAddress wildcard) {
         InetAddress only = request.address();
         return new InetSocketAddress(only == null ? wildcard : only, request.port());
@@ -250,7 +251,7 @@ public final class NativeConnections implements AutoCloseable {
 
     // ---------------------------------------------------------------- groups
 
-    /** {@return the LID of a group that an id has joined by a port, which queue pairs attach to; 0 if it has none} */
+    /** {@return the LID of a group that an id has joined by a port, for attaching queue pairs; 0 if it has none} */
     public int groupLid(Gid group, int port) {
         for (Open each : open) {
             if (each instanceof NativeMembership membership) {
@@ -265,12 +266,12 @@ public final class NativeConnections implements AutoCloseable {
 
     // ---------------------------------------------------------------- what happens to the device
 
-    /** Tells a watcher what happens to the device, as far as an id of it hears, until it is closed. */
+    /** Notifies a watcher of the device's events, as far as its ids get them, until it is closed. */
     public void watch(CmContext.Watcher watcher) {
         watchers.add(watcher);
     }
 
-    /** {@return whether an event was about the device; then its watchers have heard it} */
+    /** {@return whether an event was about the device; its watchers were then notified} */
     boolean hearOfDevice(NativeId id, IdEvent event) {
         if (event.type() == EventType.DEVICE_REMOVAL) {
             watchers.forEach(CmContext.Watcher::onDeviceGone);
@@ -283,7 +284,7 @@ public final class NativeConnections implements AutoCloseable {
             InetAddress changed = id.local("hear of address").getAddress();
             watchers.forEach(each -> each.onAddressChanged(changed));
         } catch (RdmaException closed) {
-            // Nobody asks for it any more.
+            // The id was closed, so the address is not needed any more.
         }
         return true;
     }
@@ -302,7 +303,7 @@ public final class NativeConnections implements AutoCloseable {
         open.remove(one);
     }
 
-    /** Closes all that is left of it; handlers may still be in a call, and hear nothing afterwards. Idempotent. */
+    /** Closes all its remaining objects; a handler's present call may still run, but no new one starts. Idempotent. */
     @Override
     public void close() {
         isClosed = true;

@@ -67,7 +67,7 @@ final class NativeDatagrams implements CmDatagrams {
     /**
      * {@inheritDoc} C: {@code rdma_join_multicast_ex}.
      *
-     * @throws RdmaException EADDRNOTAVAIL if the local address is another device's, ENODEV if it is none's, EOPNOTSUPP on RoCE
+     * @throws RdmaException EADDRNOTAVAIL if another device has the local address, ENODEV if none has it, EOPNOTSUPP on RoCE
      *         for groups of IPv6, which the kernel does not join there
      */
     @Override

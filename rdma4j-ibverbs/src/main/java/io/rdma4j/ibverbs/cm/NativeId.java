@@ -58,7 +58,7 @@ final class NativeId {
     private boolean isOver;
     private boolean isDestroyed;
 
-    /** Hears events, in the thread that reads them. */
+    /** Is notified of events, in the thread that reads them. */
     interface Hearer {
         /** @param request the id that a CONNECT_REQUEST brings, for the hearer to destroy; null for other events */
         void onEvent(IdEvent event, @Nullable NativeId request);
@@ -71,7 +71,7 @@ final class NativeId {
         structure = Native.at(address, CmId.SIZE);
     }
 
-    /** {@return what is reported if the library says what cannot be} */
+    /** {@return the exception for an impossible answer of the library} */
     static RdmaException nonsense(String operation, @Nullable String what) {
         return new RdmaException(Errno.EIO, operation,
                 "the connection manager answers what does not exist: " + what);
@@ -85,7 +85,7 @@ final class NativeId {
         return space;
     }
 
-    /** Says who hears events from now on. */
+    /** Sets the receiver of later events. */
     void hearer(Hearer next) {
         hearer = next;
     }
@@ -101,7 +101,7 @@ final class NativeId {
 
     // ---------------------------------------------------------------- what it is
 
-    /** {@return the device it is at, null if there is none yet} */
+    /** {@return its device, null if there is none yet} */
     @Nullable
     String deviceName() {
         lock.lock();
@@ -144,7 +144,9 @@ final class NativeId {
         option(REUSE_ADDRESS, 1, Integer.BYTES, "share port");
     }
 
-    /** Takes a port for its own IP version alone. C: {@code rdma_set_option} with {@code RDMA_OPTION_ID_AFONLY}. */
+    /**
+     * Makes it reserve a port only for its own IP version. C: {@code rdma_set_option} with {@code RDMA_OPTION_ID_AFONLY}.
+     */
     void ownVersionOnly() throws RdmaException {
         option(OWN_VERSION_ONLY, 1, Integer.BYTES, "take port for one IP version");
     }
@@ -221,7 +223,7 @@ final class NativeId {
         }
     }
 
-    /** As {@link #connect}, which may take as long as a connection of TCP takes; meanwhile other threads may destroy it. */
+    /** As {@link #connect}, but may take as long as a TCP connection; meanwhile other threads may destroy the id. */
     void connectSlowly(ConnectionParameters parameters, int queuePairNumber)
             throws RdmaException {
         requireDevice("connect");
@@ -288,8 +290,8 @@ final class NativeId {
     }
 
     /**
-     * Says no. C: {@code rdma_reject} and {@code rdma_reject_ece}; a library that does not have the latter says that the
-     * application decided so.
+     * Rejects the request. C: {@code rdma_reject} and {@code rdma_reject_ece}; a library without the latter always names the
+     * application as the cause.
      */
     void reject(Refusal.Cause cause, byte[] privateData) throws RdmaException {
         requireDevice("reject");
@@ -323,7 +325,7 @@ final class NativeId {
         call(CmSymbol.DISCONNECT, "disconnect", "it is not connected");
     }
 
-    /** {@return what brings a queue pair to a state} C: {@code rdma_init_qp_attr}. */
+    /** {@return the attributes that bring a queue pair to a state} C: {@code rdma_init_qp_attr}. */
     QueuePairAttributes attributes(QueuePairState target) throws RdmaException {
         String operation = "initialize queue pair attributes";
         requireDevice(operation);
@@ -341,10 +343,10 @@ final class NativeId {
     // ---------------------------------------------------------------- groups
 
     /**
-     * Begins to join a multicast group. C: {@code rdma_join_multicast_ex}, or {@code rdma_join_multicast} of a library
-     * that does not have it.
+     * Begins to join a multicast group. C: {@code rdma_join_multicast_ex}, or {@code rdma_join_multicast} with a library
+     * that lacks it.
      *
-     * @throws RdmaException EOPNOTSUPP if the library does not join for sending alone, or the kernel has no groups of this IP
+     * @throws RdmaException EOPNOTSUPP if the library cannot join only for sending, or the kernel has no groups of this IP
      *         version
      */
     void joinGroup(InetAddress group, boolean isSendOnly) throws RdmaException {
@@ -377,8 +379,8 @@ final class NativeId {
     }
 
     /**
-     * Leaves a multicast group, if the id is in one; destroying the id alone would leave memory behind. Idempotent. C:
-     * {@code rdma_leave_multicast}.
+     * Leaves a multicast group, if the id is a member; destroying the id alone would leak memory. Idempotent. C: {@code
+     * rdma_leave_multicast}.
      */
     void leaveGroup(InetAddress group) {
         lock.lock();

@@ -14,8 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A port at one address, or at all addresses of all native devices. Requests that the handler has heard of are its own,
- * also when the listener is closed; all later ones the kernel rejects.
+ * A listener at a port of one address, or of all addresses of all native devices. Requests that the handler was
+ * notified of belong to it, even after the listener is closed; the kernel rejects all later ones.
  */
 final class NativeListener implements CmListener, NativeId.Hearer, NativeConnections.Open {
     private static final System.Logger LOG = System.getLogger(NativeListener.class.getName());
@@ -28,15 +28,15 @@ final class NativeListener implements CmListener, NativeId.Hearer, NativeConnect
     private final List<Asked> unanswered = new ArrayList<>();
     private volatile boolean isClosed;
 
-    /** A request that was told of. */
+    /** A request that the handler was notified of. */
     interface Asked {
-        /** {@return whether nobody has answered it} */
+        /** {@return whether it was not answered} */
         boolean isUnanswered();
     }
 
-    /** Tells the application of a request. */
+    /** Notifies the application of a request. */
     interface Teller {
-        /** @throws RdmaException EIO if the request says nonsense */
+        /** @throws RdmaException EIO if the request is invalid */
         Asked tell(NativeConnections device, NativeId request, IdEvent event)
                 throws RdmaException;
     }
@@ -94,7 +94,7 @@ final class NativeListener implements CmListener, NativeId.Hearer, NativeConnect
         asking.destroy();
     }
 
-    /** {@return why a request is not told of} */
+    /** {@return why a request is not reported, null if it is} */
     private @Nullable RdmaException obstacle(@Nullable NativeConnections via, NativeId asking)
             throws RdmaException {
         unanswered.removeIf(each -> !each.isUnanswered());

@@ -23,7 +23,7 @@ final class NativeLookup
     private final NativeId id;
     private final ConnectRequest request;
     private final Route route;
-    /** Empty once it has heard. */
+    /** Empty after the outcome was reported. */
     private final AtomicReference<@Nullable Handler> handler;
 
     private NativeLookup(NativeConnections device, NativeId id, ConnectRequest request,
@@ -106,7 +106,7 @@ final class NativeLookup
                 queuePair, status);
     }
 
-    /** Says something to the handler. */
+    /** A call of the handler. */
     private interface Report {
         void to(Handler handler);
     }

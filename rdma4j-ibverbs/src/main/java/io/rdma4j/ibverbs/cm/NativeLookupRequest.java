@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import java.net.InetSocketAddress;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A look-up that reached a datagram service. Its id goes with the answer. */
+/** A received look-up of a datagram service. Its id is destroyed with the answer. */
 final class NativeLookupRequest
         implements
             CmLookupRequest,
@@ -33,7 +33,7 @@ final class NativeLookupRequest
         this.peer = peer;
     }
 
-    /** Tells of it. */
+    /** Notifies the handler of it. */
     static NativeListener.Asked requested(NativeConnections device, NativeId id, IdEvent event,
             Handler handler) throws RdmaException {
         InetSocketAddress local = id.local("listen");
@@ -45,7 +45,7 @@ final class NativeLookupRequest
         return () -> !request.isAnswered.get();
     }
 
-    /** The kernel names the Q_Key of port space UDP, whatever the service has. */
+    /** The kernel answers with the Q_Key of port space UDP, whatever the service uses. */
     @Override
     public void accept(int queuePairNumber, int qkey, byte[] privateData) throws RdmaException {
         if (qkey != DatagramParameters.UDP_QKEY) {
@@ -66,7 +66,7 @@ final class NativeLookupRequest
                 SidrStatus.REJECTED.code());
     }
 
-    /** What it is answered with. */
+    /** The call that answers it. */
     private interface Answer {
         void give() throws RdmaException;
     }

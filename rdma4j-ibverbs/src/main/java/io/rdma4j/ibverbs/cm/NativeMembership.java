@@ -14,8 +14,8 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A multicast group that the kernel joins for the interface of the device: what a switch, and the interface itself, have to
- * be told by IGMP, attaching a queue pair does not tell them. It has an id of its own, which nothing else is done with.
+ * A multicast group that the kernel joins for the interface of the device: attaching a queue pair alone does not notify the
+ * interface, or the switch by IGMP. It has an id of its own, used only for this.
  */
 final class NativeMembership
         implements
@@ -29,7 +29,7 @@ final class NativeMembership
     private final JoinRequest request;
     private final boolean isInfiniband;
     private volatile @Nullable AddressHandleAttributes found;
-    /** Empty once it has heard. */
+    /** Empty after the outcome was reported. */
     private final AtomicReference<@Nullable Handler> handler;
 
     private NativeMembership(NativeConnections device, NativeId id, JoinRequest request,
@@ -44,7 +44,7 @@ final class NativeMembership
     /**
      * Begins to join.
      *
-     * @param isInfiniband whether the link is one of InfiniBand, whose groups have LIDs and Q_Keys
+     * @param isInfiniband whether the link is InfiniBand, whose groups have LIDs and Q_Keys
      */
     static NativeMembership join(NativeConnections device, JoinRequest request, Handler handler,
             boolean isInfiniband) throws RdmaException {
@@ -89,7 +89,7 @@ final class NativeMembership
         if (present == null) {
             return;
         }
-        // Who hears of it attaches a queue pair, by the LID.
+        // Set first: the handler attaches a queue pair, which needs the LID.
         found = group.path();
         if (isInfiniband) {
             present.onJoined(group.path(), group.qkey());

@@ -12,15 +12,16 @@ import java.net.InetSocketAddress;
 import java.util.List;
 
 /**
- * Brings a queue pair for datagrams up in the partition of its address. On InfiniBand an interface belongs to one, as
- * {@code ib0.8001} to 0x8001, and the kernel says which entry of the P_Key table that is. C: {@code rdma_init_qp_attr}.
+ * Brings a queue pair for datagrams up in the partition of its address. On InfiniBand an interface belongs to one
+ * partition, such as {@code ib0.8001} to 0x8001, and the kernel provides its index in the P_Key table. C: {@code
+ * rdma_init_qp_attr}.
  */
 final class PartitionBringUp implements QueuePairBringUp {
     private final NativeConnections device;
     private final InetAddress local;
     private final QueuePairBringUp common;
 
-    /** @param common what is done in any partition */
+    /** @param common the steps that are the same in any partition */
     PartitionBringUp(NativeConnections device, InetAddress local, QueuePairBringUp common) {
         this.device = device;
         this.local = local;

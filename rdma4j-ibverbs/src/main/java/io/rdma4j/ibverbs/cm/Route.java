@@ -5,20 +5,20 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 
 /**
- * The way from an id to its peer, which is found in two steps: the address, then the route. For the thread that reads
- * events, but for the beginning.
+ * Finds the path from an id to its peer in two steps: the address, then the route. For the thread that reads events,
+ * except {@link #find}.
  */
 final class Route {
     private final NativeConnections device;
     private final NativeId id;
     private final Outcome outcome;
 
-    /** Hears what came of it. */
+    /** Is notified of the outcome. */
     interface Outcome {
         /** It was found: connecting can begin. */
         void onRoute();
 
-        /** There is none. */
+        /** There is no route. */
         void onNoRoute(Errno reason);
     }
 
@@ -29,9 +29,9 @@ final class Route {
     }
 
     /**
-     * Begins to look for it.
+     * Begins to resolve the address.
      *
-     * @throws RdmaException ENETUNREACH if the system knows no way
+     * @throws RdmaException ENETUNREACH if the system has no route
      */
     void find(ConnectRequest request) throws RdmaException {
         id.resolveAddress(request.destination(),

@@ -52,7 +52,7 @@ final class SocketAddresses {
                 : (int) SocketAddress.SIZE;
     }
 
-    /** {@return the interface that an address of this machine's links belongs to, 0 if there is none} */
+    /** {@return the index of the interface of a local link-local address, 0 if there is none} */
     static int scope(InetAddress local) {
         if (!(local instanceof Inet6Address own) || !local.isLinkLocalAddress()) {
             return 0;
@@ -69,7 +69,7 @@ final class SocketAddresses {
     }
 
     /**
-     * {@return the address at a place of a structure; IPv6 without a scope}
+     * {@return the address at an offset of a structure; IPv6 without a scope}
      *
      * @throws RdmaException EIO if there is none
      */

@@ -8,12 +8,12 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What is missing on a machine for native devices, and what to do about it. What one finding explains has no second one:
- * without verbs in the kernel nothing is said of devices, without devices nothing of their files and limits. Not
- * synchronized; reads the files anew each time.
+ * Finds what a machine lacks for native devices, and says what to do about it. A finding hides those that follow from
+ * it: without verbs in the kernel there is no finding about devices, without devices none about their files and limits.
+ * Not synchronized; reads the files each time.
  */
 public final class Diagnosis {
-    /** Less than this is used up by a few queue pairs and buffers; it is also more than what systems begin with. */
+    /** A few queue pairs and buffers use up less than this; it is also more than the default of systems. */
     private static final long ENOUGH_TO_LOCK = 64L << 20;
     private static final String CONNECTION_MANAGER = "rdma_cm";
     private static final String WITHOUT_CONNECTIONS = "; without it native devices have verbs and"
@@ -25,19 +25,19 @@ public final class Diagnosis {
     private final boolean isNativeAccessEnabled;
     private final LibraryErrors libraryErrors;
 
-    /** Why a library cannot be loaded, empty if it can. Asked only on Linux and with native access. */
+    /** Why a library cannot be loaded, empty if it can. Called only on Linux and with native access. */
     public interface LibraryErrors {
-        /** {@return what is wrong with libibverbs} */
+        /** {@return the reason for libibverbs} */
         Optional<String> ofVerbs();
 
-        /** {@return what is wrong with librdmacm} Asked only where libibverbs can be loaded and there is a device. */
+        /** {@return the reason for librdmacm} Called only if libibverbs can be loaded and there is a device. */
         Optional<String> ofConnectionManager();
     }
 
     /**
      * Of this machine.
      *
-     * @param root what the paths of files begin at, {@code /} for those of the kernel
+     * @param root the root of the file paths, {@code /} for the kernel's files
      * @param isNativeAccessEnabled whether the JVM lets this module call native code
      */
     public Diagnosis(Path root, boolean isNativeAccessEnabled, LibraryErrors libraryErrors) {
@@ -54,7 +54,7 @@ public final class Diagnosis {
         this.libraryErrors = libraryErrors;
     }
 
-    /** {@return what is missing, in the order in which it is to be mended; empty if nothing is} */
+    /** {@return the findings, in the order in which to solve them; empty if nothing is missing} */
     public List<Finding> findings() {
         if (!operatingSystem.equals("Linux")) {
             return List.of(Finding.obstacle("native devices need Linux, and this is "

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * What Linux tells of RDMA in files. A file that is not there, or not to be read, tells nothing.
+ * The information about RDMA in Linux's files. A missing or unreadable file counts as empty.
  *
  * <p>Source: proc(5); Documentation/ABI/stable/sysfs-class-infiniband of the kernel.
  */
@@ -26,7 +26,7 @@ final class KernelFiles {
     private static final String NODES = "dev/infiniband";
     private static final String LOCKED_MEMORY = "Max locked memory";
     private static final String CAPABILITIES = "CapEff:";
-    /** CAP_IPC_LOCK: no limit counts for who has it. */
+    /** CAP_IPC_LOCK: the process has no limit. */
     private static final long MAY_LOCK = 1L << 14;
     /** As sockets of every address have UDP port 4791, in IPv4 and in IPv6. */
     private static final List<String> EVERY_ADDRESS = List.of("00000000:12B7",
@@ -54,12 +54,12 @@ final class KernelFiles {
         return Files.isDirectory(root.resolve(VERBS));
     }
 
-    /** {@return the devices whose verbs it offers} */
+    /** {@return the devices whose verbs the kernel offers} */
     List<KernelDevice> verbsDevices() {
         List<KernelDevice> devices = new ArrayList<>();
         for (String node : names(VERBS)) {
             List<String> name = lines(VERBS + "/" + node + "/ibdev");
-            // Beside the devices lies a file with the version of the interface.
+            // The folder also contains a file with the version of the interface.
             if (!name.isEmpty()) {
                 devices.add(new KernelDevice(name.getFirst().strip(), node));
             }
@@ -80,7 +80,7 @@ final class KernelFiles {
                 name -> lines(INTERFACES + "/" + name + "/type").contains("32"));
     }
 
-    /** {@return whether a file in /dev/infiniband is there} */
+    /** {@return whether a file in /dev/infiniband exists} */
     boolean hasNode(String name) {
         return Files.exists(node(name));
     }
@@ -111,7 +111,7 @@ final class KernelFiles {
         return lines("proc/modules").stream().anyMatch(line -> line.startsWith(name + " "));
     }
 
-    /** {@return how much memory this process may lock, in bytes; empty if it may lock any, or nothing tells} */
+    /** {@return how much memory this process may lock, in bytes; empty if there is no limit, or it is unknown} */
     OptionalLong lockedMemoryLimit() {
         if (mayLock()) {
             return OptionalLong.empty();
@@ -144,8 +144,8 @@ final class KernelFiles {
     }
 
     /**
-     * {@return whether the kernel's own RoCE driver has UDP port 4791} Its sockets are of every address and of the
-     * superuser; who has a socket the kernel tells of processes alone.
+     * {@return whether the kernel's own RoCE driver has UDP port 4791} Its sockets are bound to all addresses and
+     * belong to root; the kernel names holders of sockets only for processes.
      */
     boolean hasRocePort() {
         return hasModule("rdma_rxe") && (isRocePortIn("proc/net/udp")

@@ -1,6 +1,6 @@
 package io.rdma4j.ibverbs.diagnosis;
 
-/** How much a finding takes away. */
+/** How severe a finding is. */
 public enum Level {
     /** No native device can be used, or not the one that is named. */
     OBSTACLE,

@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * Opens the file of a device and closes it again. Its permissions alone do not tell: a container may be kept from a device
- * whose file it sees.
+ * Opens the file of a device and closes it again. Checking its permissions is not enough: a container may be denied a
+ * device whose file it sees.
  */
 @FunctionalInterface
 interface Opening {

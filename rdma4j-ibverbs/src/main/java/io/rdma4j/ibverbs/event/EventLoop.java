@@ -21,10 +21,10 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A platform thread that waits until file descriptors are readable and calls who is responsible, one after the other. So
- * no other thread, and no virtual one, ever blocks in a call of the libraries. Thread safe.
+ * A platform thread that waits until file descriptors are readable and calls their handlers, one after the other. So no
+ * other thread, and no virtual one, ever blocks in a call of the libraries. Thread safe.
  *
- * <p>Handlers must not wait for other threads. What one throws is logged, and keeps no other from its events.
+ * <p>Handlers must not wait for other threads. Exceptions of a handler are logged and do not affect other handlers.
  */
 public final class EventLoop implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(EventLoop.class.getName());
@@ -41,14 +41,14 @@ public final class EventLoop implements AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition turnOver = lock.newCondition();
     private final Map<Integer, Runnable> handlers = new LinkedHashMap<>();
-    /** What failed when it was called last; of the loop's thread alone. */
+    /** The handlers whose last call failed; only for the loop's thread. */
     private final Set<Runnable> failing = Collections.newSetFromMap(new WeakHashMap<>());
     private final Thread thread;
     private @Nullable Runnable task;
     private int periodMs = FOR_EVER;
     private long turns;
     private boolean isClosed;
-    /** Whether the thread has done all it does, and the descriptor it is woken by may be somebody else's. */
+    /** Whether the thread has ended, and the number of its wake-up descriptor may belong to another file. */
     private boolean hasEnded;
 
     /**
@@ -70,10 +70,10 @@ public final class EventLoop implements AutoCloseable {
     }
 
     /**
-     * Has a handler called when a descriptor is readable, and the descriptor not block any more: what made it readable may
-     * be gone by the time it is read. A descriptor that has failed and has nothing to read is looked at no more.
+     * Registers a handler for a descriptor, and makes the descriptor non-blocking, because the event may be gone by the
+     * time it is read. A descriptor that has failed and has nothing to read is removed.
      *
-     * @param handler reads what there is; called by the loop's thread alone
+     * @param handler reads the events; called only by the loop's thread
      */
     public void add(int descriptor, Runnable handler) {
         system.get(SystemSymbol.FCNTL).call(descriptor, F_SETFL, O_NONBLOCK);
@@ -81,7 +81,7 @@ public final class EventLoop implements AutoCloseable {
     }
 
     /**
-     * Looks at a descriptor no more. When it returns, the handler is over and not called again, unless the handler itself
+     * Removes a descriptor. After the return the handler does not run and is not called again, unless the handler itself
      * calls this.
      */
     public void remove(int descriptor) {
@@ -99,9 +99,9 @@ public final class EventLoop implements AutoCloseable {
     }
 
     /**
-     * Has something done now and then, by the loop's thread, until {@link #rest}. There is one such thing at a time.
+     * Runs a task periodically in the loop's thread, until {@link #rest}. There is one such task at a time.
      *
-     * @param newPeriodMs how long the loop waits for events at most before it is done
+     * @param newPeriodMs the maximum wait for events between two runs
      */
     public void every(int newPeriodMs, Runnable newTask) {
         change(() -> {
@@ -110,7 +110,7 @@ public final class EventLoop implements AutoCloseable {
         });
     }
 
-    /** Waits for events alone from now on. */
+    /** Ends the periodic task. */
     public void rest() {
         change(() -> {
             periodMs = FOR_EVER;
@@ -159,7 +159,7 @@ public final class EventLoop implements AutoCloseable {
         }
     }
 
-    /** {@return what to look at; nothing if the loop is closed} */
+    /** {@return the descriptors to wait for; empty if the loop is closed} */
     private List<Map.Entry<Integer, Runnable>> beginTurn() {
         endTurn(false);
         lock.lock();
@@ -214,7 +214,7 @@ public final class EventLoop implements AutoCloseable {
             if (found != 0 && isWanted(now.get(i).getKey(), now.get(i).getValue())) {
                 call(now.get(i).getValue());
                 if ((found & POLLIN) == 0) {
-                    // It has failed, as when its device is gone, and would be ready for ever.
+                    // It has failed, for example because its device was removed, and would always be ready.
                     forget(now.get(i).getKey(), now.get(i).getValue());
                 }
             }
@@ -243,7 +243,7 @@ public final class EventLoop implements AutoCloseable {
         }
     }
 
-    /** The thread goes on for all others, whatever a handler does. What fails each time is logged once. */
+    /** Calls a handler; whatever it throws, the thread continues for all others. A failure that repeats is logged once. */
     private void call(Runnable handler) {
         try {
             handler.run();

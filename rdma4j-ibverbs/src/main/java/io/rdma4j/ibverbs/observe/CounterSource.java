@@ -5,16 +5,16 @@ import io.rdma4j.verbs.Counter;
 import java.util.List;
 
 /**
- * A file of a port in which a driver counts what a {@link Counter} means.
+ * A file of a port that contains a driver's count for a {@link Counter}.
  *
  * @param folder the file's folder within that of the port
  * @param file its name
- * @param unit what one of the kernel's is here
+ * @param unit the factor from the kernel's unit to ours
  */
 record CounterSource(String folder, String file, int unit) {
-    /** What the driver defines. */
+    /** The counters that the driver defines. */
     static final String OF_DRIVER = "hw_counters";
-    /** What InfiniBand defines for every port; drivers of RoCE fill some of it. */
+    /** The counters that InfiniBand defines for every port; RoCE drivers provide some of them. */
     static final String OF_PORT = "counters";
     private static final int BYTES_OF_A_WORD = 4;
 
@@ -31,7 +31,7 @@ record CounterSource(String folder, String file, int unit) {
     }
 
     /**
-     * {@return where a counter is found, the best first; nowhere if no driver that is known counts just that}
+     * {@return the sources of a counter, the best first; empty if no known driver has exactly this counter}
      *
      * <p>Sources: {@code rxe_hw_counters.c} of Linux, whose names {@link Counter} has taken over; NVIDIA's "Understanding
      * mlx5 Linux Counters and Status Parameters"; {@code PortCounters}, IBTA 16.1.3.5, by {@code sysfs-class-infiniband}.

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** What JMX shows of a device that this process has open: all contexts of it together. */
+/** The JMX bean of an open device, for all its contexts of this process together. */
 final class DeviceBean implements DeviceMXBean {
     private final String name;
     private final List<ShownContext> contexts = new CopyOnWriteArrayList<>();
@@ -35,7 +35,7 @@ final class DeviceBean implements DeviceMXBean {
 
     @Override
     public List<String> getGids() {
-        // RoCE has a GID twice, for either version of it.
+        // With RoCE a GID is in the table twice, for each RoCE version.
         return contexts.stream().limit(1).flatMap(context -> context.gids().stream())
                 .filter(gid -> !gid.isZero()).map(Gid::addressText).distinct().toList();
     }

@@ -14,14 +14,14 @@ import java.util.OptionalLong;
 import java.util.TreeMap;
 
 /**
- * What the kernel's driver counts of a device, read from files each time. It counts from when the kernel has the device, for
- * all programs. A file that is not there, goes away, cannot be read or has no number ({@code N/A (no PMA)}) counts for
- * nothing: no call fails. Thread safe.
+ * The counters of a device in the kernel's driver, read from files each time. They count since the kernel has the device,
+ * for all programs. A file that is missing, disappears, cannot be read or has no number ({@code N/A (no PMA)}) is ignored:
+ * no call fails. Thread safe.
  *
  * <p>Source: {@code Documentation/ABI/stable/sysfs-class-infiniband} of Linux, {@code hw_counters} and {@code counters}.
  */
 public final class KernelCounters {
-    /** Beside the counters: for how many milliseconds the kernel gives the same values. */
+    /** A file next to the counters: for how many milliseconds the kernel caches the values. */
     private static final String LIFESPAN = "lifespan";
 
     private final Path device;
@@ -36,7 +36,7 @@ public final class KernelCounters {
         return device;
     }
 
-    /** {@return what has a meaning that is known here, added up over the ports; 0 if no file tells} */
+    /** {@return the value of a counter, summed over the ports; 0 if there is no file} */
     public long value(Counter counter) {
         List<CounterSource> sources = CounterSource.of(counter);
         long total = 0;
@@ -60,8 +60,8 @@ public final class KernelCounters {
     }
 
     /**
-     * {@return everything by the kernel's names and in its units, in the order of the names, added up over the ports} Where
-     * one name is counted twice, the driver's own count is taken, and that of ports before that of the device.
+     * {@return all counters by the kernel's names and in its units, sorted by name, summed over the ports} If a name occurs
+     * twice, the driver's own counter has priority, and those of ports before that of the device.
      */
     public Map<String, Long> all() {
         Map<String, Long> total = new TreeMap<>();
@@ -75,7 +75,7 @@ public final class KernelCounters {
         return total;
     }
 
-    /** Adds what is not there yet. */
+    /** Adds counters that are not there yet. */
     private static void read(Path folder, Map<String, Long> values) {
         for (Path file : children(folder)) {
             String name = String.valueOf(file.getFileName());

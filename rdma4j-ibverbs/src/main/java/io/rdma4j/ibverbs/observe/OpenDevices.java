@@ -6,7 +6,7 @@ import io.rdma4j.observe.jmx.ShownDevice;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The native devices that this process has open, as JMX and Java Flight Recorder are told of them. Thread safe. */
+/** The native devices that this process has open, for JMX and Java Flight Recorder. Thread safe. */
 public final class OpenDevices {
     /** The only one: each context has a context of the library, and JMX has one bean for all of a device. */
     public static final OpenDevices OF_PROCESS = new OpenDevices();

@@ -6,12 +6,15 @@ import io.rdma4j.verbs.Gid;
 import java.util.List;
 import java.util.Map;
 
-/** What an open context shows of its device. Asked by any thread, also while the context is closed. */
+/**
+ * The view of an open context's device for observers. For any thread, also while the context is being
+ * closed.
+ */
 public interface ShownContext {
     /** {@return the device's name} */
     String device();
 
-    /** {@return the device's addresses; none if it cannot be asked any more} */
+    /** {@return the device's addresses; empty if it cannot be queried any more} */
     List<Gid> gids();
 
     /** {@return the device's counters by the kernel's names} */

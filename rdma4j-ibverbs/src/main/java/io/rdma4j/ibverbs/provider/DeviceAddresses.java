@@ -44,7 +44,7 @@ final class DeviceAddresses {
         this.interfaces = interfaces;
     }
 
-    /** {@return the addresses there are now, each with its port} */
+    /** {@return the present addresses, each with its port} */
     Map<InetAddress, Integer> byPort() {
         Map<InetAddress, Integer> addresses = new LinkedHashMap<>();
         for (Map.Entry<Integer, Path> port : ports().entrySet()) {
@@ -84,8 +84,8 @@ final class DeviceAddresses {
     }
 
     /**
-     * {@return what a table says, each once} The kernel fills it from its front, and it may have a thousand entries,
-     * each a file: after some that are not in use the rest is not looked at.
+     * {@return the distinct entries of a table} The kernel fills it from the front, and it may have a thousand entries, each
+     * a file: after some unused entries the rest is not read.
      */
     private static Set<String> entries(Path table) {
         Set<String> entries = new LinkedHashSet<>();
@@ -102,7 +102,10 @@ final class DeviceAddresses {
         return entries;
     }
 
-    /** {@return whether a file is empty or could not be read, or says zeros, as that of a GID or hardware address} */
+    /**
+     * {@return whether the text of a file is empty, because it could not be read, or only zeros, such as for an unused GID
+     * or hardware address}
+     */
     private static boolean isUnused(String entry) {
         return entry.chars().allMatch(each -> each == '0' || each == ':');
     }
@@ -144,7 +147,7 @@ final class DeviceAddresses {
         return children;
     }
 
-    /** {@return what a file of the kernel says, nothing if it cannot be read, as for an entry that is not in use} */
+    /** {@return the contents of a file of the kernel; empty if it cannot be read, such as for an unused entry} */
     private static String text(Path file) {
         try {
             return Files.readString(file).strip();

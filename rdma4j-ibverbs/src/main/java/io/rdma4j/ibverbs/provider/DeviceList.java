@@ -46,13 +46,13 @@ final class DeviceList {
         return libraries;
     }
 
-    /** What is done with the device at an address, which is there meanwhile. */
+    /** An action on the device at an address, which is valid meanwhile. */
     private interface Visit {
         /** {@return whether that was the last to look at} */
         boolean at(long device) throws RdmaException;
     }
 
-    /** {@return the devices there are; none if the kernel has no RDMA} C: {@code ibv_get_device_list}. */
+    /** {@return the devices; empty if the kernel has no RDMA} C: {@code ibv_get_device_list}. */
     List<RdmaDevice> devices() throws RdmaException {
         List<RdmaDevice> devices = new ArrayList<>();
         visit(pointer -> {
@@ -75,7 +75,7 @@ final class DeviceList {
                 MemorySegment list = Native.at(outcome.value(), (long) devices * Long.BYTES);
                 for (int i = 0; i < devices; i++) {
                     long device = Native.getLong(list, (long) i * Long.BYTES);
-                    // The list ends with a null pointer, whatever its length is said to be.
+                    // A null pointer ends the list, whatever its stated length.
                     if (device == 0 || visit.at(device)) {
                         return;
                     }
@@ -126,7 +126,7 @@ final class DeviceList {
      * Opens a device by its name. C: {@code ibv_open_device}.
      *
      * @return the address of its {@code ibv_context}
-     * @throws RdmaException ENODEV if it is gone, EACCES if its file may not be opened
+     * @throws RdmaException ENODEV if it was removed, EACCES if its file may not be opened
      */
     long open(String name) throws RdmaException {
         String operation = "open device";

@@ -27,7 +27,7 @@ import java.util.function.UnaryOperator;
  * safe.
  */
 final class KernelManager implements ConnectionManager {
-    /** How long a failure counts: every id asks, and the module may be loaded at any time. */
+    /** How long a failure is cached: every id checks, and the module may be loaded at any time. */
     static final long FAILURE_COUNTS_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final Supplier<SymbolLookup> lookup;
@@ -62,7 +62,7 @@ final class KernelManager implements ConnectionManager {
         }
     }
 
-    /** {@return why nobody can connect by it, and what to do; null if it can be used} */
+    /** {@return why it cannot be used, and what to do; null if it can} */
     @Nullable
     String obstacle() {
         try {
@@ -79,7 +79,7 @@ final class KernelManager implements ConnectionManager {
         try {
             return new NativeConnections(channel(), device, following);
         } catch (RdmaException _) {
-            // Verbs alone can be used then; who connects is told so.
+            // Verbs still work without it; connecting reports the reason.
             return null;
         }
     }

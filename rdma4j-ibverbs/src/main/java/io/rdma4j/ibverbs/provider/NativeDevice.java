@@ -14,11 +14,11 @@ import java.net.InetAddress;
 import java.util.List;
 
 /**
- * A device of libibverbs, as it was when it was listed.
+ * A device of libibverbs, with its state at the time of listing.
  *
- * @param list what lists it again, to open it
- * @param addresses where the kernel says its addresses
- * @param hostedAddresses its addresses
+ * @param list the device list, for opening it
+ * @param addresses the source of its addresses in the kernel's files
+ * @param hostedAddresses its addresses at the time of listing
  */
 record NativeDevice(DeviceList list, DeviceAddresses addresses, List<InetAddress> hostedAddresses,
         String name, int index, long nodeGuid, NodeType nodeType,

@@ -22,11 +22,11 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * The devices of the system's libibverbs. A machine whose kernel has none is recognized by a look into a folder: no library
- * is loaded there, and no native access needed.
+ * The devices of the system's libibverbs. If a folder of the kernel shows that there are none, no library is loaded and no
+ * native access is needed.
  */
 public final class NativeProvider implements RdmaProvider {
-    /** Where the kernel describes devices and network interfaces. */
+    /** The folder in which the kernel describes devices and network interfaces. */
     private static final String CLASSES = "sys/class";
     private static final String DEVICES = "infiniband";
 
@@ -40,7 +40,7 @@ public final class NativeProvider implements RdmaProvider {
     }
 
     /**
-     * @param root what the paths of the kernel's files begin at
+     * @param root the root of the paths of the kernel's files
      * @param loader loads a library by its name; throws an IllegalArgumentException if there is none
      */
     NativeProvider(Path root, Function<String, SymbolLookup> loader) {
@@ -56,7 +56,7 @@ public final class NativeProvider implements RdmaProvider {
         try {
             return list().devices();
         } catch (RdmaException | RuntimeException _) {
-            // Whatever it is, software devices are not to suffer. The remarks say it.
+            // Any failure must not affect software devices. The remarks report it.
             return List.of();
         }
     }

@@ -24,11 +24,11 @@ import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 
-/** What {@code struct ibv_device_attr}, {@code ibv_device_attr_ex} and {@code ibv_port_attr} say. */
+/** Reads {@code struct ibv_device_attr}, {@code ibv_device_attr_ex} and {@code ibv_port_attr}. */
 public final class DeviceValues {
     private DeviceValues() {}
 
-    /** {@return what {@code struct ibv_device_attr} says} */
+    /** {@return the contents of {@code struct ibv_device_attr}} */
     public static DeviceAttributes device(MemorySegment source, int completionVectors) {
         Set<DeviceCapability> capabilities = EnumSet.noneOf(DeviceCapability.class);
         int flags = Native.getInt(source, DeviceAttr.DEVICE_CAP_FLAGS);
@@ -70,7 +70,10 @@ public final class DeviceValues {
         return limits;
     }
 
-    /** {@return a number without sign; drivers that know no limit have all bits set} */
+    /**
+     * {@return an unsigned number, at most {@link Long#MAX_VALUE}; drivers without a limit set all
+     * bits}
+     */
     private static long longAtMost(long value) {
         return value < 0 ? Long.MAX_VALUE : value;
     }
@@ -109,7 +112,7 @@ public final class DeviceValues {
         };
     }
 
-    /** {@return what {@code struct ibv_device_attr_ex} says} */
+    /** {@return the contents of {@code struct ibv_device_attr_ex}} */
     public static ExtendedDeviceAttributes extended(MemorySegment source, int completionVectors) {
         Map<QueuePairType, Set<OnDemandCapability>> paging = new EnumMap<>(QueuePairType.class);
         put(paging, QueuePairType.RC, Native.getInt(source, DeviceAttrEx.ODP_RC));
@@ -139,7 +142,7 @@ public final class DeviceValues {
         }
     }
 
-    /** {@return what {@code struct ibv_port_attr} says} */
+    /** {@return the contents of {@code struct ibv_port_attr}} */
     public static PortAttributes port(MemorySegment source) {
         int flags = Native.getByte(source, PortAttr.FLAGS);
         return new PortAttributes(portState(Native.getInt(source, PortAttr.STATE)),

@@ -14,8 +14,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Rules for flows in {@code struct ibv_flow_attr} and the {@code struct ibv_flow_spec_...} behind it. What stands in a header is
- * in network byte order, as there.
+ * Writes flow rules as {@code struct ibv_flow_attr}, followed by {@code struct ibv_flow_spec_...}. Header fields are in
+ * network byte order.
  */
 public final class FlowValues {
     private static final int DONT_TRAP = 1 << 1;
@@ -31,7 +31,7 @@ public final class FlowValues {
 
     private FlowValues() {}
 
-    /** {@return a rule in memory of its own} */
+    /** {@return a rule in new memory} */
     public static MemorySegment of(FlowRule rule, Arena arena) {
         Integer tag = rule.tag();
         long size = FlowAttr.SIZE + (tag == null ? 0 : FlowSpec.TAG_SIZE)

@@ -20,7 +20,7 @@ public final class QueuePairValues {
     /** Every right of the API that a queue pair can have. */
     private static final int RIGHTS = 0x3f | AccessFlag.FLUSH_GLOBAL.bit()
             | AccessFlag.FLUSH_PERSISTENT.bit();
-    /** Where the five numbers of {@code struct ibv_qp_cap} are. */
+    /** The distance of the five numbers of {@code struct ibv_qp_cap}. */
     private static final long INTS = Integer.BYTES;
 
     private QueuePairValues() {}
@@ -34,7 +34,7 @@ public final class QueuePairValues {
         return mask;
     }
 
-    /** {@return the bit of {@code enum ibv_qp_attr_mask}; 0 for what native devices have no bit for} */
+    /** {@return the bit of {@code enum ibv_qp_attr_mask}; 0 if native devices have no such bit} */
     public static int bit(QueuePairAttribute attribute) {
         return switch (attribute) {
             case STATE -> 1;
@@ -97,7 +97,7 @@ public final class QueuePairValues {
     }
 
     /**
-     * Writes what is set, over zeros.
+     * Writes the set attributes into zeroed memory.
      *
      * @param target {@link QueuePairAttr#SIZE} bytes
      * @return the mask
@@ -158,10 +158,10 @@ public final class QueuePairValues {
     }
 
     /**
-     * {@return the attributes that a mask names} Bits that only kernels use are passed over, and a port or a path MTU that was
-     * never set.
+     * {@return the attributes that a mask names} Skips bits that only kernels use, and a port or path MTU that was never
+     * set.
      *
-     * @throws RdmaException EIO if a value is none that there is
+     * @throws RdmaException EIO if a value is unknown
      */
     public static QueuePairAttributes read(MemorySegment source, int mask) throws RdmaException {
         QueuePairAttributes attributes = new QueuePairAttributes();
@@ -258,7 +258,7 @@ public final class QueuePairValues {
         Native.putInt(target, offset + 4 * INTS, sizes.maxInlineData());
     }
 
-    /** {@return what {@code struct ibv_qp_cap} says} */
+    /** {@return the contents of {@code struct ibv_qp_cap}} */
     public static QueuePairCapabilities readCapabilities(MemorySegment source, long offset) {
         return new QueuePairCapabilities(Native.getInt(source, offset),
                 Native.getInt(source, offset + INTS), Native.getInt(source, offset + 2 * INTS),

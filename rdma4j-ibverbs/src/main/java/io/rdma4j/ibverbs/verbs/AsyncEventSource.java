@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The asynchronous events of one object. The library's own events are acknowledged as soon as they are read; what the
- * application has to acknowledge is counted here.
+ * The asynchronous events of one object. The library's own events are acknowledged as soon as they are read; the
+ * application's acknowledgements are counted here.
  *
  * @param device the name of its device
  * @param subject the object, null for the port or the whole device

@@ -5,8 +5,8 @@ import io.rdma4j.verbs.CompletionQueueInitAttributes;
 import io.rdma4j.verbs.SharedReceiveQueueInitAttributes;
 
 /**
- * Copies of what a program asks for. It may change its own at any time: what is checked, what the library is told and what the
- * object believes afterwards would not be the same.
+ * Copies of a program's attributes. The program may change its own at any time, so without a copy the checked values, those
+ * passed to the library and those stored in the object could differ.
  */
 final class AttributeCopies {
     private AttributeCopies() {}

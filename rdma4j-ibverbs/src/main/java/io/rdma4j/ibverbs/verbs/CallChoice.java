@@ -8,9 +8,10 @@ import io.rdma4j.verbs.RdmaException;
 import java.util.Map;
 
 /**
- * How a device is posted to and polled: by ordinary calls, unless the application asks for critical ones and the drivers of
- * its maker are known to allow them. They post by writing to the device, and hold no lock beyond a call of those that are
- * used here; none of them has been tried with it. The kernel's software devices and some cards post by calling the system.
+ * Chooses the calls for posting and polling: ordinary calls, unless the application requests critical ones and the drivers
+ * of the device's maker are known to allow them. Those drivers post by writing to the device, and the calls used here hold
+ * no lock after their return; none of them was tested with critical calls. The kernel's software devices and some cards
+ * post by a system call.
  */
 final class CallChoice {
     /** {@code true} or {@code false}, which is the default. */
@@ -24,8 +25,8 @@ final class CallChoice {
     private CallChoice() {}
 
     /**
-     * For what takes several calls with a lock of the driver, which a critical call of another thread would wait for while
-     * the JVM has stopped its holder.
+     * For operations of several calls during which the driver holds a lock: a critical call of another thread would wait
+     * for the lock while the JVM has stopped its holder.
      *
      * @throws RdmaException EOPNOTSUPP if calls are critical
      */
@@ -52,12 +53,12 @@ final class CallChoice {
         }
     }
 
-    /** What tells what a device is. */
+    /** A query of the device's attributes. */
     interface Query {
         DeviceAttributes attributes() throws RdmaException;
     }
 
-    /** @throws RdmaException EINVAL if the property has another value, and what the query throws */
+    /** @throws RdmaException EINVAL if the property has another value, or as the query */
     static HotCalls of(Query device) throws RdmaException {
         String wanted = System.getProperty(PROPERTY, "false");
         return switch (wanted) {

@@ -42,11 +42,11 @@ final class CompletionReading {
     }
 
     /**
-     * Reads one.
+     * Reads a completion.
      *
      * @param timestamp when it completed by the device's clock, 0 for unknown
      * @param wallclockNs when it completed, in nanoseconds since 1970, 0 for unknown
-     * @return false if it is of a queue that was closed
+     * @return false if it belongs to a closed queue
      */
     boolean read(MemorySegment source, long offset, long timestamp, long wallclockNs,
             WorkCompletion into) {

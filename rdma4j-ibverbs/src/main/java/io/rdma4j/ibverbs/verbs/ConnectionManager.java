@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.function.UnaryOperator;
 
-/** What gives open devices their connections. */
+/** Provides the connections of open devices. */
 @FunctionalInterface
 public interface ConnectionManager {
     /**

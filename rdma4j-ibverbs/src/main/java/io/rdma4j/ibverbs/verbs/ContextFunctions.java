@@ -80,7 +80,10 @@ final class ContextFunctions {
         return found;
     }
 
-    /** {@return where a function of the hot path is, which was found; otherwise a place that must not be called} */
+    /**
+     * {@return the address of a function of the hot path; if the device lacks it, an address that must not be
+     * called}
+     */
     MemorySegment address(ContextOperation operation) {
         Long address = addresses.get(operation);
         return MemorySegment.ofAddress(address == null ? 0 : address);

@@ -14,7 +14,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What an open context shows to who looks from outside. What is closed meanwhile, or cannot be asked any more, is left out.
+ * The view of an open context for observers. Objects that are closed meanwhile, or cannot be queried any more, are left
+ * out.
  *
  * @param context the context
  */

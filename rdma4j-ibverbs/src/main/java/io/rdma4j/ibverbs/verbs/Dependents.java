@@ -6,7 +6,8 @@ import io.rdma4j.verbs.RdmaException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * How many objects depend on one, which may not be closed before them: libibverbs would free memory that they point to.
+ * Counts the objects that depend on an object, which must not be closed before them: libibverbs would free memory that
+ * they point to.
  */
 final class Dependents {
     private final AtomicInteger count = new AtomicInteger();

@@ -20,8 +20,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The events of an open device: a thread of its own reads those of the library, acknowledges them at once, and tells the
- * objects they are about. All completion queues share one completion channel of the library.
+ * The events of an open device: its own thread reads the library's events, acknowledges them at once, and notifies the
+ * objects that they concern. All completion queues share one completion channel of the library.
  */
 final class DeviceEvents {
     private final NativeContext context;
@@ -39,7 +39,7 @@ final class DeviceEvents {
             .of(asyncEventChannel);
     private final AsyncEventSource portEvents;
 
-    /** @throws RdmaException if the process has no descriptors for it; nothing is left of it then */
+    /** @throws RdmaException if the process has no descriptors for it; nothing stays open then */
     DeviceEvents(NativeContext context, NativeLibraries libraries) throws RdmaException {
         this.context = context;
         verbs = context.verbs();
@@ -88,7 +88,7 @@ final class DeviceEvents {
         return sharedReceiveQueues;
     }
 
-    /** {@return what looks after regions whose arenas can be closed} */
+    /** {@return the watch over regions whose arenas can be closed} */
     RegionWatch regionWatch() {
         return regionWatch;
     }
@@ -97,7 +97,7 @@ final class DeviceEvents {
         return new AsyncEventSource(asyncEvents, context.device().name(), subject);
     }
 
-    /** {@return where the application waits for asynchronous events} */
+    /** {@return the channel on which the application waits for asynchronous events} */
     AsyncEventChannel asyncEventChannel() {
         return asyncEventChannel;
     }
@@ -128,7 +128,7 @@ final class DeviceEvents {
             }
             long element = Native.getLong(event, Layout.AsyncEvent.ELEMENT);
             AsyncEventType type = type(Native.getInt(event, Layout.AsyncEvent.EVENT_TYPE));
-            // Once it is acknowledged the object may be freed, and another one get its address.
+            // Found first: after the acknowledgement the object may be freed, and another one get its address.
             AsyncEventTarget concerned = type == null ? null : target(type, element);
             verbs.get(VerbsSymbol.ACK_ASYNC_EVENT).call(event.address());
             if (type != null && concerned != null) {
@@ -159,7 +159,7 @@ final class DeviceEvents {
         };
     }
 
-    /** Wakes a thread that waits for an asynchronous event, and ends the thread. */
+    /** Wakes a thread that waits for an asynchronous event, and ends the device's thread. */
     void close(String operation) throws RdmaException {
         asyncEvents.close();
         loop.remove(asyncDescriptor);

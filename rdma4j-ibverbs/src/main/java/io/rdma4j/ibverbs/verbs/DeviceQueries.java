@@ -35,7 +35,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** What an open device tells of itself, its ports and their tables. */
+/** Queries of an open device, its ports and their tables. */
 final class DeviceQueries {
     /** Bits of {@code device_cap_flags_ex}. */
     private static final long FLUSH_GLOBAL = 1L << 38;
@@ -53,7 +53,7 @@ final class DeviceQueries {
     private final int completionVectors;
     private final GidFiles gidFiles;
 
-    /** @param gidFiles what the kernel says of GIDs where the library does not */
+    /** @param gidFiles the kernel's information on GIDs, for libraries that do not provide it */
     DeviceQueries(NativeContext context, int completionVectors, GidFiles gidFiles) {
         this.context = context;
         this.gidFiles = gidFiles;
@@ -83,7 +83,7 @@ final class DeviceQueries {
         });
     }
 
-    /** {@return whether the driver has told} */
+    /** {@return whether the driver supports the query} */
     private boolean readExtended(MemorySegment attributes) throws RdmaException {
         NativeFunction function = context.functions().find(ContextOperation.QUERY_DEVICE_EX);
         return function != null && function
@@ -242,7 +242,9 @@ final class DeviceQueries {
         return entries;
     }
 
-    /** {@return what the GIDs of a port are that are not of RoCEv2} Of an RNIC they are as of InfiniBand. */
+    /**
+     * {@return the type of a port's GIDs that are not RoCEv2} GIDs of an RNIC have the type of InfiniBand.
+     */
     private GidType typeWithoutUdp(int port) throws RdmaException {
         return port(port).linkLayer() == LinkLayer.ETHERNET
                 && context.device().transport() == TransportType.INFINIBAND
@@ -381,7 +383,7 @@ final class DeviceQueries {
         return (capabilities() & flags) != 0;
     }
 
-    /** {@return {@code device_cap_flags_ex}, 0 if the driver does not tell} */
+    /** {@return {@code device_cap_flags_ex}, 0 if the driver does not provide them} */
     private long capabilities() throws RdmaException {
         return context.inCall(arena -> {
             MemorySegment attributes = arena.allocate(Layout.DeviceAttrEx.SIZE + Layout.SLACK, 8);

@@ -16,11 +16,11 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * The file that a domain of extended reliable connections is known by: open(2). The kernel looks at which file it is, while
- * the domain is opened, and at nothing in it.
+ * The file that identifies a domain of extended reliable connections: open(2). The kernel only uses the file's identity,
+ * while the domain is opened, not its contents.
  *
- * @param descriptor of the file, -1 for none
- * @param flags for the domain, as {@code ibv_open_xrcd} takes them
+ * @param descriptor the file descriptor, -1 for none
+ * @param flags the flags of the domain for {@code ibv_open_xrcd}
  */
 record DomainFile(Library<SystemSymbol> system, int descriptor, int flags)
         implements

@@ -7,13 +7,13 @@ import java.util.Collections;
 import java.util.Set;
 
 /**
- * What the driver of a device does wrong, and is done right here. The faults were seen with Linux 6.1 and rdma-core 44; a
- * driver that has been mended is not hurt by the remedy.
+ * Faults of a device's driver that are worked around here. They were seen with Linux 6.1 and rdma-core 44; the workarounds
+ * do no harm with a fixed driver.
  *
- * @param losesLateWork whether what is posted in state ERR never completes. siw's library puts it into a queue that the
- *        kernel does not look at any more
- * @param confusesFlags whether a receive that a SEND with invalidation met is marked as {@code IBV_WC_IP_CSUM_OK}. rxe gives
- *        programs the flag's number in the kernel; only a device that checks no checksums can mean that by it
+ * @param losesLateWork whether requests that are posted in state ERR never complete. siw's library puts them into a queue
+ *        that the kernel no longer reads
+ * @param confusesFlags whether the receive of a SEND with invalidation is marked as {@code IBV_WC_IP_CSUM_OK}. rxe passes
+ *        the kernel's value of the flag to programs, which is unambiguous only on a device that does not check checksums
  */
 record DriverFaults(boolean losesLateWork, boolean confusesFlags) {
     private static final int SIW = 0x626d74;

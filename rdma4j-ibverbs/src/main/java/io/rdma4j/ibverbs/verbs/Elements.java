@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 
 /** Elements in {@code struct ibv_sge}. */
 final class Elements {
-    /** What the 32 bits of a length hold. */
+    /** The maximum of a 32-bit length. */
     static final long LONGEST = 0xffff_ffffL;
 
     private Elements() {}

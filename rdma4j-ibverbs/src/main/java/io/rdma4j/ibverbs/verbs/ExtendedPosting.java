@@ -13,11 +13,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
 /**
- * FLUSH and atomic writes, which {@code struct ibv_send_wr} has no room for: they are posted by {@code ibv_wr_start} and
- * its like. The driver keeps a lock from the first call to the last, so these come one behind the other.
+ * Posts FLUSH and atomic writes, for which {@code struct ibv_send_wr} has no fields: by {@code ibv_wr_start} and related
+ * functions. The driver keeps a lock from the first call to the last, so all calls of a request are made without
+ * interruption.
  */
 final class ExtendedPosting {
-    /** What only this can post. */
+    /** The operations that only this class can post. */
     static final Set<SendOpcode> OPERATIONS = Set.of(SendOpcode.FLUSH, SendOpcode.ATOMIC_WRITE);
 
     private static final String CREATE = "create queue pair";
@@ -31,8 +32,8 @@ final class ExtendedPosting {
     private final @Nullable NativeFunction atomicWrite;
 
     /**
-     * @param queuePair the address of an {@code ibv_qp} that was made for these operations
-     * @throws RdmaException EOPNOTSUPP if the driver does not have one of them after all
+     * @param queuePair the address of an {@code ibv_qp} that was created for these operations
+     * @throws RdmaException EOPNOTSUPP if the driver does not support one of them after all
      */
     ExtendedPosting(NativeContext context, long queuePair, Set<SendOpcode> operations)
             throws RdmaException {

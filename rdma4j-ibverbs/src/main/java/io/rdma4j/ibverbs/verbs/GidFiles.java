@@ -11,8 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What the kernel says of entries of a GID table in files, for libraries that do not tell it: those before
- * {@code IBVERBS_1.11}, of rdma-core 32.
+ * Reads the entries of a GID table from the kernel's files, for libraries without this query: those before {@code
+ * IBVERBS_1.11}, of rdma-core 32.
  *
  * <p>Source: {@code Documentation/ABI/stable/sysfs-class-infiniband} of Linux, {@code gid_attrs}.
  *
@@ -21,14 +21,16 @@ import java.nio.file.Path;
 record GidFiles(Path device) {
     private static final String ROCE_V2 = "RoCE v2";
 
-    /** @param otherType what an entry is that is not of RoCEv2: the kernel has one word for InfiniBand and RoCEv1 */
+    /**
+     * @param otherType the type of entries that are not RoCEv2: the kernel has one word for InfiniBand and RoCEv1
+     */
     GidEntry entry(Gid gid, int port, int index, GidType otherType) {
         return new GidEntry(gid, index, port,
                 text("types", port, index).equals(ROCE_V2) ? GidType.ROCE_V2 : otherType,
                 interfaceIndex(text("ndevs", port, index)));
     }
 
-    /** {@return what a file says, nothing if it cannot be read, as {@code ndevs} of InfiniBand} */
+    /** {@return the contents of a file; empty if it cannot be read, such as {@code ndevs} of InfiniBand} */
     private String text(String attribute, int port, int index) {
         try {
             return Files.readString(device.resolve("ports").resolve(String.valueOf(port))

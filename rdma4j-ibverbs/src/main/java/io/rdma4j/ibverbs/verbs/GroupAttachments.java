@@ -13,8 +13,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The multicast groups a queue pair is attached to. Those of InfiniBand have a LID, which the connection manager knows of the
- * groups that its ids have joined.
+ * The multicast groups that a queue pair is attached to. Groups of InfiniBand have a LID, which the connection manager knows
+ * for the groups that its ids have joined.
  */
 final class GroupAttachments {
     private final NativeQueuePair queuePair;

@@ -4,13 +4,13 @@ import io.rdma4j.verbs.SendWorkRequest;
 
 import java.lang.foreign.MemorySegment;
 
-/** Inline data of a request that is gathered piece by piece; used again, without garbage where its length stays the same. */
+/** The inline data of a request that is gathered piece by piece. Reused, without garbage if the length stays the same. */
 final class InlineData {
     private final MemorySegment buffer;
     private MemorySegment gathered;
     private int length;
 
-    /** @param capacity bytes of inline data that a request may have */
+    /** @param capacity the maximum number of inline bytes of a request */
     InlineData(int capacity) {
         buffer = MemorySegment.ofArray(new byte[capacity]);
         gathered = buffer;
@@ -32,7 +32,7 @@ final class InlineData {
         length += (int) piece.byteSize();
     }
 
-    /** Gives a request what was gathered. */
+    /** Sets the gathered bytes as the inline data of a request. */
     void giveTo(SendWorkRequest request) {
         if (gathered.byteSize() != length) {
             gathered = buffer.asSlice(0, length);

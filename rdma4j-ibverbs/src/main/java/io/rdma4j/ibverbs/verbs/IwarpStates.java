@@ -16,10 +16,10 @@ import java.net.InetSocketAddress;
 import java.util.function.BiConsumer;
 
 /**
- * Follows the states that the kernel moves queue pairs of iWARP to while it connects and ends them: the drivers do not tell
- * them, and a request that is posted too early must not reach them.
+ * Tracks the states to which the kernel changes iWARP queue pairs while it connects and disconnects them: the drivers do
+ * not report them, and must not get a request that is posted too early.
  *
- * @param states hears the number of a queue pair and its state, before the connection's own handler hears what happened
+ * @param states notified of the number of a queue pair and its state, before the connection's own handler
  */
 record IwarpStates(BiConsumer<Integer, QueuePairState> states) {
     /** {@return a handler of a queue pair that connects} */
@@ -27,7 +27,7 @@ record IwarpStates(BiConsumer<Integer, QueuePairState> states) {
         return new Following(handler, queuePair);
     }
 
-    /** {@return a handler of requests, whose queue pairs are named when they are accepted} */
+    /** {@return a handler of requests; their queue pairs become known when they are accepted} */
     CmListener.Handler passive(CmListener.Handler handler) {
         return new CmListener.Handler() {
             @Override
@@ -99,7 +99,7 @@ record IwarpStates(BiConsumer<Integer, QueuePairState> states) {
         }
     }
 
-    /** A handler that is told of the states first. */
+    /** A handler that reports the states first. */
     private final class Following implements CmConnection.Handler {
         private final CmConnection.Handler handler;
         private volatile int queuePair;

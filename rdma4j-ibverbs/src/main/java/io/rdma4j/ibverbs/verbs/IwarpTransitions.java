@@ -6,7 +6,10 @@ import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 
-/** Transitions of iWARP: the kernel's connection manager makes most of them, and the driver knows the others. */
+/**
+ * The state transitions of iWARP: the kernel's connection manager makes most of them, and the driver checks the
+ * others.
+ */
 final class IwarpTransitions implements QueuePairTransitions {
     static final IwarpTransitions INSTANCE = new IwarpTransitions();
 

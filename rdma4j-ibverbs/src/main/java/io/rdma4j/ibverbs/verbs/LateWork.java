@@ -10,8 +10,8 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * Requests that came too late for a driver that would never complete them ({@link DriverFaults#losesLateWork}): they complete
- * as flushed, after all that the driver has completed. Thread safe, without a lock.
+ * Requests that were posted too late, so that the driver would never complete them ({@link DriverFaults#losesLateWork}):
+ * they complete as flushed, after all completions of the driver. Thread safe, without a lock.
  */
 final class LateWork {
     private final Queue<Request> requests = new ConcurrentLinkedQueue<>();
@@ -23,12 +23,12 @@ final class LateWork {
     }
 
     /**
-     * Takes completions of them, behind those of the driver.
+     * Adds their completions after those of the driver.
      *
      * @param into an array of {@code struct ibv_wc}
-     * @param from the first place to be filled
-     * @param end the place after the last
-     * @return the place after the last that was filled
+     * @param from the first index to fill
+     * @param end the index after the last
+     * @return the index after the last filled one
      */
     int take(MemorySegment into, int from, int end) {
         int filled = from;

@@ -45,7 +45,7 @@ final class NativeAddressHandle implements AddressHandle, StagedUse {
         return domain;
     }
 
-    /** A request is about to name it, which {@link #end} is to follow. */
+    /** A request is about to use it; {@link #end} must follow. */
     void beginUse() {
         if (!users.begin()) {
             throw new IllegalStateException("the address handle is closed");

@@ -33,8 +33,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A completion queue. Every one has the context's channel of the library: events that the application asks for, and
- * those for threads that wait for completions, come by it and are told apart here. Its lock comes before the context's.
+ * A completion queue. All queues use the context's completion channel of the library, for events that the application
+ * requests and for waking threads that wait for completions; this class distinguishes them. Its lock is taken before the
+ * context's.
  */
 final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEventTarget {
     private static final String CREATE = "create completion queue";
@@ -42,7 +43,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
             + " memory for queues counts against ulimit -l";
     private static final Set<CompletionField> ALL_FIELDS = Set.copyOf(EnumSet.range(
             CompletionField.BYTE_LENGTH, CompletionField.DESTINATION_PATH_BITS));
-    /** What the 16 bits of a {@code struct ibv_moderate_cq} hold. */
+    /** The maximum of the 16-bit fields of {@code struct ibv_moderate_cq}. */
     private static final int MOST_OF_MODERATION = 0xffff;
     /** Flags of {@code enum ibv_create_cq_attr_flags}. */
     private static final int SINGLE_THREADED = 1;
@@ -74,7 +75,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     /**
      * Under the context's lock.
      *
-     * @param parent whose it is, null for none
+     * @param parent the parent domain, null for none
      */
     NativeCompletionQueue(NativeContext context, CompletionQueueInitAttributes wanted,
             @Nullable NativeProtectionDomain parent) throws RdmaException {
@@ -181,7 +182,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
         return dependents;
     }
 
-    /** {@return what is held while the driver takes completions out of it} */
+    /** {@return the lock for calls in which the driver removes completions} */
     DriverLock driverLock() {
         return driverLock;
     }
@@ -256,7 +257,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
         }
     }
 
-    /** What has been taken from the driver and cannot be handed on is lost. */
+    /** Checked first, because completions that were taken from the driver and cannot be passed on are lost. */
     private static void requirePlaces(WorkCompletion[] completions, int from, int end) {
         for (int i = from; i < end; i++) {
             if (completions[i] == null) {
@@ -297,7 +298,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
         return false;
     }
 
-    /** Completes a request as flushed that the driver would lose; what the driver completes by now comes before it. */
+    /** Completes a request that the driver would lose as flushed, after the driver's present completions. */
     void flush(long workRequestId, int queuePair) {
         late.add(workRequestId, queuePair);
     }
@@ -337,7 +338,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
         try {
             return takeOne(current);
         } catch (RdmaException failed) {
-            // The next poll says so again, where it may be thrown.
+            // The next poll fails again, and may throw.
             return false;
         }
     }
@@ -381,7 +382,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
                 arm(false);
             }
         } catch (RdmaException refused) {
-            // A thread that waits looks again now and then, and finds what is wrong by polling.
+            // A waiting thread polls periodically, and finds the error by that.
             waiters.onEnd();
         } finally {
             lock.unlock();
@@ -396,7 +397,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
         }
     }
 
-    /** There are completions: the library has announced them, and the event is acknowledged there; or work was flushed. */
+    /** There may be completions: an event of the library has announced them, and was acknowledged; or work was flushed. */
     void onEvent() {
         CompletionEvents announcesIn = announcements;
         if (announcesIn != null && isEventAsked.compareAndSet(true, false)) {
@@ -503,9 +504,9 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
     }
 
     /**
-     * {@return a queue of this context that is open}
+     * {@return an open queue of this context}
      *
-     * @throws RdmaException EINVAL if there is none or it is of another context
+     * @throws RdmaException EINVAL if it is null or of another context
      */
     static NativeCompletionQueue own(@Nullable CompletionQueue queue, NativeContext context,
             String operation, String which) throws RdmaException {

@@ -63,11 +63,11 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * An open native device. Calls that make, change and free objects take its lock, one after the other; posting and polling
- * do not. A thread of its own reads the library's events.
+ * An open native device. Calls that create, change and free objects take its lock; posting and polling do not. Its own
+ * thread reads the library's events.
  */
 public final class NativeContext implements CmContext, NativeConnections.Owner {
-    /** What no {@code struct ibv_wc} has, and belongs to raw packets and tag matching. */
+    /** Fields of raw packets and tag matching that {@code struct ibv_wc} lacks. */
     private static final Set<CompletionField> NO_FIELDS = Set.of(CompletionField.VLAN,
             CompletionField.FLOW_TAG, CompletionField.TAG_MATCHING);
 
@@ -99,7 +99,7 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
      * @param pointer the address of its {@code ibv_context}; closed if this fails
      * @param addresses its IP addresses, each with its port
      * @param manager the connection manager of all devices
-     * @param counters what its driver counts
+     * @param counters the counters of its driver
      */
     public NativeContext(RdmaDevice device, NativeLibraries libraries, long pointer,
             Supplier<Map<InetAddress, Integer>> addresses, ConnectionManager manager,
@@ -197,7 +197,7 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
         return device.transport() == TransportType.IWARP;
     }
 
-    /** {@return whether the driver does not tell the state of a queue pair, as siw's of rdma-core 44} */
+    /** {@return whether the driver does not report the state of a queue pair, as siw's of rdma-core 44} */
     boolean isStateKept() {
         return isIwarp();
     }
@@ -292,7 +292,7 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
         return queries.resolveEthernet(path);
     }
 
-    /** What is done with memory of its own, while the device is open. */
+    /** A call with its own memory, while the device is open. */
     interface Call<T> {
         T with(Arena arena) throws RdmaException;
     }
@@ -477,7 +477,7 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
         return manager == null ? null : manager.datagramServices();
     }
 
-    /** {@return none: threads of its own read the events} */
+    /** {@return {@link ProgressDriver#NONE}: the context's own threads read the events} */
     @Override
     public ProgressDriver progressDriver() {
         return ProgressDriver.NONE;
@@ -510,7 +510,7 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
     void onReleased() {
         Runnable retry = whenReleased;
         if (retry != null && !isClosed && dependents.isEmpty()) {
-            // It may close the device by calls that block: a virtual thread would keep its carrier from others.
+            // Not a virtual thread: the task may close the device by blocking calls, which would occupy the carrier.
             Thread.ofPlatform().daemon().name("rdma4j-release").start(retry);
         }
     }

@@ -14,8 +14,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory of the device. Copies take the context's lock, so that it is not freed under them, and go by memory of their own:
- * the arena of the caller's may be closed at any moment.
+ * Device memory. Copies take the context's lock, so that the memory is not freed meanwhile, and use an intermediate
+ * buffer, because the caller's arena may be closed at any moment.
  */
 final class NativeDeviceMemory implements DeviceMemory {
     private static final String ALLOCATE = "allocate device memory";

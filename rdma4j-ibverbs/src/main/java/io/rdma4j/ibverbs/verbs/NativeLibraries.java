@@ -8,7 +8,7 @@ import io.rdma4j.verbs.RdmaException;
 import java.lang.foreign.SymbolLookup;
 
 /**
- * What native devices call.
+ * The libraries that native devices call.
  *
  * @param verbs libibverbs
  * @param system the C library

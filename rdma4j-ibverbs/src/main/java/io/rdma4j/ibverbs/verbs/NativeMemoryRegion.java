@@ -18,9 +18,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
 /**
- * A registered memory region. The kernel pins its pages, so an arena that is closed before the region leaves the device
- * with memory that the process may use for something else: posting looks at the arena, and ends the access of a region
- * whose arena is closed, but a peer that knows the key can come before that.
+ * A registered memory region. The kernel pins its pages, so if an arena is closed before the region, the device can still
+ * access memory that the process may use for something else. Posting checks the arena and ends the access of a region whose
+ * arena is closed, but a peer that knows the key can access it before that.
  */
 final class NativeMemoryRegion implements MemoryRegion {
     private static final String REREGISTER = "reregister memory";
@@ -46,9 +46,9 @@ final class NativeMemoryRegion implements MemoryRegion {
     private volatile int lkey;
     private volatile int rkey;
     private volatile boolean isClosed;
-    /** A change has failed half-way, so it is of nobody knows what memory, and is to be ended. */
+    /** A change has failed half-way, so it is unknown which memory is registered; the registration must be ended. */
     private volatile boolean isSpoiled;
-    /** The library's object is gone before this one. */
+    /** The library's object was freed before this one is closed. */
     private volatile boolean isEnded;
 
     /** Memory of the process. Under the context's lock. */
@@ -57,7 +57,7 @@ final class NativeMemoryRegion implements MemoryRegion {
         this(domain, pointer, segment, null, null, address, segment.byteSize(), access);
     }
 
-    /** Memory of its own, which goes with it. Under the context's lock. */
+    /** A region with its own arena, which is closed with it. Under the context's lock. */
     NativeMemoryRegion(NativeProtectionDomain domain, long pointer, MemorySegment segment,
             Arena ownArena, long address, Set<AccessFlag> access) {
         this(domain, pointer, segment, null, ownArena, address, segment.byteSize(), access);
@@ -69,7 +69,7 @@ final class NativeMemoryRegion implements MemoryRegion {
         this(domain, pointer, MemorySegment.NULL, deviceMemory, null, 0, length, access);
     }
 
-    /** Memory of another device, or none. Under the context's lock. */
+    /** A region of another device's memory, or of none. Under the context's lock. */
     NativeMemoryRegion(NativeProtectionDomain domain, long pointer, long address, long length,
             Set<AccessFlag> access) {
         this(domain, pointer, MemorySegment.NULL, null, null, address, length, access);
@@ -96,7 +96,10 @@ final class NativeMemoryRegion implements MemoryRegion {
         watch();
     }
 
-    /** What is not the region's own, and is not there for ever, may go while it is registered. */
+    /**
+     * Watches memory that may be unmapped while it is registered: memory that is neither the region's own nor of the global
+     * arena.
+     */
     private void watch() {
         if (ownArena == null && !segment.scope().equals(Arena.global().scope())) {
             context.events().regionWatch().add(this);
@@ -145,7 +148,7 @@ final class NativeMemoryRegion implements MemoryRegion {
         }
     }
 
-    /** {@return whether its memory is still there} */
+    /** {@return whether its memory still exists} */
     boolean isAlive() {
         return !isClosed && !isEnded && !isSpoiled && segment.scope().isAlive();
     }
@@ -207,7 +210,8 @@ final class NativeMemoryRegion implements MemoryRegion {
         MemorySegment memory;
         context.lock();
         try {
-            // Another thread may change it, too: what stays is what it is now.
+            // Read under the lock, because another thread may change it too: attributes that stay keep their present
+            // values.
             NativeProtectionDomain next = newDomain == null ? domain
                     : NativeProtectionDomain.own(newDomain, context, REREGISTER);
             memory = newSegment == null ? segment : newSegment;
@@ -241,8 +245,8 @@ final class NativeMemoryRegion implements MemoryRegion {
     }
 
     /**
-     * Looks at {@code enum ibv_rereg_mr_err_code}: the region has changed, is as it was, or nobody knows, and then it is
-     * ended.
+     * Evaluates {@code enum ibv_rereg_mr_err_code}: the region has changed, is unchanged, or its state is unknown, and then
+     * it is ended.
      */
     private void checkChanged(Outcome outcome) throws RdmaException {
         if (outcome.value() == 0 || outcome.value() == OLD_MEMORY_NOT_FORKED) {
@@ -250,7 +254,7 @@ final class NativeMemoryRegion implements MemoryRegion {
         }
         RdmaException refused = ErrorNumbers.failure(REREGISTER, outcome.errno(),
                 "the device refused; many drivers cannot: close the region and register again");
-        // The kernel has no such call for the device, so it has done nothing.
+        // The kernel does not support the call for this device, so nothing has changed.
         boolean isUntouched = refused.errno() == Errno.EOPNOTSUPP;
         if (!isUntouched && (outcome.value() == COMMAND_FAILED
                 || outcome.value() == COMMAND_AND_FORK_FAILED)) {
@@ -266,15 +270,15 @@ final class NativeMemoryRegion implements MemoryRegion {
     }
 
     /**
-     * If its arena is closed, or it is spoiled, the device shall not reach the memory any more, nor by windows. The region is there until it is
-     * closed, so that what is posted with it is told why it cannot be.
+     * Ends the device's access to the memory, also through windows, if the arena is closed or a change has failed half-way.
+     * The region object stays until it is closed, so that posting with it reports the reason.
      *
-     * @return whether there is nothing more to end
+     * @return whether nothing is left to end
      */
     boolean endAccess() {
         context.lock();
         try {
-            // It may have got other memory since it was looked at.
+            // Checked again, because it may have got other memory since.
             if (!isClosed && !isEnded && !isAlive() && endWindows() && users.closeIfUnused()) {
                 deregister();
             }
@@ -299,9 +303,9 @@ final class NativeMemoryRegion implements MemoryRegion {
     }
 
     /**
-     * To be called once it is registered, when its memory may have gone since it was looked at.
+     * Must be called after the registration, because the memory may have been unmapped since the check.
      *
-     * @throws RdmaException EFAULT if it has; the registration has ended
+     * @throws RdmaException EFAULT if the memory was unmapped; the registration was ended
      */
     void requireMemory(String operation) throws RdmaException {
         if (!segment.scope().isAlive()) {

@@ -18,12 +18,12 @@ final class NativeMemoryWindow implements MemoryWindow {
     private final long pointer;
     private final UseCount users = new UseCount();
     private @Nullable NativeMemoryRegion boundTo;
-    /** Which queue is posting requests that bind it, and how many; none if there are none. */
+    /** The queue that is posting requests that bind it; null if there is none. */
     private @Nullable SendPosting posting;
     private int staged;
     private volatile int rkey;
     private volatile boolean isClosed;
-    /** The library's object is gone before this one. */
+    /** The library's object was freed before this one is closed. */
     private volatile boolean isEnded;
 
     /** Under the context's lock. */
@@ -63,9 +63,9 @@ final class NativeMemoryWindow implements MemoryWindow {
     }
 
     /**
-     * A request of a queue is about to bind it, which {@link #endUse} is to follow. Under the context's lock.
+     * A request of a queue is about to bind it; {@link #endUse} must follow. Under the context's lock.
      *
-     * @throws RdmaException EBUSY if one of another queue is
+     * @throws RdmaException EBUSY if another queue is posting such a request
      */
     void beginUse(SendPosting queue) throws RdmaException {
         checkOpen();
@@ -80,7 +80,7 @@ final class NativeMemoryWindow implements MemoryWindow {
         staged++;
     }
 
-    /** Such a request has been posted, or will not be. Under the context's lock. */
+    /** Such a request was posted or refused. Under the context's lock. */
     void endUse() {
         staged--;
         if (staged == 0) {
@@ -95,7 +95,7 @@ final class NativeMemoryWindow implements MemoryWindow {
         return boundTo;
     }
 
-    /** What it is bound to, and its key. The region counts it. Under the context's lock. */
+    /** Sets the region that it is bound to, and its key. The region counts it. Under the context's lock. */
     void put(@Nullable NativeMemoryRegion region, int newRkey) {
         boundTo = region;
         rkey = newRkey;

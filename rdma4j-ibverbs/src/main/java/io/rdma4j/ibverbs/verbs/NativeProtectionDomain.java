@@ -35,8 +35,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A protection domain, or a parent domain: one that shares the regions of another, its root, and whose queues belong to one
- * thread.
+ * A protection domain, or a parent domain, which shares the regions of another domain, its root, and whose queues belong to
+ * one thread.
  */
 final class NativeProtectionDomain implements ProtectionDomain {
     private static final String REGISTER = "register memory";
@@ -48,7 +48,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
     private final long pointer;
     private final Dependents dependents = new Dependents();
     private final RegionTable regions;
-    /** Whose parent domain this is, null if it is none. */
+    /** The root domain if this is a parent domain, else null. */
     private final @Nullable NativeProtectionDomain root;
     private final @Nullable NativeThreadDomain threadDomain;
     private volatile boolean isClosed;
@@ -130,7 +130,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
         return ownRoot().pointer;
     }
 
-    /** {@return whether the driver takes no locks for what is made in it, for it is one thread's} */
+    /** {@return whether the driver takes no locks for objects of this domain, because they belong to one thread} */
     boolean isOfOneThread() {
         return threadDomain != null;
     }
@@ -200,7 +200,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
         }
     }
 
-    /** {@return the address of the {@code ibv_mr} of memory that the kernel keeps where it is} Under the context's lock. */
+    /** {@return the address of the {@code ibv_mr} of pinned memory} Under the context's lock. */
     private long pin(MemorySegment segment, long iova, Set<AccessFlag> access)
             throws RdmaException {
         checkOpen();
@@ -322,7 +322,7 @@ final class NativeProtectionDomain implements ProtectionDomain {
         context.lock();
         try (Arena arena = Arena.ofConfined()) {
             checkOpen();
-            // Copied: a list that another thread adds to would be read beyond what was written.
+            // Copied, because another thread may extend the list after the size was read.
             List<ScatterGatherElement> given = List.copyOf(elements);
             MemorySegment list = arena
                     .allocate(Math.max(1, given.size()) * Layout.Element.SIZE, 8);

@@ -33,9 +33,9 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A queue pair. Posting takes a lock of its own for sends and one for receives, closing takes both, so that no call
- * reaches the library's object while it is freed. These locks come before the context's: a thread that posts may have to
- * free a region, and one that is in a batch may do anything else.
+ * A queue pair. Posting takes one lock for sends and another for receives, and closing takes both, so that no call uses the
+ * library's object while it is freed. These locks are taken before the context's: a thread that posts may have to free a
+ * region, and a thread in a batch may make any other call.
  */
 final class NativeQueuePair implements QueuePair, AsyncEventTarget {
     private final NativeProtectionDomain domain;
@@ -126,7 +126,7 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
         return context.queries().longestMessage(type(), control.port());
     }
 
-    /** {@return whether the driver would lose what is posted now, which is to be flushed here} */
+    /** {@return whether the driver would lose requests that are posted now, so that they must be flushed here} */
     boolean isTooLate() {
         return control.isTooLate();
     }
@@ -201,7 +201,7 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
             change(attributes);
             return;
         }
-        // What is being posted would be counted as outstanding for ever.
+        // Locked: otherwise requests that are being posted would count as outstanding for ever.
         sendQueue.lock().lock();
         receiveLock.lock();
         try {
@@ -278,7 +278,7 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
             return null;
         }
         if (isTooLate()) {
-            // What the driver has flushed is in the queue (settle), as is what was flushed here.
+            // The completion queue has all flushed requests, of the driver (settle) and of this library.
             return Errno.ENOTCONN;
         }
         OutstandingWork work = ofReceives ? receives : sendQueue.work();
@@ -291,7 +291,7 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
         switch (type) {
             case QP_FATAL, QP_REQUEST_ERROR, QP_ACCESS_ERROR -> tellWaiters();
             default -> {
-                // It goes on.
+                // It continues.
             }
         }
         events.publish(type, 0);

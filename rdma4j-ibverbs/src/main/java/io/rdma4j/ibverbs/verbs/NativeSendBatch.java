@@ -148,7 +148,7 @@ final class NativeSendBatch extends SendBatch {
         } catch (RdmaException tooLong) {
             failure = failure == null ? tooLong : failure;
         } catch (IllegalStateException | WrongThreadException unreadable) {
-            // Said when the batch ends, which must end in any case.
+            // Reported at the end of the batch, which the application has to end in any case.
             mistake = new IllegalStateException("the inline data cannot be read", unreadable);
         }
         return this;

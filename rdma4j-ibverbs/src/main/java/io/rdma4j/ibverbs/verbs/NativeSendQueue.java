@@ -38,9 +38,9 @@ final class NativeSendQueue {
     private final ReentrantLock lock = new ReentrantLock();
 
     /**
-     * @param arena lives as long as the queue pair
-     * @param offered what can be posted
-     * @param ofBatches what can be posted piece by piece, null for nothing
+     * @param arena an arena that lives as long as the queue pair
+     * @param offered the operations that can be posted
+     * @param ofBatches the operations that can be posted piece by piece, null for none
      * @param extended posts FLUSH and atomic writes, null if neither can be posted
      */
     NativeSendQueue(NativeQueuePair queuePair, Arena arena, Set<SendOpcode> offered,
@@ -58,7 +58,7 @@ final class NativeSendQueue {
         batch = ofBatches == null ? null : new NativeSendBatch(queuePair, this, ofBatches);
     }
 
-    /** {@return the lock of who posts and who closes; a batch keeps it until it is over} */
+    /** {@return the lock for posting and closing; a batch keeps it until its end} */
     ReentrantLock lock() {
         return lock;
     }
@@ -97,7 +97,7 @@ final class NativeSendQueue {
         }
     }
 
-    /** Posts so many requests, which are a batch: all or none as far as they are checked here. Under the lock. */
+    /** Posts the requests of a batch: all or none, as far as they are checked here. Under the lock. */
     void postBatch(List<SendWorkRequest> requests, int count) throws RdmaException {
         if (count > RequestChain.CHAIN) {
             posting.post(requests.subList(0, count));
@@ -156,9 +156,9 @@ final class NativeSendQueue {
     }
 
     /**
-     * {@return what posts piece by piece}
+     * {@return the interface for posting piece by piece}
      *
-     * @throws IllegalStateException if the queue pair was created without
+     * @throws IllegalStateException if the queue pair was created without it
      */
     ExtendedQueuePair batch() {
         if (batch == null) {
@@ -168,7 +168,7 @@ final class NativeSendQueue {
         return batch;
     }
 
-    /** Completions of it are of a queue that is gone. */
+    /** Removes its ledger: later completions belong to a closed queue. */
     void forget() {
         context.ledgers().remove(tag);
     }

@@ -21,7 +21,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** A shared receive queue. Its lock comes before the context's: a thread that posts may have to free a region. */
+/**
+ * A shared receive queue. Its lock is taken before the context's: a thread that posts may have to free a region.
+ */
 final class NativeSharedReceiveQueue implements SharedReceiveQueue, AsyncEventTarget {
     private static final int MAX_WR = 1;
     private static final int LIMIT = 1 << 1;

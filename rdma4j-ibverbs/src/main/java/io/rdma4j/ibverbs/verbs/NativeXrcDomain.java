@@ -52,7 +52,7 @@ final class NativeXrcDomain implements XrcDomain {
         return new NativeXrcDomain(context, DomainFile.none(context.system()));
     }
 
-    /** Opens one that a file stands for, under the context's lock. */
+    /** Opens the domain of a file, under the context's lock. */
     static NativeXrcDomain open(NativeContext context, Path file, StandardOpenOption... options)
             throws RdmaException {
         context.queries().requireXrc(OPEN);
@@ -125,9 +125,9 @@ final class NativeXrcDomain implements XrcDomain {
     }
 
     /**
-     * {@return a domain of this context that is open}
+     * {@return an open domain of this context}
      *
-     * @throws RdmaException EINVAL if there is none or it is of another context
+     * @throws RdmaException EINVAL if it is null or of another context
      */
     static NativeXrcDomain own(@Nullable XrcDomain domain, NativeContext context,
             String operation) throws RdmaException {

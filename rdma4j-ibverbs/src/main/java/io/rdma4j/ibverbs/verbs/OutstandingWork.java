@@ -5,19 +5,19 @@ import io.rdma4j.verbs.WorkCompletionOpcode;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The requests of a queue that have not completed, in order: a completion stands for all posted before it. One thread
- * posts at a time, one polls.
+ * The outstanding requests of a queue, in order: a completion also completes all requests posted before it. One thread posts
+ * at a time, one polls.
  *
- * <p>What the device calls {@code wr_id} names the queue and the place in it, so that a completion tells which queue pair
- * it is of, and what it was of even if it failed, where C leaves the operation undefined.
+ * <p>The device's {@code wr_id} contains the queue and the position in it, so that a completion identifies its queue pair,
+ * and its operation even if it failed, where C leaves the operation undefined.
  */
 final class OutstandingWork implements WorkLedger {
     private final int capacity;
     private final long[] ids;
     private final byte[] opcodes;
     /**
-     * The first has one writer at a time, whose lock orders what it writes; a reader needs no more than what came before. The
-     * second is written by a thread that polls and by who clears.
+     * The posting thread writes {@code posted} under a lock, which orders its writes. {@code completed} is written by the
+     * polling thread and by {@link #clear}.
      */
     private final AtomicLong posted = new AtomicLong();
     private final AtomicLong completed = new AtomicLong();
@@ -73,11 +73,11 @@ final class OutstandingWork implements WorkLedger {
         int slot = (int) (first + ahead) & ids.length - 1;
         into.id = ids[slot];
         into.opcode = opcodes[slot] & 0xff;
-        // Not if all were cleared since: then it is of a queue that was reset.
+        // Fails if all were cleared since: then the completion is of a queue that was reset.
         return completed.compareAndSet(first, first + ahead + 1);
     }
 
-    /** Nothing of it completes any more. No thread posts meanwhile; one may poll. */
+    /** Forgets all outstanding requests. No thread may post meanwhile; one may poll. */
     void clear() {
         completed.set(posted.get());
     }

@@ -10,7 +10,7 @@ import io.rdma4j.verbs.WorkCompletion;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** By {@code ibv_poll_cq}: one call for all that are taken. */
+/** Polls by {@code ibv_poll_cq}: one call for several completions. */
 final class PlainPolling implements Polling {
     private final HotCalls calls;
     private final MemorySegment function;
@@ -21,7 +21,7 @@ final class PlainPolling implements Polling {
 
     /**
      * @param queue the address of an {@code ibv_cq}
-     * @param late what completes behind it
+     * @param late the requests that complete after those of the driver
      */
     PlainPolling(NativeContext context, long queue, LateWork late, Arena arena) {
         this.queue = queue;

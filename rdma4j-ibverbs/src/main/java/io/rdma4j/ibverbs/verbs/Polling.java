@@ -4,28 +4,28 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.WorkCompletion;
 
-/** Takes completions from a completion queue of libibverbs, some at a time, and reads them then. For one thread at a time. */
+/** Takes completions from a completion queue of libibverbs in batches, and reads them. For one thread at a time. */
 interface Polling {
-    /** How many are taken at once at most. */
+    /** The maximum size of a batch. */
     int BATCH = 32;
 
     /**
      * Takes completions.
      *
      * @param most from 1 to {@link #BATCH}
-     * @return how many there were
+     * @return how many were taken
      * @throws RdmaException EIO if the driver fails
      */
     int fetch(int most) throws RdmaException;
 
     /**
-     * Reads one of those taken last.
+     * Reads a completion of the last batch.
      *
-     * @return false if it is of a queue that was closed
+     * @return false if it belongs to a closed queue
      */
     boolean read(int index, WorkCompletion into);
 
-    /** {@return what is thrown if the driver does not answer with completions} */
+    /** {@return the exception for an invalid result of the driver} */
     static RdmaException failed(int answer, int most) {
         return new RdmaException(Errno.EIO, "poll completion queue", "the device's driver answered "
                 + answer + " to a request for " + most + " completions: the queue has overrun or"

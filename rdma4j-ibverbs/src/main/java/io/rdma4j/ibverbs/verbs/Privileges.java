@@ -4,14 +4,17 @@ import io.rdma4j.ibverbs.abi.Outcome;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 
-/** What the kernel lets only some processes do: send and see frames of others. */
+/**
+ * Errors of calls for which the kernel requires a privilege: sending and receiving arbitrary
+ * frames.
+ */
 final class Privileges {
     private Privileges() {}
 
     /**
-     * {@return the pointer of an object that may take a privilege}
+     * {@return the pointer of an object that may require a privilege}
      *
-     * @throws RdmaException with the error number if it is null; EPERM says which privilege
+     * @throws RdmaException with the error number if it is null; EPERM names the privilege
      */
     static long pointer(Outcome outcome, String operation, String advice) throws RdmaException {
         if (outcome.value() == 0 && outcome.errno() == Errno.EPERM.number()) {

@@ -22,13 +22,13 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 
 /**
- * The object of libibverbs behind a queue pair: its states and what else is set and asked, everything but posting. Takes the
+ * The object of libibverbs of a queue pair: its states, attributes and queries, everything except posting. Takes the
  * context's lock.
  */
 final class QueuePairControl {
     private static final String MODIFY = "modify queue pair";
     private static final int ALL_ATTRIBUTES = 0x1f_ffff;
-    /** State, rights, sizes and reads under way; the rest is TCP's, or there is nothing like it. */
+    /** State, access flags, sizes and outstanding reads; TCP determines the others, or they do not exist. */
     private static final int IWARP_ATTRIBUTES = QueuePairValues.mask(QueuePairAttribute.STATE,
             QueuePairAttribute.CURRENT_STATE, QueuePairAttribute.ACCESS_FLAGS,
             QueuePairAttribute.CAPABILITIES, QueuePairAttribute.MAX_READ_ATOMIC,
@@ -47,7 +47,7 @@ final class QueuePairControl {
 
     /**
      * @param pointer the address of its {@code ibv_qp}
-     * @param onState told every state it comes to
+     * @param onState notified of every new state
      */
     QueuePairControl(NativeContext context, long pointer, QueuePairType type,
             Consumer<QueuePairState> onState) {
@@ -86,7 +86,7 @@ final class QueuePairControl {
         return port;
     }
 
-    /** {@return whether the driver would lose what is posted now, which is to be flushed here} */
+    /** {@return whether the driver would lose requests that are posted now, so that they must be flushed here} */
     boolean isTooLate() {
         return state == QueuePairState.ERR && context.faults().losesLateWork();
     }
@@ -141,7 +141,7 @@ final class QueuePairControl {
         set(next, "CONNECTION");
     }
 
-    /** siw tells of the end before it flushes. Asked for the state itself, it has flushed when it answers. */
+    /** Waits until siw has flushed: it reports the end before that, but answers a query of the state only afterwards. */
     private void settle() {
         context.lock();
         try (Arena arena = Arena.ofConfined()) {
@@ -157,14 +157,14 @@ final class QueuePairControl {
         }
     }
 
-    /** {@return its attributes, but for the sizes of its queues} */
+    /** {@return its attributes, except the sizes of its queues} */
     QueuePairAttributes query() throws RdmaException {
         context.lock();
         try (Arena arena = Arena.ofConfined()) {
             checkOpen();
             MemorySegment attributes = arena.allocate(QueuePairAttr.SIZE + Layout.SLACK, 8);
             MemorySegment initial = arena.allocate(QueuePairInitAttr.SIZE + Layout.SLACK, 8);
-            // A driver that does not know the state leaves it as it is here.
+            // A driver that does not know the state leaves this value unchanged.
             Native.putInt(attributes, QueuePairAttr.QP_STATE, QueuePairValues.code(state));
             context.verbs().get(VerbsSymbol.QUERY_QP)
                     .call(pointer, attributes.address(), ALL_ATTRIBUTES, initial.address())
@@ -224,7 +224,7 @@ final class QueuePairControl {
         }
     }
 
-    /** The device has told that something is wrong with it. */
+    /** The device has reported an error of it. */
     void onAsyncEvent(AsyncEventType type) {
         stateRecord.onAsyncEvent(type);
     }
@@ -240,7 +240,7 @@ final class QueuePairControl {
 
     /** Frees it, as the queue pair cannot be made after all. Under the context's lock. */
     void abandon() {
-        // Why it cannot be made is told, and not that this failed, too.
+        // The first error is reported, not a failure of this call.
         free();
     }
 

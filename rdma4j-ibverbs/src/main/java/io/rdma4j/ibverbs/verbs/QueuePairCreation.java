@@ -26,15 +26,15 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * A queue pair that was checked, and made by the call of libibverbs that can give it.
+ * Checks and creates a queue pair by the suitable call of libibverbs.
  *
- * @param initial what was wanted, with the sizes that were given
- * @param sends where sends complete
- * @param receives where receives complete, null for a type that has none
- * @param shared where receives are taken from, null for its own queue
- * @param offered what it can do
+ * @param initial the requested attributes, with the actual sizes
+ * @param sends the completion queue of sends
+ * @param receives the completion queue of receives, null for a type without receives
+ * @param shared the shared receive queue, null for its own queue
+ * @param offered its operations
  * @param pointer the address of its {@code ibv_qp}
- * @param extended posts what is not posted in the common way, null for nothing
+ * @param extended posts operations that {@code ibv_post_send} cannot post, null if there are none
  */
 record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue sends,
         @Nullable NativeCompletionQueue receives, @Nullable NativeSharedReceiveQueue shared,
@@ -46,7 +46,7 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
     private static final long WITH_ATOMIC_WRITE = 1 << 12;
     private static final int SEND_OPS_MASK = 1 << 6;
     private static final int BLOCK_SELF_MULTICAST = 1 << 1;
-    /** More than any device has; what a driver tells beyond is not so. */
+    /** More than any device supports; a larger number of a driver is wrong. */
     private static final int MOST_REQUESTS = 1 << 24;
     private static final int MOST_ELEMENTS = 1 << 12;
     /** In bytes. */
@@ -108,7 +108,7 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
                         + " of no protection domain; XrcDomain.createQueuePair makes them");
             }
             default -> {
-                // Each device has some of them.
+                // Each device supports some of them.
             }
         }
         boolean isIwarp = context.device().transport() == TransportType.IWARP;
@@ -140,7 +140,7 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
         return offered;
     }
 
-    /** {@return what posts operations that only extended queue pairs have; the queue pair is freed if it cannot} */
+    /** {@return the posting of operations that only extended queue pairs have; frees the queue pair on failure} */
     private static @Nullable ExtendedPosting extended(NativeContext context,
             Set<SendOpcode> offered, long pointer) throws RdmaException {
         if (Collections.disjoint(offered, ExtendedPosting.OPERATIONS)) {
@@ -205,13 +205,13 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
         return function.call(context.pointer(), attributes.address()).pointer(CREATE, advice);
     }
 
-    /** {@return those of {@code enum ibv_qp_create_send_ops_flags} that the library has to know of} */
+    /** {@return the flags of {@code enum ibv_qp_create_send_ops_flags} for the operations} */
     private static long operationFlags(Set<SendOpcode> operations) {
         return (operations.contains(SendOpcode.FLUSH) ? WITH_FLUSH : 0)
                 | (operations.contains(SendOpcode.ATOMIC_WRITE) ? WITH_ATOMIC_WRITE : 0);
     }
 
-    /** {@return what was given} */
+    /** {@return the actual sizes} */
     private static QueuePairCapabilities given(QueuePairCapabilities asked,
             QueuePairCapabilities told) {
         return new QueuePairCapabilities(
@@ -222,7 +222,9 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
                 given(asked.maxInlineData(), told.maxInlineData(), MOST_INLINE));
     }
 
-    /** {@return a size that was asked for and not refused; drivers give more, or leave away what they do not change} */
+    /**
+     * {@return the actual size for a requested one; drivers provide more, or report nothing if they do not change it}
+     */
     private static int given(int asked, int told, int most) {
         return told > most ? asked : Math.max(asked, told);
     }

@@ -21,12 +21,12 @@ final class ReceivePosting extends RequestChain<ReceiveWorkRequest> {
     private final int maxElements;
 
     /**
-     * @param queuePair whose queue it is, null for a shared receive queue
-     * @param function what posts
+     * @param queuePair the owner of the queue, null for a shared receive queue
+     * @param function the address of the function that posts
      * @param queue the queue pair or shared receive queue
-     * @param tag what stands in the upper bits of each {@code wr_id}
-     * @param requests how many the queue holds
-     * @param maxElements how many elements a request may have
+     * @param tag the upper bits of each {@code wr_id}
+     * @param requests the capacity of the queue
+     * @param maxElements the maximum number of elements of a request
      */
     ReceivePosting(NativeProtectionDomain domain, @Nullable NativeQueuePair queuePair,
             Arena arena, MemorySegment function, long queue, long tag, WorkLedger work,
@@ -58,13 +58,13 @@ final class ReceivePosting extends RequestChain<ReceiveWorkRequest> {
 
     @Override
     void letGo(int posted) {
-        // Receives name memory alone, which drivers know by its key.
+        // Receives refer only to memory, by its key.
     }
 
     @Override
     void stage(ReceiveWorkRequest request) throws RdmaException {
         ScatterGatherList elements = request.elements();
-        // Read once: what is checked is what is written.
+        // Read once, so that the checked value is the written one.
         int count = elements.count();
         if (count > maxElements) {
             throw new RdmaException(Errno.EINVAL, OPERATION, "the request has " + count

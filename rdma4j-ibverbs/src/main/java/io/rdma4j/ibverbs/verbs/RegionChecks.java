@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
-/** What is checked of memory before the library sees it. */
+/** The checks of memory before it is passed to the library. */
 final class RegionChecks {
     private static final String NEEDS_LOCAL_WRITE = "REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE as well";
 

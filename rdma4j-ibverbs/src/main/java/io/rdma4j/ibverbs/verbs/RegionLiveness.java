@@ -4,7 +4,7 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.ScatterGatherList;
 
-/** Whether the memory that a request names is still there, and fits the 32 bits of a length. */
+/** Checks that the memory of a request still exists, and that its length fits 32 bits. */
 final class RegionLiveness {
     private RegionLiveness() {}
 

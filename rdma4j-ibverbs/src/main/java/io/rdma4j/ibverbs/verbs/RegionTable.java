@@ -3,12 +3,12 @@ package io.rdma4j.ibverbs.verbs;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The regions of a protection domain by their lkey, which the driver chose. Looked at with each request, so it makes no
- * garbage; any thread reads, and one at a time changes it, under the context's lock. Who reads without having waited for
- * whom it has a key from may miss it.
+ * The regions of a protection domain by their lkey, which the driver chose. Each request looks up a region, so a look-up
+ * allocates nothing. Any thread may read; one at a time may change it, under the context's lock. A reader that has not
+ * synchronized with the thread that registered the region may miss it.
  *
- * <p>Open addressing: an entry stands at the first free slot from that of its key on. One that is taken away leaves a mark,
- * so that those behind it are found; marks go when the slots are laid out anew.
+ * <p>Open addressing: an entry is in the first free slot from that of its key on. A removed entry leaves a mark, so that
+ * later entries are still found; marks disappear when the table is rebuilt.
  */
 final class RegionTable {
     private static final int SMALLEST = 16;

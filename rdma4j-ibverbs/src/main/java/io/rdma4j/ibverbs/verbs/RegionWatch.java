@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Ends the registration of memory whose arena was closed: the pages stay locked, and what a peer writes to them would be in
- * whatever the process has put there since. Nothing tells that an arena is closed, so it is looked for, while there is a
- * region that this can happen to.
+ * Ends the registration of memory whose arena was closed: its pages stay locked, and a peer could overwrite memory that the
+ * process has mapped there since. There is no notification of a closed arena, so it is checked periodically, while there is
+ * a region whose arena can be closed.
  */
 final class RegionWatch {
     private static final int PERIOD_MS = 100;
@@ -36,7 +36,8 @@ final class RegionWatch {
 
     private void look() {
         for (NativeMemoryRegion region : all()) {
-            // What cannot be ended now, as a request with it is being posted, may be the next time.
+            // A registration that cannot be ended now, because a request with it is being posted, is tried again next
+            // time.
             if (!region.isAlive() && region.endAccess()) {
                 remove(region);
             }

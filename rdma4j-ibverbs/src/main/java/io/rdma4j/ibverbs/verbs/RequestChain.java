@@ -15,10 +15,10 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Work requests in native memory, as a chain that one call posts, and noted in the ledger of their queue. For one thread
- * at a time. What is the same each time, their links and where their elements are, is written once.
+ * Work requests in native memory, in a chain that one call posts, and entered in the ledger of their queue. For one
+ * thread at a time. The links and the addresses of the elements never change and are written once.
  *
- * @param <T> a request as the application gives it
+ * @param <T> the application's type of request
  */
 abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
     /** How many requests one call posts at most. */
@@ -45,13 +45,13 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
 
     /**
      * @param operation for errors
-     * @param calls how the device is called
-     * @param function what posts
+     * @param calls the kind of calls of the device
+     * @param function the address of the function that posts
      * @param queue the queue pair or shared receive queue
-     * @param tag what stands in the upper bits of each {@code wr_id}
-     * @param requests how many the queue holds
-     * @param size bytes of a request, behind which its elements stand
-     * @param behind bytes of them and of what else belongs to it, a multiple of 8
+     * @param tag the upper bits of each {@code wr_id}
+     * @param requests the capacity of the queue
+     * @param size the size of a request in bytes; its elements follow it
+     * @param behind the size in bytes of the elements and other data after it, a multiple of 8
      */
     RequestChain(String operation, Arena arena, HotCalls calls, MemorySegment function, long queue,
             long tag, WorkLedger work, int requests, long size, long behind) {
@@ -73,7 +73,7 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
         }
     }
 
-    /** The request at one place is followed by that at another, by none if the chain has no such place. */
+    /** Links the request at one index to that at the next, or to none at the end of the chain. */
     private void link(int place, int next) {
         Native.putLong(chain, place * stride + Layout.ReceiveRequest.NEXT,
                 next < capacity ? chain.address() + next * stride : 0);
@@ -133,7 +133,7 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
         }
     }
 
-    /** Posts the first requests, at most {@link #CHAIN}, by one call, and none if one is refused before it. */
+    /** Posts the first requests, at most {@link #CHAIN}, by one call, and none if a check refuses one. */
     final void postTogether(List<T> requests, int count) throws RdmaException {
         drop();
         try {
@@ -152,28 +152,28 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
     /**
      * Adds a request to the chain.
      *
-     * @throws RdmaException if it is refused; what was staged before stays so
+     * @throws RdmaException if it is refused; earlier requests stay staged
      */
     abstract void stage(T request) throws RdmaException;
 
-    /** {@return whether the driver would lose what is posted now} */
+    /** {@return whether the driver would lose requests that are posted now} */
     abstract boolean isTooLate();
 
     /** Completes a request as flushed that the driver would lose. */
     abstract void flush(long workRequestId);
 
     /**
-     * Posts a request that is not posted by the call for the chain ({@link #endApart}).
+     * Posts a request that needs its own call ({@link #endApart}).
      *
-     * @param at where it stands in the chain
-     * @return 0, or what the device said as it refused it
+     * @param at its offset in the chain
+     * @return 0, or the device's error
      */
     abstract int postApart(long at);
 
     /**
-     * What the requests of the chain name may be freed again, as far as they are concerned.
+     * Releases the objects that the requests of the chain use.
      *
-     * @param posted how many of them the driver has taken
+     * @param posted how many of the requests the driver has accepted
      */
     abstract void letGo(int posted);
 
@@ -195,13 +195,13 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
         return staged;
     }
 
-    /** {@return where the requests are written} */
+    /** {@return the memory of the requests} */
     final MemorySegment chain() {
         return chain;
     }
 
     /**
-     * {@return where the next request is to be written, but for where its elements are}
+     * {@return the offset of the next request, whose address of elements is set already}
      *
      * @throws RdmaException ENOMEM if the queue is full
      */
@@ -213,7 +213,7 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
         return staged * stride;
     }
 
-    /** The request that has begun is written, but for its number. */
+    /** Completes the request that was begun, with its number. */
     final void end(long id, WorkCompletionOpcode opcode) {
         Native.putLong(chain, staged * stride + Layout.ReceiveRequest.WR_ID,
                 tag | work.note(staged, id, opcode));
@@ -227,7 +227,7 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
         end(id, opcode);
     }
 
-    /** {@return 0, or what the device said as it refused a request; it has taken those before} */
+    /** Posts the chain. {@return 0, or the device's error for a request; it has accepted those before it} */
     private int postChain() {
         int count = staged;
         staged = 0;
@@ -296,7 +296,7 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
         return error;
     }
 
-    /** {@return how many come before the one that the library points at} */
+    /** {@return how many requests precede the refused one that the library points to} */
     private int takenOf(int from, int end) {
         long distance = Native.getLong(refused, 0) - chain.address();
         boolean isOne = distance >= from * stride && distance % stride == 0

@@ -12,14 +12,14 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * What is checked of a send request before a driver's library sees it: some index tables with what they are given, or
- * leave a refused request in their ring. What is checked was read from the request once, and is what is written: a thread
- * that changes the request meanwhile would have the rest written over the next one.
+ * The checks of a send request before it is passed to a driver's library: some libraries use unchecked values as table
+ * indexes, or leave a refused request in their ring. Each value is read once from the request, so that the checked value
+ * is the written one: otherwise a thread that changes the request meanwhile could cause a write beyond its memory.
  */
 final class SendChecks {
     static final String OPERATION = "post send";
 
-    /** What devices have, or not, apart from the rest. */
+    /** The operations that a device supports or lacks as a group. */
     static final Set<SendOpcode> ATOMICS = Set.of(SendOpcode.ATOMIC_COMPARE_AND_SWAP,
             SendOpcode.ATOMIC_FETCH_AND_ADD);
     private static final Set<SendOpcode> DATAGRAMS = EnumSet.of(SendOpcode.SEND,
@@ -41,11 +41,11 @@ final class SendChecks {
     private final QueuePairType type;
     private final Set<SendOpcode> offered;
     private final QueuePairCapabilities sizes;
-    /** The longest message, and the port that tells it. */
+    /** The maximum message length, and the port that defines it. */
     private long longest;
     private int port;
 
-    /** @param offered what the queue pair can do */
+    /** @param offered the operations of the queue pair */
     SendChecks(NativeQueuePair queuePair, Set<SendOpcode> offered) throws RdmaException {
         this.queuePair = queuePair;
         this.offered = offered;
@@ -55,7 +55,7 @@ final class SendChecks {
         longest = queuePair.longestMessage();
     }
 
-    /** {@return what queue pairs of a type can do by {@code ibv_post_send}} */
+    /** {@return the operations of a type of queue pair with {@code ibv_post_send}} */
     static Set<SendOpcode> operations(QueuePairType type, boolean isIwarp) {
         return switch (type) {
             case RC, XRC_SEND -> isIwarp ? IWARP : RELIABLE;
@@ -77,7 +77,7 @@ final class SendChecks {
                     "the queue pair is in state " + state + "; sends need RTS");
         }
         if (!offered.contains(opcode)) {
-            // Another type of queue pair could, or none of this device.
+            // Another type of queue pair supports it, or none of this device.
             boolean isOfAnotherType = !offered.equals(IWARP) && RELIABLE.contains(opcode)
                     && !operations(type, false).contains(opcode);
             throw new RdmaException(isOfAnotherType ? Errno.EINVAL : Errno.EOPNOTSUPP, operation,
@@ -114,7 +114,10 @@ final class SendChecks {
         }
     }
 
-    /** The port may have come up, the queue pair may have got another one, or the MTU been raised. */
+    /**
+     * Queries the limit again: the port may have come up, the queue pair may have another port, or the MTU may have
+     * grown.
+     */
     private void askForLongest(long length) throws RdmaException {
         port = queuePair.port();
         longest = queuePair.longestMessage();

@@ -22,7 +22,10 @@ import java.lang.foreign.MemorySegment;
 
 /** Send requests of a queue pair. */
 final class SendPosting extends RequestChain<SendWorkRequest> {
-    /** Where a staged FLUSH keeps what no {@code struct ibv_send_wr} has; the library does not see it. */
+    /**
+     * The offset at which a staged FLUSH keeps a field that {@code struct ibv_send_wr} lacks; the library does not
+     * read it.
+     */
     private static final long FLUSH_LENGTH = SendRequest.SWAP;
     private static final long FLUSH_PLACEMENT = SendRequest.ATOMIC_RKEY;
     private static final long FLUSH_SELECTIVITY = FLUSH_PLACEMENT + Integer.BYTES;
@@ -36,7 +39,7 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
     private final long inlineOffset;
     private final long inlineRoom;
     private final MemorySegment chain;
-    /** What each request of the chain names that must not be freed before it is posted; nothing from one on. */
+    /** The object that each request of the chain uses and that must not be freed before it is posted. */
     private final @Nullable StagedUse[] uses;
     private int usesEnd;
     private boolean hasChecksums;
@@ -69,7 +72,7 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
 
     @Override
     void stage(SendWorkRequest request) throws RdmaException {
-        // Read once: what is checked is what is written.
+        // Read once, so that the checked value is the written one.
         SendOpcode opcode = request.opcode();
         int flags = request.flags();
         MemorySegment inline = request.inlineData();
@@ -101,7 +104,7 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
         usesEnd = place() + 1;
     }
 
-    /** The last first: a window that several of them bind is bound again as the first of those refused found it. */
+    /** In reverse order, so that a window that several of them bind gets the state before the first refused one. */
     @Override
     void letGo(int posted) {
         while (usesEnd > 0) {
@@ -143,7 +146,7 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
                         chain.address() + at + inlineOffset);
     }
 
-    /** Some drivers leave out what they cannot do. */
+    /** Some drivers silently ignore an unsupported flag. */
     private void requireChecksums() throws RdmaException {
         if (!hasChecksums) {
             hasChecksums = domain.owner().queries().hasChecksums(type);
@@ -156,7 +159,8 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
 
     private void writeOperands(SendWorkRequest request, SendOpcode opcode, long at)
             throws RdmaException {
-        // Some drivers refuse a request that has what only others have, as it was left by the last one here.
+        // Cleared, because some drivers refuse a request with fields of another operation that an earlier request
+        // has left.
         Native.putInt(chain, at + SendRequest.IMM_DATA, 0);
         switch (opcode) {
             case SEND_WITH_IMMEDIATE -> putImmediate(request, at);
@@ -182,7 +186,7 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
             }
             case ATOMIC_WRITE -> putRemote(request, at);
             default -> {
-                // Nothing beside the payload.
+                // Only payload.
             }
         }
         if (type == QueuePairType.UD) {
@@ -209,7 +213,7 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
         return length == 0 ? 0 : 1;
     }
 
-    /** {@return how many bytes were copied} An address is read only where it is that of a registered region. */
+    /** {@return how many bytes were copied} Reads only addresses of registered regions. */
     private long gather(ScatterGatherList elements, int count, long at) throws RdmaException {
         long copied = 0;
         for (int i = 0; i < count; i++) {
@@ -270,7 +274,7 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
         keep(handle);
         Native.putLong(chain, at + SendRequest.AH, handle.pointer());
         Native.putInt(chain, at + SendRequest.REMOTE_QPN, request.remoteQueuePair());
-        // A privileged one stands for that of the queue pair, IBTA 10.2.5; not every driver knows.
+        // A privileged Q_Key means that of the queue pair, IBTA 10.2.5; not every driver implements this.
         int qkey = request.remoteQkey();
         Native.putInt(chain, at + SendRequest.REMOTE_QKEY, qkey < 0 ? queuePair.qkey() : qkey);
     }
@@ -310,7 +314,7 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
         writeBind(chain, at + SendRequest.BIND_INFO - WindowBind.MR, region, bind);
     }
 
-    /** Writes {@code struct ibv_mw_bind_info} where it lies in a {@code struct ibv_mw_bind}. */
+    /** Writes the {@code struct ibv_mw_bind_info} in a {@code struct ibv_mw_bind}. */
     static void writeBind(MemorySegment target, long at, NativeMemoryRegion region,
             MemoryWindowBind bind) {
         Native.putLong(target, at + WindowBind.MR, region.pointer());

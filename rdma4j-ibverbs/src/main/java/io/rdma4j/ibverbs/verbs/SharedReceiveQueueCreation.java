@@ -16,11 +16,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A shared receive queue that was checked, and made by the call of libibverbs that can give it.
+ * Checks and creates a shared receive queue by the suitable call of libibverbs.
  *
  * @param given its sizes
- * @param connections whose connections fill it, null but for type XRC
- * @param completions where its receives complete, null but for type XRC
+ * @param connections the domain whose connections fill it, null except for type XRC
+ * @param completions the completion queue of its receives, null except for type XRC
  * @param pointer the address of its {@code ibv_srq}
  */
 record SharedReceiveQueueCreation(SharedReceiveQueueAttributes given,
@@ -99,7 +99,7 @@ record SharedReceiveQueueCreation(SharedReceiveQueueAttributes given,
                 + " elements; ibv_devinfo -v shows its max_srq, max_srq_wr and max_srq_sge";
     }
 
-    /** {@return what was given; some drivers leave numbers away that they do not change} */
+    /** {@return the actual sizes; some drivers do not report numbers that they do not change} */
     private static SharedReceiveQueueAttributes given(SharedReceiveQueueAttributes asked,
             MemorySegment told) {
         return new SharedReceiveQueueAttributes(

@@ -6,9 +6,9 @@ import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The receives of a shared queue, which complete in any order and are reported to several completion queues. A request has
- * a place. Free ones lie in two heaps: the thread that posts takes from its own, and has what completed meanwhile when
- * that runs out; so it can put back what was refused.
+ * The outstanding receives of a shared queue, which complete in any order and in several completion queues. Each request
+ * has a slot. Free slots are in two stacks: the posting thread takes from its own, and fetches the slots of completed
+ * requests when that is empty; so it can put back slots of refused requests.
  */
 final class SharedWork implements WorkLedger {
     private final ReentrantLock lock = new ReentrantLock();
@@ -36,7 +36,7 @@ final class SharedWork implements WorkLedger {
         }
     }
 
-    /** Makes room for so many; less is not taken away. By the thread that posts. */
+    /** Grows to a number of slots; never shrinks. For the thread that posts. */
     void grow(int wanted) {
         lock.lock();
         try {
@@ -64,7 +64,7 @@ final class SharedWork implements WorkLedger {
         return ownCount >= more || fetchReturned() >= more;
     }
 
-    /** Takes what completed under what is free already, where it does not change the order of that. */
+    /** Adds the slots of completed requests below the free ones, so that their order stays. */
     private int fetchReturned() {
         lock.lock();
         try {
@@ -104,7 +104,7 @@ final class SharedWork implements WorkLedger {
             int first = ownCount;
             for (int i = first; i < first + count; i++) {
                 int place = own[i];
-                // Not if it has completed, whatever the driver says: then it is among those returned.
+                // Not if it has completed in spite of the driver's refusal: then its slot was returned already.
                 if (isPosted[place]) {
                     isPosted[place] = false;
                     own[ownCount++] = place;

@@ -3,9 +3,9 @@ package io.rdma4j.ibverbs.verbs;
 /** That a request in a chain names an object of the library, from when it is written until it is posted. */
 interface StagedUse {
     /**
-     * The request has been posted, or will not be.
+     * The request was posted or refused.
      *
-     * @param isPosted whether the driver has taken it
+     * @param isPosted whether the driver has accepted it
      */
     void end(boolean isPosted);
 }

@@ -7,9 +7,9 @@ import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.WorkCompletionStatus;
 
 /**
- * The states of a queue pair as Java Flight Recorder is told of them. A device moves a queue pair by itself when something
- * fails, and what failed says so before the state is asked for: each change is told once, with the cause that was seen first.
- * Thread safe.
+ * Reports the states of a queue pair to Java Flight Recorder. A device changes the state by itself after a failure, and the
+ * failure is seen before the state is queried: each change is reported once, with the cause that was seen first. Thread
+ * safe.
  */
 final class StateRecord {
     private final String device;
@@ -24,7 +24,7 @@ final class StateRecord {
         last = first;
     }
 
-    /** It is in a state, and may have been before. */
+    /** Records the present state, which may be unchanged. */
     synchronized void moved(QueuePairState next, String cause) {
         if (next != last) {
             FlightEvents.queuePairState(device, number, last, next, cause);
@@ -32,13 +32,13 @@ final class StateRecord {
         }
     }
 
-    /** The device has told that something is wrong with it. */
+    /** The device has reported an error of it. */
     void onAsyncEvent(AsyncEventType event) {
         switch (event) {
             case QP_FATAL, QP_REQUEST_ERROR, QP_ACCESS_ERROR ->
                 failed(QueuePairState.ERR, event.name());
             default -> {
-                // It goes on.
+                // It continues.
             }
         }
     }

@@ -18,12 +18,12 @@ final class StateRecords {
         return record;
     }
 
-    /** A queue pair is closed, and its number may be given again. */
+    /** A queue pair was closed, and its number may be used again. */
     void remove(int number) {
         byNumber.remove(number);
     }
 
-    /** A completion tells that a request has failed, or was flushed because another one had. */
+    /** A completion reports that a request has failed, or was flushed because another one had failed. */
     void onFailure(int number, WorkCompletionStatus status, boolean isReceive) {
         if (status == WorkCompletionStatus.WORK_REQUEST_FLUSHED) {
             return;

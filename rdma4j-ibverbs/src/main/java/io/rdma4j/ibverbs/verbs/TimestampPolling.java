@@ -14,8 +14,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
 /**
- * By {@code ibv_start_poll} and its like, which alone tell when something completed. The driver keeps a lock from the first
- * call to the last, so these come one behind the other, and what they tell is read into memory first.
+ * Polls by {@code ibv_start_poll} and related functions, the only ones with time stamps. The driver keeps a lock from the
+ * first call to the last, so the calls are made without interruption, and their results are first copied to memory.
  */
 final class TimestampPolling implements Polling {
     private static final String CREATE = "create completion queue";
@@ -90,7 +90,7 @@ final class TimestampPolling implements Polling {
 
     @Override
     public int fetch(int most) throws RdmaException {
-        // No driver that loses late work has timestamps, so there is none of it here.
+        // No driver that loses late work has time stamps, so there is no late work here.
         int answer = HotCalls.startPoll(start, queue, attributes.address());
         if (answer == Errno.ENOENT.number()) {
             return 0;

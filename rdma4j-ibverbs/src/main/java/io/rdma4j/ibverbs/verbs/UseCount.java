@@ -11,13 +11,13 @@ import java.util.concurrent.atomic.AtomicInteger;
  * call that posts them is over. Thread safe, without a lock.
  */
 final class UseCount {
-    /** Longer than a call that posts takes. */
+    /** Longer than any posting call takes. */
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(1);
     private static final int CLOSED = -1;
 
     private final AtomicInteger users = new AtomicInteger();
 
-    /** {@return whether one more request may name the object, which {@link #end} is to follow; not once it is closed} */
+    /** {@return whether another request may use the object, false after it was closed} {@link #end} must follow. */
     boolean begin() {
         int known = users.get();
         while (known != CLOSED) {
@@ -35,8 +35,8 @@ final class UseCount {
     }
 
     /**
-     * Waits until the requests on their way are posted, for a time; then none names it any more. The calling thread holds no
-     * lock of the context, which posting may need.
+     * Waits, for a bounded time, until the requests that use the object are posted. The calling thread must not hold the
+     * context's lock, which posting may need.
      */
     void awaitPosted() {
         long startNs = System.nanoTime();

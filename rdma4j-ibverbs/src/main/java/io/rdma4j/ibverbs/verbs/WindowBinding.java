@@ -4,8 +4,8 @@ import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A window that a request binds, and the region underneath. The window has its new key at once, for a thread that polls
- * may look for it before the call that posts is over; and the old one again if the request is refused.
+ * A window that a request binds, and its region. The window gets its new key at once, because a polling thread may use
+ * it before the posting call returns; if the request is refused, it gets the old key again.
  */
 final class WindowBinding implements StagedUse {
     private final NativeMemoryWindow window;
@@ -24,14 +24,14 @@ final class WindowBinding implements StagedUse {
         if (bound != null) {
             bound.dependents().add();
         }
-        // What it was bound to before is, until the request is posted.
+        // The previous region stays in use until the request is posted.
         window.put(bound, key);
     }
 
     /**
-     * Names window and region in a request of a queue. Under the context's lock.
+     * Begins the use of window and region by a request of a queue. Under the context's lock.
      *
-     * @param bound the region, null if the request ends what the window was bound to
+     * @param bound the region, null if the request unbinds the window
      * @throws RdmaException EBUSY if another queue is posting one that binds the window
      */
     static WindowBinding begin(SendPosting queue, NativeMemoryWindow window,

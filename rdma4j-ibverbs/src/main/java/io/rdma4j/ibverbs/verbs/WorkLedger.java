@@ -2,26 +2,29 @@ package io.rdma4j.ibverbs.verbs;
 
 import io.rdma4j.verbs.WorkCompletionOpcode;
 
-/** What was posted to one queue and has not completed. One thread posts at a time; those that poll do not wait for it. */
+/** The outstanding requests of one queue. One thread posts at a time; polling threads do not wait for it. */
 interface WorkLedger {
-    /** What a request was posted with. */
+    /** The stored data of a request. */
     final class Completed {
-        /** The application's number of it. */
+        /** The application's number of the request. */
         long id;
         /** Its {@code enum ibv_wc_opcode}. */
         int opcode;
     }
 
-    /** {@return how many may be outstanding} */
+    /** {@return the maximum number of outstanding requests} */
     int capacity();
 
     /** {@return whether so many more fit} */
     boolean hasRoom(int more);
 
-    /** {@return the number of the next request but {@code ahead}, for which there is room} Posted by {@link #commit}. */
+    /**
+     * Stores the request that is {@code ahead} requests after the next one, for which there must be room. {@link #commit}
+     * posts it. {@return its number}
+     */
     long note(int ahead, long id, WorkCompletionOpcode opcode);
 
-    /** So many of those noted are to be posted now. */
+    /** Marks the first stored requests as posted. */
     void commit(int count);
 
     /** So many of those committed last were refused. */
@@ -31,8 +34,8 @@ interface WorkLedger {
      * A request has completed.
      *
      * @param number its number within the queue
-     * @param into what it was posted with
-     * @return false if there is no such request: the completion is of a queue that was closed
+     * @param into receives its stored data
+     * @return false if there is no such request: the completion is of a closed queue
      */
     boolean complete(long number, Completed into);
 }

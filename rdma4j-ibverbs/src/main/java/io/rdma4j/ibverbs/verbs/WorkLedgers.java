@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 import java.util.Arrays;
 
 /**
- * The queues of a context by a number of theirs, which stands in the upper bits of each {@code wr_id}: a place, and how often
- * that had been given before. Completions of a queue that is closed may come long after, and be of no other. Thread safe.
+ * The queues of a context by a number in the upper bits of each {@code wr_id}: an index, and how often the index was used
+ * before. Completions of a closed queue may come much later, and must not be taken for another queue's. Thread safe.
  */
 final class WorkLedgers {
     /** The bits that number a request within its queue. */
@@ -23,7 +23,7 @@ final class WorkLedgers {
 
     private record Entry(long tag, WorkLedger ledger) {}
 
-    /** {@return what stands in the upper bits for a queue} Places are used again as late as possible. */
+    /** {@return the upper bits for a queue} Indexes are reused as late as possible. */
     synchronized long add(WorkLedger ledger) {
         @Nullable
         Entry[] known = entries;

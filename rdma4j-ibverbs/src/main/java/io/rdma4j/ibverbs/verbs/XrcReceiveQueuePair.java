@@ -37,8 +37,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * The receiving side of an extended reliable connection: what comes in goes to the shared receive queue that the peer
- * names. Nothing is posted to it and it completes nothing, so it has states and attributes, and no queues.
+ * The receiving side of an extended reliable connection: messages go to the shared receive queue that the peer names.
+ * It has no requests and no completions of its own, so it has states and attributes, but no queues.
  */
 final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
     private static final String CREATE = "create queue pair";
@@ -102,7 +102,7 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
         }
     }
 
-    /** Opens one that there is, under the context's lock. */
+    /** Opens an existing queue pair, under the context's lock. */
     static XrcReceiveQueuePair open(NativeXrcDomain domain, int number,
             @Nullable Object userContext) throws RdmaException {
         NativeContext context = domain.owner();
@@ -123,7 +123,7 @@ final class XrcReceiveQueuePair implements QueuePair, AsyncEventTarget {
         }
     }
 
-    /** Whoever created it has moved it since. */
+    /** Queries the state, which its creator may have changed since. */
     private void learnState() throws RdmaException {
         boolean isKnown = false;
         try {

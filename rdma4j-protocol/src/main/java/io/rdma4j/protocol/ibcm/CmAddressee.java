@@ -5,22 +5,23 @@ import org.jspecify.annotations.Nullable;
 import java.nio.ByteBuffer;
 
 /**
- * What a message of a connection manager names its receiver by, for a machine on which several have the same address.
+ * How a message of a connection manager names its receiver, for a machine on which several processes have the same
+ * address.
  *
  * <p>Source: IBTA 12.6.
  */
 public sealed interface CmAddressee {
     /**
-     * Who listens at a service; of requests.
+     * The listener of a service; in requests.
      *
      * @param lowerId the lower half of the service ID: 16 bits of its port space, 16 of its port; IBTA annex A11.3
      */
     record Service(int lowerId) implements CmAddressee {}
 
     /**
-     * Who has given out an identifier; of all that follows a request.
+     * The owner of an identifier; in all messages after a request.
      *
-     * @param value 0 in what a requester withdraws before it knows any
+     * @param value 0 if a requester withdraws before it knows the identifier
      */
     record Identifier(int value) implements CmAddressee {}
 

@@ -17,7 +17,7 @@ sealed interface CmMessage {
     /** {@return the attribute that names the message in the datagram's header} */
     int attribute();
 
-    /** Writes the 232 bytes behind the datagram's header. */
+    /** Writes the 232 bytes after the datagram's header. */
     void encode(ByteBuffer out);
 
     /**
@@ -28,7 +28,7 @@ sealed interface CmMessage {
      */
     record Received(long transaction, CmMessage message) {}
 
-    /** {@return the message in 256 bytes, or null if it is none that is known here} */
+    /** {@return the message in 256 bytes, or null if its type is not known here} */
     static @Nullable Received decode(ByteBuffer in) {
         if (in.remaining() != Mad.LENGTH) {
             return null;
@@ -244,7 +244,7 @@ sealed interface CmMessage {
     }
 
     /**
-     * Says no (REJ).
+     * Rejects (REJ).
      *
      * @param senderId the sender's communication identifier, 0 if it has none
      * @param receiverId the receiver's
@@ -295,7 +295,7 @@ sealed interface CmMessage {
     }
 
     /**
-     * Asks the sender of a message for patience (MRA).
+     * Asks the sender of a message to wait longer (MRA).
      *
      * @param senderId the sender's communication identifier
      * @param receiverId the receiver's
@@ -374,7 +374,7 @@ sealed interface CmMessage {
             privateData.requireAtMost(PRIVATE_DATA);
         }
 
-        /** {@return the answer of somebody who knows nothing of the connection} */
+        /** {@return the answer of a side that does not know the connection} */
         static DisconnectReply to(DisconnectRequest request) {
             return new DisconnectReply(/* senderId= */ request.receiverId,
                     /* receiverId= */ request.senderId, PrivateData.NONE);
@@ -393,7 +393,7 @@ sealed interface CmMessage {
     }
 
     /**
-     * Offers another path for a connection (LAP); of it only whom it concerns is read. Source: IBTA 12.8.1.
+     * Offers another path for a connection (LAP); only the identifiers are read. Source: IBTA 12.8.1.
      *
      * @param senderId the sender's communication identifier
      * @param receiverId the receiver's
@@ -484,7 +484,7 @@ sealed interface CmMessage {
     }
 
     /**
-     * Answers who offers a datagram service (SIDR_REP).
+     * Answers the look-up of a datagram service (SIDR_REP).
      *
      * @param requestId the requester's number of the request
      * @param status 0 is valid, table 117

@@ -2,7 +2,7 @@ package io.rdma4j.protocol.ibcm;
 
 import io.rdma4j.connection.ConnectionParameters;
 
-/** A service that connections can be asked of. */
+/** A service that accepts connection requests. */
 public final class CmService {
     /** Receives requests. Calls come from within calls of the manager. */
     public interface Handler {
@@ -37,7 +37,7 @@ public final class CmService {
         return offer;
     }
 
-    /** {@return whether one more request may wait} */
+    /** {@return whether another request may wait} */
     boolean hasRoom() {
         return unanswered < offer.backlog();
     }

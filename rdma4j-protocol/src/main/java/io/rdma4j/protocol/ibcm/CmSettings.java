@@ -3,7 +3,7 @@ package io.rdma4j.protocol.ibcm;
 import io.rdma4j.verbs.Mtu;
 
 /**
- * How patient the connection manager is, and what it offers. Times are exponents: 4.096 us times 2 to
+ * The time limits and resources of the connection manager. Times are exponents: 4.096 us times 2 to
  * that power.
  *
  * @param nodeGuid the device's node
@@ -19,7 +19,9 @@ import io.rdma4j.verbs.Mtu;
 public record CmSettings(long nodeGuid, int responseTimeout, int maxRetries, int disconnectRetries,
         int serviceTimeout, int timeWait, int ackTimeout, int minRnrTimer, int maxReadAtomic) {
 
-    /** {@return what suits a local network: no answer within 17 s is an unreachable peer} */
+    /**
+     * {@return settings for a local network: a peer that does not answer within 17 s is unreachable}
+     */
     public static CmSettings defaults(long nodeGuid) {
         return new CmSettings(nodeGuid, 18, 15, 4, 24, 18, 16, 12, 128);
     }

@@ -1,6 +1,6 @@
 package io.rdma4j.protocol.ibcm;
 
-/** Something of a connection manager that wants to be called at a time. */
+/** An object of a connection manager with a deadline. */
 interface CmTimer {
     /** {@return when; it does not change while the timer is scheduled} */
     long deadlineNs();

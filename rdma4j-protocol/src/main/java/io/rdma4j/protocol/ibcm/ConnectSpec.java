@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import java.nio.ByteBuffer;
 
 /**
- * What an active side asks for.
+ * The request of an active side.
  *
  * @param peer the addresses
  * @param space the port space of both ports

@@ -6,10 +6,13 @@ import io.rdma4j.verbs.Errno;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One look-up of a datagram service, by who asks: SIDR_REQ until SIDR_REP. Source: IBTA 12.11.
+ * One look-up of a datagram service, on the active side: SIDR_REQ until SIDR_REP. Source: IBTA
+ * 12.11.
  */
 public final class DatagramLookup implements CmTimer, IbConnectionManager.Asker {
-    /** Hears what comes of a look-up, once. Calls come from within calls of the manager. */
+    /**
+     * Is notified once of the outcome of a look-up. Calls come from within calls of the manager.
+     */
     public interface Events {
         /** The service was found. */
         void onService(int queuePair, int qkey, byte[] privateData);
@@ -98,7 +101,7 @@ public final class DatagramLookup implements CmTimer, IbConnectionManager.Asker 
         }
     }
 
-    /** Nobody is there to answer: as if an answer had been waited for in vain, but sooner. */
+    /** No socket has the peer's port: fails as after a time-out, but sooner. */
     @Override
     public void onUnreachable(long nowNs) {
         if (events == null) {
@@ -120,7 +123,7 @@ public final class DatagramLookup implements CmTimer, IbConnectionManager.Asker 
         }
     }
 
-    /** Stops asking; nothing is reported any more. Idempotent. */
+    /** Ends the look-up; nothing is reported any more. Idempotent. */
     public void close() {
         events = null;
         manager.unschedule(this);

@@ -7,15 +7,15 @@ import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One look-up of a datagram service, by who is asked. The answer is remembered for a while and given
- * again to whoever lost it, so that an application hears of each look-up once.
+ * One look-up of a datagram service, on the passive side. The answer is kept for a while and sent
+ * again if it was lost, so that the application gets each look-up only once.
  */
 public final class DatagramRequest implements CmTimer {
     /** How long an answer is remembered, 17 s: as long as Linux takes for three repetitions. */
     private static final int MEMORY = 22;
 
     /**
-     * What makes a look-up the same one again.
+     * The identity of a look-up, by which a repetition is recognized.
      *
      * @param peer the addresses
      * @param requestId the requester's number of it
@@ -42,13 +42,13 @@ public final class DatagramRequest implements CmTimer {
         order = manager.newOrder();
     }
 
-    /** Says which queue pair serves. */
+    /** Accepts: names the queue pair of the service. */
     public void accept(int queuePair, int qkey, byte[] privateData, long nowNs)
             throws RdmaException {
         answer(SidrStatus.VALID, queuePair, qkey, privateData, nowNs);
     }
 
-    /** Says no. */
+    /** Rejects. */
     public void reject(byte[] privateData, long nowNs) throws RdmaException {
         answer(SidrStatus.REJECTED, 0, 0, privateData, nowNs);
     }
@@ -76,7 +76,7 @@ public final class DatagramRequest implements CmTimer {
         }
     }
 
-    /** Says no if nothing has been said. {@return whether nothing had} */
+    /** Rejects unless it was answered. {@return whether it was not} */
     public boolean close(long nowNs) {
         if (answer != null) {
             return false;

@@ -5,7 +5,7 @@ public final class DatagramService {
     /** Receives look-ups. Calls come from within calls of the manager. */
     public interface Handler {
         /**
-         * Somebody looks the service up.
+         * A peer looks up the service.
          *
          * @param sourcePort the requester's port
          * @param privateData bytes of its application
@@ -33,7 +33,7 @@ public final class DatagramService {
         return offer;
     }
 
-    /** {@return whether one more look-up may wait} */
+    /** {@return whether another look-up may wait} */
     boolean hasRoom() {
         return unanswered < offer.backlog();
     }

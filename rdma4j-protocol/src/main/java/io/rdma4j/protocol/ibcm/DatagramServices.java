@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Queue;
 
 /**
- * The part of a connection manager that looks datagram services up and answers who does (SIDR). Source:
+ * The part of a connection manager that looks up datagram services and answers look-ups (SIDR). Source:
  * IBTA 12.11.
  */
 final class DatagramServices {
@@ -90,7 +90,7 @@ final class DatagramServices {
         return lookup != null && lookup.onReply(reply, peer);
     }
 
-    /** Says no to all that wait, and stops asking. */
+    /** Rejects all waiting look-ups, and ends those of this side. */
     void closeAll(long nowNs) {
         for (DatagramRequest request : List.copyOf(requests.values())) {
             request.close(nowNs);

@@ -1,12 +1,12 @@
 package io.rdma4j.protocol.ibcm;
 
 /**
- * Ends a request early if nobody is there to answer it: on one machine the system knows that.
+ * Ends a request early if no process can answer it: on one machine the system knows this.
  *
  * <p>A request to a loopback address that has no answer yet is sent again after a quarter of a second, and from then on
- * the host finds out each time whether anybody has the port it goes to. Whoever is there, busy or not, is waited for as
- * patiently as a peer elsewhere. Whoever is not may be about to start: the request is given up when it was refused
- * {@link #ENOUGH} times in a row, a quarter of a second apart.
+ * the host finds out each time whether any socket has the destination port. If there is one, the request waits as long
+ * as for a peer elsewhere. If there is none, its process may be about to start: the request is given up when it was
+ * refused {@link #ENOUGH} times in a row, a quarter of a second apart.
  */
 final class EarlyEnd {
     static final long INTERVAL_NS = 250_000_000;
@@ -23,7 +23,7 @@ final class EarlyEnd {
         this.patienceNs = patienceNs;
     }
 
-    /** {@return whether the system is to be asked when the request is sent again} */
+    /** {@return whether to ask the system when the request is sent again} */
     boolean isPossible() {
         return isPossible;
     }
@@ -45,7 +45,7 @@ final class EarlyEnd {
         return wasEarly;
     }
 
-    /** Nobody was there. {@return when to send it again; {@link Long#MAX_VALUE} if that makes no sense any more} */
+    /** No socket has the port. {@return when to send the request again; {@link Long#MAX_VALUE} to give up} */
     long onRefused(long nowNs) {
         if (++refusals == ENOUGH) {
             return Long.MAX_VALUE;

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  *          ESTABLISHED ──DREQ──▶ TIME_WAIT
  * </pre>
  *
- * Source: IBTA 12.9.5 to 12.9.8. A disconnect request is confirmed at once; when the application learns
- * of it, the peer's side has ended already.
+ * Source: IBTA 12.9.5 to 12.9.8. A disconnect request is confirmed at once; when the application is
+ * notified, the peer's side has ended already.
  */
 public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker {
     /** Is notified of what happens to a connection. Calls come from within calls of the manager. */
@@ -80,7 +80,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
     private @Nullable CmService service;
     private @Nullable CmMessage awaiting;
     private int retriesLeft;
-    /** The peer has asked for time for the message that is waited for. */
+    /** The peer has asked for more time for the awaited message. */
     private boolean hasHeard;
     private long deadlineNs = Long.MAX_VALUE;
 
@@ -162,7 +162,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
                 new ReadyToUse(localId, remoteId, NO_DATA));
     }
 
-    /** Says no to a request or to a reply. */
+    /** Rejects a request or a reply. */
     public void reject(RejectReason reason, byte[] privateData) throws RdmaException {
         if (state != State.REQUEST_RECEIVED && state != State.REPLY_RECEIVED) {
             throw wrongState("reject");
@@ -185,7 +185,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
                 settings.disconnectRetries(), nowNs);
     }
 
-    /** Forgets the connection: nothing is reported any more, the peer is told the end. */
+    /** Closes the connection: reports nothing any more, and notifies the peer. */
     public void close(long nowNs) {
         events = null;
         answered();
@@ -294,7 +294,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
     }
 
     /**
-     * A packet of the connection shows that the peer is ready, though its word for it may be lost.
+     * A packet of the connection shows that the peer is ready, though its RTU may be lost.
      *
      * @throws RdmaException EISCONN if the connection is established already
      */
@@ -329,9 +329,9 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
             }
             case ESTABLISHED, DISCONNECT_SENT -> ended(nowNs);
             case REQUEST_RECEIVED -> {
-                // The requester gave up before the application answered. The application still has to
-                // hear of it and to let go; until then the request keeps its place in the backlog, or a
-                // peer that asks and withdraws could fill memory.
+                // The requester gave up before the application answered. The application still has to be
+                // notified and to close the request. Until then the request counts in the backlog:
+                // otherwise a peer that requests and withdraws could fill memory.
                 Events hears = events;
                 withdrawn();
                 if (hears != null) {
@@ -339,12 +339,12 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
                 }
             }
             case TIME_WAIT, CLOSED -> {
-                // Nothing left to end.
+                // Nothing is left to end.
             }
         }
     }
 
-    /** The requester gave up before it knew our identifier: nothing to end once it knows. */
+    /** The requester gave up before it knew our identifier. */
     void onWithdrawn(Reject reject, long nowNs) {
         if (state == State.REQUEST_RECEIVED || state == State.REPLY_SENT) {
             onReject(reject, nowNs);
@@ -413,7 +413,7 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
         }
     }
 
-    /** Nobody is there to answer a request: as if it had been waited for in vain, but sooner. */
+    /** No socket has the peer's port: fails as after a time-out, but sooner. */
     @Override
     public void onUnreachable(long nowNs) {
         if (!mayEndEarly()) {
@@ -427,7 +427,10 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
         }
     }
 
-    /** Only a request nobody has said anything to: what the system says is no word of the peer. */
+    /**
+     * Only if the peer has not answered the request in any way: the system's report must not override the
+     * peer.
+     */
     private boolean mayEndEarly() {
         return state == State.REQUEST_SENT && !hasHeard && earlyEnd.isPossible();
     }
@@ -498,12 +501,12 @@ public final class IbCmConnection implements CmTimer, IbConnectionManager.Asker 
 
     private void sendReject(RejectReason reason, byte[] privateData) {
         int rejected = switch (state) {
-            // In time-wait it answers another request: its sender knows no identifier of ours.
+            // In time-wait this rejects another request, whose sender does not know our identifier.
             case REQUEST_RECEIVED, TIME_WAIT -> Reject.OF_REQUEST;
             case REPLY_RECEIVED -> Reject.OF_REPLY;
             case REQUEST_SENT, REPLY_SENT, ESTABLISHED, DISCONNECT_SENT, CLOSED -> Reject.OF_NONE;
         };
-        // Who gives up says of which node it is: that is how the peer finds the connection. IBTA 12.6.7.2.
+        // A side that gives up names its node, by which the peer finds the connection. IBTA 12.6.7.2.
         PrivateData information = reason == RejectReason.TIMEOUT
                 ? PrivateData.of(settings.nodeGuid())
                 : NO_DATA;

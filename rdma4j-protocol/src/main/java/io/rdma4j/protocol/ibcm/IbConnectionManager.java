@@ -45,10 +45,10 @@ public final class IbConnectionManager {
     /** Bytes of a message. */
     public static final int MESSAGE_LENGTH = Mad.LENGTH;
 
-    /** The bits of a communication identifier behind the prefix. */
+    /** The number of bits of a communication identifier after the prefix. */
     public static final int IDENTIFIER_BITS = 24;
     private static final int IDENTIFIER_MASK = (1 << IDENTIFIER_BITS) - 1;
-    /** Answers that wait to be sent; beyond this the peer has to ask again. */
+    /** The maximum number of answers that wait to be sent; for others the peer has to repeat its message. */
     private static final int MAX_OUTGOING = 4096;
 
     private final CmSettings settings;
@@ -57,7 +57,7 @@ public final class IbConnectionManager {
     private final Map<Integer, IbCmConnection> byLocalId = new HashMap<>();
     private final Map<RemoteKey, IbCmConnection> requestsByRemoteId = new HashMap<>();
     private final Map<RemoteKey, IbCmConnection> byRemoteQueuePair = new HashMap<>();
-    /** Accepted requests whose peers have not said that they are ready. */
+    /** Accepted requests whose RTU has not arrived. */
     private final Map<Integer, IbCmConnection> awaitingReady = new HashMap<>();
     private final TreeSet<CmTimer> timers = new TreeSet<>(
             Comparator.comparingLong(CmTimer::deadlineNs).thenComparingLong(CmTimer::order));
@@ -72,12 +72,12 @@ public final class IbConnectionManager {
 
     private record RemoteKey(Gid address, int number) {}
 
-    /** Wants to hear that no socket has the port that its message went to. */
+    /** Is notified if no socket has the destination port of its message. */
     interface Asker {
         void onUnreachable(long nowNs);
     }
 
-    /** @param asker null if nobody wants to hear what the system says of the destination */
+    /** @param asker null if no object needs the system's report on the destination */
     private record Outgoing(CmPeer peer, int trafficClass, long transaction, CmMessage message,
             @Nullable Asker asker) {}
 
@@ -133,8 +133,8 @@ public final class IbConnectionManager {
     }
 
     /**
-     * Lets the identifiers of this side begin with 8 bits, by which the network tells apart the processes that share an
-     * address. Before the first connection.
+     * Sets the first 8 bits of this side's identifiers, by which the network distinguishes the processes that share an
+     * address. Must be called before the first connection.
      *
      * @param prefix these bits, 0 for any
      */
@@ -142,14 +142,14 @@ public final class IbConnectionManager {
         identifierPrefix = prefix;
     }
 
-    /** Asks for a connection. */
+    /** Requests a connection. */
     public IbCmConnection connect(ConnectSpec call, IbCmConnection.Events events, long nowNs) {
         IbCmConnection connection = IbCmConnection.active(this, call, events, nowNs);
         byLocalId.put(connection.localId(), connection);
         return connection;
     }
 
-    /** Tells every peer the end, once; for when the device closes. */
+    /** Notifies every peer of the end, once; for the closing of the device. */
     public void closeAll(long nowNs) {
         for (IbCmConnection connection : List.copyOf(byLocalId.values())) {
             connection.close(nowNs);
@@ -164,8 +164,8 @@ public final class IbConnectionManager {
      *
      * @param mad its 256 bytes, between position and limit
      * @param peer the addresses it travelled between
-     * @return false if it is no message of a connection manager, or of no connection or look-up of this one; it may
-     *         have been answered, so that the peer forgets it too
+     * @return false if it is not a message of a connection manager, or of no connection or look-up of this one; it may
+     *         have been answered, so that the peer forgets the connection too
      */
     public boolean onMad(ByteBuffer mad, CmPeer peer, long nowNs) {
         CmMessage.Received received = CmMessage.decode(mad);
@@ -188,7 +188,7 @@ public final class IbConnectionManager {
             case DisconnectReply reply -> onDisconnectReply(
                     find(reply.receiverId(), reply.senderId(), peer), nowNs);
             case LoadAlternatePath offer -> onAlternatePath(offer, transaction, peer);
-            // It answers what is never asked here.
+            // The answer to a message that is never sent here.
             case AlternatePathResponse unasked -> false;
             case ServiceRequest request -> {
                 datagrams.onRequest(request, transaction, peer);
@@ -215,7 +215,7 @@ public final class IbConnectionManager {
         }
         int largest = largestMtu.get().code();
         if (request.pathMtu() > largest) {
-            // With the one that would do in the upper four bits, as a request has it. IBTA 12.6.7.2.
+            // With the acceptable MTU in the upper four bits, as in a request. IBTA 12.6.7.2.
             refuse(request, RejectReason.INVALID_MTU,
                     PrivateData.of(new byte[]{(byte) (largest << 4)}), transaction, peer);
             return;
@@ -311,7 +311,7 @@ public final class IbConnectionManager {
         return true;
     }
 
-    /** A requester that got no answer withdraws; it does not know our identifier. */
+    /** A requester that got no answer withdraws without knowing our identifier. */
     private boolean onWithdrawn(Reject reject, CmPeer peer, long nowNs) {
         IbCmConnection waiting = requestsByRemoteId
                 .get(new RemoteKey(peer.remote(), reject.senderId()));
@@ -338,7 +338,7 @@ public final class IbConnectionManager {
             return connection.onDisconnectRequest(request, transaction, nowNs);
         }
         if (!byLocalId.containsKey(request.receiverId())) {
-            // Forgotten here: the peer may forget it too.
+            // The connection was forgotten here: confirms, so that the peer may forget it too.
             send(peer, transaction, DisconnectReply.to(request));
         }
         return false;
@@ -352,7 +352,7 @@ public final class IbConnectionManager {
         return true;
     }
 
-    /** There is one path between two RoCE addresses, and no other to change over to. */
+    /** Rejects: between two RoCE addresses there is only one path. */
     private boolean onAlternatePath(LoadAlternatePath offer, long transaction, CmPeer peer) {
         boolean isKnown = find(offer.receiverId(), offer.senderId(), peer) != null;
         send(peer, transaction, AlternatePathResponse.to(offer, isKnown
@@ -362,8 +362,7 @@ public final class IbConnectionManager {
     }
 
     /**
-     * A packet of the peer arrived on a queue pair: if its word that it is ready is missing, this takes its
-     * place. Source: IBTA 12.9.7.2.
+     * A packet of the peer arrived on a queue pair: it replaces an RTU that has not arrived. Source: IBTA 12.9.7.2.
      */
     public void onPeerReady(int queuePair) {
         IbCmConnection connection = awaitingReady.remove(queuePair);
@@ -383,7 +382,7 @@ public final class IbConnectionManager {
         return connection != null && connection.remoteId() == remoteId ? connection : null;
     }
 
-    /** As above; one whose peer's identifier is not known yet is of any. */
+    /** As above; also finds a connection whose peer's identifier is not known yet. */
     private @Nullable IbCmConnection findAlsoNew(int localId, int remoteId, CmPeer peer) {
         IbCmConnection connection = find(localId, peer);
         return connection != null && connection.knowsPeer()
@@ -410,14 +409,14 @@ public final class IbConnectionManager {
     }
 
     /**
-     * {@return whether the host should find out, when it sends the message that was polled last, whether anybody has
-     * the port it goes to} If nobody has, {@link #onUnreachable} follows.
+     * {@return whether the host should find out, when it sends the last polled message, whether any socket has the
+     * destination port} If none has, it calls {@link #onUnreachable}.
      */
     public boolean isAsking() {
         return asker != null;
     }
 
-    /** The system says that no socket has the port that the message polled last was sent to. */
+    /** The system reports that no socket has the destination port of the last polled message. */
     public void onUnreachable(long nowNs) {
         Asker hears = asker;
         if (hears != null) {
@@ -431,7 +430,7 @@ public final class IbConnectionManager {
         return trafficClass;
     }
 
-    /** {@return when {@link #onDeadline} wants to be called, {@link Long#MAX_VALUE} for never} */
+    /** {@return when to call {@link #onDeadline}, {@link Long#MAX_VALUE} for never} */
     public long deadlineNs() {
         return timers.isEmpty() ? Long.MAX_VALUE : timers.first().deadlineNs();
     }
@@ -474,7 +473,7 @@ public final class IbConnectionManager {
         return (long) random.getAsInt() << 32 | (localId & 0xffff_ffffL);
     }
 
-    /** Sends what belongs to no connection. */
+    /** Sends a message of no connection. */
     void send(CmPeer peer, long transaction, CmMessage message) {
         send(peer, 0, transaction, message);
     }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 public record ListenSpec(PortSpace space, QueuePairType type, int port, @Nullable Gid address,
         IpVersions versions, int backlog) {
 
-    /** {@return the number that stands for a port} Source: IBTA annex A11.3. */
+    /** {@return the service ID of a port} Source: IBTA annex A11.3. */
     static long serviceId(PortSpace space, int port) {
         return (long) space.code() << 16 | port;
     }

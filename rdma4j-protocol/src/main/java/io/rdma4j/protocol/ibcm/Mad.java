@@ -4,7 +4,7 @@ package io.rdma4j.protocol.ibcm;
 final class Mad {
     static final int LENGTH = 256;
     static final int HEADER_LENGTH = 24;
-    /** Where the attribute stands, which names the message. */
+    /** The offset of the attribute, which names the message. */
     static final int ATTRIBUTE = 16;
 
     /** Base version 1, class communication management, class version 2, method send. */

@@ -16,14 +16,19 @@ import io.rdma4j.verbs.RdmaException;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** What both sides of a connection agree on, message by message, and what that means for a queue pair. */
+/**
+ * The parameters that both sides of a connection agree on, message by message, and the resulting queue
+ * pair attributes.
+ */
 final class NegotiatedParameters {
-    /** 4.3 s, twice what Linux asks for. A peer that asks for more gets this. */
+    /** 4.3 s, twice Linux's request. A peer that requests more gets this. */
     private static final int MOST_PATIENT = 20;
 
     private final CmSettings settings;
     private final QueuePairType type;
-    /** The PSN that the peer shall begin with, and the one it told this side to begin with. */
+    /**
+     * The first PSN of the peer, which this side chooses, and that of this side, which the peer chooses.
+     */
     private final int receivePsn;
     private int sendPsn;
     private int remoteQueuePair;
@@ -33,10 +38,10 @@ final class NegotiatedParameters {
     private final int retryCount;
     private int rnrRetryCount;
     private final int typeOfService;
-    /** How long to wait for acknowledgements, an exponent: as patient as both sides ask for. */
+    /** How long to wait for acknowledgements, an exponent: the longer of both sides' requests. */
     private int ackTimeout;
 
-    /** What an active side asks for. */
+    /** The request of an active side. */
     NegotiatedParameters(CmSettings settings, ConnectSpec call, int receivePsn) {
         this.settings = settings;
         this.receivePsn = receivePsn;
@@ -50,7 +55,7 @@ final class NegotiatedParameters {
         ackTimeout = settings.ackTimeout();
     }
 
-    /** What a passive side is asked for. */
+    /** The request received by a passive side. */
     NegotiatedParameters(CmSettings settings, QueuePairType type, Request request, int receivePsn) {
         this.settings = settings;
         this.type = type;
@@ -66,7 +71,7 @@ final class NegotiatedParameters {
         ackTimeout = patience(request.primary().ackTimeoutExponent());
     }
 
-    /** The passive side grants no more than was asked for and than it can. */
+    /** The passive side grants at most the requested resources and its own limits. */
     void grant(ConnectionParameters own) {
         responderResources = Math.min(responderResources,
                 Math.min(own.responderResources(), settings.maxReadAtomic()));
@@ -74,7 +79,7 @@ final class NegotiatedParameters {
                 Math.min(own.initiatorDepth(), settings.maxReadAtomic()));
     }
 
-    /** The active side learns what was granted. */
+    /** Sets the granted resources on the active side. */
     void onReply(Reply reply) {
         remoteQueuePair = reply.queuePair();
         sendPsn = reply.startingPsn();

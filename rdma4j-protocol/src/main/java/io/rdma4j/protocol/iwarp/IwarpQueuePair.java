@@ -28,19 +28,19 @@ import java.lang.foreign.MemorySegment;
  * ERR; after a RESET it can have another stream. Source: RFC 5040 6.
  */
 public final class IwarpQueuePair implements QueuePairProtocol {
-    /** What was sent last, so that both kinds of message have their turn. */
+    /** The last kind of message sent, so that both kinds take turns. */
     private enum Turn {
         REQUEST, ANSWER
     }
 
     /**
-     * An initiator that the peer waits for says once more that it is there, by a WRITE of no bytes, which is nothing to whoever
-     * has heard: siw overlooks what arrives while it still accepts, until more arrives.
+     * An initiator for whose first message the peer waits repeats it as a WRITE of no bytes, which has no effect on a peer
+     * that got the first: siw does not notice bytes that arrive while it still accepts, until more arrive.
      */
     private static final long FIRST_REMINDER_NS = 100_000_000;
-    /** How often is asked whether a late reply has arrived. */
+    /** The interval of checks whether a late reply has arrived. */
     private static final long LATE_REPLY_NS = 10_000_000;
-    /** The last comes three seconds after the connection has begun. */
+    /** The last is sent three seconds after the connection was established. */
     private static final int REMINDERS = 5;
 
     private final IwarpHost host;
@@ -56,11 +56,11 @@ public final class IwarpQueuePair implements QueuePairProtocol {
     private Turn lastTurn = Turn.ANSWER;
     private boolean hasHeardPeer;
     private boolean isConnected;
-    /** Whether nothing is sent by itself until the peer has sent something, or that time has come. */
+    /** Whether this side sends nothing until the peer has sent something or the time is over. */
     private boolean isHolding;
     private long holdNs;
     private long holdUntilNs;
-    /** The reply was lost: the time begins when it has come again. */
+    /** The reply was lost: the time begins when its retransmission has arrived. */
     private boolean isReplyLate;
     private long remindAtNs;
     private int reminders;
@@ -119,10 +119,10 @@ public final class IwarpQueuePair implements QueuePairProtocol {
     }
 
     /**
-     * The connection stands: from now on the stream carries units.
+     * The connection is established: from now on the stream carries units.
      *
-     * @param longestUnit the bytes of a unit to send at most, a multiple of 4, at least 64
-     * @param newHoldNs how long a responder that the peer does not speak to first keeps quiet after its reply
+     * @param longestUnit the maximum length of a unit to send in bytes, a multiple of 4, at least 64
+     * @param newHoldNs how long a responder sends nothing after its reply, if the peer has not promised to send first
      */
     public void connect(StreamParameters parameters, int longestUnit, long newHoldNs,
             long nowNs) {
@@ -148,12 +148,12 @@ public final class IwarpQueuePair implements QueuePairProtocol {
         state = QueuePairState.RTS;
     }
 
-    /** Ends the stream in order, once nothing that was posted waits to be sent or answered. */
+    /** Ends the stream normally, as soon as no posted work waits to be sent or answered. */
     public void disconnect() {
         isClosing = true;
     }
 
-    /** {@return whether the stream is to be closed, once what was polled has left} */
+    /** {@return whether to close the stream as soon as the polled units have left} */
     public boolean isOver() {
         return terminate == null
                 && (state == QueuePairState.ERR
@@ -219,9 +219,9 @@ public final class IwarpQueuePair implements QueuePairProtocol {
     // ---------------------------------------------------------------- sending
 
     /**
-     * Builds the next unit to send, which is to be copied into the stream before anything else is called.
+     * Builds the next unit to send, which must be copied into the stream before any other call.
      *
-     * @param out what may be used for it
+     * @param out the object to build it in
      * @return the unit, or null if there is none now; ask again after any other call
      */
     public @Nullable OutgoingFpdu pollTransmit(OutgoingFpdu out, long nowNs) {
@@ -254,7 +254,7 @@ public final class IwarpQueuePair implements QueuePairProtocol {
         return responder.hasAnswers() ? answer(out) : null;
     }
 
-    /** {@return whether what was polled last is not the end of a message} */
+    /** {@return whether the last polled unit is not the end of a message} */
     public boolean isWithinMessage() {
         return requester.isWithinMessage() || responder.isWithinAnswer();
     }
@@ -272,7 +272,7 @@ public final class IwarpQueuePair implements QueuePairProtocol {
         return last;
     }
 
-    /** The unit that {@link #pollTransmit} has built was not copied, for the memory of its payload is gone. */
+    /** The unit that {@link #pollTransmit} has built was not copied, because the memory of its payload no longer exists. */
     public void onPayloadGone() {
         if (lastTurn == Turn.REQUEST) {
             requester.onPayloadGone();
@@ -285,9 +285,9 @@ public final class IwarpQueuePair implements QueuePairProtocol {
     // ---------------------------------------------------------------- receiving
 
     /**
-     * Takes what has arrived.
+     * Processes received bytes.
      *
-     * @param bytes where it is, whose memory belongs to the host
+     * @param bytes the memory of the bytes, which belongs to the host
      * @param available the bytes from the offset on
      * @return the bytes that were used: whole units; the rest is to be offered again, with what follows it
      */
@@ -324,7 +324,7 @@ public final class IwarpQueuePair implements QueuePairProtocol {
         }
     }
 
-    /** What no completion tells is told by an event, as siw does. */
+    /** Reports an error by an event if no completion reports it, as siw does. */
     private void report(TerminateCause fault) {
         if (responder.isAccessViolated()) {
             host.asyncEvent(AsyncEventType.QP_ACCESS_ERROR);
@@ -335,7 +335,7 @@ public final class IwarpQueuePair implements QueuePairProtocol {
                     INVALID_MESSAGE_NUMBER, INVALID_MESSAGE_OFFSET ->
                 host.asyncEvent(AsyncEventType.QP_FATAL);
             default -> {
-                // A completion tells it, or the end of the connection is all that there is to tell.
+                // A completion reports it, or the end of the connection is sufficient.
             }
         }
     }
@@ -366,9 +366,9 @@ public final class IwarpQueuePair implements QueuePairProtocol {
         }
     }
 
-    /** Something is wrong: the peer is told, and the stream ends. */
+    /** Reports an error to the peer and ends the stream. */
     private void fail(TerminateCause cause, @Nullable FpduView offending) {
-        // What is below DDP has no header to show.
+        // An error below DDP has no header to include.
         boolean hasHeader = offending != null && cause != TerminateCause.WRONG_CRC
                 && cause != TerminateCause.WRONG_LENGTH;
         terminate = new OutgoingFpdu().terminate(cause, hasHeader ? offending : null);
@@ -390,7 +390,7 @@ public final class IwarpQueuePair implements QueuePairProtocol {
         requester.flush();
         responder.flush();
         if (responder.isShared() && !isLastReceiveReported) {
-            // The others go on drawing from it. IBTA 10.2.9.4.
+            // The other queue pairs continue to take from it. IBTA 10.2.9.4.
             isLastReceiveReported = true;
             host.asyncEvent(AsyncEventType.QP_LAST_WQE_REACHED);
         }

@@ -34,17 +34,17 @@ final class IwarpRequester {
     private long oldest;
     /** The request under way. */
     private long cursor;
-    /** What of it has been sent: bytes of a SEND or WRITE, elements of a READ. */
+    /** How much of it was sent: bytes of a SEND or WRITE, elements of a READ. */
     private long offset;
     private int element;
     private boolean isBegun;
-    /** All of the request under way has been built; it may be on its way into the stream. */
+    /** The whole present request was built; its last unit may still have to be copied into the stream. */
     private boolean isBuilt;
     private long sendNumber;
     private long readNumber;
     private int maxReads;
     private ReadyToReceive first = ReadyToReceive.NONE;
-    /** What has gone wrong with a request, unless it is success, and the index of that. */
+    /** The error of a failed request, or success, and the index of the request. */
     private WorkCompletionStatus failure = WorkCompletionStatus.SUCCESS;
     private long failed;
 
@@ -85,7 +85,7 @@ final class IwarpRequester {
 
     // ---------------------------------------------------------------- sending
 
-    /** {@return whether a message is under way, so that no other tagged one may begin} */
+    /** {@return whether a message is incomplete, so that no other tagged one may begin} */
     boolean isWithinMessage() {
         return isBegun && !isBuilt;
     }
@@ -95,7 +95,7 @@ final class IwarpRequester {
         return oldest == sendQueue.end();
     }
 
-    /** {@return whether a request has gone wrong, so that the stream has to end} */
+    /** {@return whether a request has failed, so that the stream has to end} */
     boolean hasFailed() {
         return failure != WorkCompletionStatus.SUCCESS;
     }
@@ -106,7 +106,7 @@ final class IwarpRequester {
         return false;
     }
 
-    /** The peer waits for it still: a WRITE of no bytes. */
+    /** Repeats the first message, for which the peer still waits, as a WRITE of no bytes. */
     void repeatFirst() {
         first = ReadyToReceive.WRITE;
     }
@@ -136,7 +136,7 @@ final class IwarpRequester {
     /**
      * Builds the next unit of the application's requests.
      *
-     * @param maxUnit the bytes of a unit at most
+     * @param maxUnit the maximum length of a unit in bytes
      * @return false if there is none now, or if {@link #hasFailed}
      */
     boolean poll(OutgoingFpdu out, int maxUnit) {
@@ -160,7 +160,7 @@ final class IwarpRequester {
         return false;
     }
 
-    /** What was built last has been copied, for something else is asked for. */
+    /** The last built unit was copied, because another one is requested. */
     private void finishBuilt() {
         if (isBuilt) {
             next();
@@ -209,7 +209,7 @@ final class IwarpRequester {
 
     private boolean askForElement(SendRequest request, OutgoingFpdu out) {
         if (maxReads == 0) {
-            // It would wait for ever.
+            // It would wait without end.
             return fail(cursor, WorkCompletionStatus.LOCAL_QP_OPERATION_ERROR);
         }
         if (reads.count() >= maxReads) {
@@ -247,7 +247,7 @@ final class IwarpRequester {
         }
     }
 
-    /** Reports what is done, in order. */
+    /** Reports completed requests, in order. */
     private void complete() {
         while (oldest < cursor && !isAwaited(oldest)) {
             SendRequest request = sendQueue.request(oldest);
@@ -256,7 +256,7 @@ final class IwarpRequester {
         }
     }
 
-    /** {@return whether a request of the application is the oldest READ that waits for an answer} */
+    /** {@return whether a request of the application is the oldest READ that waits for a response} */
     private boolean isAwaited(long index) {
         int first = reads.count() > 0 && reads.first().request == OutstandingReads.NO_REQUEST
                 ? 1
@@ -266,7 +266,7 @@ final class IwarpRequester {
 
     // ---------------------------------------------------------------- answers
 
-    /** {@return null if an answer to a READ was taken, otherwise what is wrong with it} */
+    /** {@return null if a response to a READ was accepted, otherwise its error} */
     @Nullable
     TerminateCause onReadResponse(FpduView view) {
         if (reads.count() == 0) {
@@ -314,13 +314,13 @@ final class IwarpRequester {
     void onTerminate(TerminateMessage message) {
         int behind = (int) (message.readNumber() - (readNumber - reads.count() + 1));
         boolean isWaiting = message.readNumber() != 0 && behind >= 0 && behind < reads.count();
-        // Requests complete in order: only of the oldest can be said why it failed.
+        // Requests complete in order, so only the oldest can report its error.
         if (isWaiting && reads.get(behind).request == oldest) {
             fail(oldest, WorkCompletionStatus.REMOTE_ACCESS_ERROR);
         }
     }
 
-    /** The memory of what was built is gone: it cannot be sent. */
+    /** The memory of the built unit no longer exists, so it cannot be sent. */
     void onPayloadGone() {
         fail(cursor, WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
         isBuilt = false;

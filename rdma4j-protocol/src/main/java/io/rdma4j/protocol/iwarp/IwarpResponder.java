@@ -56,7 +56,7 @@ final class IwarpResponder {
     }
 
     /**
-     * Says what the peer may do.
+     * Sets the accesses of the peer.
      *
      * @param bits verbs.h bits
      */
@@ -64,7 +64,7 @@ final class IwarpResponder {
         access = bits;
     }
 
-    /** {@return what the peer may do, verbs.h bits} */
+    /** {@return the allowed accesses of the peer, verbs.h bits} */
     int access() {
         return access;
     }
@@ -88,14 +88,14 @@ final class IwarpResponder {
         reads.reset(parameters.inboundReads());
     }
 
-    /** {@return whether what is wrong is access to memory, of either side} */
+    /** {@return whether the error is an access to memory, of either side} */
     boolean isAccessViolated() {
         return isAccessViolated;
     }
 
     // ---------------------------------------------------------------- SEND
 
-    /** {@return null if it was taken, otherwise what is wrong with it} */
+    /** {@return null if it was accepted, otherwise its error} */
     @Nullable
     TerminateCause onSend(FpduView view) {
         if (view.messageNumber() != sendNumber) {
@@ -151,7 +151,7 @@ final class IwarpResponder {
 
     // ---------------------------------------------------------------- WRITE
 
-    /** {@return null if it was written, otherwise what is wrong with it} */
+    /** {@return null if it was written, otherwise its error} */
     @Nullable
     TerminateCause onWrite(FpduView view) {
         int length = view.payloadLength();
@@ -210,7 +210,7 @@ final class IwarpResponder {
 
     // ---------------------------------------------------------------- READ
 
-    /** {@return null if it will be answered, otherwise what is wrong with it} */
+    /** {@return null if it will be answered, otherwise its error} */
     @Nullable
     TerminateCause onReadRequest(FpduView view) {
         if (view.messageNumber() != readNumber) {
@@ -253,21 +253,21 @@ final class IwarpResponder {
         };
     }
 
-    /** {@return whether READs of the peer wait for their answers} */
+    /** {@return whether READs of the peer wait for their responses} */
     boolean hasAnswers() {
         return !reads.isEmpty();
     }
 
-    /** {@return whether an answer is under way, so that no other tagged message may begin} */
+    /** {@return whether a response is incomplete, so that no other tagged message may begin} */
     boolean isWithinAnswer() {
         return !reads.isEmpty() && reads.first().sent > 0;
     }
 
     /**
-     * Builds the next unit of an answer.
+     * Builds the next unit of a response.
      *
-     * @param maxUnit the bytes of a unit at most
-     * @return null if it is built, otherwise why it cannot be: the memory has gone since it was asked for
+     * @param maxUnit the maximum length of a unit in bytes
+     * @return null if it was built, otherwise the error: the memory no longer exists
      */
     @Nullable
     TerminateCause pollAnswer(OutgoingFpdu out, int maxUnit) {

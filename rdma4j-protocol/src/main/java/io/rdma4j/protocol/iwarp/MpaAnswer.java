@@ -3,7 +3,7 @@ package io.rdma4j.protocol.iwarp;
 import io.rdma4j.protocol.iwarp.wire.TerminateCause;
 import org.jspecify.annotations.Nullable;
 
-/** What the initiator has learnt from the reply. */
+/** The result of the reply for the initiator. */
 public sealed interface MpaAnswer {
     /**
      * The connection stands.
@@ -20,9 +20,9 @@ public sealed interface MpaAnswer {
     record Rejected(byte[] privateData) implements MpaAnswer {}
 
     /**
-     * The sides do not fit.
+     * The sides are incompatible.
      *
-     * @param cause what to tell the responder, null for nothing
+     * @param cause the cause to send to the responder, null for none
      * @param reason why, for people
      */
     record Unusable(@Nullable TerminateCause cause, String reason) implements MpaAnswer {}

@@ -5,7 +5,7 @@ import io.rdma4j.protocol.iwarp.wire.MpaFrame;
 import io.rdma4j.protocol.iwarp.wire.TerminateCause;
 
 /**
- * The side that asks for a connection: what it sends, and what it makes of the reply. Source: RFC 5044 7.1.2, RFC 6581 5.
+ * The active side of the set-up: its request, and the evaluation of the reply. Source: RFC 5044 7.1.2, RFC 6581 5.
  */
 public final class MpaInitiator {
     private final MpaFrame request;
@@ -13,11 +13,11 @@ public final class MpaInitiator {
     private final int inboundReads;
     private final int outboundReads;
 
-    /** @param own what the application asks for; its private data fits */
+    /** @param own the parameters of the application, whose private data fits */
     public MpaInitiator(MpaSettings settings, ConnectionParameters own) {
         this.settings = settings;
         inboundReads = Math.min(own.responderResources(), settings.maxReads());
-        // Who sends first may have to do so by a READ.
+        // The side that sends first may have to use a READ.
         int least = settings.isPeerToPeer() ? 1 : 0;
         outboundReads = Math.clamp(own.initiatorDepth(), least, settings.maxReads());
         int flags = MpaFrame.ENHANCED | (settings.wantsCrc() ? MpaFrame.CRC : 0);
@@ -34,7 +34,7 @@ public final class MpaInitiator {
         return request;
     }
 
-    /** {@return what the reply means} */
+    /** {@return the result of a reply} */
     public MpaAnswer onReply(MpaFrame reply) {
         if (reply.revision() > MpaFrame.ENHANCED_REVISION) {
             return new MpaAnswer.Unusable(TerminateCause.INVALID_FRAME,

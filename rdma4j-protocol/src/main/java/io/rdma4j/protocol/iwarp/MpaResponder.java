@@ -5,7 +5,7 @@ import io.rdma4j.protocol.iwarp.wire.MpaFrame;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The side that is asked for a connection: what the request offers, and the replies to it. Source: RFC 5044 7.1.2, RFC 6581 5.
+ * The passive side of the set-up: the offer of the request, and the replies to it. Source: RFC 5044 7.1.2, RFC 6581 5.
  */
 public final class MpaResponder {
     private static final byte[] NOTHING = {};
@@ -19,22 +19,22 @@ public final class MpaResponder {
         this.request = request;
     }
 
-    /** {@return whether this side speaks the revision of a request} To another one nothing is said. */
+    /** {@return whether this side supports the revision of a request} A request of another revision gets no reply. */
     public static boolean isKnown(MpaFrame request) {
         return request.revision() <= MpaFrame.ENHANCED_REVISION;
     }
 
-    /** {@return the reply to a request for what this side does not do; null if it can be accepted} */
+    /** {@return the reply to a request for an unsupported option; null if the request can be accepted} */
     public @Nullable MpaFrame refusal() {
         return request.has(MpaFrame.MARKERS) ? rejection(NOTHING) : null;
     }
 
-    /** {@return the most READs that this side may ask for at once} */
+    /** {@return the maximum number of READs that this side may have outstanding} */
     public int outboundReads() {
         return Math.min(request.inboundReadCount(), settings.maxReads());
     }
 
-    /** {@return how many READs the peer wants this side to serve at once} */
+    /** {@return how many outstanding READs of the peer this side shall serve} */
     public int inboundReads() {
         return Math.min(request.outboundReadCount(), settings.maxReads());
     }
@@ -45,9 +45,9 @@ public final class MpaResponder {
     }
 
     /**
-     * {@return what the sides have agreed on if this side accepts}
+     * {@return the agreed parameters if this side accepts}
      *
-     * @param own what the application asks for
+     * @param own the parameters of the application
      */
     public StreamParameters parameters(ConnectionParameters own) {
         return new StreamParameters(false, hasCrc(),
@@ -76,14 +76,14 @@ public final class MpaResponder {
     /**
      * {@return the reply that accepts}
      *
-     * @param agreed what {@link #parameters} has returned
+     * @param agreed the result of {@link #parameters}
      */
     public MpaFrame acceptance(StreamParameters agreed, byte[] privateData) {
         int served = agreed.inboundReads();
         int asked = agreed.outboundReads();
         switch (agreed.readyToReceive()) {
             case NONE -> {
-                // Nothing to say of it.
+                // No flag for it.
             }
             case WRITE -> {
                 served |= MpaFrame.PEER_TO_PEER;
@@ -97,7 +97,10 @@ public final class MpaResponder {
         return reply(agreed.hasCrc() ? MpaFrame.CRC : 0, served, asked, privateData);
     }
 
-    /** {@return the reply that refuses; null if the initiator's revision has none, and is told by the end of the stream} */
+    /**
+     * {@return the reply that rejects; null if the initiator's revision has none, and the end of the stream means the
+     * rejection}
+     */
     public @Nullable MpaFrame rejection(byte[] privateData) {
         return request.revision() == 0 ? null : reply(MpaFrame.REJECT, 0, 0, privateData);
     }

@@ -1,13 +1,16 @@
 package io.rdma4j.protocol.iwarp;
 
 /**
- * What a side wants of its connections, whoever asks for them.
+ * The options of a side for its connections, active and passive.
  *
- * @param wantsCrc whether units are to carry a CRC
+ * @param wantsCrc whether to request a CRC in units
  * @param isPeerToPeer whether this side, as initiator, sends first by itself
- * @param maxReads how many READs a queue pair can serve or ask for at once, less than 16383
+ * @param maxReads the maximum number of outstanding READs of a queue pair in each direction, less
+ *         than 16383
  */
 public record MpaSettings(boolean wantsCrc, boolean isPeerToPeer, int maxReads) {
-    /** As Linux's siw, but that the initiator sends first, which both siw and hardware wait for. */
+    /**
+     * As Linux's siw, except that the initiator sends first, for which both siw and hardware wait.
+     */
     public static final MpaSettings USUAL = new MpaSettings(false, true, 128);
 }

@@ -1,13 +1,13 @@
 package io.rdma4j.protocol.iwarp;
 
 /**
- * What two sides have agreed on.
+ * The parameters that both sides have agreed on.
  *
- * @param isInitiator whether this side has asked for the connection
+ * @param isInitiator whether this side has requested the connection
  * @param hasCrc whether units carry a CRC that is checked
- * @param inboundReads how many READs this side serves at once
- * @param outboundReads how many READs this side may ask for at once
- * @param readyToReceive what the initiator sends first
+ * @param inboundReads how many outstanding READs of the peer this side serves
+ * @param outboundReads how many READs this side may have outstanding
+ * @param readyToReceive the first message of the initiator
  */
 public record StreamParameters(boolean isInitiator, boolean hasCrc, int inboundReads,
         int outboundReads, ReadyToReceive readyToReceive) {}

@@ -6,7 +6,7 @@ import io.rdma4j.protocol.work.QueuePairHost;
 
 /** What a RoCE queue pair needs of its host besides what every one needs. */
 public interface RoceHost extends QueuePairHost {
-    /** The first request of the peer arrived, so it is ready: it has learnt who this side is. */
+    /** The first request of the peer arrived, so the peer is ready and knows this side. */
     default void peerIsReady() {}
 
     /**
@@ -19,29 +19,29 @@ public interface RoceHost extends QueuePairHost {
         return 1;
     }
 
-    /** {@return whether a path loses nothing for want of room, but holds up the queue pair} */
+    /** {@return whether a path delays the queue pair instead of losing packets when it is full} */
     default boolean isLossless(Path path) {
         return false;
     }
 
-    /** {@return whether the network takes nothing at present, so that the peer may not have heard what was sent last} */
+    /** {@return whether the network accepts nothing at present, so that the peer may not have got the last packets} */
     default boolean isHeldUp() {
         return false;
     }
 
     /**
-     * {@return how many middle packets of one message may be sent as one on a path} The port cuts it. See
-     * {@link OutgoingPacket#span(int)}.
+     * {@return how many middle packets of one message may be sent as one on a path} The port splits it. See {@link
+     * OutgoingPacket#span(int)}.
      */
     default int maxMiddleSegments(Path path) {
         return 1;
     }
 
-    /** {@return how long the answers of the peer at the other end of a path take, shared by all who lead there} */
+    /** {@return the estimate of the round-trip time to the peer of a path, shared by all queue pairs to it} */
     default RoundTripEstimate roundTrips(Path path) {
         return new RoundTripEstimate();
     }
 
-    /** The packet with this PSN is sent again, and what lies behind if the cause says so. */
+    /** The packet with this PSN is sent again, and for some causes all later ones. */
     void retransmits(int psn, RetransmissionCause cause);
 }

@@ -12,7 +12,7 @@ import io.rdma4j.protocol.work.QueuePairProtocol;
  * {@link #deadlineNs}.
  */
 public interface RoceProtocol extends QueuePairProtocol {
-    /** Says where packets to the peer travel. */
+    /** Sets the path of packets to the peer. */
     void route(Path path);
 
     /** A packet for this queue pair arrived, from its peer if it has one. */
@@ -26,8 +26,8 @@ public interface RoceProtocol extends QueuePairProtocol {
     boolean pollTransmit(OutgoingPacket out, long nowNs);
 
     /**
-     * The packet that {@link #pollTransmit} has built was not sent, for the memory of its payload is gone. To be called
-     * before anything else.
+     * The packet that {@link #pollTransmit} has built was not sent, because the memory of its payload no longer exists.
+     * Must be called before any other method.
      */
     void onPayloadGone();
 }

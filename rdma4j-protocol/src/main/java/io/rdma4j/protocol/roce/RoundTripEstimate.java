@@ -1,8 +1,8 @@
 package io.rdma4j.protocol.roce;
 
 /**
- * How long the answers of one peer take, learnt from those that came. Queue pairs that lead to the same peer share
- * one, so that a new connection need not learn it anew, and each hears at once when the peer has become slow.
+ * The estimated round-trip time to one peer, from its previous responses. Queue pairs to the same peer share one
+ * estimate, so that a new connection need not measure it again, and all notice at once when the peer has become slow.
  *
  * <p>Source: RFC 6298, section 2; sharing as in RFC 9040.
  */
@@ -12,10 +12,10 @@ public final class RoundTripEstimate {
     private long shortestNs = Long.MAX_VALUE;
     private boolean isGuessed;
 
-    /** Knows nothing yet. */
+    /** Creates an estimate without samples. */
     public RoundTripEstimate() {}
 
-    /** An answer came after this time, but it is not known to what. It counts where nothing is known, until more is. */
+    /** A response came after this time, but it is not known to which packet. Used only until there is a real sample. */
     public void guess(long roundTripNs) {
         if (!isKnown()) {
             begin(roundTripNs);
@@ -29,7 +29,7 @@ public final class RoundTripEstimate {
         variationNs = roundTripNs / 2;
     }
 
-    /** A packet was answered after this time, and nothing was sent again meanwhile. */
+    /** Adds a sample: the time from a packet to its response, without a retransmission meanwhile. */
     public void add(long roundTripNs) {
         if (!isKnown() || isGuessed) {
             isGuessed = false;
@@ -41,12 +41,12 @@ public final class RoundTripEstimate {
         }
     }
 
-    /** {@return whether any answer came yet} */
+    /** {@return whether any response has come} */
     public boolean isKnown() {
         return smoothedNs != 0;
     }
 
-    /** {@return the time before which no answer can come} */
+    /** {@return the time before which no response can come} */
     public long shortestNs() {
         return shortestNs;
     }

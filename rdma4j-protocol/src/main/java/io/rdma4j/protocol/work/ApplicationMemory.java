@@ -5,16 +5,16 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * Access to memory that is not ours and may be gone at any time: its arena was closed, or the file it maps
- * was truncated.
+ * Accesses to memory of the application, which may disappear at any time: its arena may be closed, or its mapped
+ * file truncated.
  *
- * <p>An access beyond the end of a mapped file is an {@link InternalError}, which compiled code does not throw
- * where it belongs but at the next point where the JVM looks for it, mostly in a caller. Each access here
- * therefore ends with such a point, if the memory is mapped: whoever made it hears of it, and nobody else.
+ * <p>An access beyond the end of a mapped file is an {@link InternalError}, which compiled code does not throw at
+ * the access but at the next point where the JVM checks for it, mostly in a caller. So each access here ends with
+ * such a point if the memory is mapped, and the error is thrown here and nowhere else.
  */
 public final class ApplicationMemory {
     private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
-    /** The smallest there are. */
+    /** The smallest page size. */
     private static final long PAGE_BYTES = 4096;
     private static final Runtime RUNTIME = Runtime.getRuntime();
 
@@ -46,12 +46,12 @@ public final class ApplicationMemory {
         }
     }
 
-    /** The JVM throws what is pending when a native method returns; this one does nothing else. */
+    /** The JVM throws a pending error when a native method returns; this call has no other effect. */
     private static void throwPending() {
         long _ = RUNTIME.maxMemory();
     }
 
-    /** {@return whether any of it cannot be read any more} For who knows that an access has failed: it is slow. */
+    /** {@return whether any of it cannot be read any more} Slow, so only for use after an access has failed. */
     public static boolean isGone(MemorySegment memory, long offset, long length) {
         if (!memory.scope().isAlive()) {
             return true;
@@ -62,7 +62,7 @@ public final class ApplicationMemory {
         try {
             long end = offset + length;
             for (long at = offset; at < end; at = nextPage(memory, at)) {
-                // Volatile, or the compiler would leave out a read that nobody uses.
+                // Volatile: otherwise the compiler would remove the unused read.
                 byte _ = (byte) BYTE.getVolatile(memory, at);
             }
             throwPending();

@@ -1,14 +1,14 @@
 package io.rdma4j.protocol.work;
 
-/** What became of payload on its way into memory. */
+/** The outcome of copying payload into memory. */
 public enum CopyOutcome {
-    /** It is there. */
+    /** The payload was copied. */
     DONE,
     /**
-     * What it was to be read from is gone. So it can be only where a packet has not left this machine: it is the
-     * sender's memory, and for the receiver it is as if the packet had not come.
+     * The source no longer exists. Only possible for a packet that has not left this machine: the source is the
+     * sender's memory, and for the receiver it is as if the packet had not arrived.
      */
     SOURCE_GONE,
-    /** It may not be written there, or that is gone. */
+    /** The target may not be written, or no longer exists. */
     TARGET_REFUSED
 }

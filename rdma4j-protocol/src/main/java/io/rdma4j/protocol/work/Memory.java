@@ -4,14 +4,14 @@ import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.WorkCompletionStatus;
 
 /**
- * Registered memory as one queue pair may see it. Keys, protection domain, bounds and rights are checked
- * at every call, before a byte moves; a length of 0 is for the caller to handle.
+ * The registered memory that one queue pair may access. Each call checks keys, protection domain, bounds and rights before
+ * any access; the caller must handle a length of 0.
  */
 public interface Memory {
     /**
      * Checks an access by a local request.
      *
-     * @param isWrite whether data arrives there
+     * @param isWrite whether the request writes to it
      * @param target where the memory is, if allowed
      * @return whether it is allowed
      */
@@ -20,7 +20,7 @@ public interface Memory {
     /**
      * Checks an access by the peer.
      *
-     * @param needed the right it needs
+     * @param needed the access flag that it needs
      * @param target where the memory is, if allowed
      * @return whether it is allowed
      */
@@ -30,10 +30,10 @@ public interface Memory {
     AccessRefusal refusal(int rkey, AccessFlag needed);
 
     /**
-     * Checks an access by the peer to all that a key stands for.
+     * Checks an access by the peer to the whole memory of a key.
      *
-     * @param target where that starts, if allowed
-     * @return its bytes, or -1 if it is not allowed
+     * @param target receives the start of the memory, if allowed
+     * @return its length in bytes, or -1 if the access is not allowed
      */
     long remoteWhole(int rkey, AccessFlag needed, MemoryReference target);
 
@@ -46,7 +46,7 @@ public interface Memory {
     WorkCompletionStatus carryOut(SendRequest request);
 
     /**
-     * Invalidates a key as the peer asks.
+     * Invalidates a key on the peer's request.
      *
      * @return false if it is not the key of a window of type 2 that this queue pair has bound
      */

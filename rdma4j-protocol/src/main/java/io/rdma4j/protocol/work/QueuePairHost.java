@@ -8,7 +8,7 @@ import io.rdma4j.verbs.WorkCompletionStatus;
 
 import java.lang.foreign.MemorySegment;
 
-/** Where the protocol of a queue pair reports what became of work and of itself. */
+/** The host of a queue pair's protocol, which gets its completions and changes of state. */
 public interface QueuePairHost {
     /**
      * A send request ended. Unsignaled successes are reported too; the host leaves them out. Requests end in
@@ -28,11 +28,11 @@ public interface QueuePairHost {
             WorkCompletionOpcode opcode, long byteLength, ReceiveDetails details);
 
     /**
-     * Starts to write mapped memory to its file, which takes long. {@link QueuePairProtocol#onFlushed} says how it has
-     * ended, never during this call.
+     * Starts to write mapped memory to its file, which takes long. {@link QueuePairProtocol#onFlushed} reports the
+     * outcome, never during this call.
      *
-     * @param ticket a number to say it with
-     * @return whether it has been started; if not {@code onFlushed} is not called
+     * @param ticket a number for the report
+     * @return whether it was started; if not, {@code onFlushed} is not called
      */
     boolean flush(MemorySegment memory, long offset, long length, long ticket);
 

@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
  */
 public record BackendChoice(NetworkBackend kind, String reason) {
     /**
-     * {@return the network for what is wanted}
+     * {@return the network to use for the wanted back-end}
      *
      * @param obstacle why {@link NetworkBackend#LINUX} does not work here, null if it does
-     * @param advantage why it is taken where it works, for people
-     * @throws RdmaException EOPNOTSUPP saying why the one that is wanted does not work here
+     * @param advantage why it is preferred where it works, as text for people
+     * @throws RdmaException EOPNOTSUPP, with the reason, if the wanted back-end does not work here
      */
     public static BackendChoice of(NetworkBackend wanted, @Nullable String obstacle,
             String advantage) throws RdmaException {

@@ -12,37 +12,37 @@ import java.net.NetworkInterface;
 import java.util.Map;
 import java.util.function.Function;
 
-/** The devices of one transport: what they are called, what they are, and how one is opened. Thread safe. */
+/** The devices of one transport: their names, their types, and how to open one. Thread safe. */
 public interface DeviceFamily {
-    /** {@return what the name of a device begins with; the name of its network interface follows} */
+    /** {@return the prefix of device names; the name of the network interface follows it} */
     String prefix();
 
-    /** {@return what kind of node its devices are} */
+    /** {@return the node type of its devices} */
     NodeType nodeType();
 
-    /** {@return what their queue pairs speak} */
+    /** {@return the transport of their queue pairs} */
     TransportType transport();
 
-    /** {@return what allocates their service ports} */
+    /** {@return the allocator of their service ports} */
     PortAuthority portAuthority();
 
     /**
-     * A transport that has been chosen, and not begun to work.
+     * A transport that was chosen but not started.
      *
-     * @param options how it is opened, with nothing left open
-     * @param details what is to be known of it besides its attributes, by name, for people
-     * @param transport makes it, for the device that it is of
+     * @param options the options for opening it, all resolved
+     * @param details facts about it besides its attributes, by name, as text for people
+     * @param transport creates it for its device
      */
     record Opening(DeviceOptions options, Map<String, String> details,
             Function<TransportHost, Transport> transport) {}
 
     /**
-     * {@return what carries the work of a device that is about to be opened}
+     * {@return the transport of a device that is about to be opened}
      *
      * @param on the network interface of the device
      * @param nodeGuid of the device
-     * @param options what is wanted, by the application and by system properties
-     * @throws RdmaException EINVAL, EOPNOTSUPP or another error saying what of it is not possible
+     * @param options the wishes of the application and of the system properties
+     * @throws RdmaException EINVAL, EOPNOTSUPP or another error that names the impossible option
      */
     Opening open(NetworkInterface on, long nodeGuid, SoftNicOptions options) throws RdmaException;
 }

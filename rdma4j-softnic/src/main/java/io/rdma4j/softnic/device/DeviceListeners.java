@@ -6,7 +6,9 @@ import java.net.InetAddress;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Who wants to hear of lost addresses and of the end of a device. Thread safe; telling does not block. */
+/**
+ * The watchers of a device's lost addresses and of its end. Thread safe; the notifications do not block.
+ */
 public final class DeviceListeners {
     private final List<CmContext.Watcher> watchers = new CopyOnWriteArrayList<>();
 
@@ -15,19 +17,19 @@ public final class DeviceListeners {
         watchers.add(watcher);
     }
 
-    /** It hears nothing more. */
+    /** Removes a watcher: it is notified of nothing more. */
     public void remove(CmContext.Watcher watcher) {
         watchers.remove(watcher);
     }
 
-    /** An address of the device went away or moved to another interface. */
+    /** Called when an address of the device was removed or moved to another interface. */
     void onAddressChanged(InetAddress address) {
         for (CmContext.Watcher watcher : watchers) {
             watcher.onAddressChanged(address);
         }
     }
 
-    /** The network interface is gone. */
+    /** Called when the network interface was removed. */
     void onDeviceGone() {
         watchers.forEach(CmContext.Watcher::onDeviceGone);
     }

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * How a network interface looks at the moment. If the system does not say, it looks as it did before: a process without free
- * file descriptors cannot ask, and its devices must not be removed for that. Thread safe.
+ * The present state of a network interface. If the system cannot be asked, the last known state: a process without free file
+ * descriptors cannot ask, and must not lose its devices for that. Thread safe.
  */
 final class InterfaceView implements Supplier<PortView> {
     /** Finds an interface. */
@@ -23,7 +23,7 @@ final class InterfaceView implements Supplier<PortView> {
         /**
          * {@return the interface with a name, null if there is none}
          *
-         * @throws SocketException if that cannot be known
+         * @throws SocketException if the system cannot be asked
          */
         @Nullable
         NetworkInterface find(String name) throws SocketException;

@@ -25,7 +25,7 @@ public final class NicAddresses {
     private final Transport transport;
     private final EngineDriver driver;
     private final List<Gid> gids = new CopyOnWriteArrayList<>();
-    /** Addresses that another process held when this was opened. */
+    /** Addresses that another process held when this device was opened. */
     private final List<InetAddress> wanting = new ArrayList<>();
 
     NicAddresses(SoftDevice device, Transport transport, EngineDriver driver) {
@@ -52,7 +52,7 @@ public final class NicAddresses {
 
     // ---------------------------------------------------------------- opening
 
-    /** Opens what the device shall have; on failure nothing stays open. */
+    /** Opens the addresses of the device; after a failure none stays open. */
     synchronized void open(@Nullable InetAddress address) throws RdmaException {
         try {
             if (device.isLoopback()) {
@@ -93,14 +93,14 @@ public final class NicAddresses {
     }
 
     /**
-     * Holds all addresses, for real use of the device.
+     * Claims all addresses, before the device is used and not only described.
      *
-     * @param asked the address that the application wants, null if it wants the device
+     * @param asked the address that the application needs, null if it names only the device
      * @throws RdmaException EADDRINUSE while another process has one of them
      */
     public synchronized void hold(@Nullable InetAddress asked) throws RdmaException {
         if (asked != null && wanting.remove(asked)) {
-            // Its own refusal says more than that of another one.
+            // Claimed first, so that an error is about the address that was asked for.
             wanting.addFirst(asked);
         }
         while (!wanting.isEmpty()) {
@@ -115,7 +115,7 @@ public final class NicAddresses {
         }
     }
 
-    /** {@return the refusal of what was asked for, because of an address that somebody else has} */
+    /** {@return the error for the requested address or device, because another process has an address} */
     private RdmaException inUse(@Nullable InetAddress asked, InetAddress taken,
             RdmaException cause) {
         String port = cause.detail() + " by " + transport.holder(taken);
@@ -137,7 +137,7 @@ public final class NicAddresses {
                 address.getHostAddress() + " is no address of " + device.name());
     }
 
-    /** {@return whether there is a port of an address} The engine's owner looks, who also closes ports. */
+    /** {@return whether an address has an open port} Asks as the engine's owner, which also closes ports. */
     private boolean isOpen(InetAddress address) {
         Gid gid = Gid.of(address);
         boolean[] isOpen = {false};
@@ -146,8 +146,8 @@ public final class NicAddresses {
     }
 
     /**
-     * Loopback has one IPv6 address and many of IPv4. Where processes share them all are at the first; elsewhere the first that
-     * comes has the one of IPv6, and each an IPv4 address of its own.
+     * Loopback has one IPv6 address and many IPv4 addresses. Where processes share addresses, all use the first of each;
+     * elsewhere the first process gets the IPv6 address, and each process has an IPv4 address of its own.
      */
     private void openLoopback(@Nullable InetAddress wanted) throws RdmaException {
         gids.add(Gid.ZERO);
@@ -186,7 +186,10 @@ public final class NicAddresses {
                 last);
     }
 
-    /** Whoever asks for the address itself is told why it cannot be had; for others IPv4 serves as well. */
+    /**
+     * Opens an address, or does without it if it is taken: a caller that needs it gets the reason when it claims it; for
+     * others IPv4 suffices.
+     */
     private void openUnlessTaken(InetAddress address) throws RdmaException {
         try {
             take(address);
@@ -200,9 +203,9 @@ public final class NicAddresses {
     }
 
     /**
-     * Holds an address, if it does not yet.
+     * Claims an address unless the device has it already.
      *
-     * @throws RdmaException EADDRINUSE naming who has it, EADDRNOTAVAIL if it is none of the device's
+     * @throws RdmaException EADDRINUSE naming the process that has it, EADDRNOTAVAIL if it is not an address of the device
      */
     public synchronized void claim(InetAddress address) throws RdmaException {
         if (isOpen(address)) {
@@ -235,14 +238,14 @@ public final class NicAddresses {
     // ---------------------------------------------------------------- following the interface
 
     /**
-     * What has become of the table.
+     * How the table changed.
      *
-     * @param isAny whether it has changed
-     * @param lost the addresses that are gone
+     * @param isAny whether anything changed
+     * @param lost the removed addresses
      */
     record Change(boolean isAny, List<InetAddress> lost) {}
 
-    /** Follows the addresses of the interface, but for loopback, where each process has its own. */
+    /** Updates the table to the addresses of the interface; not for loopback, where each process has its own. */
     synchronized Change follow(List<InetAddress> now) {
         List<InetAddress> lost = new ArrayList<>();
         if (device.isLoopback()) {
@@ -265,7 +268,7 @@ public final class NicAddresses {
         return new Change(hasGained || !lost.isEmpty(), lost);
     }
 
-    /** The interface is gone: nothing is held any more. */
+    /** Releases all addresses, because the interface was removed. */
     synchronized void closeAll() {
         wanting.clear();
         driver.run(nowNs -> transport.releaseAll());
@@ -284,12 +287,13 @@ public final class NicAddresses {
             driver.lookAgain();
             return true;
         } catch (RdmaException notYet) {
-            // Being tried out by the system, or held by another process: the next look tries again.
+            // The system still checks the address for duplicates, or another process has it: the next check tries
+            // again.
             return false;
         }
     }
 
-    /** {@return where a new address goes: the first entry is for the link's} */
+    /** {@return the index for a new address: the first entry is reserved for a link-local one} */
     private int place(InetAddress address) {
         if (address.isLinkLocalAddress() && gids.getFirst().isZero()) {
             return 0;

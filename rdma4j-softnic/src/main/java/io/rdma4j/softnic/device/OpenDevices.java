@@ -9,7 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The devices that are open, one under each name, and how many contexts share each. Opening and closing exclude each
- * other for one name only: a device that takes long to open or to close keeps nobody from another.
+ * other only for the same name, so a device that opens or closes slowly does not delay others.
  */
 final class OpenDevices {
     /** Opens a device. */
@@ -22,10 +22,10 @@ final class OpenDevices {
         void join(SoftNic nic) throws RdmaException;
     }
 
-    /** Stays for as long as the process: there are few names. */
+    /** Never removed: there are few names. */
     private static final class Slot {
         final ReentrantLock lock = new ReentrantLock();
-        /** Null if none is open, or the one that is has lost its interface. */
+        /** Null if no device is open, or if its interface was removed. */
         @Nullable
         SoftNic nic;
     }
@@ -67,7 +67,7 @@ final class OpenDevices {
         }
     }
 
-    /** Its interface is gone: who opens a device of that name from now on gets another one. */
+    /** Forgets a device whose interface was removed: opening a device of that name now creates a new one. */
     void forget(SoftNic nic) {
         Slot slot = slot(nic.name());
         slot.lock.lock();

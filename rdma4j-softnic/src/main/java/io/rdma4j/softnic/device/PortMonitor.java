@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Looks at the network interfaces of open devices now and then, for nobody tells a Java program of their
- * changes. One thread for all devices of the process, which ends with the last. Thread safe.
+ * Checks the network interfaces of open devices periodically, because Java has no notification of their changes.
+ * One thread serves all devices of the process and ends with the last one. Thread safe.
  */
 public final class PortMonitor {
     /** That of the process. */
@@ -15,7 +15,7 @@ public final class PortMonitor {
 
     private static final System.Logger LOG = System.getLogger(PortMonitor.class.getName());
 
-    /** A device whose interface is looked at. */
+    /** A device whose interface is checked. */
     public interface Watched {
         /** {@return its name, for the log} */
         String name();
@@ -40,7 +40,7 @@ public final class PortMonitor {
         }
     }
 
-    /** Looks at it no more. */
+    /** Stops checking a device. */
     public synchronized void forget(Watched device) {
         watched.remove(device);
         notifyAll();
@@ -52,7 +52,7 @@ public final class PortMonitor {
                 try {
                     wait(intervalMs);
                 } catch (InterruptedException e) {
-                    // Nobody has a reason to; the thread ends with the devices.
+                    // No code interrupts this thread on purpose; it ends with the devices.
                 }
                 if (watched.isEmpty()) {
                     thread = null;
@@ -62,7 +62,7 @@ public final class PortMonitor {
             try {
                 lookAtAll();
             } catch (RuntimeException | Error notEvenLogged) {
-                // The next look may find memory again, or a log that works.
+                // The next check may find memory again, or a working log.
             }
         }
     }

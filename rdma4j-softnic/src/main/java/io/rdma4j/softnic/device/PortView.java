@@ -4,9 +4,9 @@ import java.net.InetAddress;
 import java.util.List;
 
 /**
- * How a network interface looked at one moment.
+ * The state of a network interface at one moment.
  *
- * @param isPresent whether there still is one of that name
+ * @param isPresent whether an interface of that name exists
  * @param isUp whether it carries packets
  * @param addresses its addresses
  */

@@ -99,7 +99,9 @@ public final class SoftDevice implements CmDevice, SoftwareDevice {
         return DeviceKind.SOFTWARE;
     }
 
-    /** {@return the addresses it had when it was listed} To look again takes as long as to list all devices. */
+    /**
+     * {@return the addresses it had when it was listed} Asking again would take as long as listing all devices.
+     */
     @Override
     public List<InetAddress> hostedAddresses() {
         return InterfaceView.addresses(networkInterface);

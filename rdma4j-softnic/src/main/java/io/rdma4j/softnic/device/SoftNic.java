@@ -69,14 +69,14 @@ public final class SoftNic
     private Map<String, String> details = Map.of();
     private @Nullable ShownDevice shown;
     private final DeviceListeners watchers = new DeviceListeners();
-    /** Changed by {@link OpenDevices} alone, which lets one at a time; read by anybody. */
+    /** Changed only by {@link OpenDevices}, one thread at a time; read by any thread. */
     private volatile int contexts;
 
     /**
-     * @param transport makes what carries the work of queue pairs
+     * @param transport creates the transport of the queue pairs
      * @param random numbers that others cannot guess
-     * @param clock nanoseconds that never go back
-     * @param threadName of the background thread; null for none, then a thread has to poll
+     * @param clock monotonic time in nanoseconds
+     * @param threadName the name of the background thread; null for none, then a thread has to poll
      */
     public SoftNic(SoftDevice device, Function<TransportHost, Transport> transport,
             IntSupplier random, LongSupplier clock, @Nullable String threadName) {
@@ -84,8 +84,8 @@ public final class SoftNic
                 FileFlusher.inThread("rdma4j-flush-" + device.name()));
     }
 
-    /** As above, with mapped memory written to its files by somebody else. */
-    // The transport asks it for nothing before it is started.
+    /** As above, with another flusher of mapped files. */
+    // The transport does not call it before it is started.
     @SuppressWarnings("this-escape")
     public SoftNic(SoftDevice device, Function<TransportHost, Transport> transport,
             IntSupplier random, LongSupplier clock, @Nullable String threadName,
@@ -110,7 +110,7 @@ public final class SoftNic
         return nic;
     }
 
-    /** {@return a new context of a device, to use it: all its addresses are held} */
+    /** {@return a new context of a device, ready for use: the device holds all its addresses} */
     static SoftDeviceContext openAndHold(SoftDevice device, @Nullable InetAddress address)
             throws RdmaException {
         SoftDeviceContext context = open(device, address, DeviceOptions.DEFAULT);
@@ -124,8 +124,9 @@ public final class SoftNic
     }
 
     /**
-     * {@return a new context of a device, which is opened if no other context has done so} To describe a
-     * device its addresses need not be held: what another process has is claimed by {@link NicAddresses#hold}.
+     * {@return a new context of a device, which is opened if no other context has done so} The device may lack
+     * addresses that another process has, which is enough to describe it; {@link NicAddresses#hold} claims
+     * them.
      */
     static SoftDeviceContext open(SoftDevice device, @Nullable InetAddress address,
             DeviceOptions wanted) throws RdmaException {
@@ -189,7 +190,7 @@ public final class SoftNic
         PortMonitor.OF_PROCESS.forget(this);
         driver.run(transport::endConnections);
         driver.close();
-        // As the owner: who still polls finds no socket any more.
+        // As the engine's owner, so that a thread that still polls finds no closed socket.
         driver.run(nowNs -> transport.close());
     }
 
@@ -221,7 +222,7 @@ public final class SoftNic
         return driver;
     }
 
-    /** {@return the engine, for what needs no owner} */
+    /** {@return the engine, for calls that any thread may make} */
     public Engine engine() {
         return driver.engine();
     }
@@ -315,7 +316,7 @@ public final class SoftNic
         deviceMemoryLeft += byteSize;
     }
 
-    /** The background thread has failed: nothing is carried any more. */
+    /** The background thread has failed: the device no longer sends or receives. */
     private void onFatal() {
         failAll();
         tell(AsyncEventType.DEVICE_FATAL);
@@ -346,8 +347,8 @@ public final class SoftNic
     }
 
     /**
-     * The network interface was looked at: says what has changed since the last time. For one thread, which
-     * holds no lock: who hears of it may call the device.
+     * Compares the state of the network interface with the last one and reports the changes. For one thread,
+     * which must hold no lock: handlers may call the device.
      */
     public void onPort(PortView now) {
         PortView before = port.exchangeView(now);

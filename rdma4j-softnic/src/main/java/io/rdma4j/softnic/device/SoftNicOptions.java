@@ -14,19 +14,19 @@ import java.nio.file.Path;
 import java.util.function.Function;
 
 /**
- * How a device is opened, from system properties and from what the application wants.
+ * The options for opening a device, from system properties and from the application.
  *
- * @param device {@code rdma4j.pcap}, the file that all packets are recorded in; {@code rdma4j.impair}, what
- *        happens to packets that are sent; {@code rdma4j.network}, how the network is reached;
- *        {@code rdma4j.loopback}, how packets travel that stay on this machine
+ * @param device {@code rdma4j.pcap}, the file that records all packets; {@code rdma4j.impair}, the impairment of sent
+ *        packets; {@code rdma4j.network}, the network back-end; {@code rdma4j.loopback}, the path of packets that stay on
+ *        this machine
  */
 public record SoftNicOptions(DeviceOptions device) {
     private static final String OPERATION = "open device";
 
     /**
-     * {@return what the system properties ask for}
+     * {@return the options that the system properties set}
      *
-     * @throws RdmaException EINVAL naming the property that cannot be understood
+     * @throws RdmaException EINVAL naming the property that cannot be parsed
      */
     public static SoftNicOptions ofSystem() throws RdmaException {
         return new SoftNicOptions(new DeviceOptions(capture("rdma4j.pcap"),
@@ -55,10 +55,10 @@ public record SoftNicOptions(DeviceOptions device) {
     }
 
     /**
-     * {@return the number that a system property has, from 0 on}
+     * {@return the value of a system property, from 0 to {@code highest}}
      *
-     * @param otherwise the number without the property
-     * @throws RdmaException EINVAL naming the property that has something else
+     * @param otherwise the default
+     * @throws RdmaException EINVAL naming the property if its value is anything else
      */
     public static int number(String property, int highest, int otherwise) throws RdmaException {
         String text = System.getProperty(property);
@@ -78,7 +78,7 @@ public record SoftNicOptions(DeviceOptions device) {
     /**
      * {@return whether a system property is true}
      *
-     * @param otherwise what it is without the property
+     * @param otherwise the default
      * @throws RdmaException EINVAL naming the property that is neither true nor false
      */
     public static boolean flag(String property, boolean otherwise) throws RdmaException {
@@ -92,7 +92,7 @@ public record SoftNicOptions(DeviceOptions device) {
         };
     }
 
-    /** {@return these options with what an application wants in their place} */
+    /** {@return these options, overridden by those of the application} */
     SoftNicOptions with(DeviceOptions wanted) {
         return new SoftNicOptions(new DeviceOptions(
                 wanted.capture() == null ? device.capture() : wanted.capture(),
@@ -102,7 +102,7 @@ public record SoftNicOptions(DeviceOptions device) {
     }
 
     /**
-     * Checks what is wanted of a device that is open already.
+     * Checks that an open device has the wanted options.
      *
      * @throws RdmaException EBUSY naming what differs
      */
@@ -132,7 +132,10 @@ public record SoftNicOptions(DeviceOptions device) {
         }
     }
 
-    /** {@return how packets travel that stay on this machine: {@link Loopback#NETWORK} if nothing is said and they are to be seen} */
+    /**
+     * {@return the path of packets that stay on this machine: {@link Loopback#NETWORK} by default if packets are recorded or
+     * impaired}
+     */
     public Loopback loopback() {
         boolean isWatched = device.capture() != null || !device.impairment().isNone();
         return device.loopback() == Loopback.AUTO && isWatched

@@ -3,13 +3,13 @@ package io.rdma4j.softnic.engine;
 import java.util.function.LongSupplier;
 
 /**
- * Whether who runs the engine looks once more before going to sleep. Packets of a stream follow each other closely, and
- * so do questions and answers: to be woken for each of them would take longer, and cost the sender's processor more, than
- * looking costs this one. So it looks longer where it was woken soon after it went to sleep, and shorter where it
- * slept for long. For one thread.
+ * Decides whether the thread that runs the engine polls once more before it sleeps. The packets of a stream, and requests
+ * and responses, follow each other closely: a wake-up for each takes longer, and costs the sender's processor more, than
+ * polling costs this one. So the thread polls longer if its last sleep was short, and shorter if it was long. For one
+ * thread.
  */
 final class AdaptiveSpin {
-    /** How long to look for packets after the last: at most twice what a wake-up takes, there and back. */
+    /** The longest time to poll after the last packet: twice what a wake-up takes, there and back. */
     static final long LONGEST_NS = 100_000;
     static final long SHORTEST_NS = 12_500;
 
@@ -32,7 +32,7 @@ final class AdaptiveSpin {
         }
     }
 
-    /** {@return whether to look again at once} Others may have had the processor meanwhile. */
+    /** {@return whether to poll again at once} Other threads may have used the processor meanwhile. */
     boolean goesOn(long nowNs) {
         if (hasReceived) {
             return true;

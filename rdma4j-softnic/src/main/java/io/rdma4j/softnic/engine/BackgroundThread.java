@@ -3,9 +3,12 @@ package io.rdma4j.softnic.engine;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
-/** Runs the engine while no thread polls or waits, and keeps out of the way while somebody does. */
+/** Runs the engine while no other thread polls or waits, and leaves it alone while one does. */
 final class BackgroundThread {
-    /** It takes the processor from those who work: the longer they do, the rarer it looks after them. */
+    /**
+     * The first interval between checks of the threads that drive the engine. Each check costs them
+     * processor time, so the longer they drive it, the rarer the checks.
+     */
     private static final long LEAST_PATIENCE_NS = 100_000;
     private static final long MOST_PATIENCE_NS = 4_000_000;
 
@@ -30,7 +33,10 @@ final class BackgroundThread {
         thread.start();
     }
 
-    /** Wakes it where it stays away; the thread that sleeps in the network is woken there. */
+    /**
+     * Wakes this thread while it leaves the engine to others; if it sleeps in the network, {@link
+     * Link#wake} does.
+     */
     void unpark() {
         LockSupport.unpark(thread);
     }
@@ -50,7 +56,7 @@ final class BackgroundThread {
         }
     }
 
-    /** A waiter has left; nobody may do for a while what it leaves behind. */
+    /** A waiter has left, and perhaps no thread will soon do its remaining work. */
     void onWaiterLeft(boolean hasMoreToDo) {
         if (isBackedOff || hasMoreToDo) {
             unpark();
@@ -88,7 +94,7 @@ final class BackgroundThread {
         }
     }
 
-    /** A waiter drives the engine. Nobody has to wake this thread until waiters have become rare. */
+    /** A waiter drives the engine: this thread need not be woken until waiters have become rare. */
     private void backOff() {
         long drive = waiters.lastDrive();
         if (drive != lastDrive) {
@@ -97,7 +103,7 @@ final class BackgroundThread {
             return;
         }
         isBackedOff = true;
-        // Behind the announcement: who has left since has not seen it.
+        // Checked after the announcement: a waiter that left before did not see it.
         if (waiters.isOccupied() && driver.isServed()) {
             LockSupport.park(driver);
         }

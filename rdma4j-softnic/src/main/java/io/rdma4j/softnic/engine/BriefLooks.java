@@ -1,11 +1,11 @@
 package io.rdma4j.softnic.engine;
 
 /**
- * When a poller need only ask the one who had something last, for to ask all takes longer: it comes back at once, and has asked
- * all a short while ago.
+ * Decides when a poller need only check the source that had something last, because checking all takes longer: if the poller
+ * comes back at once and has checked all sources recently.
  */
 public final class BriefLooks {
-    /** So often the one is asked in vain. */
+    /** How often the one source is checked in vain before all are. */
     private static final int VAIN_LOOKS = 16;
     /** No longer than so, and only if it has looked just now. */
     private static final long LOOK_AT_ALL_NS = 100_000;
@@ -19,7 +19,7 @@ public final class BriefLooks {
     public BriefLooks() {}
 
     /**
-     * {@return whether the look that begins now may be brief}
+     * {@return whether the check that begins now may be brief}
      *
      * @param isOften whether the caller comes back at once
      */
@@ -28,8 +28,7 @@ public final class BriefLooks {
     }
 
     /**
-     * As above for a caller that has found something already, where it takes no asking. Whoever finds something comes back
-     * at once.
+     * As above for a caller that has found something already, and so will come back at once.
      */
     public boolean isBriefAfterFinding(long nowNs) {
         return note(nowNs, true);
@@ -45,7 +44,7 @@ public final class BriefLooks {
         return isBrief;
     }
 
-    /** Says whether a brief look has found anything. */
+    /** Records whether a brief check has found anything. */
     public void onBriefLook(boolean hasFound) {
         vainLooks = hasFound ? 0 : vainLooks + 1;
     }

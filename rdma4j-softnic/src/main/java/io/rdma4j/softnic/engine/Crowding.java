@@ -3,13 +3,13 @@ package io.rdma4j.softnic.engine;
 import java.util.function.LongSupplier;
 
 /**
- * Gives way to others, and notices whether they work on this processor. Another poller comes back within microseconds; somebody
- * who works keeps the processor until the system takes it away, for milliseconds. Then sleeping is better than giving way: who
- * sleeps gets the processor when a packet arrives, who gives way when it is free. It is tried again after a while, ever more
- * rarely. For one thread, or for several if it need not be exact. Why: ADR 46.
+ * Yields the processor, and measures whether other threads work on it. Another poller yields it back within microseconds; a
+ * thread that works keeps it for milliseconds, until the system preempts it. In that case sleeping is better than yielding:
+ * a sleeping thread gets the processor when a packet arrives, a yielding one when the processor is free. Yielding is tried
+ * again after a while, at growing intervals. For one thread, or for several if it need not be exact. Why: ADR 46.
  */
 final class Crowding {
-    /** Who gives way for longer does so to somebody who works. */
+    /** A yield that takes longer was to a thread that works. */
     static final long LONG_NS = 1_000_000;
     static final long SHORTEST_TRUST_NS = 5_000_000;
     static final long LONGEST_TRUST_NS = 500_000_000;
@@ -23,8 +23,8 @@ final class Crowding {
         untilNs = clock.getAsLong();
     }
 
-    /** Lets others use the processor. */
-    @SuppressWarnings("ThreadPriorityCheck") // Nothing but speed depends on it.
+    /** Yields the processor. */
+    @SuppressWarnings("ThreadPriorityCheck") // Only speed depends on it.
     void giveWay(long nowNs) {
         Thread.yield();
         long backNs = clock.getAsLong();

@@ -4,7 +4,10 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.Arrays;
 
-/** Queue pairs by their next deadline, the earliest on top: a binary heap that knows each one's place. */
+/**
+ * Queue pairs by their next deadline, the earliest on top: a binary heap that stores the index of each
+ * queue pair.
+ */
 final class DeadlineHeap {
     static final long NEVER = Long.MAX_VALUE;
 

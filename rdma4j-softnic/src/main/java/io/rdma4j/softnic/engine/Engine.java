@@ -33,12 +33,12 @@ public final class Engine {
     private final Link link;
     private boolean hasDelivered;
     private long nowNs;
-    /** The owner's, since it has accessed memory of applications. */
+    /** The interrupt status of the owner; null until it accesses memory of applications. */
     private @Nullable InterruptStatus ownerStatus;
 
     /**
      * @param random numbers that others cannot guess, for queue pair numbers
-     * @param link what its queue pairs send and receive by, not used yet
+     * @param link the transport of its queue pairs; the constructor does not use it
      */
     public Engine(IntSupplier random, Link link) {
         this(random, QueuePairNumbers.all(random), link);
@@ -75,12 +75,12 @@ public final class Engine {
 
     // ---------------------------------------------------------------- queue pairs
 
-    /** {@return whether most numbers are in use, so that a number hardly rests before it comes again} */
+    /** {@return whether most numbers are in use, so that a freed number is reused too soon} */
     public boolean isShortOfNumbers() {
         return queuePairs.size() >= numbers.count() / 4 * 3;
     }
 
-    /** Lets numbers begin with 8 other bits as well. */
+    /** Adds the numbers that begin with another prefix of 8 bits. */
     public void addPrefix(int prefix) {
         numbers.add(prefix);
     }
@@ -99,7 +99,7 @@ public final class Engine {
         queuePairs.put(queuePair.number(), queuePair);
     }
 
-    /** Removes a queue pair; what arrives for it is dropped from now on. */
+    /** Removes a queue pair; packets that arrive for it are dropped. */
     public void detach(EngineQueuePair queuePair) {
         queuePair.isDetached = true;
         queuePairs.remove(queuePair.number());
@@ -119,7 +119,7 @@ public final class Engine {
         return all;
     }
 
-    /** A queue pair's protocol was called: it may have something to send and another deadline. */
+    /** Must be called after a call of a queue pair's protocol: it may have something to send, or another deadline. */
     public void touched(EngineQueuePair queuePair) {
         if (queuePair.isDetached) {
             return;
@@ -131,7 +131,7 @@ public final class Engine {
         }
     }
 
-    /** Sees to what a call of a queue pair's protocol has changed besides what it sends. */
+    /** Handles the changes by a call of a queue pair's protocol, except for packets to send. */
     private void settle(EngineQueuePair queuePair) {
         queuePair.settle(nowNs);
         deadlines.update(queuePair, queuePair.protocol().deadlineNs());
@@ -140,7 +140,7 @@ public final class Engine {
         }
     }
 
-    /** A completion queue is closed: it is notified of nothing more. */
+    /** A completion queue is closed: it gets no more notifications. */
     public void forget(CompletionRing ring) {
         moderated.remove(ring);
         overrun.remove(ring);
@@ -159,7 +159,7 @@ public final class Engine {
         }
     }
 
-    /** Says what time it is. */
+    /** Sets the time. */
     void setTime(long newNowNs) {
         nowNs = newNowNs;
     }
@@ -189,14 +189,14 @@ public final class Engine {
         touched(queuePair);
     }
 
-    /** Our own defect in one queue pair must not harm the others: it fails alone, and says so. */
+    /** A defect of this library in one queue pair must not harm the others: only that queue pair fails, with a log entry. */
     public void contain(EngineQueuePair queuePair, Throwable defect) {
         report(String.format("queue pair 0x%06x failed by a defect in its protocol",
                 queuePair.number()), defect);
         queuePair.fail(nowNs);
     }
 
-    /** Says what has failed alone, by our own defect. */
+    /** Logs what failed by a defect of this library. */
     public static void report(String what, Throwable defect) {
         LOG.log(System.Logger.Level.ERROR, what, defect);
     }
@@ -212,7 +212,7 @@ public final class Engine {
         }
     }
 
-    /** The owner is about to let go, or to do something else. */
+    /** Restores the owner's interrupt status, before it releases the engine or does other work. */
     void restoreOwner() {
         InterruptStatus status = ownerStatus;
         if (status != null) {
@@ -224,7 +224,7 @@ public final class Engine {
     // ---------------------------------------------------------------- rounds
 
     /**
-     * Receives, and lets due timers run. What is to be sent then waits for {@link #transmit(long)}.
+     * Receives, and runs due timers. Packets to send wait for {@link #transmit(long)}.
      *
      * @param isOften as in {@link Link#receive}
      * @return whether there is more to receive at once
@@ -267,7 +267,7 @@ public final class Engine {
     }
 
     /**
-     * Sends what can be sent.
+     * Sends what is ready.
      *
      * @return whether there is more to send at once
      */
@@ -310,7 +310,7 @@ public final class Engine {
         return sent;
     }
 
-    /** {@return when a round is due although nothing arrives, {@link Long#MAX_VALUE} for never} */
+    /** {@return when the next round is due if nothing arrives, {@link Long#MAX_VALUE} for never} */
     public long deadlineNs() {
         long earliest = Math.min(link.deadlineNs(), deadlines.earliestNs());
         for (int i = 0; i < moderated.size(); i++) {

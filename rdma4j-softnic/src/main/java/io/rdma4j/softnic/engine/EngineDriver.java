@@ -35,32 +35,32 @@ public final class EngineDriver {
 
     /** How long after a poll another one is expected; the background thread stays away as long. */
     static final long POLLING_NS = 1_000_000;
-    /** How long after a thread that posts has run the engine it is expected to go on. */
+    /** How long a thread that posted is expected to post again. */
     private static final long POSTING_NS = 100_000;
     /** When a round is due that has more to do. */
     static final long AT_ONCE = Long.MIN_VALUE;
-    /** After so long without a packet the peer may be waiting for this very processor. */
+    /** After this time without a packet the peer may be waiting for this processor. */
     private static final long PATIENCE_NS = 3_000;
-    /** How long a poller sleeps at most where others work on its processor; to give way takes longer. */
+    /** The longest sleep of a poller while other threads work on its processor; yielding would take longer. */
     private static final long NAP_NS = 1_000_000;
-    /** How long the thread that sleeps looks after timers by itself after traffic, so that none has to wake it. */
+    /** How long after traffic the sleeping thread wakes for timers by itself, so that no other thread has to wake it. */
     private static final long RECENT_NS = 1_000_000_000;
     private static final long RECENT_SLEEP_NS = 5_000_000;
-    /** How long owners may do nothing but send; then the next receives as well. */
+    /** How long owners may only send; the next owner then receives as well. */
     private static final long LONGEST_DEAFNESS_NS = 200_000;
     private static final int MAX_INLINE_ROUNDS = 4;
 
     private final Engine engine;
     private final LongSupplier clock;
     private final Runnable onFatal;
-    /** Fair, or under steady traffic the background thread would never let a waiting task in. */
+    /** Fair: otherwise, under steady traffic, the background thread would keep waiting tasks out. */
     private final ReentrantLock owner = new ReentrantLock(true);
     private final AtomicReference<@Nullable EngineQueuePair> rung = new AtomicReference<>();
     private final @Nullable BackgroundThread background;
     private volatile int waitingTasks;
     /** For the owner. */
     private long lastRoundNs;
-    /** For the owner: what is to be sent waits for the next look, or answer, of the application. */
+    /** For the owner: packets to send wait for the application's next poll or post. */
     private boolean isHeldBack;
     private final EngineWaiters waiters;
     private volatile long lastPollNs;
@@ -76,8 +76,8 @@ public final class EngineDriver {
     private volatile boolean isEnded;
 
     /**
-     * @param clock nanoseconds that never go back
-     * @param name of the background thread; null for none, then a thread has to poll
+     * @param clock monotonic time in nanoseconds
+     * @param name the name of the background thread; null for none, then a thread has to poll
      * @param onFatal called by the background thread when it cannot go on
      */
     public EngineDriver(Engine engine, LongSupplier clock, @Nullable String name,
@@ -108,17 +108,17 @@ public final class EngineDriver {
         return clock.getAsLong();
     }
 
-    /** {@return where threads that wait for events may drive the engine} */
+    /** {@return the means by which threads that wait for events drive the engine} */
     public ProgressDriver progress() {
         return waiters;
     }
 
-    /** {@return the engine, for what needs no owner} */
+    /** {@return the engine, for calls that any thread may make} */
     public Engine engine() {
         return engine;
     }
 
-    /** Does something as the owner, waiting for one's turn; the owner itself does it at once. */
+    /** Runs a task as the owner: waits until the engine is free, or runs it at once if the caller is the owner. */
     public <T> T call(Task<T> task) throws RdmaException {
         if (owner.isHeldByCurrentThread()) {
             return task.run(engine.timeNs());
@@ -135,7 +135,7 @@ public final class EngineDriver {
         }
     }
 
-    /** As {@link #call} for what cannot be refused. */
+    /** As {@link #call}, for tasks that cannot fail. */
     public void run(LongConsumer task) {
         if (owner.isHeldByCurrentThread()) {
             task.accept(engine.timeNs());
@@ -152,12 +152,15 @@ public final class EngineDriver {
         }
     }
 
-    /** Has the engine's ports looked at anew, for there are others now: the thread that becomes the owner does so. */
+    /** Has the engine check its ports again, because there are others now: the thread that becomes the owner does so. */
     public void lookAgain() {
         run(nowNs -> {});
     }
 
-    /** Before anything changes: who closes a queue pair after the last message owes the peer its acknowledgement. */
+    /**
+     * Runs before a task changes anything: before a queue pair is closed after its last message, the acknowledgement must
+     * be sent.
+     */
     private void begin(long nowNs) {
         if (isHeldBack) {
             transmit(nowNs);
@@ -168,8 +171,8 @@ public final class EngineDriver {
     }
 
     /**
-     * Sends; and receives as well if nobody has for a while. Threads that post or change things may keep the
-     * pollers and the background thread out for long, and sockets would overflow meanwhile.
+     * Sends, and also receives if no thread has for a while: threads that post or run tasks can keep the pollers and the
+     * background thread out for long, and sockets would overflow meanwhile.
      */
     private void work(long nowNs) {
         if (nowNs - lastRoundNs > LONGEST_DEAFNESS_NS) {
@@ -196,8 +199,8 @@ public final class EngineDriver {
     }
 
     /**
-     * {@return whether to send nothing now, though there may be acknowledgements} The application has been given a
-     * message: its answer, or its next look, takes them along, and it need not wait for them to be sent.
+     * {@return whether to send nothing now, though acknowledgements may be due} The application has just got a message:
+     * its response or its next poll sends them, so it need not wait for them now.
      */
     private boolean holdsBack() {
         isHeldBack = engine.hasDelivered() && !isHeldBack;
@@ -269,14 +272,14 @@ public final class EngineDriver {
             if (isVain && !more && !leavesWork && crowding.isCrowded(nowNs)) {
                 dueNs = engine.deadlineNs();
             }
-            // Seen by a background thread that is just about to sleep by what it knew before.
+            // A background thread that is about to sleep by an older state sees this.
             lastTrafficNs = nowNs;
         } finally {
             letGo();
         }
         serveDoorbells();
         if (leavesWork && asleepUntilNs > nowNs + POLLING_NS) {
-            // The background thread is to look whether this thread comes back.
+            // The background thread has to check whether this thread comes back.
             wake();
         } else {
             wakeIfDueEarlier(nowNs);
@@ -290,9 +293,9 @@ public final class EngineDriver {
     }
 
     /**
-     * Lets others use the processor if what is awaited is late.
+     * Yields the processor if nothing has arrived for a while.
      *
-     * @param dueNs when the next round is due, {@link #AT_ONCE} if that is not known or there is more to do
+     * @param dueNs when the next round is due, {@link #AT_ONCE} if that is unknown or there is more to do
      */
     private void giveWay(boolean isVain, long nowNs, long dueNs) {
         if (!isVain) {
@@ -302,7 +305,7 @@ public final class EngineDriver {
         if (nowNs - lastFoundNs <= PATIENCE_NS) {
             return;
         }
-        // Not at each poll: where nobody else wants the processor, to ask costs more than to poll.
+        // Not at each poll: if no other thread wants the processor, a yield costs more than a poll.
         lastFoundNs = nowNs;
         if (dueNs > nowNs && !Thread.currentThread().isVirtual() && waiters.tryTakePlace()) {
             nap(nowNs, Math.min(dueNs, nowNs + NAP_NS));
@@ -311,11 +314,11 @@ public final class EngineDriver {
         crowding.giveWay(nowNs);
     }
 
-    /** Sleeps until something arrives, but not for long: the application polls. */
+    /** Sleeps until something arrives, but only briefly, because the application polls. */
     private void nap(long nowNs, long untilNs) {
         try {
             asleepUntilNs = untilNs;
-            // Who rang, or waits, before it could see that this thread sleeps is seen here.
+            // Sees the threads that rang or waited before they could see that this thread sleeps.
             if (!isNeeded()) {
                 engine.link().await(untilNs - nowNs);
             }
@@ -333,7 +336,7 @@ public final class EngineDriver {
     /** {@return how long the engine can be left to threads that poll or post; 0 or less for not at all} */
     long attendedForNs() {
         if (rung.get() != null && !owner.isLocked()) {
-            // Whoever rang has seen an owner, who has left for its own work.
+            // The thread that rang saw an owner, which has left since for its own work.
             return 0;
         }
         long nowNs = clock.getAsLong();
@@ -342,8 +345,8 @@ public final class EngineDriver {
     }
 
     /**
-     * The calling thread waits now, so if it was the one that polled, nobody does. Nor is it known that anybody posts: if
-     * another thread does, its next request says so.
+     * Forgets which threads poll and post, because the calling thread now waits: it may have been the one. Another thread
+     * that posts is noticed at its next request.
      */
     void stopAttending() {
         long nowNs = clock.getAsLong();
@@ -353,11 +356,11 @@ public final class EngineDriver {
         }
     }
 
-    /** Looks at the doorbells until none rings, or somebody else has become the owner. */
+    /** Serves the doorbells until none rings, or another thread has become the owner. */
     private void serveDoorbells() {
         for (int round = 0; rung.get() != null; round++) {
             if (round == MAX_INLINE_ROUNDS) {
-                // Others keep ringing: the background thread goes on, this one has its own work.
+                // Other threads keep ringing: the background thread continues, and this thread returns to its own work.
                 wake();
                 wakeBackground();
                 return;
@@ -391,7 +394,7 @@ public final class EngineDriver {
 
     // ---------------------------------------------------------------- in the background, and waiting
 
-    /** {@return whether the engine is to be run, and by other threads than those that post and poll} */
+    /** {@return whether the engine runs, and in other threads than those that post and poll} */
     boolean isServed() {
         return background != null && !isEnded;
     }
@@ -408,8 +411,8 @@ public final class EngineDriver {
     /**
      * Runs a round as soon as it can.
      *
-     * @param waiter whose thread this is, null for the background thread
-     * @param spin is told whether anything has come
+     * @param waiter the waiter of this thread, null for the background thread
+     * @param spin is notified whether anything has arrived
      * @return when the next is due, or {@link #AT_ONCE}
      */
     long serve(ProgressDriver.@Nullable Waiter waiter, AdaptiveSpin spin) {
@@ -429,20 +432,20 @@ public final class EngineDriver {
     }
 
     /**
-     * Sleeps in the network, for who has the place there, unless there is something to do.
+     * Sleeps in the network unless there is something to do. For the thread that has the place.
      *
-     * @param wantedNs when a round is due, as far as is known
-     * @param spin is told if it has slept
+     * @param wantedNs when a round is due, as far as known
+     * @param spin is notified if the thread has slept
      */
     void sleep(long wantedNs, AdaptiveSpin spin) {
-        // Announced first: the thread that runs the engine from now on wakes us, and whoever did before
-        // is seen by the time of its traffic.
+        // Announced first: a thread that runs the engine from now on wakes this one; one that ran it before is noticed
+        // by the time of its traffic.
         asleepUntilNs = wantedNs;
         long nowNs = clock.getAsLong();
         boolean isRecent = nowNs - lastTrafficNs < RECENT_NS;
         long wakeNs = isRecent ? Math.min(wantedNs, nowNs + RECENT_SLEEP_NS) : wantedNs;
         asleepUntilNs = wakeNs;
-        // A thread that polls may have held something back, and sees from now on that it has to wake.
+        // A polling thread may have held packets back; from now on it sees that it has to wake this thread.
         if (!isNeeded() && !waiters.isWanted() && !isPolled()) {
             engine.link().await(wakeNs == Long.MAX_VALUE ? wakeNs : wakeNs - nowNs);
             spin.onWoken(clock.getAsLong());
@@ -450,7 +453,7 @@ public final class EngineDriver {
         asleepUntilNs = Long.MIN_VALUE;
     }
 
-    /** {@return whether somebody wants something of the engine at once} */
+    /** {@return whether the engine has to run at once} */
     private boolean isNeeded() {
         return isEnded || rung.get() != null || waitingTasks > 0;
     }
@@ -461,7 +464,7 @@ public final class EngineDriver {
         wakeIfDueEarlier(nowNs);
     }
 
-    /** A thread that sleeps does so by what it knew; a deadline may have come nearer since. */
+    /** Wakes the sleeping thread if a deadline has become earlier since it fell asleep. */
     private void wakeIfDueEarlier(long nowNs) {
         if (background != null && asleepUntilNs > nowNs + 2 * RECENT_SLEEP_NS) {
             wake();
@@ -475,7 +478,7 @@ public final class EngineDriver {
         }
     }
 
-    /** Wakes the background thread where it stays away. */
+    /** Wakes the background thread while it leaves the engine to others. */
     void wakeBackground() {
         if (background != null) {
             background.unpark();
@@ -485,7 +488,7 @@ public final class EngineDriver {
     /**
      * A waiter has left.
      *
-     * @param hasMoreToDo what nobody may do for a while
+     * @param hasMoreToDo whether it leaves work that perhaps no thread will do soon
      */
     void onLeft(boolean hasMoreToDo) {
         if (background != null) {

@@ -24,27 +24,27 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A queue pair as the engine sees it: its protocol, and where completions go.
+ * A queue pair as the engine sees it: its protocol, and its completion queues.
  *
- * <p>All but {@link #ring}'s doorbells belongs to the engine's owner.
+ * <p>Only the engine's owner may use it, except for the doorbells ({@link #ring}).
  */
 public abstract class EngineQueuePair implements QueuePairHost {
-    /** Hears what no completion reports, in the thread that owns the engine. */
+    /** Is notified of what no completion reports, in the thread that owns the engine. */
     public interface Listener {
         /** The state changed by itself. */
         void onState(QueuePairState state);
 
-        /** The state is another now, by whomever; the cause is a word for who looks at it later. */
+        /** The state changed, by a call or by the protocol; the cause is a word for later diagnosis. */
         void onMoved(QueuePairState from, QueuePairState to, String cause);
 
         /** Something happened. */
         void onAsyncEvent(AsyncEventType type);
 
         /**
-         * Mapped memory is to be written to its file; {@link EngineQueuePair#onFlushed} is to be told, but not during the
-         * call.
+         * Starts to write mapped memory to its file; must call {@link EngineQueuePair#onFlushed} at the end, but not
+         * during this call.
          *
-         * @return whether it has been started
+         * @return whether it was started
          */
         boolean flush(MemorySegment memory, long offset, long length, long ticket);
     }
@@ -63,9 +63,9 @@ public abstract class EngineQueuePair implements QueuePairHost {
     private final Listener listener;
     private final Counters counters = new Counters();
     private QueuePairState lastState = QueuePairState.RESET;
-    /** What is known of a failure in the call of the protocol under way. */
+    /** The failure that the present call of the protocol has reported, if any. */
     private @Nullable Enum<?> failure;
-    /** A state that the protocol went to, as long as the reason is not known. */
+    /** A state that the protocol changed to, until the reason is known. */
     private @Nullable QueuePairState unexplained;
 
     private final AtomicInteger doorbells = new AtomicInteger();
@@ -83,7 +83,7 @@ public abstract class EngineQueuePair implements QueuePairHost {
         return "";
     }
 
-    /** A queue pair with these queues, which whoever made it gives to {@link Engine#attach}. */
+    /** Creates a queue pair with these queues; the caller passes it to {@link Engine#attach}. */
     protected EngineQueuePair(Engine engine, int number, QueuePairQueues queues,
             Listener listener) {
         this.engine = engine;
@@ -112,12 +112,12 @@ public abstract class EngineQueuePair implements QueuePairHost {
     /**
      * Sends.
      *
-     * @param most a number of packets, or of what costs as much
+     * @param most the number of packets, or of equally expensive units
      * @return how many were sent; fewer than {@code most} mean that there are no more now, or that the link is full
      */
     protected abstract int transmit(int most);
 
-    /** The engine does not know it any more: nothing that was given to it is carried out. */
+    /** Called when the queue pair was removed from the engine, which carries out no more of its work. */
     protected void onDetached() {
         // Most transports have nothing to end.
     }
@@ -132,7 +132,7 @@ public abstract class EngineQueuePair implements QueuePairHost {
         return counters;
     }
 
-    /** {@return whether receive requests have to be announced now} Any thread may ask. */
+    /** {@return whether posted receive requests have to be announced now} For any thread. */
     public boolean wantsReceiveDoorbell() {
         return wantsReceiveDoorbell;
     }
@@ -150,7 +150,7 @@ public abstract class EngineQueuePair implements QueuePairHost {
         listener.onAsyncEvent(AsyncEventType.QP_FATAL);
     }
 
-    /** The state was changed; the cause is a word for who looks at it later. */
+    /** The state was changed; the cause is a word for later diagnosis. */
     public void moved(QueuePairState state, String cause) {
         if (state != lastState) {
             listener.onMoved(lastState, state, cause);
@@ -160,7 +160,10 @@ public abstract class EngineQueuePair implements QueuePairHost {
         failure = null;
     }
 
-    /** A failure shows by a status or an event, which comes shortly before the state or right behind it. */
+    /**
+     * Records a failure. It is known from a status or an event, which comes shortly before or right after the change of
+     * state.
+     */
     private void noticeFailure(@Nullable Enum<?> what) {
         failure = what;
         QueuePairState state = unexplained;
@@ -176,7 +179,7 @@ public abstract class EngineQueuePair implements QueuePairHost {
         }
     }
 
-    /** Rings a doorbell. {@return whether none was ringing, so that the engine has to be told} */
+    /** Rings a doorbell. {@return whether none was ringing, so that the engine has to be notified} */
     boolean ring(int doorbell) {
         int ringing = doorbells.get();
         while ((ringing & doorbell) == 0) {
@@ -192,7 +195,7 @@ public abstract class EngineQueuePair implements QueuePairHost {
         return doorbells.getAndSet(0);
     }
 
-    /** The protocol was called: it may want, or no longer want, to hear of receive requests. */
+    /** Called after the protocol: it may now need, or no longer need, notifications of receive requests. */
     void settle(long nowNs) {
         if (unexplained != null || failure != null) {
             noticeFailure(failure);
@@ -200,7 +203,7 @@ public abstract class EngineQueuePair implements QueuePairHost {
         }
         boolean wants = protocol().wantsReceiveDoorbell();
         if (wants && !wantsReceiveDoorbell) {
-            // A request may have been posted just before it was wanted.
+            // A request may have been posted just before the flag was set.
             wantsReceiveDoorbell = true;
             protocol().onReceivePosted(nowNs);
         } else if (!wants && wantsReceiveDoorbell) {

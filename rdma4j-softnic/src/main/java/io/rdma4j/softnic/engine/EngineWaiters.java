@@ -24,10 +24,10 @@ final class EngineWaiters implements ProgressDriver {
     private volatile boolean isBackgroundAsleep;
     private volatile long lastDrivenNs;
     private volatile long lastUrgentDriveNs;
-    /** Who is in makes room for urgent waiters. */
+    /** The thread in the place leaves it to urgent waiters. */
     private volatile boolean isGivingWay;
 
-    /** For who has the place. */
+    /** Only for the thread that has the place. */
     private @Nullable Waiter present;
     private boolean hasMoreToDo;
     private final AdaptiveSpin spin;
@@ -63,7 +63,7 @@ final class EngineWaiters implements ProgressDriver {
         if (isBackgroundAsleep || (isGivingWay && waiter.isUrgent())) {
             driver.wake();
         }
-        // Who has left since may have seen nobody in the line.
+        // A thread that has left since may have seen an empty line.
         if (tryOccupy(waiter)) {
             forget(waiter);
             return true;
@@ -88,7 +88,7 @@ final class EngineWaiters implements ProgressDriver {
     public void drive(long timeoutNs) {
         long nowNs = driver.nowNs();
         long endNs = nowNs + timeoutNs;
-        // Beyond the end of time it is for ever.
+        // An overflow means without end.
         long untilNs = endNs < nowNs ? Long.MAX_VALUE : endNs;
         try {
             while (!isWanted() && driver.isServed() && !driver.isPolled() && nowNs < untilNs) {
@@ -120,13 +120,13 @@ final class EngineWaiters implements ProgressDriver {
     public void release() {
         boolean isWorkLeft = hasMoreToDo;
         long nowNs = driver.nowNs();
-        // With work left nobody shall wait for this thread to come back.
+        // With work left, no thread shall wait for this one to come back.
         lastDrivenNs = isWorkLeft ? nowNs - EngineDriver.POLLING_NS : nowNs;
         if (!isGivingWay) {
             lastUrgentDriveNs = nowNs;
         }
         isGivingWay = false;
-        // A thread that sleeps next may do so by what it knew before.
+        // The next thread to sleep may do so by an older state.
         driver.noteTraffic(nowNs);
         present = null;
         isOccupied = false;
@@ -146,7 +146,7 @@ final class EngineWaiters implements ProgressDriver {
         if (isOccupied) {
             return;
         }
-        // Who has left a moment ago may have been this very thread.
+        // This thread itself may have left a moment ago.
         lastDrivenNs = driver.nowNs() - EngineDriver.POLLING_NS;
         if (!isBackgroundAsleep) {
             driver.wakeBackground();
@@ -162,7 +162,7 @@ final class EngineWaiters implements ProgressDriver {
 
     // ---------------------------------------------------------------- for the thread that sleeps in the network
 
-    /** {@return whether who is about to sleep has something better to do} */
+    /** {@return whether the thread that is about to sleep is needed elsewhere} */
     boolean isWanted() {
         Waiter waiter = present;
         if (waiter == null) {
@@ -185,7 +185,7 @@ final class EngineWaiters implements ProgressDriver {
 
     // ---------------------------------------------------------------- for threads that poll
 
-    /** Takes the place for a poller, who is not to be asked for it. {@return whether it was free} */
+    /** Takes the place for a poller, which is not asked to leave it. {@return whether it was free} */
     boolean tryTakePlace() {
         return driver.isServed() && place.tryAcquire();
     }
@@ -212,13 +212,13 @@ final class EngineWaiters implements ProgressDriver {
         return lastDrivenNs;
     }
 
-    /** Sleeps in the network after a round, unless a waiter does or wants to. */
+    /** Sleeps in the network after a round, unless a waiter sleeps there or wants to. */
     void sleepInBackground(long untilNs, AdaptiveSpin ofBackground) {
         if (handOver()) {
             return;
         }
         if (!place.tryAcquire()) {
-            // The waiter does not know what that round has changed.
+            // The waiter does not know what this round has changed.
             driver.noteTraffic(driver.nowNs());
             return;
         }
@@ -231,11 +231,13 @@ final class EngineWaiters implements ProgressDriver {
         }
     }
 
-    /** Offers the place to the first in the line who still waits, and may come in. {@return whether there was one} */
+    /**
+     * Offers the place to the first thread in the line that still waits and may have it. {@return whether there was one}
+     */
     private boolean handOver() {
         for (Waiter next = first(); next != null; next = first()) {
             if (next.isUrgent()) {
-                // It has been invited: nobody else slips in before it.
+                // The thread was invited: no other thread takes the place before it.
                 lastUrgentDriveNs = driver.nowNs();
             }
             if (next.onDriverFree()) {
@@ -258,7 +260,7 @@ final class EngineWaiters implements ProgressDriver {
     }
 
     private @Nullable Waiter next(boolean ofUrgent) {
-        // Mostly nobody stands there, and even to find that out an iterator would be garbage.
+        // The line is mostly empty, and even an iterator of an empty line would be garbage.
         if (line.isEmpty()) {
             return null;
         }
@@ -270,7 +272,7 @@ final class EngineWaiters implements ProgressDriver {
         return null;
     }
 
-    /** The driver has ended: waits until nobody uses the network. Who enters after that does not. */
+    /** The driver has ended: waits until no thread uses the network. Threads that come later do not use it. */
     void close() {
         place.acquireUninterruptibly();
         place.release();

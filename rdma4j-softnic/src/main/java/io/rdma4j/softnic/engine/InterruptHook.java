@@ -8,9 +8,9 @@ import java.nio.channels.spi.SelectorProvider;
 import java.util.Set;
 
 /**
- * Rings when a thread is interrupted that sleeps in a system call, which {@link Thread#interrupt} does not end.
+ * Notices the interruption of a thread that sleeps in a system call, which {@link Thread#interrupt} does not end.
  *
- * <p>The JDK tells selectors, and nobody else, so this is one that has no channels. One thread uses it at a
+ * <p>The JDK notifies only selectors and channels, so this is a selector without channels. One thread uses it at a
  * time.
  */
 public final class InterruptHook extends AbstractSelector {
@@ -23,8 +23,8 @@ public final class InterruptHook extends AbstractSelector {
     }
 
     /**
-     * Rings from now on, and at once if the calling thread is interrupted already: until the thread blocks on something
-     * else that the JDK tells.
+     * Starts to watch the calling thread, and rings at once if it is interrupted already. Ends when the thread blocks
+     * on another object that the JDK notifies.
      */
     public void watch() {
         begin();

@@ -5,24 +5,24 @@ import org.jspecify.annotations.Nullable;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The interrupt status of a thread that drives the engine, which must not tell of other people's memory.
+ * Protects the interrupt status of a thread that drives the engine against the closing of arenas of other threads.
  *
- * <p>When a shared arena is closed, the JVM throws an exception into each platform thread that is accessing it this moment,
- * and sets its interrupt status, to wake it if it waits. Here that thread may work for others. {@link Thread#interrupt}
- * differs in one thing: it tells whoever the thread is blocked on, as it does with selectors. So what sets the status
- * without telling is taken back. Why not otherwise: ADR 34.
+ * <p>When a shared arena is closed, the JVM throws an exception into each platform thread that is accessing it at this
+ * moment, and sets its interrupt status to wake it if it waits. The thread that drives the engine may be accessing memory
+ * of other threads. {@link Thread#interrupt} differs in one point: it also notifies the object that the thread is blocked
+ * on, such as a selector. So a status that was set without a notification is cleared again. Alternatives: ADR 34.
  */
 final class InterruptStatus {
     private static final ThreadLocal<InterruptStatus> OF_THREAD = ThreadLocal
             .withInitial(InterruptStatus::new);
 
-    /** Nobody has interrupted the thread since it was protected last. */
+    /** No notification of an interruption since the thread was protected last. */
     private static final int UNTOLD = 0;
     private static final int TOLD = 1;
-    /** As the first, and the status was taken back, perhaps under the hands of somebody who was about to tell. */
+    /** No notification, and the status was cleared; a thread may have set it and still be about to notify. */
     private static final int TAKEN_BACK = 2;
 
-    /** Whoever has changed the status tells within that time, however busy the machine is. */
+    /** A thread that has set the status notifies within this time, even on a busy machine. */
     private static final long TELLING_NS = 1_000_000_000;
 
     private final Thread thread = Thread.currentThread();
@@ -39,18 +39,18 @@ final class InterruptStatus {
         return OF_THREAD.get();
     }
 
-    /** Memory of others may be accessed from now on. */
+    /** Must be called before memory of other threads is accessed. */
     void protect() {
-        // Taken back it stays: who was about to tell may still do so.
+        // {@link #TAKEN_BACK} stays: a thread that was about to notify may still do so.
         if (state.get() == TOLD) {
             state.set(UNTOLD);
         }
         hook.watch();
-        // Last: whose telling was forgotten above had set the status before.
+        // Checked last: a thread whose notification was dropped above had set the status before.
         isProtected = !thread.isInterrupted();
     }
 
-    /** No more; the status is what others have made it. */
+    /** Ends the protection; the status is then as other threads have set it. */
     void restore() {
         if (!isProtected || !thread.isInterrupted()) {
             return;
@@ -66,22 +66,22 @@ final class InterruptStatus {
         }
     }
 
-    /** Calls somebody when the thread is interrupted, perhaps twice, and at once if it is already. */
+    /** Calls a function when the thread is interrupted, perhaps twice, and at once if it is interrupted already. */
     void watch(Runnable onInterrupt) {
         whenInterrupted = onInterrupt;
         hook.watch();
     }
 
-    /** Calls nobody any more. The hook stays where it is: who has not called yet finds it. */
+    /** Calls no function any more. The hook stays in place, because a notification may still come. */
     void unwatch() {
         whenInterrupted = null;
     }
 
-    /** In the thread that interrupts, behind the change of the status, or in the interrupted one. */
+    /** Runs in the interrupting thread, after it has set the status, or in the interrupted thread. */
     private void onInterrupt() {
         if (state.getAndSet(TOLD) == TAKEN_BACK
                 && System.nanoTime() - takenBackNs < TELLING_NS) {
-            // Even if it is set: it may be the JVM's, and about to be taken back as well.
+            // Even if the status is set: the JVM may have set it, and it would be cleared.
             thread.interrupt();
         }
         Runnable action = whenInterrupted;

@@ -1,27 +1,27 @@
 package io.rdma4j.softnic.engine;
 
 /**
- * What the engine's queue pairs send and receive by: a transport on its network. Every method but {@link #await} and
- * {@link #wake} is for the engine's owner.
+ * A transport on its network, by which the engine's queue pairs send and receive. Only the engine's owner may call its
+ * methods, except {@link #await} and {@link #wake}.
  */
 public interface Link {
     /**
-     * Takes what has arrived, a bounded amount of it, and gives it to the queue pairs.
+     * Receives a bounded amount and passes it to the queue pairs.
      *
-     * @param isOften whether this may be called so often that what was quiet need not be asked each time, nor the rest for
-     *        more than it has at once
-     * @return whether there is more at once
+     * @param isOften whether the caller comes back at once, so that quiet sources need not be checked each time, nor the
+     *        others for more than they have at once
+     * @return whether there is more to receive at once
      */
     boolean receive(long nowNs, boolean isOften);
 
     /** {@return whether {@link #receive} found anything last time} */
     boolean hasReceived();
 
-    /** Lets timers of its own run that are due. */
+    /** Runs the link's own due timers. */
     void onTime(long nowNs);
 
     /**
-     * Sends what is its own, before the queue pairs' turn.
+     * Sends the link's own packets, before those of the queue pairs.
      *
      * @return whether queue pairs may send
      */
@@ -31,13 +31,13 @@ public interface Link {
     boolean isFull();
 
     /**
-     * Leaves nothing behind of what was given to it to send, after the queue pairs' turn.
+     * Flushes everything that the queue pairs gave it to send.
      *
      * @return false if the network takes no more now
      */
     boolean endTransmit();
 
-    /** {@return when a round is due for it although nothing arrives, {@link Long#MAX_VALUE} for never} */
+    /** {@return when the link needs a round if nothing arrives, {@link Long#MAX_VALUE} for never} */
     long deadlineNs();
 
     /** Sleeps until something arrives, a thread calls {@link #wake}, or the time is over. One thread at a time. */

@@ -5,12 +5,13 @@ import java.util.List;
 import java.util.function.IntSupplier;
 
 /**
- * Numbers for queue pairs: all of 24 bits, or all of 16 bits behind each prefix, in an order that others cannot guess, none twice before all were used.
+ * Numbers for queue pairs: all of 24 bits, or all of 16 bits after each prefix, in an order that others cannot guess. No
+ * number comes again before all were used.
  *
- * <p>A number must rest after its queue pair has gone: late packets of the old one may still come, and a peer
- * that still waits for them (time-wait) takes a new connection of the same number for a stale one. Sources:
- * IBTA 9.7.1 and 12.9.8. Numbers drawn by chance repeat too soon: among the 2,000 that a device
- * with 1,000 connections a second lets rest, one new connection in 8,000 would meet its number.
+ * <p>A number must rest after its queue pair was closed: late packets of the old one may still come, and a peer that still
+ * waits for them (time-wait) takes a new connection of the same number for a stale one. Sources: IBTA 9.7.1 and 12.9.8.
+ * Random numbers repeat too soon: among the 2,000 that a device with 1,000 connections a second lets rest, one new
+ * connection in 8,000 would meet its number.
  *
  * <p>The order is a permutation: a counter, sent through four rounds of a Feistel network with random keys.
  */
@@ -21,7 +22,7 @@ final class QueuePairNumbers {
 
     /** Those below are for management, as in Linux. */
     private static final int FIRST = 16;
-    /** Where datagrams to a multicast group go. Source: IBTA 9.2. */
+    /** The destination of datagrams to a multicast group. Source: IBTA 9.2. */
     private static final int MULTICAST = 0xff_ffff;
 
     private final int[] keys = new int[ROUNDS];
@@ -39,7 +40,7 @@ final class QueuePairNumbers {
     }
 
     /**
-     * {@return all numbers there are}
+     * {@return all numbers}
      *
      * @param random numbers that others cannot guess
      */
@@ -56,12 +57,12 @@ final class QueuePairNumbers {
         return numbers;
     }
 
-    /** Takes the numbers of a prefix more. */
+    /** Adds the numbers of another prefix. */
     void add(int prefix) {
         prefixes.add(prefix << BITS_BEHIND_PREFIX);
     }
 
-    /** {@return how many there are, reserved ones among them} */
+    /** {@return how many numbers there are, including reserved ones} */
     int count() {
         return prefixes.size() << (2 * halfBits);
     }

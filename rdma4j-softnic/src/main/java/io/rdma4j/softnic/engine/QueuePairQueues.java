@@ -7,10 +7,10 @@ import io.rdma4j.softnic.queue.CompletionRing;
 /**
  * The queues of a queue pair.
  *
- * @param sends what was posted to send
- * @param receives where it takes receive requests from, its own or a view of a shared queue
- * @param sendCompletions where sends complete
- * @param receiveCompletions where receives complete
+ * @param sends the posted send requests
+ * @param receives the source of receive requests: its own queue or a view of a shared one
+ * @param sendCompletions the completion queue of sends
+ * @param receiveCompletions the completion queue of receives
  */
 public record QueuePairQueues(SendQueue sends, ReceiveQueue receives,
         CompletionRing sendCompletions, CompletionRing receiveCompletions) {}

@@ -34,7 +34,7 @@ final class IbConnection implements CmConnection {
         this.remote = remote;
     }
 
-    /** {@return a connection that was asked for} */
+    /** {@return the connection of a received request} */
     static IbConnection requested(IbServices nic, IbCmConnection request, InetSocketAddress local,
             InetSocketAddress remote) {
         IbConnection connection = new IbConnection(nic, local, remote);
@@ -42,7 +42,7 @@ final class IbConnection implements CmConnection {
         return connection;
     }
 
-    /** Asks for a connection, as the engine's owner. */
+    /** Requests a connection, as the engine's owner. */
     static IbConnection ask(IbServices nic, ConnectRequest call, ConnectSpec wanted,
             CmConnection.Handler handler, long nowNs) throws RdmaException {
         IbConnection connection = new IbConnection(nic, call.source(), call.destination());

@@ -58,7 +58,10 @@ public final class IbDatagrams implements CmDatagrams {
         return InfinibandBringUp.datagrams(port, qkey);
     }
 
-    /** Nothing is to be asked for: the socket's own report tells the network, when a queue pair is attached. */
+    /**
+     * Completes at once: the network learns of the membership from the socket's own IGMP or MLD report, when a
+     * queue pair is attached.
+     */
     @Override
     public CmMembership join(JoinRequest request, CmMembership.Handler handler)
             throws RdmaException {
@@ -102,7 +105,7 @@ public final class IbDatagrams implements CmDatagrams {
         });
     }
 
-    /** What becomes of a look-up (active side). */
+    /** The outcome of a look-up (active side). */
     private record Answer(IbServices nic, ConnectSpec wanted, ConnectRequest request,
             CmLookup.Handler handler) implements DatagramLookup.Events {
         @Override

@@ -8,17 +8,17 @@ import io.rdma4j.verbs.RdmaException;
 
 import java.util.List;
 
-/** What connections need of the open device they are made by. */
+/** What connections need of their open device. */
 public interface IbServices {
-    /** {@return who runs the engine} */
+    /** {@return the driver of the engine} */
     EngineDriver driver();
 
     /** {@return the connection manager's protocol, for the engine's owner} */
     IbConnectionManager connectionManager();
 
     /**
-     * Requests for a service come to this process from now on, among those that share the device's addresses. To be undone
-     * as often as it was called.
+     * Directs requests for a service to this process, among the processes that share the device's addresses. Each call
+     * must be undone once.
      *
      * @param service the lower half of its service ID: 16 bits of its port space, 16 of its port; IBTA annex A11.3
      * @throws RdmaException ENOMEM if the processes listen at too many services

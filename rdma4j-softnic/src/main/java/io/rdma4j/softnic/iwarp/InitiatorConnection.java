@@ -16,7 +16,10 @@ import io.rdma4j.verbs.RdmaException;
 
 import java.lang.foreign.MemorySegment;
 
-/** The side that asks: a TCP connection, a request, a reply; then the queue pair has the stream. For the engine's owner. */
+/**
+ * The active side: it opens a TCP connection, sends a request and receives a reply; then the queue pair uses the stream.
+ * For the engine's owner.
+ */
 final class InitiatorConnection extends IwarpConnection implements StreamConnection.Opening {
     private static final String OPERATION = "connect";
 
@@ -31,7 +34,7 @@ final class InitiatorConnection extends IwarpConnection implements StreamConnect
         stream().opening(this);
     }
 
-    /** Asks for a connection; the answer comes to the handler. */
+    /** Requests a connection; the handler gets the answer. */
     static InitiatorConnection ask(IwarpLink link, TransportHost host, ConnectRequest request,
             Handler handler) throws RdmaException {
         connectable(link, OPERATION, request.queuePairNumber());

@@ -27,7 +27,7 @@ import java.nio.ByteBuffer;
 abstract class IwarpConnection implements CmConnection, StreamConnection.User {
     static final byte[] NOTHING = {};
 
-    /** Where it is. */
+    /** The state of the connection. */
     enum State {
         /** A frame is waited for. */
         SETTING_UP,
@@ -35,11 +35,11 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
         ASKED,
         /** The responder has accepted, and waits for the initiator's first unit. */
         ACCEPTED,
-        /** The application knows that it stands. */
+        /** The application was notified that it is established. */
         ESTABLISHED,
-        /** The application wants it to end. */
+        /** The application disconnects. */
         LEAVING,
-        /** Nothing more is heard of it. */
+        /** It has ended; it reports nothing more. */
         OVER
     }
 
@@ -54,8 +54,8 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
     private Errno endedBy = Errno.ECONNRESET;
 
     /**
-     * @param queuePairNumber the number of the queue pair that is to be connected, 0 if that is not known yet
-     * @param patienceNs how long its frame is waited for
+     * @param queuePairNumber the number of the queue pair to connect, 0 if it is not known yet
+     * @param patienceNs how long to wait for the peer's frame
      */
     IwarpConnection(IwarpLink link, TransportHost host, Stream stream, int queuePairNumber,
             long patienceNs) {
@@ -72,7 +72,7 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
         waitEndsNs = link.engine().timeNs() + patienceNs;
     }
 
-    /** {@return whether this side has asked} */
+    /** {@return whether this side requested the connection} */
     abstract boolean isInitiator();
 
     /** {@return until when the peer is waited for} */
@@ -80,7 +80,7 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
         return waitEndsNs;
     }
 
-    /** The peer has not said anything in time, or not taken what was sent. */
+    /** Called when the peer has not sent anything in time, or not accepted what was sent. */
     final void onTooLong() {
         if (state == State.LEAVING) {
             abort(Errno.ETIMEDOUT);
@@ -89,13 +89,13 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
         }
     }
 
-    /** The peer has not said anything in time. */
+    /** Called when the peer has not sent its frame in time. */
     abstract void onSetUpTooLong();
 
     /** The frame has arrived that was waited for. */
     abstract void onFrame(MpaFrame frame);
 
-    /** What has arrived is no frame. */
+    /** Called when the received bytes are not a frame. */
     abstract void onNonsense();
 
     /** {@return the number of its queue pair} */
@@ -162,7 +162,7 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
         return length;
     }
 
-    /** The peer speaks although it has to wait for an answer. */
+    /** Called when the peer sends although it has to wait for an answer. */
     abstract void onEarlyBytes();
 
     final void send(MpaFrame frame) {
@@ -194,7 +194,7 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
 
     // ---------------------------------------------------------------- the end
 
-    /** It does not come about. */
+    /** The connection could not be established. */
     final void unreachable(Errno reason) {
         record(FlightEvents.Outcome.UNREACHABLE, 0);
         Handler present = handler;
@@ -213,13 +213,13 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
         }
     }
 
-    /** Nothing more is heard of it. */
+    /** It has ended; it reports nothing more. */
     void over() {
         state = State.OVER;
         link.forgetWait(this);
     }
 
-    /** The queue pair has heard from the peer. */
+    /** Called when the queue pair has received the peer's first unit. */
     abstract void onPeerReady();
 
     /** The stream of the queue pair has ended, from whichever side. */
@@ -236,7 +236,7 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
         }
         record(FlightEvents.Outcome.DISCONNECTED, 0);
         present.onDisconnected();
-        // TCP sees to it that nothing late arrives; programs wait for the word.
+        // With TCP nothing arrives late, but programs wait for this event.
         present.onTimewaitExit();
     }
 
@@ -255,7 +255,7 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
 
     @Override
     public final void communicationEstablished() {
-        // What the peer says here cannot be lost.
+        // Nothing that the peer sends here can be lost.
     }
 
     @Override
@@ -305,6 +305,6 @@ abstract class IwarpConnection implements CmConnection, StreamConnection.User {
         });
     }
 
-    /** Says no to the request. */
+    /** Rejects the request. */
     abstract void refuse(byte[] privateData);
 }

@@ -23,7 +23,7 @@ import java.util.Optional;
 
 /** iWARP devices, named {@code iwarp_} and the network interface's name. */
 public final class IwarpFamily implements DeviceFamily {
-    /** All that there is to it. */
+    /** The only instance. */
     public static final DeviceFamily IWARP = new IwarpFamily(IwarpPatience.USUAL);
 
     private final IwarpPatience patience;
@@ -71,7 +71,7 @@ public final class IwarpFamily implements DeviceFamily {
     }
 
     private static BackendChoice choice(NetworkBackend wanted) throws RdmaException {
-        // A program that wants the portable one is not to load what the other needs.
+        // A program that wants the portable back-end shall not load the native calls of the other.
         String obstacle = wanted == NetworkBackend.PORTABLE ? null : LinuxStreams.obstacle();
         return BackendChoice.of(wanted, obstacle,
                 "calls that cost less, and know what has arrived");

@@ -23,14 +23,16 @@ import java.util.function.LongSupplier;
  * the engine's owner.
  */
 final class IwarpLink implements Link {
-    /** What has arrived and is not used, and what is read at once. Room for the longest unit, and little enough for the cache. */
+    /**
+     * The buffer for one read and for received bytes that are not used yet. It holds the longest unit and fits the cache.
+     */
     private static final int INBOUND = 128 << 10;
     /**
-     * What is sent at once: a message of 1 MiB with the headers of its units. The more a call brings, the more seldom the system
-     * finds nothing to send and sets a timer for what follows, which costs as much as to copy 100 KiB.
+     * The most sent by one call: a message of 1 MiB with the headers of its units. The more a call sends, the more rarely
+     * the system runs out of data and sets a timer for what follows, which costs as much as copying 100 KiB.
      */
     private static final int OUTBOUND = (1 << 20) + (128 << 10);
-    /** The most connections that others have opened, and have not asked for anything yet. */
+    /** The maximum number of connections that peers have opened without sending a request yet. */
     static final int MOST_ASKING = 1024;
 
     private final StreamNetwork network;
@@ -47,12 +49,12 @@ final class IwarpLink implements Link {
     /** Those that are being set up, in the order of the times when that is over. */
     private final Set<IwarpConnection> initiating = new LinkedHashSet<>();
     private final Set<IwarpConnection> responding = new LinkedHashSet<>();
-    /** Those that were accepted, and whose initiator has promised to speak. */
+    /** Accepted connections whose initiator has promised to send first. */
     private final Set<IwarpConnection> accepted = new LinkedHashSet<>();
-    /** Those that are to end once all that was posted is sent. */
+    /** Connections that end as soon as all posted work is sent. */
     private final Set<IwarpConnection> leaving = new LinkedHashSet<>();
     private final LingeringConnections lingering;
-    /** Those that have something to tell which must not be told in the middle of a call. */
+    /** Connections with an event that must not be reported in the middle of a call. */
     private final List<ResponderConnection> established = new ArrayList<>();
     private final Set<IwarpListener> listeners = new LinkedHashSet<>();
     private boolean hasReceived;
@@ -96,7 +98,7 @@ final class IwarpLink implements Link {
         return settings;
     }
 
-    /** {@return where a connection reads to, for the length of a call} */
+    /** {@return the buffer that a connection reads to, valid during one call} */
     MemorySegment inbound() {
         return inbound;
     }
@@ -105,7 +107,7 @@ final class IwarpLink implements Link {
         return inboundBuffer;
     }
 
-    /** {@return where units are put together, for the length of a call} */
+    /** {@return the buffer for building units, valid during one call} */
     MemorySegment outbound() {
         return outbound;
     }
@@ -130,12 +132,12 @@ final class IwarpLink implements Link {
 
     // ---------------------------------------------------------------- listeners
 
-    /** It hears from now on which addresses the device gets, and loses. */
+    /** Adds a listener, which is notified of addresses that the device gets or loses. */
     void addListener(IwarpListener listener) {
         listeners.add(listener);
     }
 
-    /** It hears nothing more, nor is it asked any more by those that it has accepted. */
+    /** Removes a listener; connections that it has accepted no longer call it. */
     void removeListener(IwarpListener listener) {
         listeners.remove(listener);
         for (IwarpConnection each : List.copyOf(responding)) {
@@ -157,7 +159,7 @@ final class IwarpLink implements Link {
 
     // ---------------------------------------------------------------- connections that are set up
 
-    /** A connection has so long to be set up as all of its kind. Of too many that say nothing the oldest has to go. */
+    /** Starts the time limit for the set-up of a connection. If too many connections send nothing, the oldest is ended. */
     void awaitSetUp(IwarpConnection connection) {
         if (connection.isInitiator()) {
             initiating.add(connection);
@@ -171,12 +173,12 @@ final class IwarpLink implements Link {
         }
     }
 
-    /** A connection was accepted, and its initiator has so long to speak as all of them. */
+    /** Starts the time limit for the first unit of an accepted connection's initiator. */
     void awaitFirstUnit(ResponderConnection connection) {
         accepted.add(connection);
     }
 
-    /** A connection is to end, and has so long for what was posted as all of them. */
+    /** Starts the time limit for a disconnecting connection to send the posted work. */
     void awaitLeaving(IwarpConnection connection) {
         leaving.add(connection);
     }
@@ -192,13 +194,14 @@ final class IwarpLink implements Link {
         }
     }
 
-    /** A connection is established by the call under way; in the next round it is told so. */
+    /** A connection was established by the present call; the next round reports it. */
     void onEstablished(ResponderConnection connection) {
         established.add(connection);
     }
 
     private static void giveUp(Set<IwarpConnection> waiting, long nowNs) {
-        // Who hears of one may end another, so each is looked for anew. Nearly always there is none.
+        // A handler may end another connection, so each iteration takes the first anew. The list is nearly always
+        // empty.
         while (!waiting.isEmpty()) {
             IwarpConnection oldest = waiting.iterator().next();
             if (oldest.waitEndsNs() > nowNs) {
@@ -287,9 +290,10 @@ final class IwarpLink implements Link {
     // ---------------------------------------------------------------- the end
 
     /**
-     * Ends all that there is, and waits for a while until what was sent has left. Nobody else uses the network any more.
+     * Ends all connections, and waits for a bounded time until the sent bytes have left. No other thread uses the network
+     * any more.
      *
-     * @param clock that of the engine
+     * @param clock the engine's clock
      */
     void close(LongSupplier clock) {
         if (isClosed) {

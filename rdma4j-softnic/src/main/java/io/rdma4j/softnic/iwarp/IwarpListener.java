@@ -25,8 +25,9 @@ final class IwarpListener implements CmListener {
     private static final System.Logger LOG = System.getLogger(IwarpListener.class.getName());
 
     /**
-     * Connections of TCP that wait at the system until the device has taken them; it keeps those within the application's backlog
-     * that have asked for something. A short queue would let the system drop who comes behind many others, for a second.
+     * The length of the system's queue of TCP connections that the device has not accepted yet. The application's backlog
+     * limits only connections with a request. With a short queue, the system would drop connections of a burst, which costs
+     * each a second.
      */
     private static final int ACCEPT_QUEUE = 1024;
 
@@ -121,7 +122,7 @@ final class IwarpListener implements CmListener {
         }
     }
 
-    /** {@return whether one more request may wait for its answer} */
+    /** {@return whether there is room for another request that waits for its answer} */
     boolean takePlace() {
         if (isClosed || unanswered >= request.backlog()) {
             return false;
@@ -135,7 +136,7 @@ final class IwarpListener implements CmListener {
         unanswered--;
     }
 
-    /** Tells the application of a request. {@return the handler of its events} */
+    /** Notifies the application of a request. {@return the handler of its events} */
     CmConnection.Handler ask(IwarpConnection asking, InetSocketAddress local,
             InetSocketAddress peer, ConnectionParameters parameters) {
         return handler.onRequest(via, asking, local, peer, parameters);

@@ -5,11 +5,11 @@ import io.rdma4j.softnic.device.SoftNicOptions;
 import io.rdma4j.verbs.RdmaException;
 
 /**
- * How a device speaks iWARP.
+ * The iWARP settings of a device.
  *
- * @param mpa what it wants of its connections
- * @param holdNs for how long a responder keeps quiet whose initiator has not promised to speak first: Linux's siw takes what
- *        comes right behind the reply for a fault
+ * @param mpa the MPA options of its connections
+ * @param holdNs how long a responder sends nothing if its initiator has not promised to send first: Linux's siw treats bytes
+ *        right after the reply as an error
  * @param patience how long it waits for peers
  */
 record IwarpSettings(MpaSettings mpa, long holdNs, IwarpPatience patience) {
@@ -17,11 +17,11 @@ record IwarpSettings(MpaSettings mpa, long holdNs, IwarpPatience patience) {
     private static final int MAX_HOLD_MS = 60_000;
 
     /**
-     * {@return what the system properties {@code rdma4j.iwarp.crc}, whether to ask for a CRC, and {@code rdma4j.iwarp.hold}, in
-     * milliseconds, say}
+     * {@return the settings of the system properties {@code rdma4j.iwarp.crc}, whether to request a CRC, and {@code
+     * rdma4j.iwarp.hold}, in milliseconds}
      *
      * @param patience how long it waits for peers
-     * @throws RdmaException EINVAL naming the property that cannot be understood
+     * @throws RdmaException EINVAL naming the property that cannot be parsed
      */
     static IwarpSettings ofSystem(IwarpPatience patience) throws RdmaException {
         MpaSettings usual = MpaSettings.USUAL;

@@ -13,14 +13,17 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What a program may do with the state of a queue pair of iWARP: prepare it, end it, and use it again. RTR and RTS are its
- * connection's. Source: RFC 5040 6.
+ * The state transitions that a program may make on an iWARP queue pair: prepare it, end it, and use it again. Only the
+ * connection changes it to RTR and RTS. Source: RFC 5040 6.
  */
 enum IwarpTransitions implements QueuePairTransitions {
     INSTANCE;
 
     private static final String OPERATION = "modify queue pair";
-    /** What other devices need is no mistake here, as with Linux's siw; TCP has time-outs of its own. */
+    /**
+     * Attributes that other devices need are accepted here, as by Linux's siw, and have no effect: TCP has time-outs of
+     * its own.
+     */
     private static final Set<QueuePairAttribute> TAKEN = EnumSet.of(QueuePairAttribute.STATE,
             QueuePairAttribute.CURRENT_STATE, QueuePairAttribute.ACCESS_FLAGS,
             QueuePairAttribute.PORT, QueuePairAttribute.PKEY_INDEX,

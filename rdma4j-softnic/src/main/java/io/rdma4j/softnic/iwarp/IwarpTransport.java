@@ -23,7 +23,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** iWARP on a network of byte streams, whose ports are the system's. For the engine's owner, where nothing else is said. */
+/**
+ * iWARP on a network of byte streams, with the system's TCP ports. For the engine's owner, except where a method says
+ * otherwise.
+ */
 public final class IwarpTransport implements Transport {
     private static final Set<SendOpcode> OPERATIONS = EnumSet.of(SendOpcode.SEND,
             SendOpcode.SEND_WITH_INVALIDATE, SendOpcode.RDMA_WRITE, SendOpcode.RDMA_READ,
@@ -34,7 +37,7 @@ public final class IwarpTransport implements Transport {
     private final ConnectionServices connections;
     private final Set<Gid> held = ConcurrentHashMap.newKeySet();
 
-    /** @param host the device that is being put together, whose driver there is not yet */
+    /** @param host the device under construction, which has no driver yet */
     IwarpTransport(StreamNetwork network, IwarpSettings settings, TransportHost host) {
         this.host = host;
         link = new IwarpLink(network, settings, host.random());

@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * TCP connections that are over, as far as anybody knows, and are still held: of some not all has left that was sent; the others wait
- * for their peers to end them as well, for a system that is let go of a connection drops what has not arrived as soon as the peer
- * sends something more. Both are bounded, in time and in number. For the engine's owner.
+ * TCP connections that have ended for the application but are still open: some have bytes that have not left yet; the others
+ * wait until their peers have closed too, because the system drops bytes that have not arrived if it closes a connection and
+ * the peer then sends something. Both are bounded in time and number. For the engine's owner.
  */
 final class LingeringConnections {
     /** The most that have something to send; each keeps as much as is sent at once. */
     static final int MOST_UNSENT = 64;
-    /** The most that wait for their peers; each keeps a file descriptor. */
+    /** The maximum number that wait for their peers; each keeps a file descriptor. */
     static final int MOST_SENT = 256;
 
     /**
@@ -27,18 +27,18 @@ final class LingeringConnections {
     private final Set<StreamConnection> unsent = new LinkedHashSet<>();
     private final Set<StreamConnection> sent = new LinkedHashSet<>();
 
-    /** @param patienceNs how long one may take to send what it has, and its peer then to end it */
+    /** @param patienceNs how long a connection may take to send its bytes, and then its peer to close */
     LingeringConnections(long patienceNs) {
         this.patienceNs = patienceNs;
         graceNs = Math.min(GRACE_NS, patienceNs);
     }
 
-    /** It has something to send. Of too many the oldest has to go after a moment. */
+    /** Adds a connection with bytes to send. If there are too many, the oldest is closed after a second. */
     void addUnsent(StreamConnection connection, long nowNs) {
         add(unsent, MOST_UNSENT, connection, nowNs);
     }
 
-    /** All has left. Of too many the oldest has to go after a moment. */
+    /** Adds a connection whose bytes have all left. If there are too many, the oldest is closed after a second. */
     void addSent(StreamConnection connection, long nowNs) {
         unsent.remove(connection);
         add(sent, MOST_SENT, connection, nowNs);
@@ -58,12 +58,12 @@ final class LingeringConnections {
         }
     }
 
-    /** {@return whether there is none} */
+    /** {@return whether there is no lingering connection} */
     boolean isEmpty() {
         return unsent.isEmpty() && sent.isEmpty();
     }
 
-    /** Lets go of those whose patience is over. */
+    /** Closes the connections whose time is over. */
     void onTime(long nowNs) {
         giveUp(unsent, MOST_UNSENT, nowNs);
         giveUp(sent, MOST_SENT, nowNs);
@@ -77,7 +77,7 @@ final class LingeringConnections {
         }
     }
 
-    /** {@return when the next has to go, {@link Long#MAX_VALUE} for never} */
+    /** {@return when the next must be closed, {@link Long#MAX_VALUE} for never} */
     long deadlineNs() {
         return Math.min(firstEndNs(unsent, MOST_UNSENT), firstEndNs(sent, MOST_SENT));
     }
@@ -90,7 +90,7 @@ final class LingeringConnections {
         return waiting.size() > most ? endNs - patienceNs + graceNs : endNs;
     }
 
-    /** Lets go of all. */
+    /** Closes all. */
     void letGoOfAll() {
         List.copyOf(unsent).forEach(StreamConnection::letGo);
         List.copyOf(sent).forEach(StreamConnection::letGo);

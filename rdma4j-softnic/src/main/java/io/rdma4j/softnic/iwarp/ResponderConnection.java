@@ -13,7 +13,10 @@ import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.RdmaException;
 import org.jspecify.annotations.Nullable;
 
-/** The side that is asked: a request, which the application answers; then the queue pair has the stream. For the engine's owner. */
+/**
+ * The passive side: it receives a request, which the application answers; then the queue pair uses the stream. For the
+ * engine's owner.
+ */
 final class ResponderConnection extends IwarpConnection {
     private final IwarpListener listener;
     private @Nullable MpaResponder responder;
@@ -72,7 +75,7 @@ final class ResponderConnection extends IwarpConnection {
         }
     }
 
-    /** @param frame null if the initiator's revision has none */
+    /** @param frame the reply frame, null if the initiator's MPA revision has none */
     private void answerNo(@Nullable MpaFrame frame) {
         if (frame == null) {
             stream().letGo();
@@ -94,7 +97,7 @@ final class ResponderConnection extends IwarpConnection {
         withdrawn();
     }
 
-    /** The initiator does not want the connection any more. */
+    /** Called when the initiator has withdrawn its request. */
     private void withdrawn() {
         if (state() == State.ASKED) {
             unreachable(Errno.ECONNRESET);

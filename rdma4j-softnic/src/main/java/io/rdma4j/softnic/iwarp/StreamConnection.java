@@ -31,37 +31,37 @@ final class StreamConnection implements Stream.Handler {
 
         @Override
         public void onRoom() {
-            // It has nothing to send.
+            // A new connection has nothing to send.
         }
 
         @Override
         public void onEnd() {
-            // It knows.
+            // The user has ended it itself.
         }
     };
 
-    /** Is notified of what happens to the wish to connect. */
+    /** Is notified whether a requested connection was established. */
     interface Opening {
-        /** The connection that was asked for stands. */
+        /** The connection is established. */
         void onConnected();
 
         /** It does not. */
         void onRefused(Errno reason);
     }
 
-    /** What the bytes are for: a set-up at first, a queue pair then. */
+    /** The user of the bytes: first the set-up, then a queue pair. */
     interface User {
         /**
-         * Takes bytes that have arrived.
+         * Processes received bytes.
          *
-         * @return how many it has used; the rest comes again with what follows
+         * @return how many it has used; the rest is passed again together with later bytes
          */
         long onBytes(MemorySegment memory, long offset, long available);
 
-        /** There is room again, after there was none. */
+        /** There is room to send again. */
         void onRoom();
 
-        /** Nothing more arrives, and nothing leaves. */
+        /** The connection has ended: nothing more arrives or leaves. */
         void onEnd();
     }
 
@@ -78,7 +78,7 @@ final class StreamConnection implements Stream.Handler {
     private long lingersUntilNs;
     private boolean isOver;
 
-    /** @param stream whose handler this becomes */
+    /** @param stream the stream, whose handler this object becomes */
     StreamConnection(IwarpLink link, Stream stream, User user) {
         this.link = link;
         this.stream = stream;
@@ -86,12 +86,12 @@ final class StreamConnection implements Stream.Handler {
         stream.handler(this);
     }
 
-    /** Sets the handler of its events, for one that was asked for and does not stand yet. */
+    /** Sets the handler of the outcome, for a requested connection that is not established yet. */
     void opening(Opening asked) {
         opening = asked;
     }
 
-    /** From now on the bytes are somebody else's. */
+    /** Changes the user of the bytes. */
     void user(User next) {
         user = next;
     }
@@ -108,7 +108,7 @@ final class StreamConnection implements Stream.Handler {
 
     // ---------------------------------------------------------------- sending
 
-    /** {@return whether something may be sent: all that was has been taken} */
+    /** {@return whether something may be sent: the network has accepted all earlier bytes} */
     boolean hasRoom() {
         return !unsent.hasRemaining() && !isOver && !isClosing;
     }
@@ -118,13 +118,13 @@ final class StreamConnection implements Stream.Handler {
         return !unsent.hasRemaining() && stream.isAcknowledged();
     }
 
-    /** Sends bytes, or keeps what the network does not take. */
+    /** Sends bytes, and keeps those that the network does not accept. */
     void send(ByteBuffer bytes) {
         if (isOver || isClosing) {
             return;
         }
         if (!unsent.hasRemaining() && stream.write(bytes) == Stream.END) {
-            // Reading tells the end.
+            // The next read reports the end.
             return;
         }
         if (bytes.hasRemaining()) {
@@ -174,8 +174,8 @@ final class StreamConnection implements Stream.Handler {
     // ---------------------------------------------------------------- the end
 
     /**
-     * Ends it behind all that was sent, as soon as that has left and the peer has ended it, too, or is not waited for any longer
-     * ({@link LingeringConnections}). Its user hears nothing more.
+     * Ends the connection after all sent bytes: closes it as soon as they have left and the peer has closed too, or the time
+     * for that is over ({@link LingeringConnections}). Its user is notified of nothing more.
      */
     void close() {
         if (isOver || isClosing) {
@@ -197,17 +197,20 @@ final class StreamConnection implements Stream.Handler {
         link.lingering().addSent(this, link.engine().timeNs());
     }
 
-    /** Says how long it may linger. */
+    /** Sets until when it may linger. */
     void lingerUntil(long ns) {
         lingersUntilNs = ns;
     }
 
-    /** {@return how long it may linger} */
+    /** {@return until when it may linger} */
     long lingersUntilNs() {
         return lingersUntilNs;
     }
 
-    /** It lingers no longer. What the system has of it still leaves; where that is not all, the peer is to know. */
+    /**
+     * Ends the lingering. Bytes that the system has accepted still leave; if some were not accepted, the connection is
+     * reset, so that the peer knows.
+     */
     void letGo() {
         if (unsent.hasRemaining()) {
             link.engine().count(Counter.SEND_ERR);
@@ -217,7 +220,7 @@ final class StreamConnection implements Stream.Handler {
         }
     }
 
-    /** Ends it at once. Its user hears nothing more. */
+    /** Resets the connection at once. Its user is notified of nothing more. */
     void reset() {
         if (!isOver) {
             stream.reset();
@@ -263,7 +266,9 @@ final class StreamConnection implements Stream.Handler {
         }
     }
 
-    /** A defect, ours or the application's, must not harm other connections: this one ends alone, and says so. */
+    /**
+     * A defect of this library or of the application must not harm other connections: only this one ends, with a log entry.
+     */
     private void contain(Throwable defect) {
         Engine.report("the connection with " + remote() + " failed by a defect in its set-up",
                 defect);
@@ -304,7 +309,7 @@ final class StreamConnection implements Stream.Handler {
         link.onMore();
     }
 
-    /** A set-up uses its frame, and the queue pair what follows it. */
+    /** The set-up uses its frame, and the queue pair the bytes after it. */
     private long use(MemorySegment memory, long available) {
         if (isClosing) {
             return available;

@@ -19,7 +19,7 @@ import java.nio.ByteBuffer;
 
 /** A queue pair of iWARP, and the TCP connection that it lives on. For the engine's owner. */
 final class StreamQueuePair extends EngineQueuePair implements IwarpHost, StreamConnection.User {
-    /** Shorter than what is sent at once, so that a reader can begin with the first while the last are on their way. */
+    /** Shorter than one send, so that the reader can process the first units while the last are on their way. */
     private static final int LONGEST_UNIT = 64 << 10;
 
     private final IwarpLink link;
@@ -52,7 +52,7 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
         return connection == null && protocol.state() == QueuePairState.INIT;
     }
 
-    /** The connection stands, and what it carries from now on is this queue pair's. */
+    /** The connection is established, and this queue pair uses its bytes from now on. */
     void connect(IwarpConnection by, StreamConnection on, StreamParameters parameters) {
         owner = by;
         connection = on;
@@ -70,7 +70,7 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
         engine().touched(this);
     }
 
-    /** Ends the connection behind what was sent. */
+    /** Ends the connection after the sent bytes. */
     void leave() {
         StreamConnection present = connection;
         if (present != null) {
@@ -135,7 +135,7 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
             }
         }
         if (isFull) {
-            // There may be more.
+            // Not all packets may have been sent.
             return most;
         }
         if (protocol.isOver()) {
@@ -146,7 +146,7 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
         return units;
     }
 
-    /** {@return whether nothing but a last word may have to be sent, which is kept if there is no room} */
+    /** {@return whether at most a Terminate message has to be sent, which is kept if there is no room} */
     private boolean isEnding() {
         return protocol.state() == QueuePairState.ERR || protocol.isOver();
     }
@@ -199,7 +199,7 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
         leave();
     }
 
-    /** One that is reset forgets what was posted, and its connection, which ends behind what was sent. */
+    /** A queue pair that is reset forgets the posted work and its connection, which ends after the sent bytes. */
     @Override
     public void modify(QueuePairAttributes attributes, QueuePairState next, long nowNs)
             throws RdmaException {
@@ -210,7 +210,7 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
             by.onLeaving();
         }
         if (next == QueuePairState.RESET && present != null) {
-            // Who hears of the end finds the state that it is in.
+            // First, so that handlers of the end find the new state.
             stateChanged(next);
             present.close();
             leaveConnection();

@@ -8,7 +8,10 @@ import io.rdma4j.verbs.RdmaException;
 
 import java.net.InetSocketAddress;
 
-/** The ports of iWARP devices are the system's TCP ports, which programs of every kind have. Other port spaces have none. */
+/**
+ * The ports of iWARP devices are the system's TCP ports, shared with all programs. In other port spaces there is nothing to
+ * reserve.
+ */
 enum TcpPorts implements PortAuthority {
     /** Those of the machine. */
     OF_SYSTEM;

@@ -10,7 +10,7 @@ import io.rdma4j.verbs.MemoryWindowBind;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;
 
-/** A device's registered memory as one queue pair may see it. */
+/** The registered memory of a device that one queue pair may access. */
 public final class DomainMemory implements Memory {
     private final MemoryTable table;
     private final IdTable<KeyedMemory> byKey;

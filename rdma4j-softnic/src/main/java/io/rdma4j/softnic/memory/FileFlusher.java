@@ -10,20 +10,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Writes mapped memory to its files, away from the engine, which must not wait for a disk. How much waits is bounded by
- * who asks: one piece a queue pair.
+ * Writes mapped memory to its files in another thread, because the engine must not wait for a disk. The callers bound
+ * the waiting work: one piece for each queue pair.
  */
 public final class FileFlusher {
     private static final long LINGER_SECONDS = 1;
 
     private final Executor executor;
 
-    /** @param executor who writes */
+    /** @param executor runs the writing */
     public FileFlusher(Executor executor) {
         this.executor = executor;
     }
 
-    /** {@return one with a thread that lives only while there is something to write, and a moment longer} */
+    /** {@return a flusher whose thread ends soon after the last write} */
     public static FileFlusher inThread(String name) {
         ThreadPoolExecutor thread = new ThreadPoolExecutor(1, 1, LINGER_SECONDS, TimeUnit.SECONDS,
                 new LinkedBlockingQueue<>(), Thread.ofPlatform().daemon().name(name).factory());
@@ -34,8 +34,8 @@ public final class FileFlusher {
     /**
      * Begins to write a range of mapped memory to its file.
      *
-     * @param whenDone is told how it has ended, by the thread that writes
-     * @return false if there is no thread to write
+     * @param whenDone called with the outcome by the writing thread
+     * @return false if no thread could be started
      */
     public boolean flush(MemorySegment memory, long offset, long length,
             Consumer<FlushOutcome> whenDone) {

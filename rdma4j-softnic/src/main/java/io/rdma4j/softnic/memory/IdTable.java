@@ -75,7 +75,7 @@ public final class IdTable<T> {
     public void remove(int id) {
         if (find(id) != null) {
             size--;
-            // The slot stays taken, for others may lie behind it.
+            // The slot stays occupied, because the probe sequence of others may pass it.
             store(slots, new Slot<>(id, null));
         }
     }
@@ -108,7 +108,7 @@ public final class IdTable<T> {
         slots = larger;
     }
 
-    /** {@return whether a slot was taken that was free} */
+    /** {@return whether a free slot was used} */
     private static <T> boolean store(AtomicReferenceArray<@Nullable Slot<T>> into, Slot<T> slot) {
         int mask = into.length() - 1;
         for (int i = home(slot.id) & mask;; i = i + 1 & mask) {

@@ -4,8 +4,8 @@ import io.rdma4j.protocol.work.AccessRefusal;
 import io.rdma4j.protocol.work.MemoryReference;
 
 /**
- * What a key stands for. A key is the identifier in the upper 24 bits and a tag in the lower 8, so that a
- * stale key does not match whoever has the identifier now.
+ * The memory that a key refers to. A key has an identifier in the upper 24 bits and a tag in the lower 8,
+ * so that a stale key does not match new memory with the same identifier.
  */
 public sealed interface KeyedMemory permits RegisteredMemory, WindowMemory {
     /** {@return its key} */
@@ -19,12 +19,12 @@ public sealed interface KeyedMemory permits RegisteredMemory, WindowMemory {
     /**
      * Checks an access by the peer.
      *
-     * @param wantedKey the key that led here
+     * @param wantedKey the key of the access
      * @param domain the protection domain of the queue pair
      * @param queuePair the number of the queue pair
      * @param length at least 1
-     * @param needed verbs.h bits that must all be there
-     * @param target where the memory is, if allowed
+     * @param needed verbs.h bits that must all be set
+     * @param target receives the location of the memory, if allowed
      */
     boolean allowsPeer(int wantedKey, Object domain, int queuePair, long address, long length,
             int needed, MemoryReference target);
@@ -32,17 +32,17 @@ public sealed interface KeyedMemory permits RegisteredMemory, WindowMemory {
     /**
      * {@return why {@link #allowsPeer} has just refused an access}
      *
-     * @param wantedKey the key that led here
+     * @param wantedKey the key of the access
      * @param domain the protection domain of the queue pair
      * @param queuePair the number of the queue pair
-     * @param needed verbs.h bits that must all be there
+     * @param needed verbs.h bits that must all be set
      */
     AccessRefusal refusal(int wantedKey, Object domain, int queuePair, int needed);
 
     /**
      * Checks an access by the peer to all of it.
      *
-     * @return its bytes, or -1 if it is not allowed
+     * @return its length in bytes, or -1 if the access is not allowed
      */
     long allowsPeerWhole(int wantedKey, Object domain, int queuePair, int needed,
             MemoryReference target);

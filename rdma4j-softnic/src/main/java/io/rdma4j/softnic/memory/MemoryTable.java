@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.function.IntSupplier;
 
 /**
- * The memory of a device that keys stand for: regions, and windows bound to them. Any thread may look up a key; what
- * changes the table is for the engine's owner.
+ * The memory of a device by key: regions, and windows bound to them. Any thread may look up a key; only the engine's
+ * owner may change the table.
  */
 public final class MemoryTable {
     private final IdTable<KeyedMemory> byKey;
@@ -32,12 +32,12 @@ public final class MemoryTable {
         return byKey;
     }
 
-    /** {@return a key for new memory, with a tag of its own} */
+    /** {@return a key for new memory, with a new tag} */
     public int newKey() {
         return byKey.newId(1) << 8 | (random.getAsInt() & 0xff);
     }
 
-    /** {@return what a key leads to, which may answer to another tag by now; null for nothing} */
+    /** {@return the memory with the identifier of a key, whose tag may differ by now; null if there is none} */
     public @Nullable KeyedMemory find(int key) {
         return byKey.find(KeyedMemory.id(key));
     }
@@ -54,7 +54,7 @@ public final class MemoryTable {
 
     // ---------------------------------------------------------------- windows
 
-    /** {@return a new window, bound to nothing} */
+    /** {@return a new window, not bound} */
     public Window newWindow(MemoryWindow handle, Object domain, MemoryWindowType type) {
         Window window = new Window(handle, domain, type, newKey());
         windows.put(window.id(), window);
@@ -74,7 +74,7 @@ public final class MemoryTable {
         return boundWindows.getOrDefault(KeyedMemory.id(region.key()), 0);
     }
 
-    /** A queue pair starts anew or ends: what it has bound is bound no longer. */
+    /** Unbinds the windows that a queue pair has bound, because it is reset or closed. */
     public void forgetBindsOf(int queuePair) {
         for (Window window : windows.values()) {
             if (window.region != null && window.queuePair == queuePair) {
@@ -87,7 +87,7 @@ public final class MemoryTable {
      * Binds a window as a request of a queue pair asks. Source: IBTA 10.6.7.2.1, 10.6.7.2.2.
      *
      * @param domain the queue pair's
-     * @return how the request ends
+     * @return the completion status of the request
      */
     WorkCompletionStatus bind(MemoryWindow handle, int newRkey, MemoryWindowBind bind,
             Object domain, int queuePair) {

@@ -7,9 +7,12 @@ import io.rdma4j.verbs.AccessFlag;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** A registered stretch of memory. Immutable: a changed registration takes its place under the same key. */
+/** A registered range of memory. Immutable: a changed registration replaces it under the same key. */
 public final class RegisteredMemory implements KeyedMemory {
-    /** The longest access to a null region: what a packet carries at most, also one that stands for several. */
+    /**
+     * The longest access to a null region: the largest payload of a packet, including one that represents
+     * several.
+     */
     public static final int MAX_ACCESS = 1 << 20;
 
     private static final class Nowhere {
@@ -27,8 +30,8 @@ public final class RegisteredMemory implements KeyedMemory {
     /**
      * @param key its key
      * @param domain the protection domain it belongs to
-     * @param address the address of its first byte, as requests count
-     * @param access verbs.h bits of what may be done
+     * @param address the address of its first byte, as requests name it
+     * @param access verbs.h bits of the allowed accesses
      */
     public RegisteredMemory(int key, Object domain, MemorySegment segment, long address,
             int access) {
@@ -45,7 +48,7 @@ public final class RegisteredMemory implements KeyedMemory {
         this.isNull = isNull;
     }
 
-    /** {@return memory that takes everything, keeps nothing and holds zeros} */
+    /** {@return memory that discards writes and reads as zeros} */
     public static RegisteredMemory nothing(int key, Object domain) {
         return new RegisteredMemory(key, domain, MemorySegment.NULL, 0,
                 AccessFlag.LOCAL_WRITE.bit(), true);
@@ -56,7 +59,7 @@ public final class RegisteredMemory implements KeyedMemory {
         return key;
     }
 
-    /** {@return whether it is memory that keeps nothing} */
+    /** {@return whether it is memory that discards writes} */
     public boolean isNull() {
         return isNull;
     }
@@ -76,12 +79,12 @@ public final class RegisteredMemory implements KeyedMemory {
         return address;
     }
 
-    /** {@return verbs.h bits of what may be done} */
+    /** {@return verbs.h bits of the allowed accesses} */
     public int access() {
         return access;
     }
 
-    /** {@return whether a stretch lies inside} */
+    /** {@return whether a range lies inside} */
     public boolean covers(long wantedAddress, long length) {
         long size = segment.byteSize();
         return length >= 0 && length <= size
@@ -92,8 +95,8 @@ public final class RegisteredMemory implements KeyedMemory {
      * Checks an access by a local request.
      *
      * @param length at least 1
-     * @param isWrite whether data arrives there
-     * @param target where the memory is, if allowed
+     * @param isWrite whether the request writes to it
+     * @param target receives the location of the memory, if allowed
      */
     boolean allowsLocal(int wantedKey, Object wantedDomain, long wantedAddress, long length,
             boolean isWrite, MemoryReference target) {

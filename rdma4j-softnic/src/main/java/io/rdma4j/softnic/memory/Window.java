@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A memory window: its key, and what it is bound to. For the engine's owner, but for the key, which any thread may ask. */
+/** A memory window: its key, and the range that it is bound to. For the engine's owner; any thread may read the key. */
 public final class Window {
     final Object domain;
     final MemoryWindowType type;
@@ -30,7 +30,7 @@ public final class Window {
         return id;
     }
 
-    /** {@return what the application knows it by} */
+    /** {@return the application's object} */
     MemoryWindow handle() {
         return handle;
     }
@@ -41,8 +41,8 @@ public final class Window {
     }
 
     /**
-     * Takes the next key for a bind of type 1 that is about to be posted: from its execution on the window answers to it.
-     * Only posting changes what {@link #rkey} says, or two binds under way would get the same next key. Any thread.
+     * Takes the next key for a bind of type 1 that is about to be posted; the key is valid once the bind is executed. Only
+     * posting changes {@link #rkey}: otherwise two outstanding binds would get the same next key. For any thread.
      *
      * @return the key before it
      */
@@ -50,7 +50,7 @@ public final class Window {
         return rkey.getAndUpdate(MemoryWindow::nextRkey);
     }
 
-    /** The bind was refused: its key is free, unless somebody has taken another one since. */
+    /** The bind was refused: its key becomes free, unless another one has been taken since. */
     public void giveBackRkeyAfter(int previous) {
         rkey.compareAndSet(MemoryWindow.nextRkey(previous), previous);
     }

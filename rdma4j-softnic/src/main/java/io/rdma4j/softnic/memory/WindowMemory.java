@@ -5,11 +5,11 @@ import io.rdma4j.protocol.work.MemoryReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the key of a memory window stands for: a range of a region, seen by the peer only. Immutable:
- * binding and invalidating put another one in its place.
+ * The memory that the key of a memory window refers to: a range of a region, accessible only to the
+ * peer. Immutable: binding and invalidating replace it.
  */
 public final class WindowMemory implements KeyedMemory {
-    /** Any queue pair of the protection domain may be the peer's. */
+    /** The peer may use any queue pair of the protection domain. */
     public static final int ANY_QUEUE_PAIR = 0;
 
     private final int key;
@@ -33,7 +33,7 @@ public final class WindowMemory implements KeyedMemory {
         this.access = access;
     }
 
-    /** {@return a window to nothing} */
+    /** {@return an unbound window} */
     public static WindowMemory unbound(int key, Object domain) {
         return new WindowMemory(key, domain, ANY_QUEUE_PAIR, null, 0, 0, 0, 0);
     }
@@ -42,8 +42,8 @@ public final class WindowMemory implements KeyedMemory {
      * {@return a window to a range of a region, which covers it}
      *
      * @param queuePair the only queue pair whose peer may use it, or {@link #ANY_QUEUE_PAIR}
-     * @param start the range's address, as the region counts
-     * @param address the range's address, as the peer counts
+     * @param start the address of the range in the region
+     * @param address the address of the range as the peer names it
      */
     public static WindowMemory bound(int key, Object domain, int queuePair,
             RegisteredMemory region, long start, long address, long length, int access) {

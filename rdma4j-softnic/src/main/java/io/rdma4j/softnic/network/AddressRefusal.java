@@ -19,13 +19,16 @@ public final class AddressRefusal {
                 address.getHostAddress() + " is not an address of this machine", cause);
     }
 
-    /** {@return whether the JDK could not bind to an address because it is none of this machine's} Its words alone say so. */
+    /**
+     * {@return whether the JDK could not bind to an address because it is not an address of this machine} Only the message
+     * of the exception says so.
+     */
     public static boolean isNotOurs(IOException bindFailed) {
         String message = bindFailed.getMessage();
         return message != null && message.contains("assign");
     }
 
-    /** {@return EADDRINUSE: another process has it} Who that is tells {@link PortHolder}. */
+    /** {@return EADDRINUSE: another process has the address, which {@link PortHolder} names} */
     public static RdmaException taken(InetAddress address, @Nullable Throwable cause) {
         return new RdmaException(Errno.EADDRINUSE, "open device",
                 "UDP port " + Path.UDP_PORT + " of " + address.getHostAddress() + " is taken",

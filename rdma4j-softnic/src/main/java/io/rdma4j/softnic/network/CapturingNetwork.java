@@ -12,10 +12,10 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * A network that records what passes through another one, in a file that Wireshark opens.
+ * A network that records the packets of another network in a file for Wireshark.
  *
- * <p>It lies right above the sockets, so it records what really leaves: beneath an {@link ImpairedNetwork} lost
- * packets are missing, doubled ones stand twice and damaged ones are damaged.
+ * <p>It is directly above the sockets, so it records what really leaves: below an {@link ImpairedNetwork}, lost
+ * packets are missing, duplicated ones appear twice and damaged ones are damaged.
  */
 public final class CapturingNetwork implements DatagramNetwork {
     private final DatagramNetwork network;
@@ -28,9 +28,9 @@ public final class CapturingNetwork implements DatagramNetwork {
     }
 
     /**
-     * {@return a network that records another one}
+     * {@return a network that records another network}
      *
-     * @param file is overwritten
+     * @param file the file, which is overwritten
      * @throws RdmaException ENOENT if its folder is missing, EACCES if the file may not be written, EIO if it
      *         cannot be for another reason
      */

@@ -12,7 +12,9 @@ public interface DatagramNetwork {
     /** {@return the ports, in the order they were opened} */
     List<PacketPort> ports();
 
-    /** {@return the port of a local address, or null} For the one who also closes ports. Allocates nothing. */
+    /**
+     * {@return the port of a local address, or null} For the thread that also closes ports. Allocates nothing.
+     */
     @Nullable
     PacketPort port(Gid local);
 
@@ -25,7 +27,7 @@ public interface DatagramNetwork {
     PacketPort open(InetAddress local) throws RdmaException;
 
     /**
-     * Opens a port that receives what is sent to a multicast group. Other processes may do so too.
+     * Opens a port that receives the packets to a multicast group. Other processes may do so too.
      *
      * @throws RdmaException EADDRNOTAVAIL if the interface cannot join it
      */
@@ -35,10 +37,9 @@ public interface DatagramNetwork {
     void leave(Gid group);
 
     /**
-     * Says what time it is, and sends what was held back until now. Packets sent from now on are sent at
-     * this time.
+     * Sets the time, which later packets are sent at, and sends delayed packets that are due.
      *
-     * @return whether all that was due is sent; if not, {@link PacketPort#flush} first
+     * @return whether all due packets were sent; if not, call {@link PacketPort#flush} first
      */
     default boolean pollDue(long nowNs) {
         return true;
@@ -49,7 +50,7 @@ public interface DatagramNetwork {
         return Long.MAX_VALUE;
     }
 
-    /** {@return who else has the ports, and how they are told apart} */
+    /** {@return how the ports are shared with other processes} */
     default PortSharing sharing() {
         return PortSharing.NONE;
     }

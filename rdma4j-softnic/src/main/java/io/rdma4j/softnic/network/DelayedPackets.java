@@ -16,8 +16,8 @@ import java.util.PriorityQueue;
 import java.util.Queue;
 
 /**
- * Packets that are sent later, by time; those of the same time in the order they came. Their number is
- * bounded and their memory is there from the start.
+ * Packets to be sent later, ordered by time; packets of the same time keep their order. Their number
+ * is bounded and their memory is allocated at the start.
  */
 final class DelayedPackets {
     /** As many as Linux's netem holds by default. */
@@ -39,7 +39,7 @@ final class DelayedPackets {
         }
     }
 
-    /** A packet as it is to be sent. */
+    /** A packet to be sent. */
     static final class Packet {
         private final ByteBuffer bytes;
         private @Nullable PacketPort port;
@@ -68,7 +68,7 @@ final class DelayedPackets {
         }
     }
 
-    /** {@return the copy of a packet that is held now, null if there is no room} */
+    /** {@return the copy of a packet that was added, null if there is no room} */
     @Nullable
     ByteBuffer add(PacketPort port, Path path, ByteBuffer datagram, long dueNs) {
         Packet packet = free.poll();
@@ -90,7 +90,7 @@ final class DelayedPackets {
         return first == null ? Long.MAX_VALUE : first.dueNs;
     }
 
-    /** {@return the one that is due first, which is not held any more} */
+    /** Removes the packet that is due first. {@return that packet} */
     Packet removeEarliest() {
         return byTime.remove();
     }

@@ -14,11 +14,11 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * A network that makes another one's network worse: what is sent through it is lost, doubled, damaged, delayed
- * and overtaken as a seed says.
+ * Impairs another network: packets that are sent through it are lost, duplicated, damaged, delayed and
+ * reordered. A seed determines what happens.
  *
- * <p>Nothing waits. A packet that is not sent at once lies in {@link DelayedPackets} until {@link #pollDue}
- * finds it due; when they are full, packets are lost, as in a router.
+ * <p>No call waits. A delayed packet is kept in {@link DelayedPackets} until {@link #pollDue} finds it due;
+ * when that is full, packets are lost, as in a router.
  */
 public final class ImpairedNetwork implements DatagramNetwork {
     private final DatagramNetwork network;
@@ -31,7 +31,7 @@ public final class ImpairedNetwork implements DatagramNetwork {
     private volatile long asleepUntilNs = Long.MIN_VALUE;
 
     /**
-     * @param network what carries the packets that are left
+     * @param network the network for the remaining packets
      */
     public ImpairedNetwork(DatagramNetwork network, Impairment impairment) {
         this.network = network;
@@ -55,7 +55,7 @@ public final class ImpairedNetwork implements DatagramNetwork {
 
     @Override
     public PacketPort join(Gid group) throws RdmaException {
-        // A port of a group only receives; what is sent to the group is sent from an address.
+        // A port of a group only receives; packets to the group are sent from the port of an address.
         return ports.add(network.join(group));
     }
 
@@ -88,11 +88,11 @@ public final class ImpairedNetwork implements DatagramNetwork {
         return Math.min(nextDueNs, network.nextDueNs());
     }
 
-    /** A packet held back while this waits ends the wait in time. */
+    /** A packet that is delayed during this wait ends the wait in time. */
     @Override
     public void await(long timeoutNs) {
         long untilNs = timeoutNs == Long.MAX_VALUE ? timeoutNs : nowNs + timeoutNs;
-        // Announced before looking: whoever holds a packet after that sees it and wakes us.
+        // Announced before the check: a thread that adds a packet after that sees it and wakes this one.
         asleepUntilNs = untilNs;
         long dueNs = nextDueNs;
         network.await(dueNs < untilNs ? Math.max(0, dueNs - nowNs) : timeoutNs);
@@ -104,7 +104,7 @@ public final class ImpairedNetwork implements DatagramNetwork {
         network.wake();
     }
 
-    /** What is under way arrives although its sender has gone. */
+    /** Delayed packets still arrive after their port was closed. */
     @Override
     public void close() {
         nowNs = Long.MAX_VALUE - 1;
@@ -112,7 +112,7 @@ public final class ImpairedNetwork implements DatagramNetwork {
         network.close();
     }
 
-    /** {@return whether nothing is left that is due} */
+    /** {@return whether no due packet is left} */
     private boolean sendDue() {
         long timeNs = nowNs;
         while (held.earliestNs() <= timeNs) {
@@ -182,7 +182,7 @@ public final class ImpairedNetwork implements DatagramNetwork {
         }
 
         private Sent hold(ByteBuffer datagram, Path path) {
-            // Late packets queue behind each other; only those that are held back are overtaken.
+            // Delayed packets keep their order; only those that are held back are overtaken.
             queuedUntilNs = Math.max(queuedUntilNs, nowNs + draw.travelNs());
             long dueNs = queuedUntilNs + draw.holdNs();
             ByteBuffer copy = held.add(port, path, datagram, dueNs);

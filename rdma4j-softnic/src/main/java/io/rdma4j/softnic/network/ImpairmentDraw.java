@@ -11,13 +11,13 @@ import java.util.Random;
 import static io.rdma4j.protocol.roce.wire.Path.UDP_PORT;
 
 /**
- * What happens to one packet after the other.
+ * Draws what happens to each packet.
  *
- * <p>Each draws the same number of random numbers, so that a share changed in one respect leaves the others
- * as they were: with more loss the same packets are doubled, as far as they are not lost.
+ * <p>Each packet draws the same number of random numbers, so a change of one probability does not affect
+ * the others: with more loss, the same packets are duplicated, unless they are lost.
  */
 final class ImpairmentDraw {
-    /** How long a packet is held back at least and at most, so that later ones overtake it. */
+    /** The minimum and maximum time that a packet is held back, so that later ones overtake it. */
     static final long MIN_HOLD_NS = 50_000;
     static final long MAX_HOLD_NS = 1_000_000;
 
@@ -62,7 +62,7 @@ final class ImpairmentDraw {
         return isDoubled;
     }
 
-    /** {@return whether it is to be {@link #damage}d} */
+    /** {@return whether to {@link #damage} it} */
     boolean isDamaged() {
         return isDamaged;
     }
@@ -72,7 +72,7 @@ final class ImpairmentDraw {
         return travelNs;
     }
 
-    /** {@return how long it is held back beyond that, out of its order} */
+    /** {@return how long it is held back in addition, so that others overtake it} */
     long holdNs() {
         return holdNs;
     }

@@ -6,13 +6,16 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 
-/** IPv6 addresses that mean nothing without the interface. Source: RFC 4007; for groups RFC 4291, 2.7. */
+/**
+ * IPv6 addresses that are valid only together with an interface. Source: RFC 4007; for groups RFC 4291,
+ * 2.7.
+ */
 public final class LinkScope {
     private static final int LINK = 2;
 
     private LinkScope() {}
 
-    /** {@return whether this is an address of the link, or of a group whose scope is the link or less} */
+    /** {@return whether this is a link-local address, or a group whose scope is the link or less} */
     public static boolean holds(Gid address) {
         return address.isLinkLocal() || (!address.isIpv4() && address.isMulticast()
                 && (address.high() >>> 48 & 0xf) <= LINK);

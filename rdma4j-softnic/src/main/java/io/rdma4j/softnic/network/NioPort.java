@@ -21,11 +21,11 @@ import java.util.Map;
 /**
  * A port on a {@link DatagramChannel}: works wherever Java does.
  *
- * <p>The channel of an unconnected socket takes one buffer a datagram, so here, and only here, the pieces
- * of a packet are brought together in one; that buffer is the datagram itself.
+ * <p>The channel of an unconnected socket takes one buffer for each datagram, so here, and only here, the
+ * pieces of a packet are copied into one buffer, which is the datagram itself.
  */
 final class NioPort implements PacketPort {
-    /** Peers whose addresses are kept ready; more than that are looked up anew. */
+    /** How many peer addresses are cached; those of more peers are created anew. */
     private static final int KEPT_PEERS = 4096;
 
     private final Arena memory = Arena.ofShared();
@@ -90,7 +90,10 @@ final class NioPort implements PacketPort {
         return send(datagram, target(path.destination()));
     }
 
-    /** The options of the channel are those of the last path; the JDK has none for the hops of unicasts. */
+    /**
+     * Sets the options of the channel to those of a path; the JDK has no option for the hop limit of
+     * unicasts.
+     */
     private void follow(Path path) throws IOException {
         int wanted = path.trafficClass() & 0xff;
         if (wanted != trafficClass) {
@@ -151,7 +154,7 @@ final class NioPort implements PacketPort {
             try {
                 source = (InetSocketAddress) channel.receive(receivedView);
             } catch (IOException unreachable) {
-                // An error that an earlier datagram met; nothing was received.
+                // An error of an earlier sent datagram; nothing was received.
                 return count;
             }
             if (source == null) {
@@ -179,7 +182,7 @@ final class NioPort implements PacketPort {
             throw new UncheckedIOException(e);
         }
         kept = null;
-        // What has arrived may be about to close it.
+        // A received packet may close this port.
         if (!isReceiving) {
             free();
         }

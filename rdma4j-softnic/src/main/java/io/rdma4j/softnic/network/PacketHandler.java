@@ -2,7 +2,7 @@ package io.rdma4j.softnic.network;
 
 import io.rdma4j.verbs.Gid;
 
-/** Receives what arrives at a port. */
+/** Receives the packets of a port. */
 public interface PacketHandler {
     /** A datagram with the right ICRC arrived. */
     void onDatagram(ReceivedDatagram datagram);

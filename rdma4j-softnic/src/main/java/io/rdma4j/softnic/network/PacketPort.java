@@ -7,21 +7,22 @@ import io.rdma4j.verbs.Gid;
 import java.nio.ByteBuffer;
 
 /**
- * UDP port 4791 of one local address. One caller at a time; nothing waits, and sending and receiving
- * allocate nothing.
+ * UDP port 4791 of one local address. One caller at a time; no call waits, and sending and receiving allocate nothing.
  */
 public interface PacketPort {
-    /** What became of a packet. */
+    /** The outcome of sending a packet. */
     enum Sent {
-        /** It is taken: it leaves at once, or with others at the next {@link #flush}. */
+        /** Accepted: it leaves at once, or with others at the next {@link #flush}. */
         SENT,
         /** The network stack is full: the packet is kept and goes first; offer no other before {@link #flush}. */
         KEPT,
         /** The network stack refused it; it is lost, as on a wire. */
         REFUSED,
-        /** No socket has the port it was sent to. Only {@link #sendAsking} says so. */
+        /** No socket has the destination port. Only {@link #sendAsking} reports this. */
         UNREACHABLE,
-        /** It was not sent, for the memory of its payload is gone: its arena was closed, or its file truncated. */
+        /**
+         * Not sent, because the memory of its payload no longer exists: its arena was closed, or its file truncated.
+         */
         PAYLOAD_GONE
     }
 
@@ -29,8 +30,8 @@ public interface PacketPort {
     Gid local();
 
     /**
-     * {@return how many middle packets of a message {@link #send(OutgoingPacket)} takes as one} See
-     * {@link OutgoingPacket#span(int)}.
+     * {@return how many middle packets of a message {@link #send(OutgoingPacket)} accepts as one} See {@link
+     * OutgoingPacket#span(int)}.
      */
     default int maxMiddleSegments() {
         return 1;
@@ -43,8 +44,8 @@ public interface PacketPort {
     Sent send(OutgoingPacket packet);
 
     /**
-     * As {@link #send(OutgoingPacket)}, and finds out whether anybody has the port that the packet goes to, if that can
-     * be known: on this machine. It costs some system calls. The packet need not leave from this port.
+     * As {@link #send(OutgoingPacket)}, and finds out whether any socket has the destination port, which is possible
+     * only on this machine. It costs some system calls, and the packet may leave from another port.
      */
     default Sent sendAsking(OutgoingPacket packet) {
         return send(packet);
@@ -58,24 +59,24 @@ public interface PacketPort {
      */
     Sent send(ByteBuffer datagram, Path path);
 
-    /** Sends what was taken and what is kept. {@return whether nothing is left here} */
+    /** Sends the accepted and kept packets. {@return whether none is left here} */
     boolean flush();
 
-    /** {@return how many packets the network stack refused after they were taken, since the last call} */
+    /** {@return how many accepted packets the network stack has refused since the last call} */
     default int takeRefused() {
         return 0;
     }
 
     /**
-     * Hands up what has arrived.
+     * Passes received packets to a handler.
      *
-     * @param budget the most datagrams to take
-     * @return how many were taken
+     * @param budget the maximum number of datagrams
+     * @return how many datagrams were received
      */
     int receive(PacketHandler handler, int budget);
 
     /**
-     * As {@link #receive} for a caller that comes back at once: what a system call brings may do, where another would
+     * As {@link #receive} for a caller that comes back at once: may return after one system call, because another would
      * mostly find nothing.
      */
     default int receiveBriefly(PacketHandler handler, int budget) {

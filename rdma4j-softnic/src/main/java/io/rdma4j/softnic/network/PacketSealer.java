@@ -15,8 +15,8 @@ import java.nio.ByteBuffer;
 /**
  * Makes one datagram of an outgoing packet. Reusable, not thread safe.
  *
- * <p>The Identification of IPv4 packets is taken as 0: that is what Linux sends from a socket that is not connected and does
- * not fragment.
+ * <p>The Identification of IPv4 packets is assumed to be 0: Linux sends it from an unconnected socket that does not
+ * fragment.
  */
 public final class PacketSealer {
     /** The bytes of the longest packet. */
@@ -29,24 +29,24 @@ public final class PacketSealer {
     private final MemorySegment memory;
     private final ByteBuffer buffer;
 
-    /** @param arena where datagrams are made */
+    /** @param arena allocates the memory of datagrams */
     public PacketSealer(Arena arena) {
         memory = arena.allocate(CAPACITY, 64);
         buffer = memory.asByteBuffer();
     }
 
     /**
-     * Makes a datagram that leaves from port 4791.
+     * Builds a datagram that leaves from port 4791.
      *
-     * @return the datagram, between position 0 and limit, valid until the next call; null if the memory of the payload
-     *         is gone
+     * @return the datagram, between position 0 and limit, valid until the next call; null if the memory of the payload no
+     *         longer exists
      */
     public @Nullable ByteBuffer seal(OutgoingPacket packet) {
         return seal(packet, 0, Path.UDP_PORT);
     }
 
     /**
-     * As {@link #seal(OutgoingPacket)} for one of the packets that a packet stands for, and any port.
+     * As {@link #seal(OutgoingPacket)} for one of the packets that a packet represents, and any port.
      *
      * @param index 0 for the first
      * @param sourcePort the UDP port that it leaves from

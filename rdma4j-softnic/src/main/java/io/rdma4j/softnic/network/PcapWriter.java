@@ -40,7 +40,7 @@ public final class PcapWriter implements Closeable {
     private static final int TCP_HEADER = 20;
     private static final int TCP_CHECKSUM = 16;
     private static final int TCP_WINDOW = 0xffff;
-    /** What a segment carries at most, so that it fits an IP packet. */
+    /** The maximum payload of a segment, so that it fits an IP packet. */
     private static final int MAX_SEGMENT = 65_000;
     /** Control bits of a segment. RFC 9293 §3.1. */
     public static final int FIN = 1;
@@ -53,7 +53,7 @@ public final class PcapWriter implements Closeable {
     private static final Map<Path, PcapWriter> OPEN = new HashMap<>();
 
     private final Path path;
-    /** No channel: an interrupted thread would close it by writing, and any thread may be the one that writes. */
+    /** Not a channel, because an interrupted thread would close it by writing, and any thread may write. */
     private final FileOutputStream file;
     private final ByteBuffer buffer = ByteBuffer.allocate(1 << 18)
             .order(ByteOrder.LITTLE_ENDIAN);
@@ -67,9 +67,9 @@ public final class PcapWriter implements Closeable {
     }
 
     /**
-     * {@return the writer of a file} Devices of this process that record in the same file share it.
+     * {@return the writer of a file} All devices of this process that record in the same file share it.
      *
-     * @param path is overwritten
+     * @param path the file, which is overwritten
      * @throws RdmaException ENOENT if its folder is missing, EACCES if the file may not be written, EIO if it
      *         cannot be for another reason
      */
@@ -99,7 +99,7 @@ public final class PcapWriter implements Closeable {
         };
     }
 
-    /** What went wrong, without the name of the file, which exceptions of files repeat. */
+    /** The reason of a failure, without the file name that the exception repeats. */
     private static String reason(Path file, IOException e) {
         return switch (e) {
             case NoSuchFileException missing ->
@@ -111,7 +111,7 @@ public final class PcapWriter implements Closeable {
     }
 
     private static PcapWriter create(Path path) throws IOException {
-        // Says what is wrong if it cannot be written.
+        // Throws an exception with the reason if the file cannot be written.
         Files.write(path, new byte[0]);
         PcapWriter writer = new PcapWriter(path, new FileOutputStream(path.toFile()));
         writer.buffer.putInt(MAGIC).putShort((short) 2).putShort((short) 4).putInt(0).putInt(0)
@@ -123,7 +123,8 @@ public final class PcapWriter implements Closeable {
     /**
      * Records a packet.
      *
-     * @param trafficClass of the IP header; what a socket does not tell of received packets is taken as usual
+     * @param trafficClass of the IP header; for received packets, other header fields that a socket does not report have
+     *         their usual values
      * @param identification the IPv4 Identification
      * @param datagram the UDP payload, from position to limit
      */
@@ -143,12 +144,12 @@ public final class PcapWriter implements Closeable {
     }
 
     /**
-     * Records bytes of a stream, as one segment or more.
+     * Records bytes of a stream, as one or more segments.
      *
      * @param sequence the number of the first byte
-     * @param acknowledged the number of the byte that is awaited from the other side
+     * @param acknowledged the number of the next byte expected from the other side
      * @param flags control bits
-     * @param bytes from position to limit, which are none of SYN, FIN and RST
+     * @param bytes the data, from position to limit; empty with SYN, FIN and RST
      */
     public synchronized void write(InetSocketAddress source, InetSocketAddress destination,
             int sequence, int acknowledged, int flags, ByteBuffer bytes) {
@@ -174,7 +175,7 @@ public final class PcapWriter implements Closeable {
         } while (at < bytes.limit());
     }
 
-    /** Writes what goes before the header of UDP or TCP; then the order of bytes is that of networks. */
+    /** Writes everything before the header of UDP or TCP; sets the buffer to network byte order. */
     private void begin(Gid source, Gid destination, int trafficClass, int hops, int identification,
             int protocol, int length) {
         if (buffer.remaining() < HEADERS + length) {
@@ -201,7 +202,7 @@ public final class PcapWriter implements Closeable {
         }
     }
 
-    /** {@return the checksum of a header of UDP or TCP and what follows it} RFC 9293 §3.1. */
+    /** {@return the checksum of a header of UDP or TCP and its payload} RFC 9293 §3.1. */
     private int checksum(boolean isIpv4, int protocol, int from, int length) {
         int addresses = isIpv4 ? 8 : 32;
         return ~sum(from, length, sum(from - addresses, addresses, protocol + length)) & 0xffff;
@@ -219,7 +220,7 @@ public final class PcapWriter implements Closeable {
         return sum;
     }
 
-    /** Writes what was recorded a while ago, so that a reader of the file need not wait for more. */
+    /** Writes records of a while ago to the file, so that a reader need not wait for more. */
     public synchronized void flushIfOld() {
         if (System.nanoTime() - lastFlushNs > OLD_NS) {
             flush();

@@ -18,10 +18,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Who has a UDP port, as far as the system tells: Linux names the sockets of everybody and the files of
- * one's own processes.
+ * Finds the process that has a UDP port, as far as the system tells: Linux lists the sockets of all users, and the open
+ * files of the user's own processes.
  *
- * <p>Source: proc(5), {@code /proc/net/udp} and {@code /proc/PID/fd}. Elsewhere nobody is named.
+ * <p>Source: proc(5), {@code /proc/net/udp} and {@code /proc/PID/fd}. On other systems no process is named.
  */
 public final class PortHolder {
     private static final Path PROC = Path.of("/proc");
@@ -35,15 +35,15 @@ public final class PortHolder {
     private PortHolder() {}
 
     /**
-     * {@return words for the process that has a port of an address, or for somebody if it is not known}
+     * {@return a text that names the process with a port of an address, or says that some process has it}
      *
-     * @param ofProcesses what to add, unless it is the kernel
+     * @param ofProcesses a text to add, unless the kernel has the port
      */
     public static String of(InetAddress address, int port, String ofProcesses) {
         return of(PROC, address, port, ofProcesses);
     }
 
-    /** @param proc where the system tells of its processes */
+    /** @param proc the folder in which the system describes its processes */
     static String of(Path proc, InetAddress address, int port, String ofProcesses) {
         try {
             List<String[]> sockets = lines(proc, address, port)
@@ -62,7 +62,7 @@ public final class PortHolder {
         }
     }
 
-    /** {@return how many sockets have a port of an address, 0 if the system does not tell} */
+    /** {@return how many sockets have a port of an address, 0 if that is unknown} */
     public static int count(InetAddress address, int port) {
         try {
             return (int) lines(PROC, address, port).count();
@@ -89,9 +89,8 @@ public final class PortHolder {
     }
 
     /**
-     * {@return what the system tells of each socket that has a port of an address} A line is
-     * {@code 12: 0100007F:12B7 ...}. There may be thousands, and programs that have just started look at them, so they are
-     * compared as they are.
+     * {@return the system's line for each socket that has a port of an address} A line is {@code 12: 0100007F:12B7 ...}.
+     * There may be thousands, and programs read them at their start, so the lines are compared without parsing.
      */
     private static Stream<String> lines(Path proc, InetAddress address, int port)
             throws IOException {
@@ -112,7 +111,7 @@ public final class PortHolder {
         });
     }
 
-    /** {@return an IPv4 address as a socket of IPv6 has it; others as they are} Source: RFC 4291, 2.5.5.2. */
+    /** {@return an IPv4 address in the form of an IPv6 socket; other addresses unchanged} Source: RFC 4291, 2.5.5.2. */
     private static byte[] mapped(byte[] address) {
         if (address.length == IPV6_LENGTH) {
             return address;
@@ -162,7 +161,7 @@ public final class PortHolder {
             }
             return false;
         } catch (IOException | DirectoryIteratorException notOurs) {
-            // Somebody else's process, or one that ends this moment.
+            // A process of another user, or one that is just ending.
             return false;
         }
     }

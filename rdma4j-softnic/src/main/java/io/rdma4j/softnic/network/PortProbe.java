@@ -11,14 +11,14 @@ import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 
 /**
- * Sends a packet to an address of this machine and says whether anybody has the port there.
+ * Sends a packet to an address of this machine and finds out whether any socket has the port.
  *
- * <p>A port is told nothing of what happens to its datagrams, for it has no peer of its own; a socket with one is. On
- * loopback the answer, ICMP "port unreachable", is there when the call that sends returns. Nobody can forge it from
- * outside, as such addresses never leave the machine.
+ * <p>The system reports errors of datagrams only to a connected socket, which a port is not. On loopback the ICMP
+ * message "port unreachable" has arrived when the sending call returns. It cannot be forged from outside, because
+ * packets to such addresses never leave the machine.
  *
- * <p>The packet leaves from another UDP port, which means nothing in RoCEv2, and over IPv4 with an Identification that
- * the system chooses for such a socket; the receiver finds out which, as in ADR 6.
+ * <p>The packet leaves from another UDP port, which has no meaning in RoCEv2, and over IPv4 with an Identification
+ * that the system chooses for such a socket; the receiver derives it as in ADR 6.
  */
 public final class PortProbe {
     private PortProbe() {}

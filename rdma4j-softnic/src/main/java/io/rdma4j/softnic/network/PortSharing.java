@@ -5,11 +5,11 @@ import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.RdmaException;
 
 /**
- * What keeps apart the processes that share UDP port 4791 of one address: a prefix of 8 bits, which the queue pair numbers
- * and the communication identifiers of a process begin with. Thread safe.
+ * Distinguishes the processes that share UDP port 4791 of one address: by a prefix of 8 bits, with which the queue pair
+ * numbers and the communication identifiers of a process begin. Thread safe.
  */
 public interface PortSharing {
-    /** The bits of a queue pair's number behind the prefix. */
+    /** The number of bits of a queue pair number after the prefix. */
     int QUEUE_PAIR_BITS = 16;
 
     /** A service's port that is this process's. */
@@ -18,7 +18,7 @@ public interface PortSharing {
         void release();
     }
 
-    /** The port is this process's alone; its numbers may have any bits. */
+    /** Only this process has the port; its numbers may have any bits. */
     PortSharing NONE = new PortSharing() {
         @Override
         public boolean isShared() {
@@ -53,17 +53,17 @@ public interface PortSharing {
 
         @Override
         public void onAstray(int queuePair) {
-            // Nobody else has a number here.
+            // No other process has numbers here.
         }
 
         @Override
         public void listen(int service) {
-            // All requests come here.
+            // All requests come to this process.
         }
 
         @Override
         public void stopListening(int service) {
-            // All requests come here.
+            // All requests come to this process.
         }
 
         @Override
@@ -79,7 +79,7 @@ public interface PortSharing {
     int prefix();
 
     /**
-     * {@return a prefix more, for a process that needs more queue pairs than one has numbers for}
+     * {@return an additional prefix, for a process that needs more queue pair numbers than one prefix has}
      *
      * @throws RdmaException EAGAIN if all are taken by other processes
      */
@@ -92,14 +92,14 @@ public interface PortSharing {
     boolean isOthers(int prefix);
 
     /**
-     * {@return the prefix of the other process, which lives and has an address, that listens at a service; 0 if there is none}
+     * {@return the prefix of another live process that has an address and listens at a service; 0 if there is none}
      *
      * @param service as in {@link #listen}
      */
     int otherListener(Gid address, int service);
 
     /**
-     * Requests for a service come to this process from now on. To be undone as often as it was called.
+     * Directs requests for a service to this process. Each call must be undone once.
      *
      * @param service the lower half of its service ID: 16 bits of its port space, 16 of its port; IBTA annex A11.3
      * @throws RdmaException ENOMEM if the processes that share the port listen at too many services
@@ -110,7 +110,7 @@ public interface PortSharing {
     void stopListening(int service);
 
     /**
-     * Takes a service's port, whichever address it is for.
+     * Reserves the port of a service, for all addresses.
      *
      * @param service as in {@link #listen}
      * @throws RdmaException EADDRINUSE naming the process that has it
@@ -118,10 +118,10 @@ public interface PortSharing {
     Reservation reserve(int service) throws RdmaException;
 
     /**
-     * A packet arrived that is not for this process, or one of its own did not arrive: if it is for another one, the processes
-     * are not where they were. Returns at once.
+     * Must be called when a packet arrived for another process, or an own packet did not arrive: the places of the processes
+     * may be out of date. Returns at once.
      *
-     * @param queuePair that it was for; 0 if only its sender knows
+     * @param queuePair the destination queue pair; 0 if only the sender knows it
      */
     void onAstray(int queuePair);
 }

@@ -96,7 +96,8 @@ public final class PortableNetwork implements DatagramNetwork {
             channel.configureBlocking(false);
             channel.setOption(StandardSocketOptions.SO_RCVBUF, WANTED_SOCKET_BUFFER);
             channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
-            // Bound to the group itself, or it would hear every group that anybody here has joined.
+            // Bound to the group itself: otherwise it would receive the packets of every group that
+            // any program has joined.
             channel.bind(new InetSocketAddress(address, Path.UDP_PORT));
             channel.join(address, networkInterface);
             return add(channel, address);
@@ -129,7 +130,7 @@ public final class PortableNetwork implements DatagramNetwork {
             if (timeoutNs <= 0) {
                 selector.selectNow(PortableNetwork::ready);
             } else {
-                // Zero would mean for ever, and a millisecond is the shortest wait there is.
+                // Zero would mean without end, and a millisecond is the shortest possible wait.
                 selector.select(PortableNetwork::ready,
                         timeoutNs == Long.MAX_VALUE ? 0 : Math.max(1, timeoutNs / 1_000_000));
             }

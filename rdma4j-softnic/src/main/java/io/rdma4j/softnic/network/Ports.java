@@ -9,14 +9,14 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * The ports of a network: in the order they were opened, and by address, for there is one a multicast group and a packet
- * looks for its port more than once. Looking allocates nothing. Thread safe.
+ * The ports of a network, in the order of opening and by address. There is one for each multicast group too, and sending
+ * a packet looks up its port more than once. A look-up allocates nothing. Thread safe.
  */
 public final class Ports {
     private final List<PacketPort> inOrder = new CopyOnWriteArrayList<>();
     private volatile Map<Gid, PacketPort> byAddress = Map.of();
 
-    /** Creates none. */
+    /** Creates an empty set of ports. */
     public Ports() {}
 
     /** {@return the ports, in the order they were added} */

@@ -30,22 +30,22 @@ public final class ReceivedDatagram {
         return this;
     }
 
-    /** {@return the address it came to} */
+    /** {@return its destination address} */
     public Gid local() {
         return local;
     }
 
-    /** {@return the address it came from} */
+    /** {@return its source address} */
     public Gid source() {
         return source;
     }
 
-    /** {@return the UDP port it came from} */
+    /** {@return its source UDP port} */
     public int sourcePort() {
         return sourcePort;
     }
 
-    /** {@return the IPv4 Identification it must have had, as its ICRC tells} */
+    /** {@return the IPv4 Identification, derived from its ICRC} */
     public int identification() {
         return identification;
     }
@@ -55,7 +55,7 @@ public final class ReceivedDatagram {
         return memory;
     }
 
-    /** {@return where it starts} */
+    /** {@return the offset at which it starts} */
     public long offset() {
         return offset;
     }

@@ -4,38 +4,38 @@ import io.rdma4j.protocol.roce.wire.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory by which a device exchanges packets with other processes of this machine. For the owner of the engine; nothing
- * waits, and sending and receiving allocate nothing.
+ * The memory through which a device exchanges packets with other processes of this machine. For the owner of the engine; no
+ * call waits, and sending and receiving allocate nothing.
  */
 public interface SharedMemory {
-    /** Receives what other processes have written. */
+    /** Receives the packets that other processes have written. */
     interface Handler {
         /** A packet arrived. */
         void onPacket(SharedPacket packet);
 
-        /** What a process has written is no packet; nothing more is received from it here. */
+        /** A process has written something that is not a packet; nothing more is received from it. */
         void onNonsense();
     }
 
     /**
-     * {@return the way to a queue pair that is not this process's, null if it is to be reached by the network}
+     * {@return the path to a queue pair of another process, null if only the network reaches it}
      *
-     * @param path that packets to it take
+     * @param path the network path of packets to it
      */
     @Nullable
     MemoryPath path(Path path, int queuePair);
 
-    /** {@return a number that changes when {@link #path} may have another answer} */
+    /** {@return a number that changes when {@link #path} may return another result} */
     int version();
 
     /**
-     * Hands up what has arrived.
+     * Passes received packets to a handler.
      *
-     * @param budget the most packets to take
-     * @return how many were taken
+     * @param budget the maximum number of packets
+     * @return how many packets were received
      */
     int receive(Handler handler, int budget);
 
-    /** Wakes those who sleep and were sent something. */
+    /** Wakes sleeping readers to which something was sent. */
     void flush();
 }

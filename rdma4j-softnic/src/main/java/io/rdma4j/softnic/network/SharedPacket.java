@@ -5,9 +5,9 @@ import io.rdma4j.verbs.Gid;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A packet that another process has written into memory that both have mapped. Reusable; valid while its receiver is called.
+ * A packet that another process has written into shared memory. Reusable; valid only during the call of its receiver.
  *
- * <p>The headers are a copy that nobody else can change. The payload is not: its bytes may change while they are read.
+ * <p>The headers are a private copy. The payload is not: the other process may change it while it is read.
  */
 public final class SharedPacket {
     private Gid source = Gid.ZERO;
@@ -19,12 +19,12 @@ public final class SharedPacket {
     private int payloadLength;
     private int span;
 
-    /** @param header where the headers are copied to */
+    /** @param header the memory for the copy of the headers */
     public SharedPacket(MemorySegment header) {
         this.header = header;
     }
 
-    /** Says what it is, once its headers are copied. */
+    /** Sets the contents, after the headers were copied. */
     public SharedPacket fill(int newHeaderLength, MemorySegment newPayload, long newPayloadStart,
             int newPayloadLength, int newSpan) {
         headerLength = newHeaderLength;
@@ -35,18 +35,18 @@ public final class SharedPacket {
         return this;
     }
 
-    /** Says where it came from and went to, as those after it until something else is said. */
+    /** Sets source and destination, which also apply to later packets until the next call. */
     public void travelled(Gid from, Gid to) {
         source = from;
         local = to;
     }
 
-    /** {@return the address it came from, as its sender says} */
+    /** {@return its source address, as its sender wrote it} */
     public Gid source() {
         return source;
     }
 
-    /** {@return the address it went to, as its sender says} */
+    /** {@return its destination address, as its sender wrote it} */
     public Gid local() {
         return local;
     }
@@ -66,7 +66,7 @@ public final class SharedPacket {
         return payload;
     }
 
-    /** {@return where the payload starts in it} */
+    /** {@return the offset at which the payload starts} */
     public long payloadStart() {
         return payloadStart;
     }
@@ -76,7 +76,7 @@ public final class SharedPacket {
         return payloadLength;
     }
 
-    /** {@return how many packets of a message it stands for} */
+    /** {@return how many packets of a message it represents} */
     public int span() {
         return span;
     }

@@ -8,23 +8,23 @@ import org.jspecify.annotations.Nullable;
 import java.nio.file.Path;
 
 /**
- * How a software device is opened: with its packets recorded, over a network made worse, over
- * another kind of sockets, or with what stays on this machine on another way.
+ * The options for opening a software device: recording its packets, impairing its network, choosing the network
+ * back-end, and choosing the path of packets that stay on this machine.
  *
- * <p>Contexts of one process share a device, so all of them share these options: a device that is open
- * already can be opened again without options, or with the same. What is not asked for here is left to the
- * system properties {@code rdma4j.pcap=FILE}, {@code rdma4j.impair=}{@link Impairment#parse TEXT},
- * {@code rdma4j.network=}{@link NetworkBackend#parse NAME} and {@code rdma4j.loopback=}{@link Loopback#parse NAME}.
+ * <p>All contexts of one process share a device, and so its options: an open device can be opened again only without
+ * options or with the same ones. For options that are not set here, the system properties apply: {@code
+ * rdma4j.pcap=FILE}, {@code rdma4j.impair=}{@link Impairment#parse TEXT}, {@code rdma4j.network=}{@link
+ * NetworkBackend#parse NAME} and {@code rdma4j.loopback=}{@link Loopback#parse NAME}.
  *
- * @param capture the file that all packets are recorded in, in the format that Wireshark opens: those that
- *        really leave, after the impairment, and those that arrive intact; null asks for none
- * @param impairment what happens to the packets this device sends; {@link Impairment#NONE} asks for nothing
- * @param backend how the device reaches the network; {@link NetworkBackend#AUTO} asks for nothing
- * @param loopback how packets travel that stay on this machine; {@link Loopback#AUTO} asks for nothing
+ * @param capture the file that records all packets, in a format for Wireshark: those that really leave, after the
+ *        impairment, and those that arrive intact; null if not set
+ * @param impairment the impairment of the packets that this device sends; {@link Impairment#NONE} if not set
+ * @param backend the network back-end; {@link NetworkBackend#AUTO} if not set
+ * @param loopback the path of packets that stay on this machine; {@link Loopback#AUTO} if not set
  */
 public record DeviceOptions(@Nullable Path capture, Impairment impairment, NetworkBackend backend,
         Loopback loopback) {
-    /** Nothing recorded, nothing impaired, the fastest that works. */
+    /** No recording, no impairment, the fastest back-end that works. */
     public static final DeviceOptions DEFAULT = new DeviceOptions(null, Impairment.NONE,
             NetworkBackend.AUTO, Loopback.AUTO);
 
@@ -43,7 +43,7 @@ public record DeviceOptions(@Nullable Path capture, Impairment impairment, Netwo
         return new DeviceOptions(capture, impairment, value, loopback);
     }
 
-    /** {@return the same options with what stays on this machine on another way} */
+    /** {@return the same options with another path of packets that stay on this machine} */
     public DeviceOptions withLoopback(Loopback value) {
         return new DeviceOptions(capture, impairment, backend, value);
     }

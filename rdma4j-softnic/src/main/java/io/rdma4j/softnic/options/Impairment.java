@@ -8,7 +8,7 @@ import java.util.StringJoiner;
 
 /**
  * An impaired network: what happens to the packets that a RoCE device sends, or to the writes of an iWARP device to its
- * streams. With it programs can be tested against loss on a network that loses nothing.
+ * streams. With it, programs can be tested for loss on a network that loses nothing.
  *
  * <p>A generator with the given seed decides what happens to each packet and each write; the same program with the same seed
  * gets the same decisions. Probabilities are from 0 to 1. Packets cannot be stalled, cut or reset; a byte stream cannot
@@ -71,14 +71,14 @@ public record Impairment(double loss, double duplication, double corruption, dou
                 && delay.isZero() && jitter.isZero() && stall == 0 && cut == 0 && reset == 0;
     }
 
-    /** {@return the name of what happens to packets, and cannot happen to a byte stream; empty if there is nothing of it} */
+    /** {@return the name of an impairment that only packets can have and that is set here; empty if there is none} */
     public Optional<String> nameOfPacketsOnly() {
         return loss != 0 ? Optional.of("loss")
                 : duplication != 0 ? Optional.of("duplicate")
                         : reordering != 0 ? Optional.of("reorder") : Optional.empty();
     }
 
-    /** {@return the name of what happens to byte streams, and cannot happen to packets; empty if there is nothing of it} */
+    /** {@return the name of an impairment that only byte streams can have and that is set here; empty if there is none} */
     public Optional<String> nameOfStreamsOnly() {
         return stall != 0 ? Optional.of("stall")
                 : cut != 0 ? Optional.of("cut")
@@ -133,7 +133,7 @@ public record Impairment(double loss, double duplication, double corruption, dou
                 value, reset, seed);
     }
 
-    /** {@return the same with another share of writes in whose middle a connection breaks} */
+    /** {@return the same with another share of writes in whose middle the connection is reset} */
     public Impairment withReset(double value) {
         return new Impairment(loss, duplication, corruption, reordering, delay, jitter, stall,
                 cut, value, seed);
@@ -146,11 +146,11 @@ public record Impairment(double loss, double duplication, double corruption, dou
     }
 
     /**
-     * {@return the impairment that a text asks for, such as {@code none} or
-     * {@code loss=1%,delay=2ms,jitter=500us,reorder=5%,duplicate=1%,corrupt=0.1%,seed=7}, of streams also
-     * {@code stall=1%,cut=0.1%,reset=0.1%}}
+     * {@return the impairment that a text describes, such as {@code none} or {@code
+     * loss=1%,delay=2ms,jitter=500us,reorder=5%,duplicate=1%,corrupt=0.1%,seed=7}, for streams also {@code
+     * stall=1%,cut=0.1%,reset=0.1%}}
      *
-     * @throws IllegalArgumentException naming what is wrong and what would be right
+     * @throws IllegalArgumentException with a message that names the error and the valid form
      */
     public static Impairment parse(String text) {
         Impairment result = NONE;
@@ -181,7 +181,7 @@ public record Impairment(double loss, double duplication, double corruption, dou
         return result;
     }
 
-    /** {@return a text that {@link #parse} makes the same impairment of, {@code none} if nothing happens} */
+    /** {@return the text of this impairment for {@link #parse}, {@code none} if there is none} */
     @Override
     public String toString() {
         if (isNone()) {
@@ -240,7 +240,7 @@ public record Impairment(double loss, double duplication, double corruption, dou
                 return Duration.ofNanos((long) (value * perUnitNs));
             }
         } catch (NumberFormatException e) {
-            // Said below.
+            // Reported below.
         }
         throw new IllegalArgumentException(
                 name + " must be a time such as 500us, 2ms or 1s, not '" + text + "'");

@@ -1,35 +1,36 @@
 package io.rdma4j.softnic.options;
 
 /**
- * How packets of a software device travel that stay on this machine. Those of the connection manager and of multicast groups
- * always take the network, which knows who listens.
+ * The path of a software device's packets that stay on this machine. Packets of the connection manager and of multicast
+ * groups always take the network, which finds the listening processes.
  */
 public enum Loopback {
     /**
-     * {@link #DIRECT} within a device, {@link #SHARED} to other processes of the same user where they can share memory; but
-     * {@link #NETWORK} if packets are recorded or the network is made worse.
+     * {@link #DIRECT} within a device, {@link #SHARED} to other processes of the same user if they can share memory; but
+     * {@link #NETWORK} if packets are recorded or impaired.
      */
     AUTO,
     /**
-     * To a queue pair of the same device and process from memory to memory, many packets of a message as one, in the thread
-     * that sends: the network stack, recordings and impairments see nothing of it. All others through the network stack.
+     * Packets to a queue pair of the same device and process are copied from memory to memory, many packets of a message at
+     * once, by the sending thread; they bypass the network stack, recordings and impairments. All other packets take the
+     * network stack.
      */
     DIRECT,
     /**
-     * To processes of the same user, this one included, through memory that both have mapped: the network stack, recordings
-     * and impairments see nothing of it. On Linux alone; elsewhere the device cannot be opened so.
+     * Packets to processes of the same user, including this one, take shared memory; they bypass the network stack,
+     * recordings and impairments. Only on Linux; on other systems the device cannot be opened with this option.
      */
     SHARED,
     /** All through the network stack, as to another machine. */
     NETWORK;
 
-    /** {@return the name as the property {@code rdma4j.loopback} has it} */
+    /** {@return the name in the property {@code rdma4j.loopback}} */
     public String text() {
         return Names.text(this);
     }
 
     /**
-     * {@return the one of a name}
+     * {@return the constant with a name}
      *
      * @throws IllegalArgumentException if there is none
      */

@@ -11,9 +11,9 @@ final class Names {
     }
 
     /**
-     * {@return the constant of a name}
+     * {@return the constant with a name}
      *
-     * @param refusal follows the name if there is none: says what it is not, and what would be right
+     * @param refusal the text after the name in the error: what it is not, and the valid names
      */
     static <E extends Enum<E>> E parse(Class<E> type, String text, String refusal) {
         for (E constant : type.getEnumConstants()) {

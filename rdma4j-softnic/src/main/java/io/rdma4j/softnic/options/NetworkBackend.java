@@ -9,16 +9,16 @@ public enum NetworkBackend {
      * {@code --enable-native-access=ALL-UNNAMED}.
      */
     LINUX,
-    /** The datagram channels of the JDK, which are there on every system. */
+    /** The datagram channels of the JDK, which every system has. */
     PORTABLE;
 
-    /** {@return the name as the property {@code rdma4j.network} has it} */
+    /** {@return the name in the property {@code rdma4j.network}} */
     public String text() {
         return Names.text(this);
     }
 
     /**
-     * {@return the one of a name}
+     * {@return the constant with a name}
      *
      * @throws IllegalArgumentException if there is none
      */

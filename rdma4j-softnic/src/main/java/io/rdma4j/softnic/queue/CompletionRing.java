@@ -13,18 +13,18 @@ import java.util.function.LongSupplier;
  * adding never waits.
  */
 public final class CompletionRing {
-    /** Hears of the ring in the thread that owns the engine. */
+    /** Is notified of the ring's events, in the thread that owns the engine. */
     public interface Listener {
-        /** A completion arrived that an event was asked for. */
+        /** A completion arrived for which an event was requested. */
         void onNotify();
 
         /** A completion arrived that threads wait for. */
         void onAwaited();
 
-        /** A completion was lost for want of room. For the engine's owner. */
+        /** A completion was lost because the queue was full. For the engine's owner. */
         void onOverrun();
 
-        /** A notification is put off; {@link #notificationDueNs} says until when at most. */
+        /** A notification is delayed, at most until {@link #notificationDueNs}. */
         void onModerated(CompletionRing ring);
     }
 
@@ -57,7 +57,7 @@ public final class CompletionRing {
     private int moderatedCount;
     private long moderatedNs;
     private int pendingCount;
-    /** What those that are counted were asked for. */
+    /** The kind of event that the counted completions are for. */
     private int pending;
     private long notificationDueNs = Long.MAX_VALUE;
 
@@ -67,8 +67,8 @@ public final class CompletionRing {
     /**
      * @param capacity completions it can hold
      * @param time the engine's time
-     * @param clock gives completions their time stamps, null if they have none
-     * @param isOverrunIgnored whether completions without room are dropped without further ado
+     * @param clock the clock for time stamps of completions, null if they have none
+     * @param isOverrunIgnored whether completions without room are dropped without an error
      */
     public CompletionRing(int capacity, Listener listener, LongSupplier time,
             @Nullable Clock clock, boolean isOverrunIgnored) {
@@ -106,7 +106,7 @@ public final class CompletionRing {
         return slot;
     }
 
-    /** {@return whether a lack of room is nobody's failure} */
+    /** {@return whether a full queue is not an error} */
     public boolean isOverrunIgnored() {
         return isOverrunIgnored;
     }
@@ -114,7 +114,7 @@ public final class CompletionRing {
     /**
      * Hands the slot that {@link #free} gave to the application.
      *
-     * @param isSolicited the peer asks to be noticed, or the work failed
+     * @param isSolicited whether the peer requested an event, or the work failed
      */
     public void add(CompletionSlot slot, boolean isSolicited) {
         if (clock != null) {
@@ -161,12 +161,12 @@ public final class CompletionRing {
         }
     }
 
-    /** {@return until when a notification is put off, {@link Long#MAX_VALUE} if none is} */
+    /** {@return until when a notification is delayed, {@link Long#MAX_VALUE} if none is} */
     public long notificationDueNs() {
         return notificationDueNs;
     }
 
-    /** Notifies if that was put off long enough. {@return whether nothing is put off any more} */
+    /** Sends a delayed notification that is due. {@return whether no notification is delayed any more} */
     public boolean notifyIfDue(long nowNs) {
         if (notificationDueNs <= nowNs) {
             announce();
@@ -209,17 +209,17 @@ public final class CompletionRing {
 
     // ---------------------------------------------------------------- for applications
 
-    /** Asks for an event when the next completion arrives. */
+    /** Requests an event for the next completion. */
     public void arm(boolean solicitedOnly) {
         ask(solicitedOnly ? EVENT_IF_SOLICITED : EVENT);
     }
 
-    /** {@return whether an event is asked for, and none has come since} */
+    /** {@return whether an event is requested and has not come yet} */
     public boolean isEventAsked() {
         return (armed.get() & (EVENT | EVENT_IF_SOLICITED)) != 0;
     }
 
-    /** Asks for a wake-up of the threads that wait when the next completion arrives. Events know nothing of it. */
+    /** Requests a wake-up of the waiting threads for the next completion. Does not affect events. */
     public void armForWaiters() {
         ask(WAKE_UP);
     }
@@ -231,17 +231,17 @@ public final class CompletionRing {
         }
     }
 
-    /** {@return whether a completion was lost for want of room} */
+    /** {@return whether a completion was lost because the queue was full} */
     public boolean isOverrun() {
         return isOverrun;
     }
 
-    /** Says that a completion was lost. */
+    /** Records that a completion was lost. */
     public void reportOverrun() {
         listener.onOverrun();
     }
 
-    /** Keeps everybody from taking, until {@link #unlockTakers}. */
+    /** Keeps all threads from taking completions, until {@link #unlockTakers}. */
     public void lockTakers() {
         takers.lock();
     }
@@ -309,7 +309,7 @@ public final class CompletionRing {
         return true;
     }
 
-    /** Goes on to the next completion. {@return whether there is one} */
+    /** Moves to the next completion. {@return whether there is one} */
     public boolean nextInBatch() {
         requireBatch();
         if (batchAt + 1 >= end) {
@@ -325,7 +325,7 @@ public final class CompletionRing {
         return slot(batchAt);
     }
 
-    /** Frees what was read. */
+    /** Frees the slots that were read. */
     public void endBatch() {
         requireBatch();
         taken = batchAt + 1;

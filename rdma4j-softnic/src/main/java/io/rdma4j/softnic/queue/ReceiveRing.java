@@ -17,8 +17,8 @@ public final class ReceiveRing implements ReceiveQueue {
     private long taken;
 
     /**
-     * @param capacity requests that may be outstanding
-     * @param maxElements scatter/gather elements of each
+     * @param capacity the maximum number of outstanding requests
+     * @param maxElements the maximum number of scatter/gather elements of a request
      */
     public ReceiveRing(int capacity, int maxElements) {
         this.capacity = capacity;

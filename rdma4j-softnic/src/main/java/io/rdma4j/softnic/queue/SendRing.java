@@ -10,7 +10,7 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * A send queue. Applications post under {@link #lock}; the engine reads and retires without it.
  *
- * <p>A request is staged first, where the engine does not see it, and published alone or with others.
+ * <p>A request is first staged, invisible to the engine, and then published alone or with others.
  */
 public final class SendRing implements SendQueue {
     private final @Nullable SendRequest[] slots;
@@ -25,10 +25,10 @@ public final class SendRing implements SendQueue {
     private volatile @Nullable Runnable whenIdle;
 
     /**
-     * @param capacity requests that may be outstanding
-     * @param maxElements scatter/gather elements of each
-     * @param maxInlineData bytes of inline data of each
-     * @param inlineMemory {@link #inlineMemoryFor} bytes for inline data, null for some of the heap
+     * @param capacity the maximum number of outstanding requests
+     * @param maxElements the maximum number of scatter/gather elements of a request
+     * @param maxInlineData the maximum number of inline bytes of a request
+     * @param inlineMemory {@link #inlineMemoryFor} bytes for inline data, null for heap memory
      */
     public SendRing(int capacity, int maxElements, int maxInlineData,
             @Nullable MemorySegment inlineMemory) {
@@ -48,7 +48,7 @@ public final class SendRing implements SendQueue {
         return Integer.highestOneBit(Math.max(1, capacity - 1)) * 2;
     }
 
-    /** {@return the bytes of memory that inline data takes} */
+    /** {@return the number of bytes of memory for inline data} */
     public static long inlineMemoryFor(int capacity, int maxInlineData) {
         return (long) slotsFor(capacity) * maxInlineData;
     }
@@ -58,12 +58,12 @@ public final class SendRing implements SendQueue {
         return maxInlineData;
     }
 
-    /** Waits for one's turn to post. */
+    /** Takes the lock for posting. */
     public void lock() {
         posters.lock();
     }
 
-    /** Lets others post. */
+    /** Releases the lock for posting. */
     public void unlock() {
         posters.unlock();
         if (whenIdle != null) {
@@ -83,7 +83,7 @@ public final class SendRing implements SendQueue {
         }
         try {
             Runnable action = whenIdle;
-            // This thread itself may be in the middle of a batch.
+            // The calling thread may be in the middle of a batch.
             if (action != null && posters.getHoldCount() == 1) {
                 whenIdle = null;
                 action.run();
@@ -126,12 +126,12 @@ public final class SendRing implements SendQueue {
         staged++;
     }
 
-    /** Hands what is staged to the engine. Under the lock. */
+    /** Passes the staged requests to the engine. Under the lock. */
     public void publish() {
         end = staged;
     }
 
-    /** Gives up what is staged. Under the lock. */
+    /** Drops the staged requests. Under the lock. */
     public void unstage() {
         staged = end;
     }

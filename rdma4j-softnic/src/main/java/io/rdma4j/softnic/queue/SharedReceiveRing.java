@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A shared receive queue's requests. Applications post under the ring's monitor; the engine takes without it.
  *
- * <p>What a queue pair takes is copied into a slot of its own ({@link #view}), so that requests may end in any
- * order.
+ * <p>A request that a queue pair takes is copied into the queue pair's own slot ({@link #view}), so that
+ * requests may end in any order.
  */
 public final class SharedReceiveRing {
     private final int maxElements;
@@ -22,9 +22,9 @@ public final class SharedReceiveRing {
     private volatile boolean isStarved;
 
     /**
-     * @param capacity requests that may be outstanding
-     * @param maxElements scatter/gather elements of each
-     * @param onLimit called by the engine when fewer requests are left than the armed limit
+     * @param capacity the maximum number of outstanding requests
+     * @param maxElements the maximum number of scatter/gather elements of a request
+     * @param onLimit called by the engine when fewer requests than the armed limit are left
      */
     public SharedReceiveRing(int capacity, int maxElements, Runnable onLimit) {
         this.capacity = capacity;
@@ -37,17 +37,17 @@ public final class SharedReceiveRing {
         return Integer.highestOneBit(Math.max(1, capacity - 1)) * 2;
     }
 
-    /** {@return requests that may be outstanding} */
+    /** {@return the maximum number of outstanding requests} */
     public synchronized int capacity() {
         return capacity;
     }
 
-    /** {@return the limit that is armed, 0 if none is} */
+    /** {@return the armed limit, 0 if none is} */
     public int limit() {
         return limit;
     }
 
-    /** {@return requests that can be taken} */
+    /** {@return the number of requests that can be taken} */
     public int available() {
         return (int) (end - taken);
     }
@@ -80,7 +80,7 @@ public final class SharedReceiveRing {
 
     // ---------------------------------------------------------------- for the engine's owner
 
-    /** Asks for one call when fewer requests are left than a limit; 0 takes that back. */
+    /** Requests one call when fewer requests than a limit are left; 0 cancels it. */
     public void arm(int newLimit) {
         limit = newLimit;
         checkLimit();
@@ -152,7 +152,8 @@ public final class SharedReceiveRing {
         @Override
         public int available() {
             if (SharedReceiveRing.this.available() == 0) {
-                // Whoever asks has been told of a request that another has taken: it goes on waiting.
+                // The caller was notified of a request that another queue pair has taken: it continues to
+                // wait.
                 isStarved = true;
             }
             return SharedReceiveRing.this.available();

@@ -6,13 +6,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Queue pairs that have something to send, and no room on their way: the process at the end of it does not read. For the
- * engine's owner.
+ * Queue pairs that have packets to send but no room on their path through shared memory, because the process at its end
+ * does not read. For the engine's owner.
  */
 final class HeldUpQueuePairs {
-    /** Who reads shared memory tells when there is room again, unless it has died. */
+    /** A reader of shared memory reports when there is room again, unless it has died. */
     private static final long LOOK_AFTER_NS = 50_000_000;
-    /** A reader that goes on is waited for no longer than a full socket. */
+    /** The wait for a reader that makes progress; the same as for a full socket. */
     private static final long LOOK_AGAIN_NS = 1_000_000;
 
     private final Engine engine;
@@ -28,12 +28,12 @@ final class HeldUpQueuePairs {
         }
     }
 
-    /** It sends nothing more. */
+    /** Removes a queue pair that sends nothing more. */
     void remove(RoceQueuePair queuePair) {
         heldUp.remove(queuePair);
     }
 
-    /** They go on to send where there is room again. */
+    /** Lets the queue pairs whose path has room again continue to send. */
     void goOn(long nowNs) {
         for (int i = heldUp.size() - 1; i >= 0; i--) {
             if (heldUp.get(i).hasRoom(nowNs)) {

@@ -54,7 +54,7 @@ final class ManagementPort {
             if (manager.onMad(mad, new CmPeer(packet.destination(), packet.source()), nowNs)) {
                 return null;
             }
-            // It may have been for a process that has died, and whose place is taken.
+            // It may have been for a process that has died and whose place another one has taken.
             sharing.onAstray(0);
             return Counter.DROPPED_BAD_MAD;
         } catch (RuntimeException | InternalError defect) {
@@ -64,8 +64,8 @@ final class ManagementPort {
     }
 
     /**
-     * {@return the prefix of the process of this machine that a message is for, 0 if it is not known to be another's} To answer
-     * in its place would end what it begins.
+     * {@return the prefix of the other process of this machine that a message is for, 0 if none is known} An answer in its
+     * place would end that process's exchange.
      */
     private int otherReceiver(@Nullable CmAddressee addressee, Gid destination) {
         return switch (addressee) {
@@ -79,7 +79,7 @@ final class ManagementPort {
         };
     }
 
-    /** A defect in the connection manager, or in who hears from it, must not harm the queue pairs. */
+    /** A defect in the connection manager or in a handler must not harm the queue pairs. */
     static void contain(Throwable defect) {
         LOG.log(System.Logger.Level.ERROR, "the connection manager failed to handle a message",
                 defect);
@@ -93,12 +93,12 @@ final class ManagementPort {
         }
     }
 
-    /** {@return whether to find out if anybody has the port that the message polled last goes to} */
+    /** {@return whether to find out if any socket has the destination port of the last polled message} */
     boolean isAsking() {
         return manager.isAsking();
     }
 
-    /** Nobody has. */
+    /** Called when no socket has it. */
     void onUnreachable(long nowNs) {
         try {
             manager.onUnreachable(nowNs);
@@ -111,7 +111,8 @@ final class ManagementPort {
         if (manager.deadlineNs() > nowNs) {
             return;
         }
-        // What is sent again now may have reached a process that does not run, and so cannot tell that it is not its own.
+        // A message that is now sent again may have reached a stopped process, which cannot report that it is not its
+        // own.
         sharing.onAstray(0);
         try {
             manager.onDeadline(nowNs);

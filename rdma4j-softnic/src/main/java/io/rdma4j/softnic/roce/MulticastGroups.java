@@ -9,7 +9,7 @@ import java.util.Map;
 
 /** Which queue pairs are members of which multicast group. For the engine's owner. */
 final class MulticastGroups {
-    /** Where datagrams to a group go. Source: IBTA 9.2. */
+    /** The destination queue pair of datagrams to a group. Source: IBTA 9.2. */
     static final int QUEUE_PAIR = 0xff_ffff;
 
     /**
@@ -45,7 +45,7 @@ final class MulticastGroups {
         return false;
     }
 
-    /** {@return the members of a group, none for one that nobody has joined} */
+    /** {@return the members of a group} */
     List<Member> members(Gid group) {
         return groups.getOrDefault(group, List.of());
     }

@@ -22,7 +22,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * What arrives: finds the queue pairs a packet is for, or why it is for nobody. For the engine's owner.
+ * Dispatches received packets: finds the destination queue pairs of a packet, or why there are none. For the engine's
+ * owner.
  *
  * <p>Source: IBTA 9.6 (order of the checks).
  */
@@ -35,7 +36,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
     private final MulticastGroups groups;
     private final ManagementPort management;
     private final PacketView packet = new PacketView();
-    /** For a payload that comes in several pieces. */
+    /** For joining a payload of several pieces. */
     private final MemorySegment room;
 
     PacketDispatcher(Engine engine, DatagramNetwork network, MulticastGroups groups,
@@ -48,7 +49,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
         room = arena.allocate(Mtu.MTU_4096.bytes(), 64);
     }
 
-    /** {@return where the last packet came from} */
+    /** {@return the source address of the last packet} */
     Gid source() {
         return packet.source();
     }
@@ -106,9 +107,9 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
     }
 
     /**
-     * A packet to another address of this device, or to the same, that has not left it.
+     * Receives a packet of this device to one of its own addresses.
      *
-     * @return false if the memory of its payload is gone, and nothing is received
+     * @return false if the memory of its payload no longer exists; nothing is received then
      */
     boolean onOwn(OutgoingPacket own) {
         if (!packet.wrap(own, room)) {
@@ -144,7 +145,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
         }
     }
 
-    /** A switch marks packets, the peer tells it: nothing is sent more slowly for it. IBTA A17.9.3. */
+    /** The peer reports that a switch marked packets (CNP). The software NIC does not send more slowly. IBTA A17.9.3. */
     private static void onCongestion(RoceQueuePair queuePair, int length) {
         countReceived(queuePair, 1, length);
         queuePair.count(Counter.RP_CNP_IGNORED);
@@ -155,7 +156,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
         queuePair.count(Counter.RCVD_BYTES, length);
     }
 
-    /** A datagram for a group goes to each of its members. IBTA 10.5.2. */
+    /** Passes a datagram for a group to each of its members. IBTA 10.5.2. */
     private void onMulticast(int length) {
         List<MulticastGroups.Member> members = groups.members(packet.destination());
         if (members.isEmpty() || packet.destinationQueuePair() != MulticastGroups.QUEUE_PAIR
@@ -203,7 +204,7 @@ final class PacketDispatcher implements PacketHandler, SharedMemory.Handler {
                 : Counter.DROPPED_BAD_ICRC, source);
     }
 
-    /** What arrived is for nobody. */
+    /** Drops a packet. */
     private void drop(Counter reason, Gid source) {
         engine.count(reason);
         PacketEvents.drop(reason, source, 0);

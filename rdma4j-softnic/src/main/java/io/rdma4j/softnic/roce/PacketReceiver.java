@@ -9,20 +9,20 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * Takes what has arrived. To ask a port takes a system call, to look into shared memory hardly anything. So memory is looked at
- * always; while it has packets, ports are asked once each 100 µs; a poller mostly asks only the port that had
- * something last. For the engine's owner.
+ * Receives packets. Checking a port takes a system call, checking shared memory takes almost no time. So shared memory is
+ * checked always; while it has packets, ports are checked only once each 100 µs; a poller mostly checks only the port that
+ * had the last packet. For the engine's owner.
  */
 final class PacketReceiver {
     private static final int BUDGET = 64;
-    /** In the place of a port: the last packets came through memory. */
+    /** Instead of the index of a port: the last packets came through memory. */
     private static final int MEMORY = -1;
 
     private final DatagramNetwork network;
     private final PacketDispatcher dispatcher;
     private final @Nullable SharedMemory memory;
     private final BriefLooks looks = new BriefLooks();
-    /** Who had something last. */
+    /** The source of the last packets. */
     private int busy;
     private boolean hasReceived;
     /** When all ports were asked last. */
@@ -59,7 +59,7 @@ final class PacketReceiver {
         return memory == null ? 0 : memory.receive(dispatcher, BUDGET);
     }
 
-    /** Takes what the port has at hand that had something last. */
+    /** Receives briefly from the port that had the last packets. */
     private boolean receiveBriefly() {
         if (busy == MEMORY) {
             return false;
@@ -88,7 +88,7 @@ final class PacketReceiver {
         return more;
     }
 
-    /** {@return whether there was anything last time} */
+    /** {@return whether the last call received anything} */
     boolean hasReceived() {
         return hasReceived;
     }

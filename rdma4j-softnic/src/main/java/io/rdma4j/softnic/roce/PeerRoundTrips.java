@@ -6,7 +6,10 @@ import io.rdma4j.verbs.Gid;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What queue pairs have learnt of the peers they lead to. Of very many peers those of the longest ago are forgotten. */
+/**
+ * The round-trip times to peers, as their queue pairs have measured them. If there are very many peers, the least
+ * recently used are forgotten.
+ */
 final class PeerRoundTrips {
     private static final int MOST = 4096;
 
@@ -17,7 +20,7 @@ final class PeerRoundTrips {
         }
     };
 
-    /** {@return how long the answers of a peer take, the same for each who asks} */
+    /** {@return the estimate of the round-trip time to a peer, shared by all its queue pairs} */
     RoundTripEstimate roundTrips(Gid peer) {
         return roundTrips.computeIfAbsent(peer, _ -> new RoundTripEstimate());
     }

@@ -26,7 +26,7 @@ import java.util.Optional;
 
 /** RoCE devices, named {@code roce_} and the network interface's name. */
 public final class RoceFamily implements DeviceFamily {
-    /** All that there is to it. */
+    /** The only instance. */
     public static final DeviceFamily ROCE = new RoceFamily();
 
     private static final int MAX_TIMEOUT = 31;
@@ -85,7 +85,7 @@ public final class RoceFamily implements DeviceFamily {
      * @throws RdmaException EOPNOTSUPP saying why the one that is wanted does not work here
      */
     public static BackendChoice choice(NetworkBackend wanted) throws RdmaException {
-        // A program that wants the portable one is not to load what the other needs.
+        // A program that wants the portable back-end shall not load the native calls of the other.
         String obstacle = wanted == NetworkBackend.PORTABLE ? null : LinuxNetwork.obstacle();
         return BackendChoice.of(wanted, obstacle, "UDP segmentation and receive offload");
     }
@@ -93,8 +93,9 @@ public final class RoceFamily implements DeviceFamily {
     /**
      * {@return a network}
      *
-     * @param loopback how packets travel that stay on this machine, never {@link Loopback#AUTO} if they are to be seen
-     * @throws RdmaException EOPNOTSUPP if they cannot travel so
+     * @param loopback the path of packets that stay on this machine; not {@link Loopback#AUTO} if they are recorded or
+     *         impaired
+     * @throws RdmaException EOPNOTSUPP if this path is not possible
      */
     public static DatagramNetwork network(BackendChoice choice, NetworkInterface on,
             Loopback loopback) throws RdmaException {
@@ -124,8 +125,8 @@ public final class RoceFamily implements DeviceFamily {
     }
 
     /**
-     * {@return the settings with the patience that {@code rdma4j.cm.responseTimeout}, 4.096 us times 2 to this power, and
-     * {@code rdma4j.cm.maxRetries} ask for}
+     * {@return the settings with the system properties {@code rdma4j.cm.responseTimeout}, 4.096 us times 2 to this power,
+     * and {@code rdma4j.cm.maxRetries}}
      */
     private static CmSettings patience(CmSettings defaults) throws RdmaException {
         return defaults.withPatience(

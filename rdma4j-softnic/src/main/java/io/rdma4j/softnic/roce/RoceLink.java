@@ -29,7 +29,7 @@ import java.util.function.IntSupplier;
  * owner.
  */
 final class RoceLink implements Link {
-    /** A full socket says nothing when it has room again: look soon. */
+    /** A full socket does not report when it has room again, so it is tried again soon. */
     private static final long RETRY_FULL_NS = 1_000_000;
 
     private final Engine engine;
@@ -70,12 +70,12 @@ final class RoceLink implements Link {
         receiver = new PacketReceiver(network, dispatcher);
     }
 
-    /** {@return the engine whose queue pairs send and receive here} */
+    /** {@return the engine of its queue pairs} */
     Engine engine() {
         return engine;
     }
 
-    /** {@return what takes the packets that arrive} */
+    /** {@return the handler of received packets} */
     PacketHandler handler() {
         return dispatcher;
     }
@@ -93,8 +93,8 @@ final class RoceLink implements Link {
     }
 
     /**
-     * {@return whether a path leads back to this device, and not to another process that shares its address, so that the
-     * network need not be bothered} Which process listens at a service the network knows.
+     * {@return whether a path leads back to this device, and not to another process that shares its address, so that packets
+     * can bypass the network} Not for the connection manager's messages, whose process the network finds.
      */
     boolean staysHere(Path path, int queuePair) {
         Gid destination = path.destination();
@@ -102,13 +102,13 @@ final class RoceLink implements Link {
                 && network.port(destination) != null;
     }
 
-    /** {@return how many middle packets of a message may go as one on a path that leads to a network} */
+    /** {@return how many middle packets of a message can be sent as one on a path through the network} */
     int maxMiddleSegments(Path path) {
         PacketPort port = network.port(path.source());
         return port == null ? 1 : port.maxMiddleSegments();
     }
 
-    /** {@return what queue pairs have learnt of the round trips to the end of a path} */
+    /** {@return the estimate of the round-trip time to the end of a path} */
     RoundTripEstimate roundTrips(Path path) {
         return peers.roundTrips(path.destination());
     }
@@ -119,14 +119,14 @@ final class RoceLink implements Link {
     }
 
     /**
-     * The network path of a queue pair has been silent for long: its packets may reach a process that does not run, and so
-     * cannot tell that they are not its own.
+     * The network path of a queue pair has been silent for long: its packets may reach a stopped process, which cannot
+     * report that they are not its own.
      */
     void onSilence() {
         sharing.onAstray(0);
     }
 
-    /** {@return where the last packet came from} */
+    /** {@return the source address of the last packet} */
     Gid packetSource() {
         return dispatcher.source();
     }
@@ -189,7 +189,7 @@ final class RoceLink implements Link {
         return sent;
     }
 
-    /** {@return whether there is room on the way of a queue pair; else it is noted} */
+    /** {@return whether the path of a queue pair has room; if not, notes the queue pair as held up} */
     private boolean hasRoom(RoceQueuePair queuePair) {
         if (memory == null || queuePair.hasRoom(engine.timeNs())) {
             return true;
@@ -266,12 +266,12 @@ final class RoceLink implements Link {
         }
         isPortFull |= result == PacketPort.Sent.KEPT;
         if (result == PacketPort.Sent.UNREACHABLE) {
-            // A message of the connection manager: no socket has the port that it went to.
+            // A message of the connection manager: no socket has its destination port.
             management.onUnreachable(engine.timeNs());
         }
     }
 
-    /** {@return the way of the outgoing packet through memory, null if it takes none} */
+    /** {@return the path of the outgoing packet through memory, null if it takes the network} */
     private @Nullable MemoryPath memoryPath(RoceQueuePair queuePair) {
         if (memory != null) {
             queuePair.findWay(memory, outgoing);
@@ -285,7 +285,7 @@ final class RoceLink implements Link {
             return PacketPort.Sent.REFUSED;
         }
         isUnflushed = true;
-        // What this device itself holds is there; the others are asked for.
+        // The device's own ports exist; others are checked.
         boolean asks = isManagement && management.isAsking()
                 && network.port(outgoing.path().destination()) == null;
         return asks ? port.sendAsking(outgoing) : port.send(outgoing);
@@ -299,7 +299,7 @@ final class RoceLink implements Link {
         }
     }
 
-    /** What the connection manager sends lies in memory of its own. */
+    /** Messages of the connection manager are in its own memory, so this concerns only queue pairs. */
     private void onPayloadGone(@Nullable RoceQueuePair queuePair) {
         if (queuePair == null) {
             return;

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.Objects;
 
-/** A queue pair of RoCE: its protocol, and where its packets come from and go. For the engine's owner. */
+/** A RoCE queue pair: its protocol, and the path of its packets. For the engine's owner. */
 final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     /** 1 MiB at the longest path MTU: short enough for others to get their turn. */
     private static final int MAX_OWN_SEGMENTS = RegisteredMemory.MAX_ACCESS
@@ -79,7 +79,7 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
         return service;
     }
 
-    /** {@return whether it takes packets that travelled between two addresses} Datagrams come from anywhere. */
+    /** {@return whether it accepts packets between two addresses} A UD queue pair accepts datagrams from any address. */
     boolean isFrom(Gid packetLocal, Gid packetPeer) {
         return service == Opcode.Service.UD
                 || (packetPeer.equals(path.destination()) && packetLocal.equals(path.source()));
@@ -103,10 +103,10 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
     // ---------------------------------------------------------------- the way of its packets
 
     /**
-     * Finds the way of the next packet, if it can be known: datagrams go anywhere, and it is known of the last. It changes
-     * between packets, never while one is made.
+     * Finds the path of the next packet. For datagrams, which may go anywhere, only the path of the last one is known. The
+     * path changes between packets, never while a packet is built.
      *
-     * @param shared the memory that processes of this machine meet in
+     * @param shared the memory shared with other processes
      */
     void findWay(SharedMemory shared) {
         if (service != Opcode.Service.UD && (!isWayKnown || memoryVersion != shared.version())) {
@@ -126,21 +126,24 @@ final class RoceQueuePair extends EngineQueuePair implements RoceHost {
         }
     }
 
-    /** {@return the way of the next packet through memory, of datagrams that of the last; null if there is none} */
+    /** {@return the path of the next packet through memory, for datagrams that of the last one; null if there is none} */
     @Nullable
     MemoryPath memoryPath() {
         MemoryPath known = memoryPath;
         return known != null && known.isOpen() ? known : null;
     }
 
-    /** {@return whether there is room on its way} Reliable ones wait for a reader that lives: its packets would only come again. */
+    /**
+     * {@return whether its path has room} A reliable queue pair waits for a live reader: it would only have to send lost
+     * packets again.
+     */
     boolean hasRoom(long nowNs) {
         MemoryPath way = memoryPath();
         return way == null || way.hasRoom(nowNs)
                 || (way.isStandingStill() && service != Opcode.Service.RC);
     }
 
-    /** {@return whether nobody reads at the end of its way} */
+    /** {@return whether the reader at the end of its path has stopped reading} */
     boolean isReaderStandingStill() {
         MemoryPath way = memoryPath();
         return way != null && way.isStandingStill();

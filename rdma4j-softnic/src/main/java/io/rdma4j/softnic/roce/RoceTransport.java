@@ -55,7 +55,7 @@ public final class RoceTransport implements Transport {
     private final RoceLink link;
     private volatile boolean isShortOfNumbers;
 
-    /** @param host the device that is being put together, whose driver there is not yet */
+    /** @param host the device under construction, which has no driver yet */
     public RoceTransport(DatagramNetwork network, CmSettings settings, TransportHost host) {
         this.network = network;
         this.host = host;
@@ -66,13 +66,13 @@ public final class RoceTransport implements Transport {
                 datagrams::route);
     }
 
-    /** {@return what makes a transport on a network} */
+    /** {@return a factory of a transport on a network} */
     public static Function<TransportHost, Transport> on(DatagramNetwork network,
             CmSettings settings) {
         return host -> new RoceTransport(network, settings, host);
     }
 
-    /** What connections see of the device. */
+    /** The services of the device for connections. */
     private final class Services implements IbServices {
         @Override
         public EngineDriver driver() {
@@ -110,12 +110,12 @@ public final class RoceTransport implements Transport {
         return link.engine();
     }
 
-    /** {@return what takes the packets that arrive} */
+    /** {@return the handler of received packets} */
     public PacketHandler handler() {
         return link.handler();
     }
 
-    /** Says whether packets from one address of this device to another stay in memory. Before the first packet. */
+    /** Sets whether packets between addresses of this device bypass the network. Must be called before the first packet. */
     public void skipNetwork(boolean isSkipped) {
         link.skipNetwork(isSkipped);
     }

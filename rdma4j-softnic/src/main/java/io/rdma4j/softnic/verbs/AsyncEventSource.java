@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The asynchronous events of one object: who closes the object must have acknowledged those that were taken,
- * and those that no thread took vanish with it.
+ * The asynchronous events of one object. Before the object is closed, the events that were taken must be
+ * acknowledged; the others are dropped with it.
  */
 final class AsyncEventSource {
     private final EventQueue<AsyncEvent, RdmaException> queue;

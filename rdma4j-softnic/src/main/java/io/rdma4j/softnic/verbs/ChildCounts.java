@@ -7,17 +7,19 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** What depends on an object and must be closed before it. For the engine's owner. */
+/**
+ * Counts the objects that depend on an object and must be closed before it. For the engine's owner.
+ */
 public final class ChildCounts {
     private final Map<ObjectKind, Integer> counts = new EnumMap<>(ObjectKind.class);
     private final Runnable onEmpty;
 
-    /** For what is counted only. */
+    /** Creates counts without a callback. */
     public ChildCounts() {
         this(() -> {});
     }
 
-    /** @param onEmpty called by the engine's owner when the last one is gone */
+    /** @param onEmpty called by the engine's owner when the last one was closed */
     public ChildCounts(Runnable onEmpty) {
         this.onEmpty = onEmpty;
     }
@@ -27,7 +29,7 @@ public final class ChildCounts {
         counts.merge(kind, 1, Integer::sum);
     }
 
-    /** @throws RdmaException ENOMEM naming the limit, if there can be no more of a kind */
+    /** @throws RdmaException ENOMEM naming the limit, if no more objects of a kind are allowed */
     public void requireRoom(ObjectKind kind, int limit, String limitName) throws RdmaException {
         if (count(kind) >= limit) {
             throw new RdmaException(Errno.ENOMEM, "create " + kind.text(),
@@ -47,7 +49,7 @@ public final class ChildCounts {
         return counts.getOrDefault(kind, 0);
     }
 
-    /** @throws RdmaException EBUSY naming what is alive */
+    /** @throws RdmaException EBUSY naming the open objects */
     void requireNone(String operation) throws RdmaException {
         if (!counts.isEmpty()) {
             throw new RdmaException(Errno.EBUSY, operation,

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.net.InetAddress;
 
-/** How a transport connects queue pairs: what {@link CmContext} says of each. Any thread may. */
+/** The connection services of a transport, as described in {@link CmContext}. For any thread. */
 public interface ConnectionServices {
     /** {@return how much private data connections carry} */
     PrivateDataLimits privateDataLimits();
@@ -32,13 +32,13 @@ public interface ConnectionServices {
     /**
      * Listens for connections.
      *
-     * @param via the context that requests come by
+     * @param via the context of the requests
      * @throws RdmaException EADDRINUSE if a program listens there already
      */
     CmListener listen(CmContext via, ListenRequest request, CmListener.Handler handler)
             throws RdmaException;
 
-    /** Asks for a connection; the answer comes to the handler. */
+    /** Requests a connection; the handler gets the answer. */
     CmConnection connect(ConnectRequest request, CmConnection.Handler handler) throws RdmaException;
 
     /** {@return its datagram services, null if it has no datagrams} */

@@ -9,12 +9,12 @@ import io.rdma4j.verbs.PortFlag;
 import java.util.List;
 import java.util.Set;
 
-/** What a device of a transport tells of itself and its port. Any thread may ask. */
+/** The description of a transport's device and its port. For any thread. */
 public interface DeviceDescription {
-    /** {@return what the device can do} */
+    /** {@return the device attributes} */
     DeviceAttributes attributes(long nodeGuid);
 
-    /** {@return what the device can do, at length} */
+    /** {@return the extended device attributes} */
     ExtendedDeviceAttributes extended(long nodeGuid);
 
     /**
@@ -27,12 +27,12 @@ public interface DeviceDescription {
     /** {@return how many entries the GID table can have} */
     int gidTableLength();
 
-    /** {@return what its entries are} */
+    /** {@return the type of the GID table's entries} */
     GidType gidType();
 
     /** {@return the table of partition keys; empty if it has no partitions} */
     List<Integer> partitionKeys();
 
-    /** {@return what the port demands of those who use it} */
+    /** {@return the requirements of the port} */
     Set<PortFlag> portFlags();
 }

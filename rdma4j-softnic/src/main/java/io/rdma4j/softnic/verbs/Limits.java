@@ -21,7 +21,7 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** What a software device can do, and the checks against it. */
+/** The limits of a software device, and the checks against them. */
 public final class Limits {
     public static final int QUEUE_PAIRS = 1 << 20;
     public static final int REQUESTS = 1 << 16;
@@ -71,11 +71,11 @@ public final class Limits {
     private Limits() {}
 
     /**
-     * {@return what a device can do}
+     * {@return the attributes of a device}
      *
-     * @param more capabilities beside those that all software devices have
+     * @param more capabilities in addition to those of all software devices
      * @param acknowledgeDelay 4.096 us times 2 to this power
-     * @param further limits beside those of all software devices
+     * @param further limits in addition to those of all software devices
      */
     public static DeviceAttributes attributes(long nodeGuid, Set<DeviceCapability> more,
             AtomicCapability atomics, int acknowledgeDelay, Map<DeviceLimit, Long> further) {
@@ -92,9 +92,9 @@ public final class Limits {
     }
 
     /**
-     * {@return what a device can do, at length}
+     * {@return the extended attributes of a device}
      *
-     * @param onDemand what each type of queue pair can do with memory that is not in yet
+     * @param onDemand the operations on on-demand paged memory, for each type of queue pair
      */
     public static ExtendedDeviceAttributes extended(DeviceAttributes basic,
             Map<QueuePairType, Set<OnDemandCapability>> onDemand) {
@@ -102,7 +102,7 @@ public final class Limits {
                 MODERATION_US, DEVICE_MEMORY, onDemand);
     }
 
-    /** {@return a new object} @throws RdmaException ENOMEM if there is not so much memory */
+    /** {@return a new object} @throws RdmaException ENOMEM if there is not enough memory */
     static <T> T allocate(String operation, Supplier<T> constructor) throws RdmaException {
         try {
             return constructor.get();

@@ -21,7 +21,7 @@ final class Neighbours {
 
     private Neighbours() {}
 
-    /** @throws RdmaException EHOSTUNREACH if nobody knows it */
+    /** @throws RdmaException EHOSTUNREACH if it is not known */
     static EthernetAddress find(NetworkInterface networkInterface, Gid destination)
             throws RdmaException {
         if (destination.isMulticast()) {

@@ -11,7 +11,7 @@ import io.rdma4j.verbs.RdmaException;
 import java.util.Map;
 import java.util.Set;
 
-/** What the verbs' objects need of the open device they belong to. */
+/** What the objects of the verbs need of their open device. */
 public interface NicServices extends CompletionRing.Clock {
     /** {@return the device that was opened} */
     RdmaDevice device();
@@ -19,41 +19,41 @@ public interface NicServices extends CompletionRing.Clock {
     /** {@return its port} */
     PortServices port();
 
-    /** {@return who runs the engine} */
+    /** {@return the driver of the engine} */
     EngineDriver driver();
 
-    /** {@return what carries the work of queue pairs} */
+    /** {@return the transport of the queue pairs} */
     Transport transport();
 
-    /** {@return what keys stand for} */
+    /** {@return the memory by key} */
     MemoryTable memory();
 
-    /** {@return who writes mapped memory to its files} */
+    /** {@return the flusher of mapped files} */
     FileFlusher flusher();
 
     /** {@return all objects of the device in this process, by kind} For the engine's owner. */
     ChildCounts totals();
 
-    /** {@return the queue pairs there are, for any thread} */
+    /** {@return the queue pairs, for any thread} */
     Set<SoftQueuePair> queuePairs();
 
     /**
-     * Takes device memory. For the engine's owner.
+     * Reserves device memory. For the engine's owner.
      *
-     * @throws RdmaException ENOMEM if there is not so much left
+     * @throws RdmaException ENOMEM if not enough is left
      */
     void takeDeviceMemory(long byteSize) throws RdmaException;
 
     /** Gives device memory back. For the engine's owner. */
     void releaseDeviceMemory(long byteSize);
 
-    /** {@return what is to be known of the device besides its attributes, by name, for people} */
+    /** {@return facts about the device besides its attributes, by name, as text for people} */
     Map<String, String> details();
 
-    /** Says who wants to hear of lost addresses and of the end of the device. */
+    /** Adds a watcher of lost addresses and of the end of the device. */
     void watch(CmContext.Watcher watcher);
 
-    /** Tells it nothing more. */
+    /** Removes a watcher. */
     void forget(CmContext.Watcher watcher);
 
     /** A context was closed. */

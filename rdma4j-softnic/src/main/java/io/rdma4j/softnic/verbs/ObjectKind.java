@@ -1,6 +1,6 @@
 package io.rdma4j.softnic.verbs;
 
-/** What a device has a number of. */
+/** The kinds of objects that a device counts. */
 public enum ObjectKind {
     /** {@code ibv_ah}. */
     ADDRESS_HANDLE("address handle"),

@@ -9,7 +9,7 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.util.List;
 
-/** What the verbs' objects ask of the one port of their device. Any thread may. */
+/** What the objects of the verbs need of the one port of their device. For any thread. */
 public interface PortServices {
     /** {@return the network interface it is on} */
     NetworkInterface networkInterface();
@@ -30,17 +30,18 @@ public interface PortServices {
     List<InetAddress> addresses();
 
     /**
-     * Claims what another process had when the device was opened.
+     * Claims the addresses that another process had when the device was opened.
      *
-     * @param address the one that is needed, null for all
-     * @throws RdmaException EADDRINUSE naming who has it
+     * @param address the needed address, null for all
+     * @throws RdmaException EADDRINUSE naming the process that has it
      */
     void hold(@Nullable InetAddress address) throws RdmaException;
 
     /**
-     * Makes an address one of the device's.
+     * Adds an address to the device.
      *
-     * @throws RdmaException EADDRINUSE naming who has it, EADDRNOTAVAIL if it is none of the device's
+     * @throws RdmaException EADDRINUSE naming who has it, EADDRNOTAVAIL if it is not an address of
+     *         the device
      */
     void claim(InetAddress address) throws RdmaException;
 }

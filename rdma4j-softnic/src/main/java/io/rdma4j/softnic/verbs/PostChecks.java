@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 
-/** What is checked of a request when it is posted; everything else shows in its completion. */
+/** The checks of a request when it is posted; all other errors are reported by its completion. */
 final class PostChecks {
     static final String SEND = "post send";
     static final String RECEIVE = "post receive";
@@ -25,7 +25,7 @@ final class PostChecks {
     private PostChecks() {}
 
     /**
-     * @param length bytes of payload
+     * @param length the payload length in bytes
      * @param bindable the type of memory window that the request may bind
      */
     static void check(SendWorkRequest request, long length, SoftQueuePair queuePair,
@@ -68,7 +68,7 @@ final class PostChecks {
         }
     }
 
-    /** Whether there is a request at a place of a list. */
+    /** Checks that an element of a list is not null. */
     static void requireGiven(@Nullable Object request) {
         if (request == null) {
             throw new IllegalStateException("it is null");
@@ -168,7 +168,7 @@ final class PostChecks {
         }
     }
 
-    /** Whether a window of type 1 may be bound to a region by a queue pair. {@return the window} */
+    /** Checks that a queue pair may bind a window of type 1 to a region. {@return the window} */
     static SoftMemoryWindow checkBindOfTypeOne(MemoryWindow window, MemoryWindowBind bind,
             SoftProtectionDomain domain) throws RdmaException {
         if (!(window instanceof SoftMemoryWindow own) || own.type() != MemoryWindowType.TYPE_1) {

@@ -7,16 +7,16 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Native memory of a queue that the application gave, and whom it goes back to.
+ * Native memory of a queue from the application's allocator.
  *
  * @param memory the memory
- * @param domain the domain it was allocated for
- * @param giver the allocator that gave it
+ * @param domain the domain that it was allocated for
+ * @param giver the allocator, which gets it back
  */
 record QueueMemory(MemorySegment memory, SoftProtectionDomain domain, BufferAllocator giver) {
     private static final int ALIGNMENT = 64;
 
-    /** {@return memory from an allocator, null if it gives none: then the queue has its own} */
+    /** {@return memory from an allocator, null if it provides none; the queue then uses its own} */
     static @Nullable QueueMemory allocate(SoftProtectionDomain domain, BufferAllocator allocator,
             long byteSize) {
         MemorySegment given = allocator.allocate(domain, byteSize, ALIGNMENT);

@@ -15,17 +15,17 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A queue pair that was asked for and can be made.
+ * The checked specification of a new queue pair.
  *
  * @param type its transport service
- * @param sendQueue where sends complete
- * @param receiveQueue where receives complete
- * @param sharedReceives what it draws receives from instead of a queue of its own, or null
- * @param offered what its type can do
+ * @param sendQueue the completion queue of sends
+ * @param receiveQueue the completion queue of receives
+ * @param sharedReceives the shared receive queue that replaces its own, or null
+ * @param offered the operations that its type supports
  * @param capabilities the sizes of its queues
  * @param signalAll whether every send is signaled
- * @param sendOperations what may be posted piece by piece, or null if that is not wanted
- * @param blocksMulticastLoopback whether its own multicasts are kept from it
+ * @param sendOperations the operations that may be posted piece by piece, or null if none may
+ * @param blocksMulticastLoopback whether it does not receive its own multicasts
  * @param userContext the caller's object
  */
 record QueuePairSpec(QueuePairType type, SoftCompletionQueue sendQueue,
@@ -35,7 +35,7 @@ record QueuePairSpec(QueuePairType type, SoftCompletionQueue sendQueue,
         @Nullable Object userContext) {
     private static final String OPERATION = "create queue pair";
 
-    /** Checks what is asked for. */
+    /** Checks the requested attributes. */
     static QueuePairSpec of(SoftProtectionDomain domain, QueuePairInitAttributes wanted)
             throws RdmaException {
         Transport transport = domain.nic().transport();
@@ -105,7 +105,7 @@ record QueuePairSpec(QueuePairType type, SoftCompletionQueue sendQueue,
         return own;
     }
 
-    /** {@return what would make another one like it} */
+    /** {@return the attributes that would create an equal queue pair} */
     QueuePairInitAttributes initAttributes() {
         QueuePairInitAttributes made = new QueuePairInitAttributes().type(type)
                 .sendCompletionQueue(sendQueue).receiveCompletionQueue(receiveQueue)
@@ -119,7 +119,7 @@ record QueuePairSpec(QueuePairType type, SoftCompletionQueue sendQueue,
 
     /** {@return the bytes that a send request carries with it at most} */
     int inlineSize() {
-        // An atomic write piece by piece carries its 8 bytes with it, whatever else is inline.
+        // An atomic write that is posted piece by piece always has its 8 bytes inline.
         return sendOperations != null && sendOperations.contains(SendOpcode.ATOMIC_WRITE)
                 ? Math.max(Long.BYTES, capabilities.maxInlineData())
                 : capabilities.maxInlineData();

@@ -71,7 +71,9 @@ final class ReceivePosting {
         ring.post();
     }
 
-    /** Receives concern the engine only when the peer waits for one, or when they are flushed. */
+    /**
+     * The engine needs to know of receives only if the peer waits for one, or if they are flushed.
+     */
     private void ringDoorbell() {
         if (engineSide.wantsReceiveDoorbell()) {
             driver.ring(engineSide, EngineQueuePair.RECEIVE_DOORBELL);

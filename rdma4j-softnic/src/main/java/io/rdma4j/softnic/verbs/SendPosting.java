@@ -55,7 +55,7 @@ final class SendPosting {
         }
     }
 
-    /** Posts a bind of type 1, given its key. Keys are taken in the order of the queue. */
+    /** Posts a bind of type 1 with its next key. Keys are taken in the order of the queue. */
     void postBind(SoftMemoryWindow window, IntFunction<SendWorkRequest> bind)
             throws RdmaException {
         ring.lock();
@@ -88,7 +88,7 @@ final class SendPosting {
         }
     }
 
-    /** What comes before a request that is refused is posted. */
+    /** Requests before a refused one are posted. */
     private void postUntilRefused(List<SendWorkRequest> requests) throws PostException {
         int staged = 0;
         try {
@@ -112,7 +112,7 @@ final class SendPosting {
         }
     }
 
-    /** Puts a request into the ring, where the engine does not see it yet. */
+    /** Stages a request in the ring, where the engine does not see it yet. */
     void stage(SendWorkRequest request, MemoryWindowType bindable) throws RdmaException {
         SendRequest slot = slotFor(request, PostChecks.length(request), bindable);
         slot.assign(request, signalAll);
@@ -123,7 +123,7 @@ final class SendPosting {
         ring.stage();
     }
 
-    /** As {@link #stage} for a request whose inline data is in its slot already. */
+    /** As {@link #stage}, for a request whose inline data is already in its slot. */
     void stageInlined(SendWorkRequest request, long inlineBytes) throws RdmaException {
         // The room was checked when the data was copied.
         SendRequest slot = slotFor(request.set(SendFlag.INLINE, false), inlineBytes,
@@ -182,9 +182,9 @@ final class SendPosting {
     }
 
     /**
-     * Copies bytes to the end of a slot's inline data, where they fit.
+     * Appends bytes to a slot's inline data, which must have room for them.
      *
-     * @throws IllegalStateException if they cannot be read, saying why
+     * @throws IllegalStateException with the reason if the bytes cannot be read
      */
     static void copyInline(MemorySegment data, long offset, long length, SendRequest slot)
             throws RdmaException {

@@ -6,7 +6,7 @@ import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.ProtectionDomain;
 import io.rdma4j.verbs.RdmaException;
 
-/** Where datagrams go. */
+/** The destination of datagrams. */
 final class SoftAddressHandle implements AddressHandle {
     private final SoftProtectionDomain domain;
     private final AddressHandleAttributes attributes;

@@ -157,7 +157,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
         checkOverrun();
         CompletionEvents announcesIn = announcements;
         if (announcesIn != null && announcesIn.isSelectable() && ring.isEventAsked()) {
-            // Whoever has asked for an event, and finds nothing, waits for it in a selector.
+            // A thread that has requested an event and finds no completion waits for it in a selector.
             driver.progress().waitElsewhere();
         }
     }
@@ -218,7 +218,7 @@ public final class SoftCompletionQueue implements ExtendedCompletionQueue, Compl
     public void resize(int capacity) throws RdmaException {
         String operation = "resize completion queue";
         Limits.checkRange(operation, "the capacity", capacity, 1, Limits.COMPLETIONS);
-        // Takers first, then the engine, whose owner never waits for takers.
+        // First the takers' lock, then the engine: its owner never waits for takers.
         ring.lockTakers();
         try {
             driver.call(nowNs -> {

@@ -77,7 +77,7 @@ public final class SoftDeviceContext implements CmContext {
         return nic;
     }
 
-    /** {@return what must be closed before this} */
+    /** {@return the counts of objects that must be closed before this context} */
     ChildCounts children() {
         return children;
     }
@@ -333,7 +333,7 @@ public final class SoftDeviceContext implements CmContext {
     }
 
     /**
-     * {@return what the device does for datagrams}
+     * {@return the datagram services of the device}
      *
      * @throws RdmaException EOPNOTSUPP if it has none
      */
@@ -442,7 +442,7 @@ public final class SoftDeviceContext implements CmContext {
         whenReleased = retry;
     }
 
-    /** The owner of the engine must not wait for threads that wait for it. */
+    /** Not in this thread: the engine's owner must not wait for threads that wait for it. */
     void onReleased() {
         Runnable retry = whenReleased;
         if (retry != null && !isClosed) {

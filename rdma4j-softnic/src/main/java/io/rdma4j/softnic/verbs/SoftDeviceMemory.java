@@ -8,7 +8,7 @@ import io.rdma4j.verbs.RdmaException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Memory of the device: native memory that nobody else gets to see. */
+/** Device memory: native memory that only the device accesses. */
 final class SoftDeviceMemory implements DeviceMemory {
     private final SoftDeviceContext context;
     private final Arena arena = Arena.ofShared();

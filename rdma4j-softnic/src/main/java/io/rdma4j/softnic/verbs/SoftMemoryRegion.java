@@ -26,8 +26,8 @@ final class SoftMemoryRegion implements MemoryRegion {
     /**
      * For the engine's owner.
      *
-     * @param deviceMemory what the memory is part of, or null
-     * @param ownArena what the memory goes with when the region is closed, or null
+     * @param deviceMemory the device memory that contains the memory, or null
+     * @param ownArena the arena to close with the region, or null
      */
     SoftMemoryRegion(SoftProtectionDomain domain, RegisteredMemory memory, Set<AccessFlag> access,
             @Nullable SoftDeviceMemory deviceMemory, @Nullable Arena ownArena) {

@@ -39,7 +39,7 @@ final class SoftMemoryWindow implements MemoryWindow {
         return window.rkey();
     }
 
-    /** {@return its key and what it is bound to} */
+    /** {@return its key and the range that it is bound to} */
     Window window() {
         return window;
     }

@@ -90,7 +90,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
         }
     }
 
-    /** {@return native memory for a queue, null if there is no allocator or it gives none} */
+    /** {@return native memory for a queue, null if there is no allocator or it provides none} */
     @Nullable
     QueueMemory allocate(long byteSize) {
         return allocator == null ? null : QueueMemory.allocate(this, allocator, byteSize);

@@ -108,7 +108,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
         return domain;
     }
 
-    /** {@return what its type can do} */
+    /** {@return the operations that its type supports} */
     Set<SendOpcode> offered() {
         return spec.offered();
     }
@@ -134,7 +134,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
         return state;
     }
 
-    /** {@return its state, of one that was closed just now its last} For those who look from outside. */
+    /** {@return its state, or the last one if it was just closed} For observers. */
     public QueuePairState lastState() {
         return state;
     }
@@ -203,7 +203,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
         });
     }
 
-    /** What {@code known} says of the peer, for any thread. */
+    /** Publishes the peer of {@code known} for any thread. */
     private void noticePeer() {
         peer = known.isSet(QueuePairAttribute.ADDRESS_VECTOR)
                 ? known.addressVector().destination()
@@ -213,17 +213,17 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
                 : 0;
     }
 
-    /** {@return the peer's address, null without one} Any thread may ask. */
+    /** {@return the peer's address, null without one} For any thread. */
     public @Nullable Gid peer() {
         return peer;
     }
 
-    /** {@return the number of the peer's queue pair, 0 without one} Any thread may ask. */
+    /** {@return the number of the peer's queue pair, 0 without one} For any thread. */
     public int peerNumber() {
         return peerNumber;
     }
 
-    /** {@return how its messages travel, empty if it is not connected} Any thread may ask. */
+    /** {@return the path of its messages, empty if it is not connected} For any thread. */
     public String way() {
         return engineSide.way();
     }
@@ -251,7 +251,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
         return state == QueuePairState.ERR || state == QueuePairState.RESET;
     }
 
-    /** A thread that waits for a completion looks whether one can still come. */
+    /** Wakes threads that wait for completions, to check whether one can still come. */
     private void tellWaiters() {
         spec.sendQueue().waiters().onEnd();
         spec.receiveQueue().waiters().onEnd();
@@ -263,7 +263,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
         if (!isClosed && !carriesNothingOut(state)) {
             return null;
         }
-        // It fails, and what is outstanding is flushed, in one turn of the engine's owner.
+        // The queue pair fails and its outstanding work is flushed in one task of the engine's owner.
         if (!isClosed && driver.call(nowNs -> canComplete(ofReceives))) {
             return null;
         }
@@ -312,7 +312,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
         }
     }
 
-    /** Tells the engine that sends were posted. */
+    /** Notifies the engine that sends were posted. */
     void ringSend() {
         driver.ring(engineSide, EngineQueuePair.SEND_DOORBELL);
     }
@@ -379,7 +379,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
 
     @Override
     public boolean isDataInOrder(SendOpcode opcode) {
-        // An IP network reorders, and packets of a WRITE are placed as they come.
+        // An IP network reorders packets, and those of a WRITE are placed as they arrive.
         return false;
     }
 
@@ -420,7 +420,7 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
                 shared.detach(engineSide);
             }
             if (inlineMemory != null) {
-                // A thread may be gathering inline data this moment.
+                // A thread may be gathering inline data at this moment.
                 posting.ring().whenIdle(inlineMemory::free);
             }
             domain.children().remove(ObjectKind.QUEUE_PAIR);

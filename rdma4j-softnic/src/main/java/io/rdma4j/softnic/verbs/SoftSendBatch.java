@@ -128,7 +128,7 @@ final class SoftSendBatch extends SendBatch {
         } catch (RdmaException e) {
             fail(e);
         } catch (IllegalStateException closed) {
-            // Said when the batch ends, which must end in any case.
+            // Reported at the end of the batch, which the application has to end in any case.
             mistake = mistake == null ? closed : mistake;
         }
     }
@@ -169,7 +169,7 @@ final class SoftSendBatch extends SendBatch {
         } catch (RdmaException e) {
             fail(e);
         } catch (IllegalStateException unreadable) {
-            // Said when the batch ends, which must end in any case.
+            // Reported at the end of the batch, which the application has to end in any case.
             mistake = unreadable;
         }
         return this;

@@ -105,7 +105,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         }
     }
 
-    /** Tells the queue pairs that found no request. */
+    /** Notifies the queue pairs that found no request. */
     private void ringWaiting() {
         if (ring.takeStarved()) {
             for (EngineQueuePair queuePair : queuePairs) {

@@ -15,44 +15,44 @@ import java.net.InetAddress;
 import java.util.Set;
 
 /**
- * What carries the work of a device's queue pairs, and connects them: all that is not the same for devices of every transport.
- * For the engine's owner, where nothing else is said.
+ * The transport of a device: carries the work of its queue pairs, and connects them. It has everything that differs between
+ * transports. For the engine's owner, except where a method says otherwise.
  */
 public interface Transport {
-    /** {@return the engine whose queue pairs send and receive by it} */
+    /** {@return the engine of its queue pairs} */
     Engine engine();
 
     /** {@return how its queue pairs are connected} */
     ConnectionServices connections();
 
-    /** {@return which states its queue pairs go through, and with which attributes} Any thread may ask. */
+    /** {@return the state transitions of its queue pairs, with their attributes} For any thread. */
     QueuePairTransitions transitions();
 
-    /** {@return what the device tells of itself} Any thread may ask. */
+    /** {@return the description of the device} For any thread. */
     DeviceDescription description();
 
     /** Ends all connections, as they end when the process does. */
     void endConnections(long nowNs);
 
-    /** Gives back what the system gave. Nothing is sent or received any more. */
+    /** Releases all resources of the system. Nothing is sent or received any more. */
     void close();
 
     // ---------------------------------------------------------------- addresses
 
     /**
-     * Makes an address one that it sends from and answers to. Any thread may, one at a time.
+     * Claims an address to send from and to receive at. For any thread, one at a time.
      *
-     * @throws RdmaException EADDRINUSE if another process has it, EADDRNOTAVAIL if the system does not give it now
+     * @throws RdmaException EADDRINUSE if another process has it, EADDRNOTAVAIL if the system does not provide it now
      */
     Gid hold(InetAddress address) throws RdmaException;
 
-    /** {@return who has an address that cannot be held, and what can be done about it, for people} Any thread may ask. */
+    /** {@return a text for people that names the process with an address, and says what can be done} For any thread. */
     String holder(InetAddress taken);
 
     /** {@return whether it holds an address} */
     boolean holds(Gid address);
 
-    /** Sends nothing more from an address, and does not answer to it. */
+    /** Releases an address: no longer sends from it or receives at it. */
     void release(Gid address);
 
     /** {@link #release Releases} all addresses, and groups. */
@@ -60,11 +60,11 @@ public interface Transport {
 
     // ---------------------------------------------------------------- queue pairs
 
-    /** {@return what queue pairs of a type can do; nothing if there are none of that type} Any thread may ask. */
+    /** {@return the operations of queue pairs of a type; empty if the type is not supported} For any thread. */
     Set<SendOpcode> operations(QueuePairType type);
 
     /**
-     * Sees to it that there are numbers for new queue pairs. Any thread may, but not as the engine's owner: it may wait for
+     * Ensures that there are numbers for new queue pairs. For any thread, but not for the engine's owner: it may wait for
      * other processes.
      *
      * @throws RdmaException EAGAIN if this process has used up its numbers, and other processes have the rest
@@ -74,11 +74,11 @@ public interface Transport {
     /** {@return a number for a new queue pair} */
     int newQueuePairNumber();
 
-    /** {@return a queue pair that sends and receives by it} Whoever asks attaches it to the engine. */
+    /** {@return a new queue pair, which the caller attaches to the engine} */
     EngineQueuePair newQueuePair(QueuePairType type, int number, QueuePairQueues queues,
             Memory memory, EngineQueuePair.Listener listener);
 
-    /** {@return what it does for UD queue pairs; null if it has none} Any thread may ask. */
+    /** {@return the services for UD queue pairs; null if it has none} For any thread. */
     @Nullable
     UnreliableDatagrams datagrams();
 

@@ -7,9 +7,9 @@ import io.rdma4j.verbs.Mtu;
 import java.util.List;
 import java.util.function.IntSupplier;
 
-/** What a transport asks of the open device it belongs to. */
+/** What a transport needs of its open device. */
 public interface TransportHost {
-    /** {@return who runs the engine of the transport, once the device has been put together} */
+    /** {@return the driver of the transport's engine, after the device was constructed} */
     EngineDriver driver();
 
     /** {@return numbers that others cannot guess} */

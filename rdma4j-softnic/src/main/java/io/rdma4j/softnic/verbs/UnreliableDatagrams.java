@@ -3,8 +3,8 @@ package io.rdma4j.softnic.verbs;
 import io.rdma4j.protocol.work.Route;
 import io.rdma4j.verbs.AddressHandleAttributes;
 
-/** What a transport does for UD queue pairs, if it has any. */
+/** The services of a transport for UD queue pairs, if it has any. */
 public interface UnreliableDatagrams {
-    /** {@return how datagrams travel by an address vector} Any thread may ask. */
+    /** {@return the route of datagrams with an address vector} For any thread. */
     Route route(AddressHandleAttributes attributes);
 }

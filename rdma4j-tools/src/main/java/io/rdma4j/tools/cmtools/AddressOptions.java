@@ -13,7 +13,7 @@ import java.net.InetSocketAddress;
 import java.util.Locale;
 import java.util.Objects;
 
-/** The options about who talks to whom. */
+/** The options for the addresses of both sides. */
 final class AddressOptions {
     private static final int LARGEST_TOS = 255;
 
@@ -43,7 +43,7 @@ final class AddressOptions {
         }
     }
 
-    /** As the C programs compare: in either case, and what follows does not matter. */
+    /** Compares as the C programs: ignoring case and trailing text. */
     static boolean starts(String value, String word) {
         return value.toLowerCase(Locale.ROOT).startsWith(word);
     }
@@ -57,7 +57,7 @@ final class AddressOptions {
         return typeOfService == null ? null : typeOfService.intValue();
     }
 
-    /** {@return where a server listens} */
+    /** {@return the address that a server listens at} */
     InetSocketAddress toBind(PortSpace space, String service) throws IOException {
         AddressInfo info = AddressInfo
                 .resolve(local, service, hints(space).set(AddressInfo.Flag.PASSIVE)).getFirst();

@@ -24,7 +24,7 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 
 /**
- * Takes the time of each step of the connection manager.
+ * Measures the time of each step of the connection manager.
  *
  * <p>C: {@code cmtime} of librdmacm as rdma-core 44 has it: the server has the well-known port and serves until
  * it is stopped. Of what later versions added, {@code -S} and {@code -B} are here; they also meet over a

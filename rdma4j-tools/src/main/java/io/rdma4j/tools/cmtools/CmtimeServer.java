@@ -13,13 +13,13 @@ import java.net.InetSocketAddress;
 import java.util.HashSet;
 import java.util.Set;
 
-/** Accepts every client and lets clients leave, until it is stopped. */
+/** Accepts clients and their disconnects, until it is stopped. */
 final class CmtimeServer {
     private static final int BACKLOG = 4096;
 
     private final PrintWriter out;
     private final PrintWriter err;
-    /** Those whose end has not been heard of. */
+    /** The connections that have not ended. */
     private final Set<CmId> connections = new HashSet<>();
 
     CmtimeServer(PrintWriter out, PrintWriter err) {
@@ -58,7 +58,10 @@ final class CmtimeServer {
         }
     }
 
-    /** {@return whether the id of the event is of no more use} One connection's failure is not the others'. */
+    /**
+     * {@return whether the id of the event is no longer needed} The failure of one connection does not affect
+     * the others.
+     */
     private boolean handle(CmEvent event) {
         CmId id = event.id();
         try {

@@ -11,7 +11,7 @@ import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.Objects;
 
-/** Takes the time of plain TCP connections, to compare those of the connection manager with. */
+/** Measures the time of plain TCP connections, for comparison with the connection manager. */
 final class CmtimeSockets {
     /** A step of one connection. */
     @FunctionalInterface

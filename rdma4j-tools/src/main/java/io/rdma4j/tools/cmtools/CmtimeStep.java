@@ -1,6 +1,6 @@
 package io.rdma4j.tools.cmtools;
 
-/** The steps cmtime takes the time of. */
+/** The steps that cmtime measures. */
 enum CmtimeStep {
     CREATE_ID("create id"),
     BIND("bind addr"),

@@ -23,11 +23,11 @@ import java.util.function.Predicate;
  * ends every wait.
  */
 final class Connections implements AutoCloseable {
-    /** What a tool does when something happened to a connection. */
+    /** A tool's handling of an event of a connection. */
     @FunctionalInterface
     interface Handler {
         /**
-         * Takes a step.
+         * Handles an event.
          *
          * @param event not a failure, which ends the tool, nor an end of a connection, which is noted
          */
@@ -118,12 +118,12 @@ final class Connections implements AutoCloseable {
 
     // ---------------------------------------------------------------- waiting for events
 
-    /** Waits for all connections; the first of a server may take for ever. */
+    /** Waits for all connections; a server waits for the first one without end. */
     void awaitConnected() throws IOException {
         awaitAll(Connection::isConnected, "connected");
     }
 
-    /** Waits until the ends of all connections have been told. */
+    /** Waits until all connections have reported their end. */
     void awaitEnded() throws IOException {
         awaitAll(Connection::hasEnded, "disconnected");
     }

@@ -11,7 +11,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Objects;
 
-/** How a client and a server come together: what ucmatose and udaddy have in common. */
+/** Connects a client and a server: the common part of ucmatose and udaddy. */
 final class Rendezvous implements AutoCloseable {
     /** What a tool does with connections, on their way and when all are there. */
     interface Service {
@@ -56,7 +56,7 @@ final class Rendezvous implements AutoCloseable {
         return connections;
     }
 
-    /** Plays the server or the client, whichever was asked for, from beginning to end. */
+    /** Runs the requested side, server or client, from beginning to end. */
     void run(String port) throws IOException {
         try (this) {
             if (peer.isServer()) {
@@ -93,7 +93,7 @@ final class Rendezvous implements AutoCloseable {
         connections.awaitConnected();
     }
 
-    /** What is known of messages that were sent. */
+    /** What is known of sent messages. */
     enum Sends {
         /** The peer shows by what it does next that they have arrived. */
         UNOBSERVED,

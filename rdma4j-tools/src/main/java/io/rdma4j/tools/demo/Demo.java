@@ -83,7 +83,7 @@ public final class Demo implements Callable<Integer> {
         }
     }
 
-    /** Tells of the failure that came first; what the other side saw of it explains nothing. */
+    /** Reports the first failure; its effect on the other side explains nothing. */
     private int fail(Side failed) {
         PrintWriter err = spec.commandLine().getErr();
         err.println("demo: " + failed.failure());
@@ -126,7 +126,7 @@ public final class Demo implements Callable<Integer> {
                 throw new TimeoutException("the demo did not end within " + seconds + " s");
             }
             if (server.hasFailed() || client.hasFailed()) {
-                // The other one may wait for it in vain, for as long as its time-outs say.
+                // The other side may wait for it until its time-outs.
                 server.awaitEnd(2);
                 client.awaitEnd(2);
                 return 1;
@@ -197,13 +197,15 @@ public final class Demo implements Callable<Integer> {
             errorReader = Thread.ofVirtual().start(this::readErrors);
         }
 
-        /** {@return the options of this JVM, but that it is over in a moment where a file is carried} */
+        /**
+         * {@return the options of this JVM, without {@link #ONE_COMPILER} if a file is transferred}
+         */
         private List<String> inherited() {
             return OwnProgram.options().stream()
                     .filter(option -> file == null || !option.equals(ONE_COMPILER)).toList();
         }
 
-        /** Tells the process a line, the only one. */
+        /** Writes the only line of input to the process. */
         void tell(String line) {
             try (PrintWriter input = new PrintWriter(
                     process.outputWriter(StandardCharsets.UTF_8))) {

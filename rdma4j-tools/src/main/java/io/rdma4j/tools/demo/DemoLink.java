@@ -25,12 +25,12 @@ import java.util.Map;
 
 /** One side's connection, and the small messages both sides talk in. */
 final class DemoLink implements AutoCloseable {
-    /** Chunks of a file that may be under way; each has its place in the server's region. */
+    /** The maximum number of chunks in flight; each has a slot in the server's region. */
     static final int SLOTS = 8;
     /** Bytes of a chunk. */
     static final int CHUNK = 1 << 20;
 
-    /** What a message says. */
+    /** The types of messages. */
     enum Message {
         /** Words for people. */
         HELLO,
@@ -38,24 +38,24 @@ final class DemoLink implements AutoCloseable {
         REGION,
         /** Bytes were written: how many, and a number; over a transport without immediates. */
         WRITTEN,
-        /** A chunk was taken from its slot, which is free again. */
+        /** A chunk was read from its slot, which is free again. */
         TAKEN,
         /** That is all; the number of bytes, and a digest as text. */
         DONE
     }
 
     /**
-     * What the peer has written into this side's memory.
+     * A write of the peer into this side's memory.
      *
      * @param length in bytes
-     * @param number that the peer has told with it
+     * @param number the number that the peer has sent with it
      */
     record Written(long length, int number) {}
 
     /** A received message. */
     record Received(Message type, long number, long length, int rkey, String text) {}
 
-    /** A side that is killed says nothing; the disk of one that lives may be slow. */
+    /** A killed side sends nothing; the disk of a live one may be slow. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final int MESSAGE = 256;
     private static final int TEXT = 32;
@@ -72,7 +72,7 @@ final class DemoLink implements AutoCloseable {
     private final MemoryRegion inboxRegion;
     private final boolean hasImmediates;
     private final SendWorkRequest request = new SendWorkRequest();
-    /** What the device had counted before; that of a native device counts from when the kernel has it. */
+    /** The counters of the device at the beginning; those of a native device count since the kernel has it. */
     private final Map<Counter, Long> countedBefore = new EnumMap<>(Counter.class);
     private long writes;
 
@@ -91,7 +91,7 @@ final class DemoLink implements AutoCloseable {
         }
     }
 
-    /** {@return what is told of the device, in this order} */
+    /** {@return the reported counters of the device, in this order} */
     private static Map<String, Counter> figures() {
         Map<String, Counter> figures = new LinkedHashMap<>();
         figures.put("packets", Counter.SENT_PKTS);
@@ -131,14 +131,14 @@ final class DemoLink implements AutoCloseable {
         id.postSend(-1, outboxRegion, at, MESSAGE, SendFlag.SIGNALED);
     }
 
-    /** {@return the operations by which bytes are written, and the peer learns of it} */
+    /** {@return the operations that write bytes and notify the peer} */
     String writing() {
         return hasImmediates ? "WRITE_WITH_IMM" : "WRITE and SEND";
     }
 
     /**
-     * Writes bytes into the peer's memory and tells it so, with a number; {@link #awaitSend} waits until this is done. No more
-     * than {@link #SLOTS} may be on their way.
+     * Writes bytes into the peer's memory and notifies it, with a number; {@link #awaitSend} waits until this is done. At
+     * most {@link #SLOTS} writes may be in flight.
      */
     void write(MemoryRegion source, long offset, int length, long remoteAddress, int rkey,
             int number) throws RdmaException {
@@ -164,7 +164,7 @@ final class DemoLink implements AutoCloseable {
         }
     }
 
-    /** Waits for what the peer writes. */
+    /** Waits for a write of the peer. */
     Written awaitWritten() throws RdmaException {
         if (!hasImmediates) {
             Received told = receive(Message.WRITTEN);
@@ -226,7 +226,7 @@ final class DemoLink implements AutoCloseable {
         return completion;
     }
 
-    /** Tells the device's figures. */
+    /** Reports the device's counters. */
     void reportFigures(Reporter reporter) {
         FIGURES.forEach((name, counter) -> reporter.figure(name,
                 id.context().counter(counter) - countedBefore.getOrDefault(counter, 0L)));

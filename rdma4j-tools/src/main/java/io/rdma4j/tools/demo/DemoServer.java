@@ -21,7 +21,7 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.List;
 
-/** The server of the demo: offers memory, sees what arrives in it, tells a digest of it. */
+/** The server of the demo: offers memory, receives data in it, and reports a digest of the data. */
 final class DemoServer {
     private final Reporter reporter;
 

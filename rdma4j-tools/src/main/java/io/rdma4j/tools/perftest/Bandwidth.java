@@ -2,7 +2,7 @@ package io.rdma4j.tools.perftest;
 
 import java.io.IOException;
 
-/** Bandwidth of what the peer takes no part in: WRITE, READ, atomics. A server only waits, unless both ways are measured. */
+/** Bandwidth of one-sided operations: WRITE, READ, atomics. A server only waits, unless both directions are measured. */
 final class Bandwidth implements TestFlow {
     @Override
     public void measure(Session session) throws IOException {

@@ -1,7 +1,7 @@
 package io.rdma4j.tools.perftest;
 
 /**
- * What a bandwidth test found.
+ * The result of a bandwidth test.
  *
  * @param size bytes of a message
  * @param messages how many were counted
@@ -10,7 +10,7 @@ package io.rdma4j.tools.perftest;
  * @param rate messages per second, in millions
  */
 record BandwidthResult(long size, long messages, double peak, double average, double rate) {
-    /** What a side tells that has measured nothing. */
+    /** The result of a side that has measured nothing. */
     static final BandwidthResult NONE = new BandwidthResult(0, 0, 0, 0, 0);
 
     BandwidthResult plus(BandwidthResult other) {

@@ -1,6 +1,6 @@
 package io.rdma4j.tools.perftest;
 
-/** In what bandwidth is told. */
+/** The unit of bandwidth. */
 enum BandwidthUnit {
     /** 2<sup>20</sup> bytes a second. */
     MEBIBYTES("MB/sec", 1 << 20),

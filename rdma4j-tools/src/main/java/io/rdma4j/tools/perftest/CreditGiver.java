@@ -5,7 +5,9 @@ import io.rdma4j.verbs.WorkCompletion;
 
 import java.util.Arrays;
 
-/** Tells the sender of each queue pair, three times in each round of its receives, how many messages were taken. */
+/**
+ * Sends the number of taken messages to the sender of each queue pair, three times in each round of its receives.
+ */
 final class CreditGiver {
     private static final long CREDIT = 1L << 61;
     private static final int SHARE = 3;

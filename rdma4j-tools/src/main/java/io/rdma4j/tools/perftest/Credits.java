@@ -13,10 +13,10 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * How many messages each queue pair's receiver has taken: it WRITEs the number into the sender's memory, so that the sender never
- * outruns its receives, where the transport has no way to say "not ready". As perftest does over iWARP.
+ * The number of messages that each queue pair's receiver has taken: it WRITEs the number into the sender's memory, so that
+ * the sender never exceeds the posted receives on a transport without "receiver not ready". As in perftest over iWARP.
  *
- * <p>The first numbers are what this side tells, the others what it is told.
+ * <p>The first numbers are those that this side sends, the others those that it receives.
  */
 final class Credits implements AutoCloseable {
     /** WRITEs of a queue pair that may be under way, in addition to its sends. */
@@ -34,7 +34,7 @@ final class Credits implements AutoCloseable {
         region = domain.register(numbers, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
     }
 
-    /** {@return where the peer tells what it has taken of a queue pair's messages} */
+    /** {@return the address to which the peer writes its number for a queue pair} */
     long address(int index) {
         return region.address() + told(index);
     }

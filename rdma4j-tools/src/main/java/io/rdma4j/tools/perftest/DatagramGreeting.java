@@ -19,8 +19,8 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 
 /**
- * The first datagram from a client to a server that has something to say, too: looking a service up tells its server
- * nothing of who asked. Its immediate data are the client's queue pair.
+ * The first datagram from a client to a server that sends too: a service look-up does not give the server the client's
+ * address. Its immediate data is the client's queue pair number.
  */
 final class DatagramGreeting implements AutoCloseable {
     private static final int BYTES = Integer.BYTES;

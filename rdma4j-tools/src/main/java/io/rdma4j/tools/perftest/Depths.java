@@ -1,7 +1,7 @@
 package io.rdma4j.tools.perftest;
 
 /**
- * How much is under way at a time.
+ * The numbers of outstanding requests.
  *
  * @param isLatency whether latency is measured: then it is one message
  * @param send send requests that may be outstanding

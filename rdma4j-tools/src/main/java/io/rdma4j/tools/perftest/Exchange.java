@@ -4,9 +4,9 @@ import java.io.IOException;
 import java.util.function.LongSupplier;
 
 /**
- * How two sides of a test pass each other bytes: always as many from either, the client's first.
+ * The exchange of bytes between the two sides of a test: always the same number from each, the client's first.
  *
- * <p>A thread that waits gives up when the peer says nothing for as long as patience lasts and no packet of it arrives either.
+ * <p>A waiting thread gives up if the peer is silent for the time of {@code --patience} and no packet of it arrives either.
  */
 abstract class Exchange implements AutoCloseable {
     private final boolean isClient;
@@ -17,7 +17,7 @@ abstract class Exchange implements AutoCloseable {
         this.isClient = isClient;
     }
 
-    /** {@return the peer's bytes, as many as one's own} */
+    /** {@return the peer's bytes, as many as the own ones} */
     final byte[] exchange(byte[] own) throws IOException {
         if (isClient) {
             send(own);
@@ -36,17 +36,17 @@ abstract class Exchange implements AutoCloseable {
 
     abstract byte[] receive(int length) throws IOException;
 
-    /** From now on a peer that says nothing is alive while this number grows. */
+    /** From now on a silent peer counts as alive while this number grows. */
     final void watch(LongSupplier packetsArrived) {
         arrived = packetsArrived;
     }
 
-    /** One begins to wait for the peer. */
+    /** Begins a wait for the peer. */
     final void beginWaiting() {
         arrivedBefore = arrived.getAsLong();
     }
 
-    /** The peer has said nothing as long as patience lasts: gives up unless packets of it have arrived since. */
+    /** The patience is over: gives up unless packets of the peer have arrived since. */
     final void requireLife(long seconds) throws IOException {
         long now = arrived.getAsLong();
         if (now == arrivedBefore) {
@@ -55,13 +55,13 @@ abstract class Exchange implements AutoCloseable {
         arrivedBefore = now;
     }
 
-    /** {@return what to tell of a peer that is silent} */
+    /** {@return the exception for a silent peer} */
     static IOException silence(long seconds) {
         return new IOException("nothing came from the peer for " + seconds + " s; both sides need"
                 + " the same tool and the same -c, -q, -n, -D, -a, -b and -R");
     }
 
-    /** {@return what to tell of a peer that is gone} */
+    /** {@return the exception for a peer that has ended} */
     static IOException goneAway() {
         return new IOException("the peer hung up; its own output says why");
     }
@@ -78,7 +78,7 @@ abstract class Exchange implements AutoCloseable {
         return isClient;
     }
 
-    /** Says nothing more, and stays until the peer does the same: it may still wait for an acknowledgement. */
+    /** Ends the sending, and stays until the peer does the same: it may still wait for an acknowledgement. */
     abstract void leave();
 
     @Override

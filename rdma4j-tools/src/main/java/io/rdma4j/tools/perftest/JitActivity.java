@@ -7,8 +7,8 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Whether the JVM still compiles. Its compilers share the cores with threads that poll, so they are left alone between
- * two rounds until they have nothing more to do.
+ * Finds out whether the JVM still compiles. Its compilers share the cores with polling threads, so after each round
+ * the test pauses until they have finished.
  */
 final class JitActivity {
     /** Of messages, without any compilation: then all is compiled. */

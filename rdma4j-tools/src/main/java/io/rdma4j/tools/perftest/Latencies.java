@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.function.DoubleConsumer;
 
-/** Times between the starts of successive messages, and what one way takes of them. */
+/** The times between the starts of successive messages, and the latency of one direction. */
 final class Latencies {
     private static final long LONGEST_NS = TimeUnit.HOURS.toNanos(1);
     private static final int DIGITS = 4;
@@ -25,7 +25,7 @@ final class Latencies {
     /**
      * None yet.
      *
-     * @param trips how many trips of a message lie between two starts
+     * @param trips the number of trips of a message between two starts
      * @param kept how many to remember in their order
      */
     Latencies(TimeWindow window, int trips, int kept) {

@@ -2,7 +2,7 @@ package io.rdma4j.tools.perftest;
 
 import java.util.Arrays;
 
-/** When messages were posted and completed, to find the range in which they went fastest. */
+/** The times of posting and completion of messages, to find the range with the highest rate. */
 final class PeakTimes {
     private static final long NONE = Long.MIN_VALUE;
 

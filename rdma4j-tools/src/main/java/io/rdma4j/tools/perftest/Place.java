@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import java.net.InetAddress;
 
 /**
- * Where on this machine a side is met by the connection manager.
+ * The device and address of a side for the connection manager.
  *
  * @param device its device; null for the best of the address
  * @param address its address; null for any

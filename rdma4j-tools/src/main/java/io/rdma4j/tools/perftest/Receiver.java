@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Keeps receives posted, exactly as many as messages will come, tells the sender of them where that is needed, and measures. */
+/** Keeps receives posted, exactly as many as messages will come, sends credits if they are needed, and measures. */
 final class Receiver {
     private static final long RECEIVE = 1L << 62;
 

@@ -5,12 +5,12 @@ import org.jspecify.annotations.Nullable;
 import java.nio.file.Path;
 
 /**
- * What shall be told of the results.
+ * The output of the results.
  *
  * @param unit the unit of bandwidth
  * @param isSorted whether all times are printed, the shortest first
  * @param isUnsorted whether all times are printed in their order
- * @param jsonFile where to write the report for programs; null for nowhere
+ * @param jsonFile the file of the report for programs; null for none
  */
 record ReportOptions(BandwidthUnit unit, boolean isSorted, boolean isUnsorted,
         @Nullable Path jsonFile) {}

@@ -5,7 +5,7 @@ import io.rdma4j.verbs.SendWorkRequest;
 
 import java.io.IOException;
 
-/** Latency of what the peer answers: READ, atomics. A server only waits. */
+/** Latency of operations with a response: READ, atomics. A server only waits. */
 final class RequestLatency implements TestFlow {
     @Override
     public void measure(Session session) throws IOException {

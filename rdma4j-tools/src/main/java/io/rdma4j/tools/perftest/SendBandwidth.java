@@ -2,7 +2,7 @@ package io.rdma4j.tools.perftest;
 
 import java.io.IOException;
 
-/** Bandwidth of SEND: either side measures what it does. */
+/** Bandwidth of SEND: each side measures its own work. */
 final class SendBandwidth implements TestFlow {
     @Override
     public void measure(Session session) throws IOException {

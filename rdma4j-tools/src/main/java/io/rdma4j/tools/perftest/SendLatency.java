@@ -6,7 +6,7 @@ import io.rdma4j.verbs.WorkCompletion;
 
 import java.io.IOException;
 
-/** Latency of SEND: a message goes to and fro, and the client begins. */
+/** Latency of SEND: a message goes back and forth, and the client begins. */
 final class SendLatency implements TestFlow {
     @Override
     public void measure(Session session) throws IOException {

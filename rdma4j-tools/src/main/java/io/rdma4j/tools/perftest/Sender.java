@@ -12,7 +12,7 @@ import java.util.List;
 /**
  * Keeps the send queues of all queue pairs full, and measures.
  *
- * <p>The number of a request says which message of which queue pair it is: a completion stands for all up to its own.
+ * <p>The number of a request identifies its message and queue pair: a completion completes all messages up to its own.
  */
 final class Sender {
     private static final int COUNT_BITS = 40;
@@ -53,10 +53,10 @@ final class Sender {
     }
 
     /**
-     * Posts what fits.
+     * Posts as many messages as fit.
      *
-     * @return whether messages were left for want of a word of the receiver, which is no completion: to be asked again
-     *         later would miss a word that has come since, for which nothing was posted
+     * @return whether messages were held back for lack of credits, which arrive without a completion; a later call
+     *         could miss credits that have come since
      */
     boolean fill() throws RdmaException {
         boolean isHeldUp = false;
@@ -78,7 +78,7 @@ final class Sender {
                 || known.covers(index, posted[index] + plan.list(), plan.receiveDepth());
     }
 
-    /** {@return whether messages wait for a word of the receiver} */
+    /** {@return whether messages wait for credits of the receiver} */
     boolean isHeldUp() {
         if (credits == null) {
             return false;

@@ -6,27 +6,27 @@ import java.io.IOException;
 import java.time.Duration;
 
 /**
- * Two sides that are connected and about to measure.
+ * Two connected sides that are about to measure.
  *
- * @param plan what
+ * @param plan what to measure
  * @param side this side
- * @param channel the way to talk to the other
- * @param report where results go
- * @param patience how long to wait for a peer that says nothing
+ * @param channel the side channel to the other side
+ * @param report the output of the results
+ * @param patience how long to wait for a silent peer
  */
 record Session(Plan plan, TestSide side, SideChannel channel, TestReport report,
         Duration patience) {
-    /** Waits until the peer has come as far. */
+    /** Waits until the peer has reached the same point. */
     void meet() throws IOException {
         channel.exchange(side.first());
     }
 
-    /** Ends it, once the peer has come to its end, too. */
+    /** Ends it, as soon as the peer has finished too. */
     void part() throws IOException {
         channel.part(side.first());
     }
 
-    /** {@return a session of the same sides with another plan, whose results go nowhere} */
+    /** {@return a session of the same sides with another plan and without output} */
     Session quiet(Plan other) {
         return new Session(other, side, channel, report.quiet(other), patience);
     }

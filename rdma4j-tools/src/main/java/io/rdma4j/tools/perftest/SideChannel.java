@@ -9,20 +9,20 @@ import java.util.Arrays;
 import java.util.function.LongSupplier;
 
 /**
- * What the two sides of a test tell each other. Every exchange is also a meeting point, at which a side may wait for as
- * long as the peer measures.
+ * The messages between the two sides of a test. Every exchange is also a synchronization point, at which a side may
+ * wait as long as the peer measures.
  */
 final class SideChannel implements AutoCloseable {
-    /** What the C programs of the same exchange call themselves. */
+    /** The version of the C programs with the same exchange. */
     private static final String VERSION = "6.06";
     private static final double OLDEST = 5.7;
     private static final int VERSION_BYTES = 16;
     private static final int MTU_BYTES = 2;
-    /** What a side may use of its buffers around. The larger value of both sides holds. */
+    /** The size of the range in which a side places its messages. The larger value of both sides is used. */
     private static final int CYCLE_BYTES = 4096;
     private static final int CACHE_LINE_BYTES = 64;
 
-    /** Follows the version where its text has ended, and where the C programs send zeros and read nothing. */
+    /** Follows the end of the version text, where the C programs send zeros and read nothing. */
     private static final byte[] WARM_UP = "warm-up".getBytes(StandardCharsets.US_ASCII);
     private static final int WARM_UP_AT = 8;
 
@@ -34,7 +34,7 @@ final class SideChannel implements AutoCloseable {
         this.exchange = exchange;
     }
 
-    /** From now on a peer that says nothing is alive while this number grows. */
+    /** From now on a silent peer counts as alive while this number grows. */
     void watch(LongSupplier packetsArrived) {
         exchange.watch(packetsArrived);
     }
@@ -42,10 +42,10 @@ final class SideChannel implements AutoCloseable {
     // ---------------------------------------------------------------- what is said
 
     /**
-     * Tells each other what is spoken, how large buffers and packets are, and whether to warm up.
+     * Exchanges version, sizes of buffers and packets, and whether to warm up.
      *
      * @param isReadyToWarmUp whether this side takes part in a warm-up
-     * @return the path MTU that both sides can
+     * @return the path MTU that both sides support
      */
     Mtu greet(Mtu own, boolean isReadyToWarmUp) throws IOException {
         byte[] version = Arrays.copyOf(VERSION.getBytes(StandardCharsets.US_ASCII), VERSION_BYTES);
@@ -91,12 +91,12 @@ final class SideChannel implements AutoCloseable {
         return (exchangeInt(own) | own) != 0;
     }
 
-    /** {@return bytes that a peer may use around the address it was told} */
+    /** {@return the number of bytes from its address on that a peer may use} */
     int cycleBytes() {
         return cycleBytes;
     }
 
-    /** Tells an endpoint and learns that of the peer, or just meets it. */
+    /** Exchanges endpoints with the peer, or only synchronizes with it. */
     Endpoint exchange(Endpoint own) throws IOException {
         return exchange.exchange(own);
     }
@@ -109,7 +109,7 @@ final class SideChannel implements AutoCloseable {
                 Double.longBitsToDouble(exchangeLong(Double.doubleToLongBits(own.rate()))));
     }
 
-    /** Ends the conversation once the peer has come to its end, too. */
+    /** Ends the exchange as soon as the peer has finished too. */
     void part(Endpoint own) throws IOException {
         exchange(own);
         exchange.part(isPeerReadyToWarmUp);

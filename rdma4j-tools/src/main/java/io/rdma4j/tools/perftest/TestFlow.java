@@ -2,13 +2,13 @@ package io.rdma4j.tools.perftest;
 
 import java.io.IOException;
 
-/** The measuring, from where both sides are connected to where they part. It can be done several times. */
+/** The measurement, from the connection of both sides to their end. It can be repeated. */
 @FunctionalInterface
 interface TestFlow {
     /** Measures all sizes. */
     void measure(Session session) throws IOException;
 
-    /** Ends it, once the peer has come to its end, too. */
+    /** Ends it, as soon as the peer has finished too. */
     default void part(Session session) throws IOException {
         session.part();
     }

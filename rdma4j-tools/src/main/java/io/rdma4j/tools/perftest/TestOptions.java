@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.IntStream;
 
-/** The options of all the tools that say what is measured. */
+/** The options of all tools that determine the measurement. */
 final class TestOptions {
     static final long LONGEST = 1L << 23;
     private static final int LARGEST_POWER = 23;
@@ -79,7 +79,7 @@ final class TestOptions {
                     + " FETCH_AND_ADD).")
     private @Nullable AtomicOperation atomic;
 
-    /** {@return what is to be measured} Refuses values that make no sense. */
+    /** {@return the measurement} Refuses invalid values. */
     Plan plan(CommandSpec spec, Verb verb, Depths depths, boolean isClient) {
         check(spec, verb, depths.isLatency());
         QueuePairType service = type(spec, verb);
@@ -187,7 +187,7 @@ final class TestOptions {
         return messages == 0 ? depth : Math.min(depth, messages);
     }
 
-    /** Where nothing tells the peer to wait, all receives are there before it begins. */
+    /** If the transport cannot make the peer wait, all receives are posted before it begins. */
     private static int defaultReceiveDepth(QueuePairType service, int messages) {
         return service == QueuePairType.RC || messages == 0 ? Depths.RECEIVES
                 : Math.min(messages, Depths.UNRELIABLE_RECEIVES);

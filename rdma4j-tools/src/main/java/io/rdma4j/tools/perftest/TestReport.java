@@ -30,7 +30,7 @@ final class TestReport {
         json = new JsonFile(options.jsonFile());
     }
 
-    /** {@return a report that goes nowhere} */
+    /** {@return a report without output} */
     TestReport quiet(Plan other) {
         return new TestReport(new PrintWriter(Writer.nullWriter()), other,
                 new ReportOptions(options.unit(), false, false, null));
@@ -133,7 +133,7 @@ final class TestReport {
     // ---------------------------------------------------------------- results
 
     void print(BandwidthResult result) throws IOException {
-        // What is little in gigabits is told more exactly.
+        // Small values in gigabits have more digits.
         boolean isLittle = unit() == BandwidthUnit.GIGABITS
                 && result.average() < TYPICAL_GIGABITS;
         line(String.format(Locale.ROOT,

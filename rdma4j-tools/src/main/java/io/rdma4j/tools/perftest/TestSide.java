@@ -35,8 +35,8 @@ import java.util.Set;
 /**
  * The verbs' objects of one side: a region, a completion queue for everything, queue pairs.
  *
- * <p>Each queue pair has a piece of memory that it sends from and reads into, and one that it receives into and that
- * the peer is told. Closing it closes them, the youngest first.
+ * <p>Each queue pair has a range of memory that it sends from and reads into, and one that it receives into and
+ * whose address the peer gets. Closing the side closes all objects in reverse order.
  */
 final class TestSide implements AutoCloseable {
     private static final int PAGE = 4096;
@@ -195,18 +195,20 @@ final class TestSide implements AutoCloseable {
         return completions;
     }
 
-    /** {@return what keeps senders from outrunning receivers; null where the transport does so} */
+    /**
+     * {@return the credits that keep senders from exceeding the posted receives; null if the transport does that}
+     */
     @Nullable
     Credits credits() {
         return credits;
     }
 
-    /** {@return what tells the peer how many of a queue pair's messages were taken} */
+    /** {@return the request that sends the peer the number of taken messages of a queue pair} */
     SendWorkRequest credit(Credits of, int index, long taken) {
         return of.telling(index, taken, remote.get(index));
     }
 
-    /** {@return where completions are announced; null if they are polled for} */
+    /** {@return the channel of completion events; null if completions are polled} */
     @Nullable
     CompletionChannel channel() {
         return channel;
@@ -221,17 +223,17 @@ final class TestSide implements AutoCloseable {
         return plan.isDatagrams() ? AddressHandle.GLOBAL_ROUTE_LENGTH : 0;
     }
 
-    /** {@return where in the memory a queue pair's messages leave from} */
+    /** {@return the offset in memory of a queue pair's sent messages} */
     long sendOffset(int index) {
         return index * pieceBytes;
     }
 
-    /** {@return where in the memory a queue pair's messages arrive} */
+    /** {@return the offset in memory of a queue pair's received messages} */
     long receiveOffset(int index) {
         return (plan.queuePairs() + index) * pieceBytes;
     }
 
-    /** {@return packets that have come from the peer} */
+    /** {@return the number of packets from the peer} */
     long arrived() {
         long packets = 0;
         for (QueuePair queuePair : queuePairs) {

@@ -35,7 +35,7 @@ enum Verb {
         };
     }
 
-    /** {@return whether the peer answers with what was asked for} A message is then a whole round trip. */
+    /** {@return whether the peer returns data} A message is then a whole round trip. */
     boolean isAnswered() {
         return this == READ || this == ATOMIC;
     }
@@ -44,7 +44,7 @@ enum Verb {
         return this == SEND;
     }
 
-    /** {@return what the peer may do to this side's memory} */
+    /** {@return the peer's accesses to this side's memory} */
     Set<AccessFlag> peerAccess() {
         return switch (this) {
             case SEND -> EnumSet.noneOf(AccessFlag.class);

@@ -7,15 +7,15 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * What goes before the measuring: rounds of the same messages until the JVM has compiled what they need. As the C
+ * The phase before the measurement: rounds of the same messages until the JVM has compiled their code. As the C
  * programs do with {@code --perform_warm_up}, but by default, and for all tests.
  */
 enum WarmUp {
-    /** Nothing goes before. */
+    /** No warm-up. */
     OFF("OFF"),
     /** Both sides have agreed to it. */
     TOGETHER("ON"),
-    /** The peer takes no part in this test's messages, and knows nothing of it. */
+    /** The peer takes no part in this test's messages, and does not know of the warm-up. */
     ALONE("ON, of this side");
 
     private static final long ROUND_BYTES = 1 << 24;
@@ -28,7 +28,7 @@ enum WarmUp {
     }
 
     /**
-     * {@return what is possible}
+     * {@return the possible warm-up}
      *
      * @param isWanted whether this side wants it
      * @param isPeerReady whether the peer does, and can

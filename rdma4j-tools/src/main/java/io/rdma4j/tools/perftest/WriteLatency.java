@@ -11,8 +11,8 @@ import java.lang.invoke.VarHandle;
 /**
  * Latency of WRITE: either side waits for the last byte of the message to change, and writes back. The server begins.
  *
- * <p>Nobody is told of a WRITE, so memory is polled, and the completion queue with it: that runs the device. In the end
- * the sides do not meet.
+ * <p>A WRITE causes no completion at its target, so the sides poll memory, and also the completion queue, which drives
+ * the device. The sides do not synchronize at the end.
  */
 final class WriteLatency implements TestFlow {
     private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();

@@ -10,11 +10,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The conversation by which two sides learn of each other's queue pairs.
+ * The exchange of queue pair addresses between two sides.
  *
- * <p>The client tells its addresses first. The server connects its queue pairs to them before it tells its
- * own, so that the client may send as soon as it knows them; the client says {@code done}. There the C programs
- * hang up. This one stays, to tell the peer when it has finished; who does not know that word does not hear it.
+ * <p>The client sends its addresses first. The server connects its queue pairs to them before it sends its own, so
+ * that the client may send as soon as it knows them; the client sends {@code done}. Then the C programs close the
+ * connection. This one stays, to notify the peer when it has finished; a C program never reads that.
  */
 final class AddressExchange implements AutoCloseable, OutOfBandChannel.Failures {
     private static final int FINISHED = '.';
@@ -32,7 +32,7 @@ final class AddressExchange implements AutoCloseable, OutOfBandChannel.Failures 
     }
 
     /**
-     * Tells own addresses, learns as many of the peer and connects to them.
+     * Sends the own addresses, receives as many of the peer and connects to them.
      *
      * @return the peer's addresses
      */
@@ -54,9 +54,11 @@ final class AddressExchange implements AutoCloseable, OutOfBandChannel.Failures 
     }
 
     /**
-     * Tells the peer that this side has finished and waits until the peer has, too, or is gone, or its time is up.
+     * Notifies the peer that this side has finished, and waits until the peer has finished or ended, or its time is
+     * over.
      *
-     * @return whether the peer said so; a C program hung up long before, and a Java program that failed says nothing
+     * @return whether the peer has finished; a C program has closed the connection before, and a failed Java program
+     *         sends nothing
      */
     boolean part() {
         return channel.meet(FINISHED);

@@ -147,7 +147,7 @@ public final class AtomicPingpong implements Callable<Integer> {
                     expected);
         }
 
-        /** Waits for the peer's atomics and looks at what they left. */
+        /** Waits for the peer's atomics and checks their results. */
         private void suffer(int rounds) throws IOException {
             awaitMessage();
             requireEqual("counter", memory.get(ValueLayout.JAVA_LONG, COUNTER), rounds * STEP);

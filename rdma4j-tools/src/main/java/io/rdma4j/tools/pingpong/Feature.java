@@ -1,10 +1,10 @@
 package io.rdma4j.tools.pingpong;
 
-/** What a side does beyond the plain exchange; the peer does not notice. */
+/** Options of a side beyond the plain exchange; the peer does not notice them. */
 enum Feature {
     /** Registers its memory for on-demand paging. */
     ON_DEMAND,
-    /** Asks for the pages of that memory beforehand. */
+    /** Requests the pages of that memory beforehand. */
     PREFETCH,
     /** Takes the time of completions from the device. */
     TIMESTAMPS,

@@ -11,9 +11,10 @@ import java.time.Duration;
 /**
  * The end of a game over a reliable connection.
  *
- * <p>The acknowledgement of the peer's last message may be lost, and nobody repeats it once the queue pair is gone:
- * the peer would fail in the very end. So nobody goes before the other has finished. Java programs tell each other
- * over the side channel. The C programs tell nothing: for them this side stays as long as they may repeat a message.
+ * <p>The acknowledgement of the peer's last message may be lost, and cannot be repeated after the queue pair is
+ * closed: the peer would fail at the very end. So no side ends before the other has finished. Java programs notify
+ * each other over the side channel. C programs do not: for them this side stays as long as they may repeat a
+ * message.
  */
 final class FinalBarrier {
     /** Their time-out is 14, that is 67 ms, and they repeat 7 times. */

@@ -37,7 +37,7 @@ import javax.management.remote.JMXServiceURL;
 /**
  * Another JVM of this user that has devices open, connected to by JMX.
  *
- * <p>A JVM tells by a system property whether it has devices; in others nothing is started.
+ * <p>A system property of a JVM shows whether it has devices; in other JVMs nothing is started.
  */
 final class WatchedProcess implements Closeable {
     private static final String DEVICES = "rdma4j.devices";
@@ -54,9 +54,9 @@ final class WatchedProcess implements Closeable {
     }
 
     /**
-     * {@return the JVMs that have devices open} Those that do not let themselves be asked are left out.
+     * {@return the JVMs that have devices open} JVMs that refuse access are left out.
      *
-     * @param silent is told the process id of each JVM that does not answer, which may be stopped
+     * @param silent called with the process ID of each JVM that does not answer, which may be stopped
      */
     static List<WatchedProcess> all(LongConsumer silent) {
         String own = String.valueOf(ProcessHandle.current().pid());
@@ -107,13 +107,13 @@ final class WatchedProcess implements Closeable {
         return process;
     }
 
-    /** {@return words for a process that lets itself be asked and says nothing} */
+    /** {@return the message for a process that allows access but does not answer} */
     static String noAnswer(long pid) {
         return "process " + pid + " does not answer within " + ANSWER_SECONDS
                 + " s; it may be stopped";
     }
 
-    /** A JVM that is being asked, in a thread of its own: one that is stopped never answers. */
+    /** A query of a JVM, in a separate thread, because a stopped JVM never answers. */
     private static final class Opening {
         private final CompletableFuture<Optional<WatchedProcess>> opened = new CompletableFuture<>();
         private final long untilNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(ANSWER_SECONDS);

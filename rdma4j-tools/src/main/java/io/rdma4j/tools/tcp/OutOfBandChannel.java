@@ -12,22 +12,22 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 /**
- * The TCP connection by which a server and its one client learn of each other's queue pairs, before there is RDMA between
- * them and when it ends. No wait is longer than the patience of its side. One thread.
+ * The TCP connection by which a server and its one client exchange the addresses of their queue pairs before RDMA is
+ * possible, and synchronize at the end. Each wait is bounded by the patience of its side. For one thread.
  */
 public final class OutOfBandChannel implements AutoCloseable {
-    /** What a tool says when the peer does not answer. */
+    /** The exceptions of a tool for a peer that does not answer. */
     public interface Failures {
-        /** {@return what to throw when bytes could not be sent} */
+        /** {@return the exception if bytes could not be sent} */
         IOException notSent(IOException cause);
 
-        /** {@return what to throw when bytes could not be received} */
+        /** {@return the exception if bytes could not be received} */
         IOException notReceived(IOException cause);
 
-        /** Nothing came as long as patience lasts: throws, or returns to wait as long again. */
+        /** Nothing came during the patience: throws, or returns to wait for the same time again. */
         void onSilence(Duration patience) throws IOException;
 
-        /** {@return what to throw when the peer closed the connection} */
+        /** {@return the exception if the peer closed the connection} */
         IOException hungUp();
     }
 
@@ -57,7 +57,7 @@ public final class OutOfBandChannel implements AutoCloseable {
         }
     }
 
-    /** Waits for one client, for ever. No other is to come: it listens no more, and the next server may have the port. */
+    /** Waits for one client, without end. Then it stops listening, so that the next server may use the port. */
     public static OutOfBandChannel accept(ServerSocket listener, Duration patience)
             throws IOException {
         Socket socket = listener.accept();
@@ -172,22 +172,22 @@ public final class OutOfBandChannel implements AutoCloseable {
         try {
             socket.getOutputStream().write(done());
         } catch (IOException e) {
-            // The peer was faster: it has all it needs and is gone.
+            // The peer was faster: it has everything and has ended.
             return;
         }
         leave();
     }
 
-    /** Says nothing more, and stays until the peer does the same: it may still wait for an acknowledgement. */
+    /** Ends the sending, and stays until the peer does the same: it may still wait for an acknowledgement. */
     public void leave() {
         try {
             socket.shutdownOutput();
             InputStream in = socket.getInputStream();
             while (in.read() >= 0) {
-                // What a peer says in leaving means nothing.
+                // The peer's last bytes have no meaning.
             }
         } catch (IOException e) {
-            // Gone, or silent for too long. It is over in any case.
+            // The peer has ended or was silent for too long; the connection ends in any case.
             return;
         }
     }

@@ -6,7 +6,7 @@ public enum DdpQueue {
     SENDS(0),
     /** READ requests. */
     READ_REQUESTS(1),
-    /** What ends a stream. */
+    /** Terminate messages. */
     TERMINATES(2),
     /** None: tagged messages go to memory. */
     NONE(-1);

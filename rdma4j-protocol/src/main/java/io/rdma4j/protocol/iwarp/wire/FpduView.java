@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A unit of a byte stream (FPDU) that has arrived whole, checked once: after {@link #wrap} returned null no accessor fails, as
- * long as it asks for what the opcode has.
+ * A complete received unit of a byte stream (FPDU), checked once: after {@link #wrap} returned null no accessor fails, as
+ * long as the opcode has the field.
  *
  * <p>A length, the headers of DDP and RDMAP, payload, padding to a multiple of four bytes, and a CRC. Reusable; a view of
  * memory it does not own. Source: RFC 5044 4.1, RFC 5041 4.1, RFC 5040 4.
@@ -48,20 +48,20 @@ public final class FpduView {
     private int ulpduLength;
     private RdmapOpcode opcode = RdmapOpcode.TERMINATE;
 
-    /** Creates a view of nothing. */
+    /** Creates an empty view. */
     public FpduView() {}
 
     /**
      * {@return the bytes of a unit, from the length to the CRC}
      *
-     * @param ulpduLength what its length says
+     * @param ulpduLength the value of its length field
      */
     static int lengthOf(int ulpduLength) {
         return (PREFIX_LENGTH + ulpduLength + 3 & ~3) + CRC_LENGTH;
     }
 
     /**
-     * {@return the bytes of the unit that starts somewhere, 0 if too few are there to tell}
+     * {@return the length of the unit at an offset, 0 if too few bytes have arrived to know it}
      *
      * @param available the bytes that are there
      */
@@ -70,15 +70,15 @@ public final class FpduView {
     }
 
     /**
-     * Looks at a unit, all bytes of which are there.
+     * Checks a unit, all bytes of which have arrived.
      *
-     * @return null if it is one, otherwise what is wrong; then it may only be shown to the peer ({@link OutgoingFpdu#terminate})
+     * @return null if it is valid, otherwise its error; then it may only be passed to {@link OutgoingFpdu#terminate}
      */
     public @Nullable TerminateCause wrap(MemorySegment newMemory, long offset) {
         memory = newMemory;
         start = offset;
         ulpduLength = newMemory.get(Layouts.U16, offset) & 0xffff;
-        // Until it is known, so that what is said of a wrong unit is not said of the one before.
+        // Reset, so that an invalid unit does not show the opcode of the previous one.
         opcode = RdmapOpcode.TERMINATE;
         if (ulpduLength < ddpHeaderLength()) {
             return TerminateCause.WRONG_LENGTH;
@@ -135,7 +135,7 @@ public final class FpduView {
         return memory;
     }
 
-    /** {@return where it starts in its memory} */
+    /** {@return its offset in its memory} */
     public long start() {
         return start;
     }
@@ -145,7 +145,7 @@ public final class FpduView {
         return lengthOf(ulpduLength);
     }
 
-    /** {@return what its length says} */
+    /** {@return the value of its length field} */
     public int ulpduLength() {
         return ulpduLength;
     }
@@ -165,12 +165,12 @@ public final class FpduView {
         return (ddpControl() & IS_LAST) != 0;
     }
 
-    /** {@return the key of where a tagged one goes, or the one that a SEND ends} */
+    /** {@return the key of the target of a tagged unit, or the key that a SEND invalidates} */
     public int key() {
         return u32(KEY_AT);
     }
 
-    /** {@return where a tagged one goes} */
+    /** {@return the target address of a tagged unit} */
     public long taggedOffset() {
         return u64(TAGGED_OFFSET_AT);
     }
@@ -185,32 +185,32 @@ public final class FpduView {
         return u32(MESSAGE_OFFSET_AT) & 0xffff_ffffL;
     }
 
-    /** {@return the key of where the answer to a READ goes} */
+    /** {@return the key of the target of a READ response} */
     public int sinkKey() {
         return u32(SINK_KEY_AT);
     }
 
-    /** {@return where the answer to a READ goes} */
+    /** {@return the target address of a READ response} */
     public long sinkOffset() {
         return u64(SINK_OFFSET_AT);
     }
 
-    /** {@return the bytes that a READ asks for} */
+    /** {@return the number of bytes that a READ requests} */
     public long readLength() {
         return u32(READ_LENGTH_AT) & 0xffff_ffffL;
     }
 
-    /** {@return the key of what a READ asks for} */
+    /** {@return the key of the memory that a READ requests} */
     public int sourceKey() {
         return u32(SOURCE_KEY_AT);
     }
 
-    /** {@return the address of what a READ asks for} */
+    /** {@return the address of the memory that a READ requests} */
     public long sourceOffset() {
         return u64(SOURCE_OFFSET_AT);
     }
 
-    /** {@return where the payload starts in its memory} */
+    /** {@return the offset of the payload in its memory} */
     public long payloadStart() {
         return start + opcode.headerLength();
     }

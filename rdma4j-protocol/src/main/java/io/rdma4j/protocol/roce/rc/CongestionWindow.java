@@ -15,7 +15,7 @@ final class CongestionWindow {
     private static final int MAXIMUM = 512;
     private static final int COLLAPSED = 2;
 
-    /** On a path that loses nothing, and holds up who sends too much by itself. */
+    /** The window of a lossless path, which itself delays a sender that sends too much. */
     private static final int LOSSLESS = 4096;
 
     private int packets;
@@ -44,7 +44,7 @@ final class CongestionWindow {
         return isLossless && !isCollapsed ? LOSSLESS : packets;
     }
 
-    /** Says whether the path holds up who sends too much, and loses nothing. */
+    /** Sets whether the path is lossless and itself delays a sender that sends too much. */
     void lossless(boolean isSo) {
         isLossless = isSo;
     }
@@ -89,7 +89,7 @@ final class CongestionWindow {
         acknowledged = 0;
     }
 
-    /** Nothing was lost after all: the window is as if the peer had not been silent. */
+    /** Nothing was lost after all: restores the window from before the silence. */
     void onLateAnswer() {
         if (isCollapsed) {
             isCollapsed = false;

@@ -2,7 +2,7 @@ package io.rdma4j.protocol.roce.rc;
 
 import java.util.Arrays;
 
-/** Which packets came ahead of one that is missing, as far as it matters: so many as a peer may send at once. */
+/** The packets that arrived before a missing one, up to the number that a peer may send at once. */
 final class PacketsAhead {
     private static final int WORDS = 16;
     private static final int MOST = WORDS * Long.SIZE;
@@ -13,7 +13,9 @@ final class PacketsAhead {
         Arrays.fill(seen, 0);
     }
 
-    /** {@return whether a packet came for the first time} {@code distance} is how far it is ahead, 1 at least. */
+    /**
+     * {@return whether a packet arrived for the first time} {@code distance} is how far it is ahead, at least 1.
+     */
     boolean add(long distance) {
         if (distance >= MOST) {
             return true;

@@ -6,7 +6,7 @@ import io.rdma4j.verbs.AccessFlag;
 import io.rdma4j.verbs.QueuePairAttribute;
 import io.rdma4j.verbs.QueuePairAttributes;
 
-/** What modify set, as the machines need it. */
+/** The attributes set by modify, in the form that the state machines need. */
 final class RcAttributes {
     Path path = Path.NONE;
     int destinationQueuePair;
@@ -72,8 +72,9 @@ final class RcAttributes {
     }
 
     /**
-     * {@return how many READs, atomics and the like of the peer are served at a time} The next power of two of what was
-     * agreed on: Linux rxe and NICs round their own number up to one, as requesters too, and send that many.
+     * {@return how many outstanding READs, atomics and similar requests of the peer are served} The next power of two
+     * of the agreed number: Linux rxe and NICs round their own number up to one, also as requesters, and send that
+     * many.
      */
     int readsServed() {
         return maxDestinationReadAtomic <= 1

@@ -99,7 +99,7 @@ final class RcCompleter {
         }
     }
 
-    /** Moves {@code una} and finishes what lies below it. */
+    /** Advances {@code una} and completes the requests below it. */
     private void advance(long to, long nowNs) {
         if (to <= window.una) {
             return;
@@ -137,11 +137,11 @@ final class RcCompleter {
             long message = Psn.unwrap(packet.messageNumber(), window.finishedMessages());
             requester.onReceiveLimit(window.receivesThrough(message) + credits);
         }
-        // A peer with shared receives counts none, but announces one all the same.
+        // A peer with a shared receive queue sends no credits, but still announces a receive.
         boolean isAnnounced = credits > 0 ? requester.isReceiverReady()
                 : credits < 0 && isNothingNew;
         if (timer.isWaitingForReceiver() && isAnnounced) {
-            // The peer has posted a receive and says so: no need to wait any longer.
+            // The peer announces a posted receive: the wait can end.
             timer.endReceiverWait(nowNs);
         }
     }
@@ -208,7 +208,7 @@ final class RcCompleter {
                 continue;
             }
             if (!request.awaitsResponse()) {
-                // A response to what asked for none acknowledges at least what was before it.
+                // A response to a request that needs none acknowledges at least the requests before it.
                 acknowledgeThrough(packets.firstPsn, nowNs);
                 failUnlessOver(WorkCompletionStatus.BAD_RESPONSE_ERROR);
                 return;

@@ -44,7 +44,10 @@ public final class RcQueuePair implements RoceProtocol {
     private boolean isLastReceiveReported;
     private boolean isResponderTurn = true;
     private boolean isLastByResponder;
-    /** Behind the packet whose answer has shown last that an earlier response is missing, since it was asked for again. */
+    /**
+     * The PSN after the last packet whose response has shown that an earlier response is missing, since that was requested
+     * again.
+     */
     private long missingShownBy;
 
     /** Creates one in state RESET over the host's queues and memory. */
@@ -192,7 +195,7 @@ public final class RcQueuePair implements RoceProtocol {
             hasPacket |= isLastByResponder;
         }
         responder.release();
-        // Requests begin, so that a short acknowledgement may end what leaves in one call.
+        // Requests take the first turn, so that a short acknowledgement may be the last packet of a call.
         isResponderTurn |= !hasPacket;
         return hasPacket;
     }
@@ -285,7 +288,7 @@ public final class RcQueuePair implements RoceProtocol {
         missingShownBy = end;
     }
 
-    /** What the peer was asked for shows that what lies behind was lost; asking has cost no retry, and this does not. */
+    /** The answer to a probe shows that later packets were lost; neither the probe nor this costs a retry. */
     void onMissing(long nowNs) {
         if (window.next > window.una) {
             sendAgain(RetransmissionCause.IMPLIED_NAK, nowNs);
@@ -338,12 +341,12 @@ public final class RcQueuePair implements RoceProtocol {
         fail();
     }
 
-    /** A request that takes no packet was carried out; it is done if everything before it is. */
+    /** A request without packets was carried out; it completes when all before it have completed. */
     void onLocalOperation() {
         completer.finish();
     }
 
-    /** The send queue came forward; in SQD it may be drained now. */
+    /** The send queue has progressed; in SQD it may be drained now. */
     void onSendProgress() {
         if (isDrainPending && window.oldest == window.begun) {
             isDrainPending = false;
@@ -379,7 +382,7 @@ public final class RcQueuePair implements RoceProtocol {
             host.sendCompleted(request, WorkCompletionStatus.WORK_REQUEST_FLUSHED, 0);
         }
         if (receiveQueue.isShared() && !isLastReceiveReported) {
-            // The others go on drawing from it. IBTA 10.2.9.4.
+            // The other queue pairs continue to take from it. IBTA 10.2.9.4.
             isLastReceiveReported = true;
             host.asyncEvent(AsyncEventType.QP_LAST_WQE_REACHED);
         }

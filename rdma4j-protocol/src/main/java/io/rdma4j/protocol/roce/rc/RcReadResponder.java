@@ -14,11 +14,11 @@ import io.rdma4j.verbs.FlushSelectivity;
 import java.lang.invoke.VarHandle;
 
 /**
- * Carries out the requests that get a response of their own: READ, and what is answered like it, atomics,
- * atomic writes and FLUSH. The peer may have only so many of them under way; none takes a receive request.
+ * Carries out the requests with a response of their own: READs, atomics, atomic writes and FLUSHes. The peer may have only
+ * a limited number of them outstanding; none takes a receive request.
  *
- * <p>A request that finds no room because repeated ones fill the queue is passed over: the peer repeats
- * it, too, when it times out. Source: IBTA 9.4.4, 9.4.5, 9.7.5.1.
+ * <p>A request that finds no room because repeated ones fill the queue is ignored: the peer repeats it after a time-out.
+ * Source: IBTA 9.4.4, 9.4.5, 9.7.5.1.
  */
 final class RcReadResponder {
     private static final int FLUSH_PLACEMENTS = FlushPlacement.GLOBAL.bit()
@@ -158,19 +158,22 @@ final class RcReadResponder {
     }
 
     /**
-     * {@return whether a FLUSH is being carried out: it is the request that is expected, and no later one may overtake it}
-     * So there is one at most, whatever the peer sends. IBTA annex A19.
+     * {@return whether a FLUSH is being carried out: it is the expected request, and no later one may overtake it} So
+     * there is at most one, whatever the peer sends. IBTA annex A19.
      */
     boolean isFlushing() {
         return isFlushing;
     }
 
-    /** A packet behind the FLUSH under way, or a copy of it, has come. There is no room for it: it must come again. */
+    /**
+     * A packet after the present FLUSH, or a copy of it, has arrived. There is no room for it, so the peer must send it
+     * again.
+     */
     void holdBack(long psn) {
         hasHeldBack |= psn > progress.expected;
     }
 
-    /** {@return whether packets have come behind the FLUSH that is done} */
+    /** {@return whether packets have arrived after the completed FLUSH} */
     boolean onFlushed(long ticket, FlushOutcome outcome) {
         if (!isFlushing || ticket != flushTicket) {
             return false;
@@ -196,7 +199,7 @@ final class RcReadResponder {
         isFlushing = false;
     }
 
-    /** {@return the bytes that may be flushed, -1 if that is not allowed} */
+    /** {@return the number of bytes that may be flushed, -1 if none may} */
     private long flushable(PacketView packet, AccessFlag needed, boolean isWhole) {
         if (isWhole) {
             return access.allowedWhole(needed, packet.rkey());
@@ -213,7 +216,7 @@ final class RcReadResponder {
         return psn;
     }
 
-    /** The READ came before. A part of one may be asked for, but nothing that was not asked for yet. */
+    /** A READ was repeated. It may request a part of the original, but no packets beyond it. */
     void onRepeatedRead(PacketView packet, long psn) {
         long packets = attributes.packets(packet.dmaLength());
         if (psn + packets > progress.expected || !answers.canRepeat(psn)) {

@@ -35,13 +35,13 @@ final class RcRequester {
     private long receiveLimit = UNLIMITED;
     private long lastAcknowledgeRequest;
 
-    /** One packet is to be sent again, to learn from the answer what has arrived. */
+    /** The cause for sending one packet again, to learn from the response which packets have arrived. */
     private @Nullable RetransmissionCause askWanted;
     private boolean isAsking;
-    /** Where the oldest packets that were sent again to ask end; what lies behind was sent once. */
+    /** The end of the oldest packets that were sent again as probes; later packets were sent once. */
     private long askedEnd = NOTHING_ASKED;
 
-    /** A request that cannot go on, once all before it is acknowledged. */
+    /** The error of a request that fails as soon as all requests before it are acknowledged. */
     private @Nullable WorkCompletionStatus localFailure;
     private long localFailurePsn;
 
@@ -69,7 +69,7 @@ final class RcRequester {
         timer.reset();
     }
 
-    /** The peer said how many receive requests it has, behind a message of its choice. */
+    /** The peer has sent credits: the number of its receive requests after a message. */
     void onReceiveLimit(long receiveNumber) {
         receiveLimit = receiveLimit == UNLIMITED
                 ? receiveNumber
@@ -99,7 +99,7 @@ final class RcRequester {
     /**
      * No answer came. One packet is sent again to learn why, and not the whole window: the peer may only be slow.
      *
-     * @param cause after a long silence next to nothing more is sent until an answer has come
+     * @param cause after a long silence almost nothing more is sent until a response has come
      */
     void ask(RetransmissionCause cause, long nowNs) {
         if (cause != RetransmissionCause.PROBE) {
@@ -135,7 +135,7 @@ final class RcRequester {
     /** {@return whether a request failed locally and everything before it is acknowledged} */
     boolean isLocalFailureDue() {
         if (localFailure != null && window.una > localFailurePsn) {
-            // Sent before it failed, and arrived: there was nothing to send again.
+            // The packet was sent before the failure and has arrived, so it need not be sent again.
             localFailure = null;
         }
         return localFailure != null && window.una == localFailurePsn;
@@ -173,8 +173,8 @@ final class RcRequester {
     }
 
     /**
-     * The newest packet is acknowledged if nothing or nothing else was lost, and otherwise missed by the peer, which
-     * says so. Not every time: a peer that has said so stays silent, if that answer was lost, until the oldest comes.
+     * Sends the newest packet again: if nothing else was lost, the peer acknowledges it; otherwise it answers with a NAK.
+     * Every other time it sends the oldest instead: a peer whose NAK was lost stays silent until that arrives.
      */
     private boolean pollAsk(RetransmissionCause cause, OutgoingPacket out, long nowNs) {
         if (!queuePair.isAlive() || timer.isWaitingForReceiver() || window.next == window.una) {
@@ -257,7 +257,7 @@ final class RcRequester {
         boolean isLimited = request.consumesReceive()
                 && window.current().receiveNumber > receiveLimit;
         if (isLimited && window.una != window.next && !isAsking) {
-            // Without credit one packet may go at a time, to learn of new credit. IBTA 9.7.7.2.
+            // Without credit one packet at a time may be sent, to get new credits. IBTA 9.7.7.2.
             return false;
         }
         long psn = window.next;
@@ -391,7 +391,7 @@ final class RcRequester {
                 solicited);
     }
 
-    /** The packet given last was not sent, for the memory of its payload is gone. */
+    /** The last packet was not sent, because the memory of its payload no longer exists. */
     void onPayloadGone() {
         window.takeBack(lastPsn, maxBeforeLast);
         failLocally(WorkCompletionStatus.LOCAL_PROTECTION_ERROR);
@@ -402,7 +402,7 @@ final class RcRequester {
         maxBeforeLast = window.max;
         // A request that is answered is one packet; the others are those of the response.
         long leaving = request.awaitsResponse() ? 1 : packets;
-        // Of several the last one asks.
+        // If there are several packets, the last one requests the acknowledgement.
         long asking = window.next + leaving - 1;
         if (window.isRetransmission()) {
             host.count(Counter.RETRANSMITTED_PKTS, leaving);

@@ -50,7 +50,7 @@ final class RcResponder {
     private long writeLength;
     private int writeRkey;
 
-    /** The peer was told that the expected packet is missing, or that no receive is posted. */
+    /** A NAK was sent for a missing packet or a missing receive. */
     private boolean isNakSent;
     private boolean isReceiverNotReady;
 
@@ -74,12 +74,12 @@ final class RcResponder {
         isReceiverNotReady = false;
     }
 
-    /** How many READs and atomics the peer may have under way was changed. */
+    /** The number of READs and atomics that the peer may have outstanding was changed. */
     void resize() {
         answers.resize();
     }
 
-    /** The queue pair failed: a negative answer is still sent, behind the answers before it. */
+    /** The queue pair has failed: a NAK is still sent, after the responses before it. */
     void stop() {
         answers.stop();
         reads.stop();
@@ -93,12 +93,12 @@ final class RcResponder {
         return progress.receive;
     }
 
-    /** {@return the PSN that comes next} */
+    /** {@return the next expected PSN} */
     long expected() {
         return progress.expected;
     }
 
-    /** {@return whether the peer was told that no receive request is posted} */
+    /** {@return whether an RNR NAK was sent} */
     boolean isReceiverNotReady() {
         return isReceiverNotReady;
     }
@@ -123,7 +123,7 @@ final class RcResponder {
         return answers.pollTransmit(out);
     }
 
-    /** The READ response given last was not sent, for the memory it was to carry is gone. */
+    /** The last READ response was not sent, because its memory no longer exists. */
     void onPayloadGone() {
         answers.onPayloadGone();
     }
@@ -141,7 +141,7 @@ final class RcResponder {
         }
     }
 
-    /** A FLUSH is done, or has failed; what came behind it is asked for. */
+    /** A FLUSH has completed or failed; packets after it are requested again. */
     void onFlushed(long ticket, FlushOutcome outcome) {
         if (reads.onFlushed(ticket, outcome)) {
             isNakSent = true;
@@ -245,7 +245,7 @@ final class RcResponder {
         switch (into.scatter(received, packet.payloadMemory(), packet.payloadStart(), length,
                 memory)) {
             case DONE -> {
-                // Goes on below.
+                // Continues below.
             }
             case SOURCE_GONE -> {
                 packet.onPayloadGone();
@@ -335,7 +335,7 @@ final class RcResponder {
         return true;
     }
 
-    /** {@return whether there is a receive request for the message; if not the peer is told} */
+    /** {@return whether there is a receive request for the message; if not, sends an RNR NAK} */
     private boolean takeReceive() {
         // It is taken already if the packet comes again whose payload was gone before.
         ReceiveRequest taken = progress.receive == null ? receiveQueue.take() : progress.receive;
@@ -366,7 +366,7 @@ final class RcResponder {
         host.receiveCompleted(finished, WorkCompletionStatus.SUCCESS, opcode, length, details);
     }
 
-    /** The receive request is at fault: its completion says so, and the peer is refused. */
+    /** The receive request has an error: its completion reports it, and the peer gets a NAK. */
     private void failReceive(ReceiveRequest failed, WorkCompletionStatus status, int syndrome) {
         progress.receive = null;
         host.receiveCompleted(failed, status, WorkCompletionOpcode.RECEIVE, 0, details.clear());

@@ -28,10 +28,10 @@ final class RcResponseSender {
 
     private boolean isAcknowledgePending;
     private boolean isDeferralCounted;
-    /** The syndrome of a negative answer that is still to be sent, 0 for none. */
+    /** The syndrome of a NAK to send, 0 for none. */
     private int pendingNak;
     private long nakPsn;
-    /** The peer was told that everything before this PSN was carried out. */
+    /** An acknowledgement for everything before this PSN was sent. */
     private long lastAcknowledgedPsn;
 
     /** The READ response packet that was given last; it waits no longer if it was the last of its response. */
@@ -56,12 +56,12 @@ final class RcResponseSender {
         responses.reset(attributes.readsServed());
     }
 
-    /** How many READs and atomics the peer may have under way was changed. */
+    /** The number of READs and atomics that the peer may have outstanding was changed. */
     void resize() {
         responses.grow(attributes.readsServed());
     }
 
-    /** The queue pair failed: a negative answer is still sent, behind the answers before it. */
+    /** The queue pair has failed: a NAK is still sent, after the responses before it. */
     void stop() {
         if (pendingNak == 0) {
             responses.clear();
@@ -71,18 +71,18 @@ final class RcResponseSender {
 
     // ---------------------------------------------------------------- acknowledging and refusing
 
-    /** What was carried out so far is to be acknowledged. */
+    /** Acknowledges everything that was carried out so far. */
     void acknowledge() {
         isAcknowledgePending = true;
     }
 
-    /** Tells the peer what keeps a packet from being carried out now; the connection stays. */
+    /** Sends a NAK for a packet that cannot be carried out now; the connection stays. */
     void nak(int syndrome, long psn) {
         pendingNak = syndrome;
         nakPsn = psn;
     }
 
-    /** What was missing has come: the peer need not be told, if it was not yet. */
+    /** The missing packet has arrived: cancels a NAK that was not sent yet. */
     void withdrawSequenceError() {
         if (pendingNak == Syndrome.NAK_PSN_SEQUENCE_ERROR) {
             pendingNak = 0;
@@ -108,9 +108,8 @@ final class RcResponseSender {
     }
 
     /**
-     * The peer asks again for what it was allowed to read, and no longer is. Perhaps it has long had the
-     * answer and this is an old copy of its request, so only the peer can tell whether it matters: it is
-     * refused, but the connection stays.
+     * The peer repeats a READ that was allowed and no longer is. This may be an old copy of an answered request,
+     * so only the peer knows whether it matters: it gets a NAK, but the connection stays.
      */
     void refuseRepeated(long psn) {
         if (pendingNak == 0) {
@@ -120,7 +119,7 @@ final class RcResponseSender {
 
     // ---------------------------------------------------------------- responses
 
-    /** {@return whether the peer has fewer READs and atomics under way than it may} */
+    /** {@return whether the peer has fewer READs and atomics outstanding than allowed} */
     boolean hasRoomForOriginal() {
         return responses.originals() < attributes.readsServed();
     }
@@ -155,7 +154,9 @@ final class RcResponseSender {
         lastAcknowledgedPsn = progress.expected;
     }
 
-    /** {@return whether a repeated request is to be answered again} If its answer still waits, it is not lost. */
+    /**
+     * {@return whether to answer a repeated request again} A response that still waits to be sent is not lost.
+     */
     boolean canRepeat(long psn) {
         return !responses.isFull() && !responses.isPending(psn);
     }
@@ -174,7 +175,7 @@ final class RcResponseSender {
         }
     }
 
-    /** What was done once is not done again, only answered again. */
+    /** A request is not carried out again, only answered again. */
     void repeatDone(long psn) {
         if (canRepeat(psn)) {
             fillOne(responses.add(true), ResponseQueue.Kind.DONE, psn, 0);
@@ -297,7 +298,7 @@ final class RcResponseSender {
         return true;
     }
 
-    /** The READ response given last was not sent, for the memory it was to carry is gone. */
+    /** The last READ response was not sent, because its memory no longer exists. */
     void onPayloadGone() {
         refuseRead(lastReadPsn, isLastReadReplay, isLastReadQueued);
     }

@@ -1,11 +1,11 @@
 package io.rdma4j.protocol.roce.rc;
 
 /**
- * READ and atomic requests that are on the wire, oldest first, each as the range of PSNs its response
- * takes.
+ * The READ and atomic requests that are outstanding on the wire, oldest first, each as the range of
+ * PSNs of its response.
  *
- * <p>A long READ is asked for in several requests, so that its responses fit the window. A request that
- * is sent again keeps its end: a responder may refuse a repeated READ that reaches beyond the original
+ * <p>A long READ is sent as several requests, so that their responses fit the window. A request that is
+ * sent again keeps its end: a responder may refuse a repeated READ that reaches beyond the original
  * (IBTA 9.7.5.1.2).
  */
 final class ReadChunks {

@@ -4,11 +4,11 @@ import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.protocol.work.MemoryReference;
 import io.rdma4j.verbs.AccessFlag;
 
-/** What the peer may reach: the queue pair has to allow it, and the memory. IBTA 9.7.4.1.5. */
+/** Checks accesses of the peer: both the queue pair and the memory have to allow them. IBTA 9.7.4.1.5. */
 final class RemoteAccess {
     private final RcAttributes attributes;
     private final Memory memory;
-    /** Where the memory is that was last allowed. */
+    /** The location of the last allowed access. */
     final MemoryReference target = new MemoryReference();
 
     RemoteAccess(RcAttributes attributes, Memory memory) {
@@ -16,7 +16,7 @@ final class RemoteAccess {
         this.memory = memory;
     }
 
-    /** {@return whether a request may have it} Without bytes no key is looked at, and there is no target. */
+    /** {@return whether an access is allowed} With length 0 no key is checked, and there is no target. */
     boolean allows(AccessFlag needed, int rkey, long address, long length) {
         return attributes.allows(needed)
                 && (length == 0 || memory.remote(rkey, address, length, needed, target));
@@ -27,7 +27,7 @@ final class RemoteAccess {
         return memory.remote(rkey, address, length, needed, target);
     }
 
-    /** {@return the bytes of all that a key stands for, -1 if that is not allowed} */
+    /** {@return the length of the whole memory of a key, -1 if that is not allowed} */
     long allowedWhole(AccessFlag needed, int rkey) {
         return attributes.allows(needed) ? memory.remoteWhole(rkey, needed, target) : -1;
     }

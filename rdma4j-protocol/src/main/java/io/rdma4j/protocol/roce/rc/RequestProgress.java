@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * share the {@link SendWindow}.
  */
 final class RequestProgress {
-    /** The PSN that comes next. */
+    /** The next expected PSN. */
     long expected;
     /**
      * The PSN an acknowledgement carries: that of the last SEND or WRITE packet carried out. It must be none of a
@@ -18,7 +18,7 @@ final class RequestProgress {
     long acknowledgeable;
     /** Messages carried out, which answers carry as message sequence number. IBTA 9.7.7.2. */
     long messages;
-    /** The receive request that the message under way goes to, null for none. */
+    /** The receive request of the present message, null for none. */
     @Nullable
     ReceiveRequest receive;
 

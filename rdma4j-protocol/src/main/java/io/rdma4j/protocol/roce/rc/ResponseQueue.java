@@ -5,11 +5,10 @@ import org.jspecify.annotations.Nullable;
 import java.util.Arrays;
 
 /**
- * READ and atomic responses that are still to be sent, in order, and the results of atomics that may be
- * asked for again.
+ * READ and atomic responses to send, in order, and the results of atomics that may be repeated.
  *
- * <p>A READ is carried out anew when it is repeated; an atomic must not be, so its result is kept
- * (IBTA 9.7.5.1.1, 9.4.5).
+ * <p>A repeated READ is carried out again; a repeated atomic must not be, so its result is kept (IBTA
+ * 9.7.5.1.1, 9.4.5).
  */
 final class ResponseQueue {
     /** What a response consists of. */
@@ -18,7 +17,7 @@ final class ResponseQueue {
         READ,
         /** The value before an atomic operation. */
         ATOMIC,
-        /** Nothing but that a FLUSH or an atomic write is done. */
+        /** Only the completion of a FLUSH or an atomic write. */
         DONE
     }
 

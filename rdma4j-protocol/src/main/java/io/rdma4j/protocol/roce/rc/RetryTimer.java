@@ -20,16 +20,16 @@ final class RetryTimer {
     private static final long MIN_ASK_NS = 500_000;
     private static final long INITIAL_ASK_NS = 1_000_000_000;
     private static final long MAX_ASK_NS = 1_000_000_000;
-    /** Where there is no time-out, losses cost a retry that often. */
+    /** The interval in which losses cost a retry if there is no time-out. */
     private static final long ENDLESS_CHARGE_NS = 1_000_000_000;
     /**
      * So many times it asks soon, each time after twice as long, for each repairs a loss within a few round trips. Then
      * each time after four times as long, so that a peer which stands still for a second is asked ten times at most.
      */
     private static final int SOON = 3;
-    /** So many time-outs in which nothing could leave cost one retry. */
+    /** How many time-outs without a possibility to send cost one retry. */
     private static final int HELD_UP = 4;
-    /** How long nobody is asked on a path that loses nothing. */
+    /** The interval of probes on a lossless path. */
     private static final long LOSSLESS_NS = 100_000_000;
 
     private long timeoutNs = NEVER;
@@ -44,7 +44,7 @@ final class RetryTimer {
     private int rnrRetriesLeft;
     private int heldUp;
 
-    /** Since when an answer is awaited: the peer was asked then, or has answered something else, or there was nothing before. */
+    /** The start of the wait for a response: the last probe, the last response to another packet, or the first packet. */
     private long askedNs;
     private int backoff;
     private int asks;
@@ -64,7 +64,7 @@ final class RetryTimer {
         rnrRetriesLeft = rnrRetry;
     }
 
-    /** Says what is known of the round trips to the peer. */
+    /** Sets the estimate of the round-trip time to the peer. */
     void estimate(RoundTripEstimate newEstimate) {
         estimate = newEstimate;
     }
@@ -158,22 +158,22 @@ final class RetryTimer {
         estimate.guess(nowNs - askedNs);
     }
 
-    /** {@return whether it is time to ask what has arrived, before the time-out} */
+    /** {@return whether the probe timer has expired} */
     boolean isAskDue(long nowNs) {
         if (askAtNs > nowNs) {
             return false;
         }
-        // Other queue pairs may have learnt meanwhile that the peer is slow.
+        // Other queue pairs may have found meanwhile that the peer is slow.
         askAtNs = askedNs + intervalNs();
         return askAtNs <= nowNs;
     }
 
-    /** {@return whether the peer has been silent for so long that more than a packet may be lost} */
+    /** {@return whether the peer has been silent for so long that more than one packet may be lost} */
     boolean isSilenceLong() {
         return backoff > SOON || !estimate.isKnown();
     }
 
-    /** The peer is asked; the next time it is after longer. */
+    /** A probe is sent; the next interval is longer. */
     void onAsk(long nowNs) {
         asks++;
         backoff = Math.min(backoff + 1, 16);
@@ -181,12 +181,12 @@ final class RetryTimer {
         askAtNs = nowNs + intervalNs();
     }
 
-    /** The peer need not be asked: on its path nothing is lost, and it is merely slow. The path may be another one later. */
+    /** Postpones the probe: the path is lossless, so the peer is only slow. The path may change later. */
     void postponeAsking(long nowNs) {
         askAtNs = nowNs + LOSSLESS_NS;
     }
 
-    /** {@return how many times the peer was asked since the last progress} */
+    /** {@return the number of probes since the last progress} */
     int asks() {
         return asks;
     }
@@ -202,8 +202,8 @@ final class RetryTimer {
     }
 
     /**
-     * {@return whether a sign of loss is news} What was under way when the requester went back keeps
-     * telling of the same loss for a round trip.
+     * {@return whether an indication of loss is new} Packets that were in flight at the retransmission indicate the same
+     * loss for one more round trip.
      *
      * @param una the oldest packet that is not acknowledged
      */
@@ -216,13 +216,13 @@ final class RetryTimer {
         return una == lossUna;
     }
 
-    /** The peer is still sending what it was asked for before: it is not silent. */
+    /** The peer is still sending responses to earlier requests, so it is not silent. */
     void onOldAnswer(long nowNs) {
         askedNs = nowNs;
         askAtNs = nowNs + intervalNs();
     }
 
-    /** A sign of loss came that may be an old one: the peer is asked as soon as it would be new. */
+    /** An indication of loss came that may be an old one: a probe is sent as soon as it would count as new. */
     void onOldSign() {
         askAtNs = Math.min(askAtNs, lossNs + lossRoundTripNs);
         askedNs = Math.min(askedNs, askAtNs - intervalNs());
@@ -234,9 +234,9 @@ final class RetryTimer {
         lossUna = una;
         lossNs = nowNs;
         learnAtFirst(nowNs);
-        // No answer to what is sent now comes sooner.
+        // No response to packets sent now can come sooner.
         lossRoundTripNs = estimate.shortestNs();
-        // Whoever says what is missing has looked at what came behind it, and is not slow.
+        // A peer that reports a missing packet has processed the later ones, so it is not slow.
         backoff = 0;
         asks = 0;
         askedNs = nowNs;
@@ -244,9 +244,9 @@ final class RetryTimer {
     }
 
     /**
-     * {@return whether to go on after the peer's answers have shown a loss} The peer is alive, or it would
-     * not answer; on a bad network several tries in a row are lost again within a few round trips. So a
-     * series of losses costs no more retries than the time-out would have cost meanwhile, but the first.
+     * {@return whether to go on after the peer's answers have shown a loss} The peer is alive, or it would not answer; on a
+     * bad network several tries in a row are lost again within a few round trips. So a series of losses, after the first,
+     * costs no more retries than the time-out would have cost meanwhile.
      */
     boolean takeRetryForLoss(long nowNs) {
         if (hasCharged
@@ -259,10 +259,10 @@ final class RetryTimer {
     }
 
     /**
-     * {@return whether to go on after a time-out} The peer cannot answer what has not left. So while the network takes nothing
-     * a retry is used up only now and then: for good it would be the end.
+     * {@return whether to go on after a time-out} The peer cannot answer packets that have not left. So while the network
+     * accepts nothing, only some of the time-outs cost a retry.
      *
-     * @param isHeldUp whether the network takes nothing
+     * @param isHeldUp whether the network accepts nothing
      */
     boolean takeRetryForSilence(boolean isHeldUp) {
         if (isHeldUp && ++heldUp % HELD_UP != 0) {
@@ -276,12 +276,12 @@ final class RetryTimer {
         return retriesLeft-- > 0;
     }
 
-    /** {@return whether the peer may be asked again after its not being ready} Seven is for ever. */
+    /** {@return whether to send again after an RNR NAK} Seven means without a limit. */
     boolean takeRnrRetry() {
         return rnrRetry == 7 || rnrRetriesLeft-- > 0;
     }
 
-    /** Nothing is sent until then; the other clocks stand still. */
+    /** Nothing is sent until then; the other timers are stopped. */
     void waitForReceiver(long untilNs) {
         stop();
         samplePsn = -1;
@@ -296,7 +296,7 @@ final class RetryTimer {
         return rnrUntilNs <= nowNs;
     }
 
-    /** Sending goes on; the clocks run again, also if nothing can be sent at once. */
+    /** Sending continues; the timers run again, even if nothing can be sent at once. */
     void endReceiverWait(long nowNs) {
         rnrUntilNs = NEVER;
         startUnlessRunning(nowNs);
@@ -317,7 +317,7 @@ final class RetryTimer {
         return delayNs == NEVER ? NEVER : nowNs + delayNs;
     }
 
-    /** {@return how long to wait for an answer before the peer is asked} */
+    /** {@return how long to wait for a response before a probe} */
     private long intervalNs() {
         long firstNs = estimate.isKnown() ? Math.max(MIN_ASK_NS, estimate.overdueNs())
                 : Math.min(INITIAL_ASK_NS, timeoutNs / 2);

@@ -37,7 +37,7 @@ final class SendWindow {
         packets = new RequestPackets[queue.slots()];
     }
 
-    /** Starts anew with a first PSN; requests posted before are gone. */
+    /** Resets to a first PSN; earlier requests are dropped. */
     void reset(long firstPsn, int maxReadAtomic) {
         una = firstPsn;
         next = firstPsn;
@@ -116,7 +116,7 @@ final class SendWindow {
         }
     }
 
-    /** What was sent last, from a packet on, was not sent after all. */
+    /** Reverts the sending of the last packets, from a PSN on. */
     void takeBack(long psn, long maxBefore) {
         max = maxBefore;
         goBackTo(psn);
@@ -131,7 +131,7 @@ final class SendWindow {
         }
     }
 
-    /** {@return whether nothing of a request is left to do from a packet on} */
+    /** {@return whether a request is complete before a packet} */
     private boolean isBehind(long index, long psn) {
         SendRequest request = queue.request(index);
         boolean isToBeCarriedOut = request.isLocal() && !request.isCarriedOut();

@@ -162,7 +162,7 @@ public final class UcQueuePair extends UnreliableQueuePair {
         target.clear();
     }
 
-    /** The message under way does not arrive; its receive request waits for the next. */
+    /** Drops the present message; its receive request waits for the next one. */
     private void drop() {
         if (message != Message.NONE) {
             message = Message.NONE;
@@ -219,7 +219,7 @@ public final class UcQueuePair extends UnreliableQueuePair {
         switch (into.scatter(received, packet.payloadMemory(), packet.payloadStart(), length,
                 memory)) {
             case DONE -> {
-                // Goes on below.
+                // Continues below.
             }
             case SOURCE_GONE -> {
                 packet.onPayloadGone();

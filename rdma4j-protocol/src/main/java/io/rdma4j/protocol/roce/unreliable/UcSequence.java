@@ -3,8 +3,8 @@ package io.rdma4j.protocol.roce.unreliable;
 import io.rdma4j.protocol.roce.wire.Psn;
 
 /**
- * Which packets of an unreliable connection are new. What it takes has ever higher sequence numbers, so that nothing
- * arrives twice or out of order.
+ * Decides which packets of an unreliable connection are new. Accepted packets have ascending sequence numbers, so that
+ * nothing arrives twice or out of order.
  *
  * <pre>
  *  far          | copies and late ones | expected   near ahead | far
@@ -12,27 +12,27 @@ import io.rdma4j.protocol.roce.wire.Psn;
  *               expected - RECENT      expected                expected + NEAR
  * </pre>
  *
- * A packet that is far off is taken only when {@link #NEEDED} of them have come in ascending order and none that was
- * near, so that one with a damaged or forged number does not make those that follow look old. One that is near may do
- * so for at most {@link #NEAR} packets.
+ * A far packet is accepted only after {@link #NEEDED} of them have come in ascending order and no near one, so that a
+ * packet with a damaged or forged number does not make later ones look old. A near one may do so for at most {@link
+ * #NEAR} packets.
  */
 final class UcSequence {
-    /** A packet may be this far ahead of the next, for those between are probably lost. */
+    /** How far a packet may be ahead of the expected one; those between are then probably lost. */
     static final int NEAR = 1024;
     /** Copies and late packets are at most this old; a network holds back fewer. */
     static final int RECENT = 1 << 22;
-    /** So many packets that are far off show that the sender has gone on there. */
+    /** How many far packets show that the sender continues at their numbers. */
     static final int NEEDED = 4;
 
     /** What to do with a packet. */
     enum Place {
-        /** It follows the last one that was taken. */
+        /** It follows the last accepted one. */
         NEXT,
-        /** It is taken, but packets between are missing. */
+        /** It is accepted, but packets between are missing. */
         AHEAD,
         /** A copy, or late: to drop. */
         OLD,
-        /** Nobody knows how it comes here: to drop. */
+        /** Its origin is unknown: to drop. */
         STRAY
     }
 
@@ -50,11 +50,11 @@ final class UcSequence {
         return expected;
     }
 
-    /** {@return what to do with a packet of a number; if it is taken, the next one is expected behind it} */
+    /** {@return what to do with a packet; if it is accepted, the next number becomes the expected one} */
     Place place(int wirePsn) {
         long psn = Psn.unwrap(wirePsn, expected);
         if (psn < expected - RECENT) {
-            // Too old to be a copy: the numbers have gone round.
+            // Too old to be a copy: the numbers have wrapped around.
             psn += Psn.MASK + 1L;
         }
         if (psn < expected) {

@@ -22,7 +22,8 @@ import io.rdma4j.verbs.WorkCompletionOpcode;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A queue pair of the unreliable datagram service: one packet a message, to anybody who knows the Q_Key.
+ * A queue pair of the unreliable datagram service: one packet for each message, to any queue pair whose
+ * Q_Key the sender knows.
  *
  * <p>Source: IBTA 9.8.3, 10.2.5 for Q_Keys.
  */

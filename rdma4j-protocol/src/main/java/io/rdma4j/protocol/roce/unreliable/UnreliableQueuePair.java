@@ -21,7 +21,7 @@ import io.rdma4j.verbs.WorkCompletionStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What unreliable queue pairs have in common: the state, the send queue and what happens to requests.
+ * The common part of unreliable queue pairs: the state, the send queue and the completion of requests.
  *
  * <p>A send completes when the packet after its last one is polled, because by then the host has copied its memory. A send
  * that fails on this side stops only the send queue (SQE, IBTA 10.3.1.4); receiving continues.
@@ -39,7 +39,7 @@ public abstract sealed class UnreliableQueuePair implements RoceProtocol
     private boolean isCommunicationReported;
     private boolean isLastReceiveReported;
 
-    /** The request under way, and the bytes of it that were sent. */
+    /** The present request, and how many of its bytes were sent. */
     private long oldest;
     private long offset;
     private boolean isBegun;
@@ -62,7 +62,7 @@ public abstract sealed class UnreliableQueuePair implements RoceProtocol
 
     // ---------------------------------------------------------------- what the kinds differ in
 
-    /** Takes over attributes of its own. */
+    /** Sets the attributes of this type. */
     abstract void apply(QueuePairAttributes from);
 
     /** Starts to receive anew. */
@@ -292,7 +292,7 @@ public abstract sealed class UnreliableQueuePair implements RoceProtocol
         host.receiveCompleted(finished, WorkCompletionStatus.SUCCESS, opcode, length, details);
     }
 
-    /** The receive request names memory that may not be written: that is this side's own fault. */
+    /** The receive request names memory that may not be written, which is an error of this side. */
     final void failReceive(ReceiveRequest failed) {
         receive = null;
         state = QueuePairState.ERR;
@@ -308,7 +308,7 @@ public abstract sealed class UnreliableQueuePair implements RoceProtocol
         flushSends();
         flushReceives();
         if (receiveQueue.isShared() && !isLastReceiveReported) {
-            // The others go on drawing from it. IBTA 10.2.9.4.
+            // The other queue pairs continue to take from it. IBTA 10.2.9.4.
             isLastReceiveReported = true;
             host.asyncEvent(AsyncEventType.QP_LAST_WQE_REACHED);
         }

@@ -8,6 +8,6 @@ public enum DropReason {
     UNKNOWN_OPCODE,
     /** A transport header version other than 0. */
     BAD_VERSION,
-    /** Payload behind an opcode that has none. */
+    /** Payload with an opcode that has none. */
     UNEXPECTED_PAYLOAD
 }

@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The 40 bytes in front of a received datagram, which tell where it came from: the IPv6 header, or 20 bytes
- * of nothing and the IPv4 header.
+ * The 40 bytes before a received datagram, with its source: the IPv6 header, or 20 unused bytes and the IPv4
+ * header.
  *
- * <p>A user-space receiver never sees the header itself; what the verbs promise of it is known all the same:
+ * <p>A user-space receiver never sees the header itself, but knows the fields that the verbs guarantee:
  * version, lengths, protocol and both addresses. Source: IBTA annex A17.4.5.1, RFC 791, RFC 8200.
  */
 public final class GlobalRouteHeader {
@@ -23,7 +23,7 @@ public final class GlobalRouteHeader {
     private static final int UDP_HEADER = 8;
     private static final int HOP_LIMIT = 64;
 
-    /** Where a datagram came from and went to, as its header says. */
+    /** The source and destination of a datagram in its header. */
     public record Addresses(Gid source, Gid destination, int trafficClass, int flowLabel) {}
 
     private GlobalRouteHeader() {}
@@ -57,7 +57,7 @@ public final class GlobalRouteHeader {
         }
     }
 
-    /** {@return the addresses in a header, or null if it is none} */
+    /** {@return the addresses in a header, or null if it is invalid} */
     public static @Nullable Addresses read(MemorySegment header) {
         if (header.byteSize() < LENGTH) {
             return null;

@@ -8,19 +8,19 @@ import java.util.zip.CRC32;
 /**
  * The invariant CRC of RoCEv2 packets.
  *
- * <p>It covers the IP and UDP headers with what routers may change set to ones, the transport headers,
- * and the payload. Source: IBTA annex A17.3.3 and 7.8.1. Over IPv4 it covers the Identification field
- * too, which a socket can neither choose nor see: {@link #identify} therefore accepts every CRC that some
- * Identification explains. Reusable, not thread safe, allocates nothing.
+ * <p>It covers the IP and UDP headers, with the fields that routers may change set to ones, the transport
+ * headers, and the payload. Source: IBTA annex A17.3.3 and 7.8.1. Over IPv4 it covers the Identification field
+ * too, which a socket can neither set nor read: so {@link #identify} accepts every CRC that is right for some
+ * Identification. Reusable, not thread safe, allocates nothing.
  */
 public final class Icrc {
     private static final int DUMMY_LRH = 8;
     private static final int IPV4_HEADER = 20;
     private static final int IPV6_HEADER = 40;
     private static final int UDP_HEADER = 8;
-    /** Where the Identification field stands in what the CRC of an IPv4 packet covers. */
+    /** The offset of the Identification field in the bytes that the CRC of an IPv4 packet covers. */
     private static final int IDENTIFICATION = DUMMY_LRH + 4;
-    /** The bytes of the transport header that go through {@link #prefix}, for one of them is masked. */
+    /** The bytes of the transport header that are copied to {@link #prefix}, because one of them is masked. */
     private static final int MASKED_TRANSPORT = Opcode.BTH_LENGTH;
 
     private final CRC32 crc = new CRC32();
@@ -78,7 +78,10 @@ public final class Icrc {
         return this;
     }
 
-    /** Writes what all packets between two places have in common; the lengths and the Identification follow. */
+    /**
+     * Writes the part that is the same for all packets between two addresses; the lengths and the
+     * Identification follow.
+     */
     private void prefix(Gid source, Gid destination, int ports) {
         prefixSource = source;
         prefixDestination = destination;
@@ -124,7 +127,7 @@ public final class Icrc {
         return this;
     }
 
-    /** {@return the CRC of what was covered} */
+    /** {@return the CRC of the covered bytes} */
     public int value() {
         return (int) crc.getValue();
     }
@@ -148,8 +151,8 @@ public final class Icrc {
     }
 
     /**
-     * {@return the IPv4 Identification with which a received packet's CRC is right, 0 for IPv6; -1 if it is
-     * wrong with any}
+     * {@return the IPv4 Identification with which a received packet's CRC is right, 0 for IPv6; -1 if there is
+     * none}
      *
      * @param likely the Identification to try first
      * @param datagram the UDP payload, big endian as buffers are by themselves; its position and limit change

@@ -8,8 +8,8 @@ import io.rdma4j.protocol.work.PayloadTarget;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A packet to be sent: its headers, written here, and its payload as pieces of memory that stay where
- * they are. The network gathers both and adds the ICRC.
+ * A packet to send: its headers, written here, and its payload as pieces of memory that are not copied. The network gathers
+ * both and adds the ICRC.
  *
  * <p>Reusable. {@link #begin} first, then the headers the opcode has, then the payload.
  */
@@ -17,13 +17,13 @@ public final class OutgoingPacket implements PayloadTarget {
     /** The P_Key of the default partition, with full membership. */
     public static final int DEFAULT_PKEY = 0xffff;
 
-    /** Where the selectivity of a FLUSH stands in its header. */
+    /** The position of the selectivity in the header of a FLUSH. */
     public static final int FLUSH_SELECTIVITY_SHIFT = 4;
 
-    /** What copying returns if the memory of a piece of payload is gone. */
+    /** The result of copying if the memory of a piece of payload no longer exists. */
     public static final int PAYLOAD_GONE = -1;
 
-    /** Where the PSN stands, in one word with the request for an acknowledgement. */
+    /** The offset of the PSN, which is in one word with the request for an acknowledgement. */
     private static final int PSN = 8;
     private static final int ACKNOWLEDGE_REQUEST = 1 << 31;
 
@@ -120,11 +120,11 @@ public final class OutgoingPacket implements PayloadTarget {
     }
 
     /**
-     * Says that it stands for several packets of one message. On a path back to the same device it stays whole, and
-     * may be longer than any path allows. Elsewhere those are middle packets whose payload, all of it in one piece, is
-     * cut evenly; {@link #copyTo(int, MemorySegment, long)} makes each of them.
+     * Makes it represent several packets of one message. On a path back to the same device it stays whole, and may be longer
+     * than any path MTU. Elsewhere these are middle packets whose payload, in one piece, is split evenly; {@link
+     * #copyTo(int, MemorySegment, long)} builds each of them.
      *
-     * @param packets whose PSNs it takes
+     * @param packets the number of packets, and of PSNs
      */
     public OutgoingPacket span(int packets) {
         span = packets;
@@ -149,12 +149,12 @@ public final class OutgoingPacket implements PayloadTarget {
         return opcode;
     }
 
-    /** {@return where it goes} */
+    /** {@return its path} */
     public Path path() {
         return path;
     }
 
-    /** {@return how many packets it stands for, 1 but for {@link #span(int)}} */
+    /** {@return how many packets it represents, 1 unless {@link #span(int)} was called} */
     public int span() {
         return span;
     }
@@ -179,7 +179,7 @@ public final class OutgoingPacket implements PayloadTarget {
         return payload.piece(index);
     }
 
-    /** {@return where a piece starts in its memory} */
+    /** {@return the offset of a piece in its memory} */
     public long pieceOffset(int index) {
         return payload.offset(index);
     }
@@ -199,13 +199,13 @@ public final class OutgoingPacket implements PayloadTarget {
         return headerLength() + payload.length() + padding() + PacketView.ICRC_LENGTH;
     }
 
-    /** {@return the bytes of the UDP payload of each packet it stands for, ICRC included} */
+    /** {@return the length of the UDP payload of each represented packet, including the ICRC} */
     public int packetLength() {
         return headerLength() + payload.length() / span + padding() + PacketView.ICRC_LENGTH;
     }
 
     /**
-     * Copies headers, payload and padding, everything but the ICRC.
+     * Copies headers, payload and padding, without the ICRC.
      *
      * @param target room for {@link #totalLength} bytes
      * @return the bytes copied, or {@link #PAYLOAD_GONE}
@@ -224,8 +224,7 @@ public final class OutgoingPacket implements PayloadTarget {
     }
 
     /**
-     * Copies one of the packets it stands for, everything but the ICRC. The last one asks for an acknowledgement, if
-     * any does.
+     * Copies one of the represented packets, without the ICRC. The last one requests an acknowledgement, if any does.
      *
      * @param index 0 for the first
      * @param target room for {@link #packetLength} bytes
@@ -247,7 +246,7 @@ public final class OutgoingPacket implements PayloadTarget {
                         : PAYLOAD_GONE;
     }
 
-    /** Copies the payload, without padding. {@return false if the memory of a piece is gone} */
+    /** Copies the payload, without padding. {@return false if the memory of a piece no longer exists} */
     public boolean copyPayloadTo(MemorySegment target, long offset) {
         return payload.copyTo(target, offset);
     }

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A received packet, checked once: after {@link #wrap} returned null no accessor fails, as long as it
- * asks for a header the opcode has.
+ * A received packet, checked once: after {@link #wrap} returned null no accessor fails, as long as the opcode has the
+ * header.
  *
  * <p>Reusable; a view of memory it does not own, valid until that memory is used for something else.
  * Source: IBTA chapter 9, figure 96 ff.
@@ -30,11 +30,11 @@ public final class PacketView {
     private Gid source = Gid.ZERO;
     private Gid destination = Gid.ZERO;
 
-    /** Creates a view of nothing. */
+    /** Creates an empty view. */
     public PacketView() {}
 
     /**
-     * Looks at a datagram.
+     * Checks a datagram.
      *
      * @param newMemory where it is
      * @param offset where it starts
@@ -56,11 +56,11 @@ public final class PacketView {
     }
 
     /**
-     * Looks at a packet that has come through memory which this process shares with its sender, and so without an ICRC.
+     * Checks a packet that has come through shared memory, and so has no ICRC.
      *
-     * @param header its headers, from 0 on, which nobody else can change
-     * @param newPayload where the payload is
-     * @param newSpan how many packets of a message it stands for
+     * @param header a private copy of its headers, from 0 on
+     * @param newPayload the memory of the payload
+     * @param newSpan how many packets of a message it represents
      * @return as {@link #wrap(MemorySegment, long, int)}
      */
     public @Nullable DropReason wrap(MemorySegment header, int headerLength,
@@ -72,7 +72,7 @@ public final class PacketView {
         if (headerLength != found.headerLength()) {
             return DropReason.TOO_SHORT;
         }
-        // Only a message of a reliable connection is cut so that several packets can go as one.
+        // Only packets of a reliable connection can be sent as one.
         if (newSpan != 1 && (found.service() != Opcode.Service.RC || newPayloadLength == 0)) {
             return DropReason.UNEXPECTED_PAYLOAD;
         }
@@ -109,11 +109,10 @@ public final class PacketView {
     }
 
     /**
-     * Looks at a packet that does not leave this machine. Its payload, if it is in one piece, stays where it is;
-     * it has no ICRC.
+     * Checks a packet that does not leave this machine. A payload of one piece is not copied; there is no ICRC.
      *
-     * @param room for a payload in several pieces
-     * @return false if the memory of the payload is gone; then the view must not be used
+     * @param room the memory for joining a payload of several pieces
+     * @return false if the memory of the payload no longer exists; then the view must not be used
      */
     public boolean wrap(OutgoingPacket packet, MemorySegment room) {
         memory = packet.header();
@@ -133,12 +132,14 @@ public final class PacketView {
         return packet.copyPayloadTo(room, 0);
     }
 
-    /** Whoever was to copy the payload has found its memory gone, and has taken the packet for one that never came. */
+    /**
+     * Must be called if the memory of the payload no longer existed when it was copied, and the packet counts as lost.
+     */
     public void onPayloadGone() {
         isPayloadGone = true;
     }
 
-    /** {@return whether the memory of the payload was found gone} Never so for a packet that came from a network. */
+    /** {@return whether the memory of the payload no longer existed} Never true for a packet from a network. */
     public boolean isPayloadGone() {
         return isPayloadGone;
     }
@@ -149,18 +150,18 @@ public final class PacketView {
         payloadLength = 0;
     }
 
-    /** Says where the packet came from and went to; for the one who received it. */
+    /** Sets source and destination; for the receiver of the packet. */
     public void travelled(Gid from, Gid to) {
         source = from;
         destination = to;
     }
 
-    /** {@return where it came from} */
+    /** {@return its source address} */
     public Gid source() {
         return source;
     }
 
-    /** {@return where it went to: a local address or a multicast group} */
+    /** {@return its destination: a local address or a multicast group} */
     public Gid destination() {
         return destination;
     }
@@ -175,7 +176,7 @@ public final class PacketView {
         return opcode;
     }
 
-    /** {@return how many packets of one message it stands for: 1 for all that came by a socket} */
+    /** {@return how many packets of one message it represents: 1 for all from a socket} */
     public int span() {
         return span;
     }
@@ -185,7 +186,7 @@ public final class PacketView {
         return payloadMemory;
     }
 
-    /** {@return where the payload starts in {@link #payloadMemory}} */
+    /** {@return the offset of the payload in {@link #payloadMemory}} */
     public long payloadStart() {
         return payloadStart;
     }

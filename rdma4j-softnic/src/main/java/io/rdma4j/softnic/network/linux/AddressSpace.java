@@ -13,8 +13,8 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * What the process has mapped. A segment need not lie there: {@link MemorySegment#reinterpret(long)} believes what it is
- * told, and an access ends the JVM.
+ * Checks whether memory is mapped. A segment can be outside of mapped memory, because {@link
+ * MemorySegment#reinterpret(long)} checks nothing; an access would then end the JVM.
  */
 public final class AddressSpace {
     private static final boolean IS_LINUX = System.getProperty("os.name", "").equals("Linux");
@@ -22,7 +22,7 @@ public final class AddressSpace {
 
     private AddressSpace() {}
 
-    /** Where native access is enabled. */
+    /** Loaded only if native access is enabled. */
     private static final class Native {
         private static final int MS_ASYNC = 1;
         private static final MethodHandle MSYNC = LinuxCalls.plain("msync", JAVA_INT, JAVA_LONG,
@@ -38,7 +38,7 @@ public final class AddressSpace {
             }
         }
 
-        /** msync(2), which asks whether every page is mapped, and with this flag does nothing else. */
+        /** msync(2) with this flag only checks whether every page is mapped. */
         static boolean isMapped(long address, long length) {
             long start = address & -PAGE_BYTES;
             try {
@@ -50,16 +50,16 @@ public final class AddressSpace {
     }
 
     /**
-     * {@return whether it is known that a native segment lies, in whole or in part, where nothing is mapped} On other
-     * systems than Linux that is never known. Without native access only of segments that belong to no arena, or to the
-     * global one, for it takes a while.
+     * {@return whether a native segment is known to be, in whole or in part, outside of mapped memory} On other systems
+     * than Linux this is never known. Without native access it is checked only for segments of no arena or of the global
+     * one, because the check is slow.
      */
     public static boolean isMissing(MemorySegment segment) {
         if (!IS_LINUX) {
             return false;
         }
         if (AddressSpace.class.getModule().isNativeAccessEnabled()) {
-            // A filter of system calls may refuse to answer.
+            // A system call filter may refuse the call.
             return !Native.isMapped(segment.address(), segment.byteSize()) && !isListed(segment);
         }
         return segment.scope().equals(Arena.global().scope()) && !isListed(segment);
@@ -84,7 +84,7 @@ public final class AddressSpace {
             }
             return false;
         } catch (IOException unreadable) {
-            // Nobody can tell.
+            // Not known.
             return true;
         }
     }

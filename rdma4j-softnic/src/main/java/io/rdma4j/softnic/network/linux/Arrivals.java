@@ -10,11 +10,11 @@ import static io.rdma4j.softnic.network.linux.SocketOption.IPPROTO_UDP;
 import static io.rdma4j.softnic.network.linux.SocketOption.UDP_GRO;
 
 /**
- * Room for what one call receives: a datagram, or several of one sender that the kernel has put together,
- * which all have the same length but the last. Source: udp(7), {@code UDP_GRO}.
+ * The buffer for one receive call: a datagram, or several of one sender that the kernel has merged, all of
+ * the same length except the last. Source: udp(7), {@code UDP_GRO}.
  */
 final class Arrivals {
-    /** More than any datagram, or burst of them, has. */
+    /** More than the length of any datagram or merged burst. */
     private static final int CAPACITY = 1 << 16;
     private static final int CONTROL = 64;
     private static final int MANY = 32;
@@ -46,7 +46,7 @@ final class Arrivals {
         MessageHeader.control(header, control, CONTROL);
         long received = socket.receive(header);
         if (received < 0) {
-            // Nothing there; or an error that an earlier datagram met, and nothing was received.
+            // Nothing received, or an error of an earlier sent datagram.
             return false;
         }
         length = (int) received;
@@ -61,12 +61,12 @@ final class Arrivals {
         return length;
     }
 
-    /** {@return the bytes of each but the last; 0 if there is one without bytes} */
+    /** {@return the length in bytes of each datagram except the last; 0 for one empty datagram} */
     int segmentLength() {
         return segmentLength;
     }
 
-    /** {@return whether it is about as much as comes together, so that the sender has probably sent more} */
+    /** {@return whether it is about a full burst, so that the sender has probably sent more} */
     boolean isLong() {
         return length >= CAPACITY / 2 || length >= MANY * segmentLength;
     }

@@ -5,13 +5,16 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
-/** Where a direct buffer lies, which mostly is the one that was asked for last: a segment made to ask would be garbage. */
+/** The address of a direct buffer, cached for the last buffer, because the segment needed to find it would be garbage. */
 final class BufferAddress {
     private @Nullable ByteBuffer known;
     private long start;
 
-    /** {@return where the next byte of a direct buffer lies} Whoever uses that keeps the buffer alive meanwhile. */
-    @SuppressWarnings("ReferenceEquality") // Another buffer may hold the same bytes, and lie elsewhere.
+    /**
+     * {@return the address of the next byte of a direct buffer} The caller must keep the buffer reachable while it uses
+     * the address.
+     */
+    @SuppressWarnings("ReferenceEquality") // An equal buffer may have another address.
     long of(ByteBuffer buffer) {
         if (buffer != known) {
             known = buffer;

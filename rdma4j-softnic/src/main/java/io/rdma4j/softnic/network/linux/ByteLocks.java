@@ -12,9 +12,9 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 /**
- * Locks on single bytes of a file, by which processes tell each other that they are alive: the system lets go of them when a
- * process ends, however it ends. Java's own file locks are lost with any channel of the process that closes the file; these,
- * {@code F_OFD_SETLK} of fcntl(2), belong to one open file. Thread safe.
+ * Locks on single bytes of a file, which show other processes that their holder is alive: the system releases them when the
+ * process ends in any way. Java's own file locks are lost when any channel of the process closes the file; these, {@code
+ * F_OFD_SETLK} of fcntl(2), belong to one open file. Thread safe.
  */
 final class ByteLocks implements AutoCloseable {
     private static final int O_RDWR = 2;
@@ -25,8 +25,9 @@ final class ByteLocks implements AutoCloseable {
     private static final short F_WRLCK = 1;
     private static final short F_UNLCK = 2;
     /**
-     * A process that ends closes its files by their numbers, and its locks shall be there until its sockets are closed: the
-     * file is kept open by a second number, above those of sockets if the process may have as many.
+     * When a process ends, its files are closed in the order of their descriptors, and its locks must last until its sockets
+     * are closed. So a duplicate descriptor keeps the file open, above those of sockets if the limit of the process allows
+     * it.
      */
     private static final int HIGH_DESCRIPTOR = 1000;
 
@@ -81,7 +82,7 @@ final class ByteLocks implements AutoCloseable {
         LinuxSocket.Refused.unlessDone(apply(F_OFD_SETLK, F_UNLCK, at), "fcntl F_OFD_SETLK");
     }
 
-    /** {@return whether another process has the lock of a byte} Own locks are none of others. */
+    /** {@return whether another process has the lock of a byte} Locks of this process do not count. */
     synchronized boolean isLockedByOther(long at) throws LinuxSocket.Refused {
         LinuxSocket.Refused.unlessDone(apply(F_OFD_GETLK, F_WRLCK, at), "fcntl F_OFD_GETLK");
         return lock.get(JAVA_SHORT, 0) != F_UNLCK;
@@ -97,7 +98,7 @@ final class ByteLocks implements AutoCloseable {
         return calls.fcntl(file, command, lock);
     }
 
-    /** Lets go of all locks. */
+    /** Releases all locks. */
     @Override
     public synchronized void close() {
         LinuxCalls.close(file);

@@ -8,7 +8,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 /** {@code struct cmsghdr}, with 64-bit lengths: cmsg(3). */
 final class ControlMessage {
-    /** What one with a value of up to eight bytes takes. */
+    /** The length of a message with a value of up to eight bytes. */
     static final long SPACE = 24;
 
     private static final long HEADER = 16;
@@ -17,7 +17,7 @@ final class ControlMessage {
 
     private ControlMessage() {}
 
-    /** Writes one with an {@code int}. {@return where the next one starts} */
+    /** Writes a message with an {@code int}. {@return the offset of the next one} */
     static long write(MemorySegment control, long at, int level, int type, int value) {
         control.set(JAVA_LONG, at, HEADER + 4);
         control.set(JAVA_INT, at + LEVEL, level);
@@ -26,7 +26,7 @@ final class ControlMessage {
         return at + SPACE;
     }
 
-    /** Writes one with an {@code unsigned short}. {@return where the next one starts} */
+    /** Writes a message with an {@code unsigned short}. {@return the offset of the next one} */
     static long writeShort(MemorySegment control, long at, int level, int type, int value) {
         control.set(JAVA_LONG, at, HEADER + 2);
         control.set(JAVA_INT, at + LEVEL, level);

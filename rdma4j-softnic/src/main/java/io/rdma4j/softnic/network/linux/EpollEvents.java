@@ -6,22 +6,24 @@ import java.lang.foreign.ValueLayout;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
-/** Room for {@code struct epoll_event}, and what was written there. Source: epoll_ctl(2), epoll_wait(2). */
+/**
+ * An array of {@code struct epoll_event}, and access to its contents. Source: epoll_ctl(2), epoll_wait(2).
+ */
 final class EpollEvents {
     /** Something can be read. */
     static final int EPOLLIN = 1;
     /** Something can be written. */
     static final int EPOLLOUT = 4;
-    /** Something is wrong. Told unasked. */
+    /** An error. Always reported. */
     static final int EPOLLERR = 8;
-    /** Both directions have ended. Told unasked. */
+    /** Both directions have ended. Always reported. */
     static final int EPOLLHUP = 0x10;
-    /** The other side writes no more. */
+    /** The other side has ended its writing. */
     static final int EPOLLRDHUP = 0x2000;
-    /** What has happened is told once, not as long as it is so. */
+    /** Edge triggered: reported once for each change, not as long as the state lasts. */
     static final int EPOLLET = 1 << 31;
 
-    /** How many are taken at once. */
+    /** The maximum number of one call. */
     static final int MOST = 64;
 
     /** It is packed on x86-64 alone. */
@@ -50,17 +52,17 @@ final class EpollEvents {
         return event;
     }
 
-    /** {@return where the kernel writes them} */
+    /** {@return the memory that the kernel writes to} */
     MemorySegment memory() {
         return memory;
     }
 
-    /** {@return what has happened} */
+    /** {@return the event bits} */
     int bits(int index) {
         return memory.get(BITS, (long) index * LENGTH);
     }
 
-    /** {@return to whom, as was said to {@link SocketPoller#watch(int, int, long)}} */
+    /** {@return the key that was passed to {@link SocketPoller#watch(int, int, long)}} */
     long key(int index) {
         return memory.get(KEY, (long) index * LENGTH + KEY_AT);
     }

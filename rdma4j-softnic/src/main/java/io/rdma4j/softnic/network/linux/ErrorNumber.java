@@ -23,7 +23,7 @@ final class ErrorNumber {
 
     private final MemorySegment state;
 
-    /** @param arena where it is kept */
+    /** @param arena allocates the memory for it */
     ErrorNumber(Arena arena) {
         state = arena.allocate(STATE);
     }
@@ -33,12 +33,12 @@ final class ErrorNumber {
         return state;
     }
 
-    /** {@return what a call has returned, or the error number, negated} */
+    /** {@return the result of a call, or the negated error number} */
     int outcome(int result) {
         return result < 0 ? -state.get(JAVA_INT, ERRNO) : result;
     }
 
-    /** {@return what a call has returned, or the error number, negated} */
+    /** {@return the result of a call, or the negated error number} */
     long outcome(long result) {
         return result < 0 ? -state.get(JAVA_INT, ERRNO) : result;
     }

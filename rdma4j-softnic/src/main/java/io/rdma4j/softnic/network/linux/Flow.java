@@ -21,22 +21,25 @@ import static io.rdma4j.softnic.network.linux.SocketOption.UDP_SEGMENT;
  * take one path and may be merged. Packets are collected here, because the system accepts many in one call. For one thread
  * at a time.
  *
- * <p>Consecutive packets of one path and length, the last of which may be shorter, form one message that the
- * kernel, or the network card, cuts into datagrams; source: udp(7), {@code UDP_SEGMENT}. The k-th of them
- * gets the IPv4 Identification k, and its ICRC is computed for that. One call also sends several messages.
- * The packets lie here one behind the other, so each message is one range of memory.
+ * <p>Consecutive packets of one path and length, the last of which may be shorter, form one message that the kernel, or the
+ * network card, cuts into datagrams; source: udp(7), {@code UDP_SEGMENT}. The k-th of them gets the IPv4 Identification k,
+ * and its ICRC is computed for that. One call also sends several messages. The packets are stored one after the other, so
+ * each message is one range of memory.
  */
 final class Flow {
-    /** As many as every kernel takes that knows the option. */
+    /** The maximum that every kernel with this option accepts. */
     private static final int MAX_SEGMENTS = 64;
     private static final int MAX_MESSAGES = 32;
-    /** More than that are tried anew. */
+    /** With more destinations than this, all are forgotten and tried again. */
     private static final int MAX_UNSEGMENTED = 4096;
     /** An IP packet has at most 65,535 bytes. */
     private static final int MAX_MESSAGE_BYTES = 65_000;
     /** Fills a message with packets of the longest path MTU. */
     static final int PACKETS_AT_ONCE = MAX_MESSAGE_BYTES / PacketSealer.LONGEST;
-    /** With less room than for the longest packet in one message it is full. What is added at once may go beyond. */
+    /**
+     * A flow is full if it has no room for the longest packet in one message. Packets that are added at once may exceed
+     * this.
+     */
     private static final int CAPACITY = MAX_MESSAGE_BYTES
             + PACKETS_AT_ONCE * PacketSealer.LONGEST;
     /** {@code struct mmsghdr}: a header, and room for what the call reports. */
@@ -51,7 +54,7 @@ final class Flow {
     private final MemorySegment memory;
     /** The same bytes, to compute with; big endian. */
     private final ByteBuffer bytes;
-    /** What is added at once may be as many messages, where they must not be cut. */
+    /** Packets that are added at once may need a message each, if they must not be segmented. */
     private final Message[] messages = new Message[MAX_MESSAGES + PACKETS_AT_ONCE];
     /** Destinations that segmented messages do not reach. */
     private final Set<Gid> unsegmented = new HashSet<>();
@@ -61,9 +64,9 @@ final class Flow {
     private int refused;
 
     /**
-     * @param outlet takes what leaves
-     * @param sourcePort the UDP port that it leaves from
-     * @param interfaceIndex of the interface that addresses of the link belong to
+     * @param outlet sends the messages
+     * @param sourcePort the source UDP port
+     * @param interfaceIndex the index of the interface for link-local addresses
      */
     Flow(Outlet outlet, int sourcePort, int interfaceIndex, Arena arena) {
         this.outlet = outlet;
@@ -77,7 +80,7 @@ final class Flow {
         }
     }
 
-    /** Opens flows beside that of port 4791. */
+    /** Opens flows in addition to that of port 4791. */
     @FunctionalInterface
     interface Opener {
         /**
@@ -148,7 +151,7 @@ final class Flow {
             isOpen = packetLength == segmentLength;
         }
 
-        /** Takes back what was appended since it had so many packets. */
+        /** Removes the packets after the first {@code count}. */
         void shrinkTo(int count) {
             if (packets > count) {
                 packets = count;
@@ -170,10 +173,10 @@ final class Flow {
                     isSplit ? Math.min(segmentLength, length) : length);
         }
 
-        /** Lets the packets leave one by one: each with Identification 0, so sealed anew. */
+        /** Splits the message: the packets leave one by one, each with Identification 0, so they are sealed again. */
         void split(int errno) {
             isSplit = true;
-            // What is too long for the interface now may fit again; the rest lies in the way to the destination.
+            // The interface's MTU may grow again; other errors depend on the path to the destination.
             if (errno != LinuxCalls.EMSGSIZE) {
                 if (unsegmented.size() >= MAX_UNSEGMENTED) {
                     unsegmented.clear();
@@ -186,7 +189,7 @@ final class Flow {
             }
         }
 
-        /** {@return false if there is no room for all} */
+        /** {@return false if there is no room for all of them} */
         boolean sendSplit() {
             while (packets > 0) {
                 address();
@@ -206,9 +209,9 @@ final class Flow {
     }
 
     /**
-     * Adds a packet, whose payload is not needed any more then.
+     * Adds a packet; its payload is not needed any more afterwards.
      *
-     * @return false if the memory of its payload is gone, and nothing is added
+     * @return false if the memory of its payload no longer exists; nothing is added then
      */
     boolean add(OutgoingPacket packet) {
         if (packet.span() == 1) {
@@ -234,8 +237,8 @@ final class Flow {
     private boolean add(OutgoingPacket packet, int index) {
         Path path = packet.path();
         int length = packet.packetLength();
-        // Processes that share the receiving port are told apart by the first packet of a message: by the upper bits of
-        // the queue pair, and by what is in it if that is the management queue pair's.
+        // The kernel selects the process that shares the receiving port by the first packet of a message: by the upper
+        // bits of the queue pair number, and for the management queue pair by the contents.
         int process = packet.destinationQueuePair() >>> PortSharing.QUEUE_PAIR_BITS;
         boolean isManagement = packet
                 .destinationQueuePair() == SteeringProgram.MANAGEMENT_QUEUE_PAIR;
@@ -271,12 +274,12 @@ final class Flow {
                 || messageCount >= MAX_MESSAGES;
     }
 
-    /** Sends what there is if there is no room for more. {@return false if it is kept} */
+    /** Sends the packets if there is no room for more. {@return false if they are kept} */
     boolean makeRoom() {
         return !isFull() || flush();
     }
 
-    /** Sends what there is. {@return false if there is no room; the rest is kept} */
+    /** Sends the packets. {@return false if the socket is full; the rest is kept} */
     boolean flush() {
         while (sentMessages < messageCount) {
             Message next = messages[sentMessages];
@@ -317,28 +320,28 @@ final class Flow {
         return end - first;
     }
 
-    /** The card, a tunnel or the length of the interface's packets may not allow it: single packets may pass. */
+    /** The card, a tunnel or the interface's MTU may prevent segmentation; single packets may still pass. */
     private static boolean mayBeSegmentation(int errno) {
         return errno == LinuxCalls.EIO || errno == LinuxCalls.EINVAL
                 || errno == LinuxCalls.ENOPROTOOPT || errno == LinuxCalls.EMSGSIZE
                 || errno == LinuxCalls.EOPNOTSUPP;
     }
 
-    /** {@return how many packets were refused since the last call} */
+    /** {@return how many packets the system refused since the last call} */
     int takeRefused() {
         int count = refused;
         refused = 0;
         return count;
     }
 
-    /** Gives up what is in here. */
+    /** Drops all packets. */
     void clear() {
         usedBytes = 0;
         messageCount = 0;
         sentMessages = 0;
     }
 
-    /** Gives up what is kept, and the outlet. */
+    /** Drops the kept packets and closes the outlet. */
     void close() {
         clear();
         outlet.close();

@@ -27,7 +27,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
     private static final System.Logger LOG = System.getLogger(HostMemory.class.getName());
-    /** As many as there can be processes, with a device each that talks to this one. */
+    /** The maximum number of processes, each with one device that sends to this one. */
     private static final int RINGS = 256;
     private static final long LENGTH = Mailbox.length(RINGS);
     private static final int MAX_WAKERS = 256;
@@ -47,7 +47,7 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
     private final Map<Gid, MailboxTable.Entry> published = new ConcurrentHashMap<>();
     private final Map<Long, Neighbour> neighbours = new HashMap<>();
     private Map<Gid, Neighbour[]> byAddress = Map.of();
-    /** Replaced, not changed: a thread that goes to sleep looks at them. */
+    /** Replaced, not changed, because a thread that goes to sleep reads it. */
     private volatile RingPath[] paths = {};
     private final List<RingPath> unannounced = new ArrayList<>();
     /** By their inodes. */
@@ -60,7 +60,7 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
 
     /**
      * @param interfaceIndex of the interface that the device is on
-     * @param isForOwn whether what the device sends to itself is to go through the memory as well
+     * @param isForOwn whether packets of the device to itself go through the memory as well
      */
     HostMemory(SharedPort shared, int interfaceIndex, boolean isForOwn)
             throws LinuxSocket.Refused {
@@ -80,18 +80,21 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
     }
 
     private static long newNonce() {
-        // Neither nobody's nor a mark.
+        // Neither 0 nor negative, which have other meanings.
         return RANDOM.nextLong(1, Long.MAX_VALUE);
     }
 
-    /** {@return the pipe that ends the sleep of a thread that waits for this device} */
+    /** {@return the pipe that wakes a thread that waits for this device} */
     WakePipe pipe() {
         return pipe;
     }
 
     // ---------------------------------------------------------------- being found
 
-    /** The device has an address: others find its mailbox by it, or else go on to use the network. */
+    /**
+     * Publishes the mailbox of an address of the device, so that other processes find it; without that they use the
+     * network.
+     */
     void publish(Gid address, int scope) {
         MailboxTable.Entry entry = new MailboxTable.Entry(address, scope, shared.prefix(), process,
                 nonce, pages.descriptor(), pipe.readable(), pipe.inode());
@@ -141,7 +144,7 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
 
     @Override
     public @Nullable MemoryPath path(Path path, int queuePair) {
-        // An address that the device has lost sends nothing, as from a port that is closed.
+        // A lost address sends nothing, like a closed port.
         if (isClosed || !published.containsKey(path.source())) {
             return null;
         }
@@ -191,7 +194,7 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
     private Neighbour known(MailboxTable.Entry entry) {
         Neighbour before = neighbours.get(entry.nonce());
         if (before == null || before.path == null || !before.path.isOpen()) {
-            // What was refused may be possible now.
+            // A refused neighbour may be reachable now.
             return new Neighbour(entry);
         }
         return before;
@@ -236,7 +239,7 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
     private final class Peer implements PeerProcess {
         private final MailboxTable.Entry entry;
         private final SharedPages pages;
-        /** What the mailbox begins with. */
+        /** The start of the mailbox. */
         final MemorySegment head;
         private final WakePipe waker;
 
@@ -318,7 +321,7 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
         if (unannounced.isEmpty()) {
             return;
         }
-        // A thread that goes to sleep says so, and then looks whether there is anything.
+        // A thread that goes to sleep first announces it and then checks for packets.
         VarHandle.fullFence();
         for (int i = 0; i < unannounced.size(); i++) {
             RingPath path = unannounced.get(i);
@@ -376,7 +379,8 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
     }
 
     /**
-     * Lets others know that they have to wake a thread that waits for this device. For any thread, one at a time.
+     * Announces to other processes that they have to wake a thread that waits for this device. For any thread, one at a
+     * time.
      *
      * @return whether it may sleep
      */
@@ -404,7 +408,7 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
                 mailbox.endSleep();
             }
         } catch (IllegalStateException closedMeanwhile) {
-            // Nobody writes there any more.
+            // The other process no longer writes there.
         }
     }
 
@@ -419,7 +423,7 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
         }
         wakers.values().forEach(WakePipe::close);
         isClosed = true;
-        // What has arrived may be about to close it.
+        // A received packet may close this device.
         if (!isReceiving) {
             free();
         }

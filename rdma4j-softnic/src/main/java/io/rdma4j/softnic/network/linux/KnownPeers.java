@@ -3,7 +3,7 @@ package io.rdma4j.softnic.network.linux;
 import io.rdma4j.verbs.Gid;
 import org.jspecify.annotations.Nullable;
 
-/** The GIDs of those who have sent something, so that none is made for each packet. */
+/** A cache of the GIDs of senders, so that none is created for each packet. */
 final class KnownPeers {
     private static final int SLOTS = 4096;
 

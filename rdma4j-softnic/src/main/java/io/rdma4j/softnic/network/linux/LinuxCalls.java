@@ -22,7 +22,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 final class LinuxCalls {
     /** No such file. */
     static final int ENOENT = 2;
-    /** A signal came first. */
+    /** Interrupted by a signal. */
     static final int EINTR = 4;
     /** The kernel has no memory. */
     static final int ENOMEM = 12;
@@ -32,9 +32,9 @@ final class LinuxCalls {
     static final int EMFILE = 24;
     /** The kernel has no buffers. */
     static final int ENOBUFS = 105;
-    /** Somebody else has the lock. */
+    /** Another process has the lock. */
     static final int EACCES = 13;
-    /** Nothing there, or no room. Numbers of errors: errno(3), as on all processors that Java runs on. */
+    /** Nothing to read, or no room. Error numbers: errno(3), the same on all processors that Java runs on. */
     static final int EAGAIN = 11;
     /** The kernel or the device cannot do it. */
     static final int EIO = 5;
@@ -46,11 +46,11 @@ final class LinuxCalls {
     static final int ENOPROTOOPT = 92;
     /** Not for this kind of socket. */
     static final int EOPNOTSUPP = 95;
-    /** Nobody answers. */
+    /** No answer. */
     static final int ETIMEDOUT = 110;
-    /** Nobody can be asked. */
+    /** No route. */
     static final int ENETUNREACH = 101;
-    /** Nobody can be asked, the last router says. */
+    /** Host unreachable, as the last router reports. */
     static final int EHOSTUNREACH = 113;
     /** It is under way. */
     static final int EINPROGRESS = 115;
@@ -94,12 +94,12 @@ final class LinuxCalls {
 
     private final ErrorNumber error;
 
-    /** @param arena where the error number is kept */
+    /** @param arena allocates the memory for the error number */
     LinuxCalls(Arena arena) {
         error = new ErrorNumber(arena);
     }
 
-    /** {@return a function whose error number is captured; the memory for it comes before the parameters} */
+    /** {@return a function whose error number is captured into the memory that its first parameter names} */
     static MethodHandle handle(String function, MemoryLayout result,
             MemoryLayout... parameters) {
         return LINKER.downcallHandle(find(function), FunctionDescriptor.of(result, parameters),
@@ -154,7 +154,7 @@ final class LinuxCalls {
         }
     }
 
-    /** epoll_wait(2) that does not wait. {@return how many events there are} */
+    /** epoll_wait(2) with time-out 0. {@return the number of events} */
     int epollWait(int epoll, MemorySegment events, int most) {
         try {
             return (int) EPOLL_WAIT.invokeExact(epoll, events, most, 0);
@@ -262,7 +262,7 @@ final class LinuxCalls {
         }
     }
 
-    /** Memory whose arena was closed is a {@link RuntimeException}; a call itself throws nothing. */
+    /** Calls throw nothing; only memory of a closed arena causes a {@link RuntimeException}. */
     static RuntimeException unexpected(Throwable thrown) {
         if (thrown instanceof RuntimeException exception) {
             return exception;

@@ -63,14 +63,14 @@ public final class LinuxNetwork implements DatagramNetwork {
     /** Null where processes cannot share the port. */
     private final @Nullable SharedPort shared;
     private final Ports ports = new Ports();
-    /** Null where processes do not meet in memory. */
+    /** Null if processes do not exchange packets through memory. */
     private final @Nullable HostMemory memory;
 
     /** Which packets to processes of this machine pass through memory that both have mapped. */
     public enum Meeting {
-        /** None. */
+        /** No packets. */
         NEVER,
-        /** Those to other devices, where the system allows it. */
+        /** Packets to other devices, if the system supports it. */
         OTHERS,
         /** Those to this device as well; it is an error if the system does not allow it. */
         ALL
@@ -78,8 +78,8 @@ public final class LinuxNetwork implements DatagramNetwork {
 
     /**
      * @param networkInterface the interface that the device is on
-     * @throws RdmaException ENOMEM if the system gives no more file descriptors, EOPNOTSUPP if processes cannot meet in
-     *         memory and have to
+     * @throws RdmaException ENOMEM if the system gives no more file descriptors, EOPNOTSUPP if shared memory is
+     *         required and not possible
      */
     public LinuxNetwork(NetworkInterface networkInterface, Meeting meeting) throws RdmaException {
         this(networkInterface, SharedPort.ofProcess(), meeting);
@@ -91,7 +91,7 @@ public final class LinuxNetwork implements DatagramNetwork {
         this.shared = shared;
         memory = meeting == Meeting.NEVER ? null : openMemory(shared, meeting == Meeting.ALL);
         try {
-            // Small, and a thread that wakes may still look at it.
+            // An automatic arena, because a waking thread may still read the memory, which is small.
             poller = new SocketPoller(Arena.ofAuto(), memory == null ? null : memory.pipe());
         } catch (LinuxSocket.Refused e) {
             throw new RdmaException(Errno.ENOMEM, "open device",
@@ -117,7 +117,7 @@ public final class LinuxNetwork implements DatagramNetwork {
         return null;
     }
 
-    /** {@return why this network does not work here, or null if it does} What has worked once is not tried again. */
+    /** {@return why this network does not work here, or null if it does} A success is remembered. */
     public static @Nullable String obstacle() {
         if (hasWorked) {
             return null;
@@ -164,9 +164,9 @@ public final class LinuxNetwork implements DatagramNetwork {
     }
 
     /**
-     * {@return what networks of this kind share with other processes, without one being open}
+     * {@return the sharing of ports with other processes, without an open network}
      *
-     * @throws RdmaException if it cannot be shared, as opening one would say
+     * @throws RdmaException if ports cannot be shared, as on opening a network
      */
     public static PortSharing sharingOfProcess() throws RdmaException {
         SharedPort present = SharedPort.ofProcess();
@@ -191,7 +191,7 @@ public final class LinuxNetwork implements DatagramNetwork {
     @Override
     public PacketPort open(InetAddress address) throws RdmaException {
         Gid local = Gid.of(address);
-        // A port's own, for ports come and go while the network stays.
+        // An arena for each port, because ports are opened and closed during the life of the network.
         Arena portMemory = Arena.ofShared();
         LinuxSocket socket = null;
         PacketPort port = null;
@@ -226,7 +226,7 @@ public final class LinuxNetwork implements DatagramNetwork {
         }
     }
 
-    /** An address that could not be opened is as if nobody had tried. */
+    /** Reverts everything after an address could not be opened. */
     private void giveUp(@Nullable PacketPort port, @Nullable LinuxSocket socket,
             Arena portMemory) {
         if (port != null) {
@@ -335,8 +335,8 @@ public final class LinuxNetwork implements DatagramNetwork {
         try {
             socket = newSocket(group, memory);
             socket.set(SOL_SOCKET, SO_REUSEADDR, 1);
-            // Bound to the group itself, or it would hear the other groups of this interface; and not to all
-            // who have joined it, or it would hear the same group on other interfaces.
+            // Bound to the group itself: otherwise the socket would receive other groups of this interface.
+            // IP_MULTICAST_ALL is off: otherwise it would receive the same group from other interfaces.
             bind(socket, group);
             if (group.isIpv4()) {
                 socket.set(IPPROTO_IP, IP_MULTICAST_ALL, 0);

@@ -19,7 +19,7 @@ final class LinuxPort implements PacketPort {
     private static final System.Logger LOG = System.getLogger(LinuxPort.class.getName());
     private static final int FLOW_BITS = 4;
     private static final int FLOWS = 1 << FLOW_BITS;
-    /** Numbers that follow each other come to lie apart. */
+    /** Spreads consecutive numbers. */
     private static final int GOLDEN_RATIO = 0x9e3779b1;
 
     private final LinuxSocket socket;
@@ -29,7 +29,7 @@ final class LinuxPort implements PacketPort {
     private final Icrc icrc = new Icrc();
     private final Flow common;
     private final Flow.Opener opener;
-    /** By number; null where nothing has left yet. */
+    /** By number; null until the first packet. */
     private final @Nullable Flow[] flows = new Flow[FLOWS];
     /** Those with packets that have not left, one bit each. */
     private int unsent;
@@ -42,10 +42,10 @@ final class LinuxPort implements PacketPort {
     private boolean isClosed;
 
     /**
-     * @param shared by whose rules the socket was bound, null if nobody else can have the port
-     * @param common the flow from port 4791, for what is sealed elsewhere
+     * @param shared the sharing of the port, null if no other process can have it
+     * @param common the flow from port 4791, for packets that were sealed elsewhere
      * @param opener opens the flows of packets
-     * @param memory what the socket lives in as well; the port's own, which ends with it
+     * @param memory the arena of the port and its socket, which is closed with it
      */
     LinuxPort(LinuxSocket socket, @Nullable SharedPort shared, Gid local, Flow common,
             Flow.Opener opener, Arena memory) {
@@ -209,7 +209,7 @@ final class LinuxPort implements PacketPort {
         return count;
     }
 
-    /** What it was given leaves, if there is room. */
+    /** Sends the accepted packets, if there is room, and closes. */
     void close() {
         if (isClosed) {
             return;
@@ -227,7 +227,7 @@ final class LinuxPort implements PacketPort {
         } else {
             shared.leave(socket);
         }
-        // What has arrived may be about to close it.
+        // A received packet may close this port.
         if (!isReceiving) {
             free();
         }

@@ -64,7 +64,7 @@ final class LinuxSocket implements Outlet {
             this.errno = errno;
         }
 
-        /** {@return what a call has returned, if that is no error} */
+        /** {@return the result of a call, unless it is an error} */
         static int unlessDone(int result, String call) throws Refused {
             if (result < 0) {
                 throw new Refused(-result, call);
@@ -104,8 +104,8 @@ final class LinuxSocket implements Outlet {
     }
 
     /**
-     * Gives the kernel the program by which it picks a socket among those that share the port of this one. For any thread,
-     * while nobody closes the socket: the error number of the thread that sends is left alone.
+     * Sets the program by which the kernel selects a socket among those that share the port. For any thread, while no
+     * thread closes the socket: it does not change the error number of the sending thread.
      */
     void steer(SteeringProgram program) throws Refused {
         try (Arena call = Arena.ofConfined()) {
@@ -160,7 +160,7 @@ final class LinuxSocket implements Outlet {
         }
     }
 
-    /** {@return the bytes received, negative if there are none} */
+    /** {@return the number of bytes received, negative if there are none} */
     long receive(MemorySegment message) {
         if (isClosed()) {
             return -EBADF;
@@ -184,7 +184,7 @@ final class LinuxSocket implements Outlet {
     public void close() {
         if (descriptor >= 0) {
             LinuxCalls.close(descriptor);
-            // The number may soon be another's.
+            // The number may soon belong to another file.
             descriptor = -1;
         }
     }

@@ -16,8 +16,8 @@ import static io.rdma4j.softnic.network.linux.SocketOption.TCP_NODELAY;
 /**
  * A stream on a socket of Linux.
  *
- * <p>The epoll set reports each change only once. So the stream remembers that there may be something to read until a read
- * returns nothing, and meanwhile its network lets it read again.
+ * <p>The epoll set reports each change only once. So the stream remembers that there may be bytes to read until a read
+ * returns nothing, and meanwhile its network calls it again.
  */
 final class LinuxStream implements Stream, Watchers.Watcher {
     private static final int WATCHED = EpollEvents.EPOLLIN | EpollEvents.EPOLLOUT
@@ -34,7 +34,7 @@ final class LinuxStream implements Stream, Watchers.Watcher {
     private @Nullable Handler handler;
     private boolean isConnecting;
     private boolean isReadable;
-    /** It was told that the other side writes no more, or that the connection is broken; bytes may still be there. */
+    /** The other side has ended its writing, or the connection is broken; there may still be bytes to read. */
     private boolean isEnding;
     private boolean isWriteWanted;
     private boolean isClosed;
@@ -50,9 +50,9 @@ final class LinuxStream implements Stream, Watchers.Watcher {
     }
 
     /**
-     * From now on it hears what happens.
+     * Registers for the events of the socket.
      *
-     * @param isConnectingNow whether what it hears first is what has become of the wish to connect
+     * @param isConnectingNow whether the first event is the outcome of connecting
      */
     void watch(boolean isConnectingNow) throws LinuxSocket.Refused {
         isConnecting = isConnectingNow;
@@ -82,7 +82,7 @@ final class LinuxStream implements Stream, Watchers.Watcher {
         }
     }
 
-    /** Its user reads, and is told again if that was not all. */
+    /** Calls the user to read, and notes whether there may be more. */
     void onReadable() {
         Handler present = handler;
         if (present != null && !isClosed) {
@@ -127,7 +127,7 @@ final class LinuxStream implements Stream, Watchers.Watcher {
         }
     }
 
-    /** {@return whether its user waits for room} */
+    /** {@return whether the user waits for room to write} */
     boolean isWriteWanted() {
         return isWriteWanted;
     }
@@ -162,7 +162,7 @@ final class LinuxStream implements Stream, Watchers.Watcher {
         if (length > 0) {
             into.position(into.position() + length);
             network.onRead(this);
-            // Less than there was room for is all there was, unless the end comes behind it.
+            // A short read means that there is no more, except perhaps the end.
             isReadable = length == room || isEnding;
         }
         return length;
@@ -177,13 +177,13 @@ final class LinuxStream implements Stream, Watchers.Watcher {
         return length;
     }
 
-    /** {@return the bytes, 0 if there are none now, {@link #END}} */
+    /** {@return the number of bytes, 0 if there are none now, {@link #END}} */
     private int receive(ByteBuffer into, int room) {
         try {
             long address = network.received().of(into);
             long length = TcpCalls.receive(socket, address, room);
             if (length < 0 && isEnding) {
-                // It was said that something is there; what is it?
+                // The event announced bytes or an end; this call finds out which.
                 length = calls.receiveOrFail(socket, address, room);
                 isEnding = length != -LinuxCalls.EAGAIN;
             }
@@ -227,7 +227,7 @@ final class LinuxStream implements Stream, Watchers.Watcher {
         return sent;
     }
 
-    /** {@return the bytes that were taken, or {@link #END}} If not all were, it is told when there is room. */
+    /** {@return the number of bytes accepted, or {@link #END}} If not all were, an event reports when there is room. */
     private int send(ByteBuffer from) {
         try {
             int wanted = from.remaining();
@@ -252,7 +252,7 @@ final class LinuxStream implements Stream, Watchers.Watcher {
     @Override
     public void finish() {
         if (!isClosed) {
-            // Of a broken one reading tells the end.
+            // If the connection is broken, the next read reports the end.
             calls.finish(socket);
         }
     }

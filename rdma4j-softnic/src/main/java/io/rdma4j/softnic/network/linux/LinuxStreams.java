@@ -19,10 +19,10 @@ import static io.rdma4j.softnic.network.linux.SocketOption.SOL_SOCKET;
 import static io.rdma4j.softnic.network.linux.SocketOption.SO_REUSEADDR;
 
 /**
- * Byte streams on Linux's sockets, which are all in one edge-triggered epoll set.
+ * Byte streams on Linux's sockets. All sockets are in one edge-triggered epoll set.
  *
  * <p>The thread that drives the network takes events without waiting, while another thread may wait for the same set. A call
- * of a stream costs 0.05 to 0.1 µs less than by the JDK's channels, and a full stream need not be registered anew.
+ * of a stream takes 0.05 to 0.1 µs less than by the JDK's channels, and a full stream need not be registered again.
  */
 public final class LinuxStreams implements StreamNetwork {
     private static final long REST_NS = 100_000_000;
@@ -32,11 +32,11 @@ public final class LinuxStreams implements StreamNetwork {
     private final TcpCalls calls;
     private final EpollEvents events;
     private final Watchers watchers = new Watchers();
-    /** What is on the heap passes through it. */
+    /** Bytes of heap buffers are copied through it. */
     private final ByteBuffer between = ByteBuffer.allocateDirect(BETWEEN_BYTES);
     private final BufferAddress sent = new BufferAddress();
     private final BufferAddress received = new BufferAddress();
-    /** Streams that have more to read, and those of them that are looked at now. */
+    /** Streams that may have more to read, and those being read in this round. */
     private List<LinuxStream> unread = new ArrayList<>();
     private List<LinuxStream> readAgain = new ArrayList<>();
     /** Streams that were refused at once. */
@@ -44,7 +44,7 @@ public final class LinuxStreams implements StreamNetwork {
     /** Listeners that are left alone until then. */
     private final List<Listener> resting = new ArrayList<>();
     private volatile long restEndsNs = Long.MAX_VALUE;
-    /** Something is to be done of which the epoll set knows nothing. */
+    /** There is work that the epoll set does not report. */
     private volatile boolean isDue;
     /** The stream that had something to read last. */
     private @Nullable LinuxStream busy;
@@ -55,7 +55,7 @@ public final class LinuxStreams implements StreamNetwork {
 
     /** @throws RdmaException ENOMEM if the system gives no more file descriptors */
     public LinuxStreams() throws RdmaException {
-        // Small, and a thread that wakes may still look at it.
+        // An automatic arena, because a waking thread may still read the memory, which is small.
         Arena arena = Arena.ofAuto();
         try {
             poller = new SocketPoller(arena, null);
@@ -110,7 +110,7 @@ public final class LinuxStreams implements StreamNetwork {
             accept();
         }
 
-        /** Accepts all that wait, for it is told once that some do. */
+        /** Accepts all waiting connections, because their arrival is reported only once. */
         void accept() {
             while (!isOver) {
                 int accepted = calls.accept(socket);
@@ -119,11 +119,11 @@ public final class LinuxStreams implements StreamNetwork {
                 } else if (accepted == -LinuxCalls.EAGAIN) {
                     return;
                 } else if (isOutOfResources(-accepted)) {
-                    // A thread that waits for this connection waits on.
+                    // A client that waits for this connection continues to wait.
                     rest(this);
                     return;
                 }
-                // Else this one has ended before it was accepted: accept(2).
+                // Otherwise this connection has ended before it was accepted: accept(2).
             }
         }
 
@@ -185,7 +185,7 @@ public final class LinuxStreams implements StreamNetwork {
         }
     }
 
-    /** A listener is left alone for a while: connections wait there which the system has no file descriptors for. */
+    /** Ignores a listener for a while, because the system has no file descriptors for its waiting connections. */
     private void rest(Listener listener) {
         resting.add(listener);
         restEndsNs = System.nanoTime() + REST_NS;
@@ -217,21 +217,21 @@ public final class LinuxStreams implements StreamNetwork {
             return stream;
         } catch (LinuxSocket.Refused e) {
             close(socket);
-            // Where no address was asked for there was none to refuse.
+            // Without a requested address, the error is not about an address.
             throw source == null && e.errno() == LinuxCalls.EADDRNOTAVAIL
                     ? StreamRefusal.noPortLeft("connect", e)
                     : refusal("connect", source == null ? destination : source, e);
         }
     }
 
-    /** @param outcome what connect(2) has returned */
+    /** @param outcome the result of connect(2) */
     private void connect(LinuxStream stream, int outcome) throws LinuxSocket.Refused {
         switch (-outcome) {
             case 0, LinuxCalls.EINPROGRESS -> stream.watch(true);
             case LinuxCalls.EADDRINUSE, LinuxCalls.EADDRNOTAVAIL ->
                 throw new LinuxSocket.Refused(-outcome, "connect");
             default -> {
-                // Told in the next round.
+                // Reported in the next round.
                 refused.add(new Refused(stream, -outcome));
                 onDue();
             }
@@ -249,17 +249,17 @@ public final class LinuxStreams implements StreamNetwork {
         return between;
     }
 
-    /** {@return where what is sent lies} */
+    /** {@return the address of a buffer to send from} */
     BufferAddress sent() {
         return sent;
     }
 
-    /** {@return where what is received goes} */
+    /** {@return the address of a buffer to receive into} */
     BufferAddress received() {
         return received;
     }
 
-    /** From now on somebody hears what happens to a socket. {@return the number by which it is forgotten} */
+    /** Registers a watcher for the events of a socket. {@return the number to remove it with} */
     long watch(int socket, int bits, Watchers.Watcher watcher) throws LinuxSocket.Refused {
         long key = watchers.add(watcher);
         try {
@@ -345,7 +345,7 @@ public final class LinuxStreams implements StreamNetwork {
         return hasHappened;
     }
 
-    /** Whoever sleeps, or is about to, has to let the network be polled. */
+    /** Wakes the thread that sleeps or is about to, so that the network is polled. */
     private void onDue() {
         isDue = true;
         poller.wake();

@@ -12,9 +12,9 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * The part of the {@link SharedTable} that says by which mailbox the device of an address is reached. It is changed by who has
- * the lock of {@link SharedPort}, and read without it: an entry may be half written. That does no harm, for a mailbox says
- * itself whose it is, and whoever reads sees afterwards that something has changed.
+ * The part of the {@link SharedTable} that lists the mailbox of the device of each address. It is changed under the lock of
+ * {@link SharedPort} and read without it, so a reader may see an incomplete entry. That does no harm, because each mailbox
+ * names its owner, and the reader sees afterwards that something has changed.
  */
 final class MailboxTable {
     /** One for each address of each device. */
@@ -35,14 +35,14 @@ final class MailboxTable {
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
 
     /**
-     * How the device of an address is reached.
+     * The mailbox of the device of an address.
      *
-     * @param scope the interface of an address of the link, else 0
-     * @param prefix that the queue pair numbers of its process begin with, the first if there are several
-     * @param process its number
-     * @param nonce tells the mailbox from all others
+     * @param scope the interface of a link-local address, else 0
+     * @param prefix the first prefix of its process's queue pair numbers
+     * @param process the process ID
+     * @param nonce identifies the mailbox
      * @param memory the file descriptor, in that process, of its memory
-     * @param wake the file descriptor, in that process, by which it is woken
+     * @param wake the file descriptor, in that process, of its wake-up pipe
      * @param wakeInode the inode of that file
      */
     record Entry(Gid address, int scope, int prefix, long process, long nonce, int memory, int wake,
@@ -60,7 +60,7 @@ final class MailboxTable {
         return (int) INT.getAcquire(table, CHANGES_AT);
     }
 
-    /** {@return all there are} For any thread, without the lock. */
+    /** {@return all entries} For any thread, without the lock. */
     List<Entry> all() {
         List<Entry> all = new ArrayList<>();
         for (int i = 0; i < MAX_ENTRIES; i++) {

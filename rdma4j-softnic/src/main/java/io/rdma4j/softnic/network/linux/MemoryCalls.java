@@ -12,8 +12,8 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * The C library's calls about memory that processes share, a method for each function, apart from {@link LinuxCalls} because
- * older libraries lack some. What fails returns -1. For any thread.
+ * The C library's functions for shared memory, one method for each function. They are not in {@link LinuxCalls} because
+ * older libraries lack some. A call that fails returns -1. For any thread.
  */
 final class MemoryCalls {
     private static final MethodHandle MEMFD_CREATE = handle("memfd_create", JAVA_INT, ADDRESS,
@@ -75,7 +75,7 @@ final class MemoryCalls {
         }
     }
 
-    /** mmap(2), to be read and written by all who map it. {@return the address, -1 if it fails} */
+    /** mmap(2) with shared read and write access. {@return the address, -1 if it fails} */
     static long mapShared(int descriptor, long offset, long length) {
         try {
             MemorySegment address = (MemorySegment) MMAP.invokeExact(MemorySegment.NULL, length,

@@ -2,7 +2,7 @@ package io.rdma4j.softnic.network.linux;
 
 import java.lang.foreign.MemorySegment;
 
-/** Takes messages for the network. */
+/** Sends messages to the network. */
 interface Outlet {
     /**
      * Sends one message.
@@ -15,11 +15,11 @@ interface Outlet {
     /**
      * Sends several messages.
      *
-     * @param messages {@code struct mmsghdr}, one behind the other
-     * @return how many of them were sent, from the first; or the negated error number of the first
+     * @param messages an array of {@code struct mmsghdr}
+     * @return how many were sent, starting with the first; or the negated error number of the first
      */
     int send(MemorySegment messages, int count);
 
-    /** Takes nothing more. */
+    /** Closes it. */
     void close();
 }

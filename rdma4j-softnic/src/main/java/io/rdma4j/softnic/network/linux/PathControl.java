@@ -11,7 +11,7 @@ import static io.rdma4j.softnic.network.linux.SocketOption.IPV6_TCLASS;
 import static io.rdma4j.softnic.network.linux.SocketOption.IP_TOS;
 import static io.rdma4j.softnic.network.linux.SocketOption.IP_TTL;
 
-/** What a path says about the IP header, as control messages; nothing if it is what the socket does anyway. */
+/** The IP header fields of a path as control messages; empty if they are the defaults of the socket. */
 final class PathControl {
     /** Room for all of them. */
     static final long MAX_LENGTH = 2 * ControlMessage.SPACE;

@@ -15,8 +15,8 @@ import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Finds out in which order the sockets of a group are, after processes have died: the last takes the place of one that is
- * closed, and nobody has seen in which order they were. For who has the lock of {@link SharedPort}.
+ * Finds the order of the sockets of a group after processes have died: when a socket is closed, the last one takes its
+ * place, and the order of these closings is not known. Only under the lock of {@link SharedPort}.
  */
 final class PlaceFinder implements AutoCloseable {
     private static final long ANSWER_TIMEOUT_NS = 20_000_000;
@@ -35,10 +35,10 @@ final class PlaceFinder implements AutoCloseable {
     }
 
     /**
-     * {@return the processes of a group in the order of their places, as each place says itself, with
-     * {@link SharedTable#NOBODY} for a place whose process is not known}
+     * {@return the processes of a group in the order of their places, as the sockets answer, with {@link
+     * SharedTable#NOBODY} for a place whose process is not known}
      *
-     * @param alive those of its processes that live, each once
+     * @param alive the live processes of the group, each once
      */
     List<Integer> inOrder(int group, List<Integer> alive) throws LinuxSocket.Refused {
         int places = placesToAsk(group, alive.size());
@@ -55,7 +55,7 @@ final class PlaceFinder implements AutoCloseable {
         return completed(order, alive);
     }
 
-    /** Who has left a change unfinished may have left more sockets than the table knows. */
+    /** A process that died during a change may have added sockets that are not in the table. */
     private int placesToAsk(int group, int known) {
         int sockets = table.isChanging(group)
                 ? PortHolder.count(table.address(group).address(), Path.UDP_PORT)
@@ -84,7 +84,7 @@ final class PlaceFinder implements AutoCloseable {
     }
 
     /**
-     * Whoever has answered and lives has a socket there, whether or not it was known.
+     * A live process that answered has a socket there, whether or not it is in the table.
      *
      * @return whether no process has answered from two places, as happens while a socket is being closed
      */
@@ -101,7 +101,7 @@ final class PlaceFinder implements AutoCloseable {
         return isClear;
     }
 
-    /** Who has not answered, for it is stopped, or busy opening, is in one of the places left. */
+    /** Fills the remaining places with the processes that have not answered because they are stopped or still opening. */
     private static List<Integer> completed(@Nullable Integer[] order, List<Integer> alive) {
         Deque<Integer> missing = new ArrayDeque<>(alive);
         for (Integer each : order) {

@@ -6,13 +6,13 @@ import java.nio.ByteOrder;
 
 /**
  * A datagram that finds out which process has a place in the group of sockets that share a port: the steering program
- * sends it to the place that it names, and who receives it writes its prefix into the table of the group. A number that only
- * readers of the table know keeps strangers from answering. No RoCE device takes it for a packet: its opcode is reserved.
+ * directs it to the place that it names, and the receiver writes its prefix into the shared table. A nonce that only readers
+ * of the table know keeps other senders out. No RoCE device processes it as a packet, because its opcode is reserved.
  */
 final class PlaceProbe {
-    /** What it begins with: opcode 0xff and three bytes more. */
+    /** Its first bytes: opcode 0xff and three more. */
     static final int MAGIC = 0xff72_3470;
-    /** Where the place is: a byte. */
+    /** The offset of the place, one byte. */
     static final int PLACE = 4;
     static final int LENGTH = 16;
     private static final int NONCE = 8;

@@ -10,8 +10,8 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * Which process has which prefix. A process holds a lock on each of its own, which the system releases when it ends, however it
- * ends.
+ * The prefixes of the processes. A process holds a lock on each of its prefixes, which the system releases when the process
+ * ends in any way.
  */
 final class Prefixes {
     private static final System.Logger LOG = System.getLogger(Prefixes.class.getName());
@@ -27,10 +27,10 @@ final class Prefixes {
     }
 
     /**
-     * Takes a prefix, the one after the last: what was sent to a process that has died shall not reach a new one. Under the
-     * lock.
+     * Takes the next prefix after the last one taken, so that packets to a process that has died do not reach a new one.
+     * Under the lock.
      *
-     * @param first the prefix that this process began with, 0 if it begins now
+     * @param first the first prefix of this process, 0 if it has none yet
      */
     int take(int first) throws LinuxSocket.Refused, RdmaException {
         BitSet inUse = forgetTheDead();
@@ -54,8 +54,9 @@ final class Prefixes {
     }
 
     /**
-     * Takes the names of dead processes away from the places of their sockets, and ends groups in which nobody lives: nobody
-     * may ever join at their addresses again. Who is in a place without a name is asked when a packet goes astray.
+     * Removes dead processes from the places of their sockets, and ends groups without a live process, because perhaps no
+     * process will ever join at their addresses again. The process in an unnamed place is found by a probe when a packet
+     * goes astray.
      *
      * @return the prefixes that have sockets
      */
@@ -78,7 +79,7 @@ final class Prefixes {
         return named;
     }
 
-    /** {@return whether a queue pair's number, or a communication identifier, is of this process} Any thread may ask. */
+    /** {@return whether a queue pair number or a communication identifier belongs to this process} For any thread. */
     boolean isOwn(int number) {
         return own[of(number)];
     }
@@ -103,7 +104,7 @@ final class Prefixes {
         }
     }
 
-    /** {@return those whose processes live, each once} */
+    /** {@return the prefixes whose processes live, each once} */
     List<Integer> alive(List<Integer> places) throws LinuxSocket.Refused {
         List<Integer> alive = new ArrayList<>();
         BitSet dead = dead(places);
@@ -115,7 +116,7 @@ final class Prefixes {
         return alive;
     }
 
-    /** {@return those of some prefixes whose processes have died} Each is asked for once, however often it is named. */
+    /** {@return the prefixes whose processes have died} Each is checked once, even if it is named several times. */
     BitSet dead(Collection<Integer> some) throws LinuxSocket.Refused {
         BitSet dead = new BitSet();
         BitSet asked = new BitSet();

@@ -6,7 +6,7 @@ import io.rdma4j.verbs.Gid;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Sends probes to the sockets that share a port, from a socket that is none of them. One thread at a time. */
+/** Sends probes to the sockets that share a port, from a separate socket. One thread at a time. */
 final class ProbeSender implements AutoCloseable {
     private final MemorySegment probe;
     private final MemorySegment name;
@@ -26,7 +26,7 @@ final class ProbeSender implements AutoCloseable {
         ipv6 = LinuxSocket.open(SocketAddress.AF_INET6, arena);
     }
 
-    /** Sends one; that it was refused shows when no answer comes. */
+    /** Sends a probe; a failure shows by the missing answer. */
     void send(Gid address, int scope, int place, long nonce) {
         PlaceProbe.write(probe, place, nonce);
         MessageHeader.nameLength(header,

@@ -5,17 +5,18 @@ import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What the system tells of other processes of the user. Source: proc_pid_fd(5), proc_pid_stat(5). */
+/** Information about other processes of the user. Source: proc_pid_fd(5), proc_pid_stat(5). */
 final class ProcessFiles {
     private ProcessFiles() {}
 
     /**
-     * Opens a file without a name that another process has open.
+     * Opens an unnamed file that another process has open.
      *
-     * @param number the file descriptor that the process has of it
-     * @param name what the system's name of the file begins with: nothing else is opened, for that could wait, or do something
+     * @param number the file descriptor in that process
+     * @param name the prefix of the system's name of the file; no other file is opened, because that could block or have
+     *         effects
      * @param flags as of open(2)
-     * @return the file descriptor of this process
+     * @return the file descriptor in this process
      */
     static int open(long process, int number, String name, int flags) throws LinuxSocket.Refused {
         String path = "/proc/" + process + "/fd/" + number;
@@ -26,7 +27,7 @@ final class ProcessFiles {
                     new LinuxCalls(call).open(call.allocateFrom(path), flags, 0), "open " + path);
         }
         try {
-            // Meanwhile the number may have become that of another file, or of another process.
+            // Meanwhile the number may belong to another file, or the process ID to another process.
             requireNamed(own(opened), name);
             return opened;
         } catch (LinuxSocket.Refused e) {
@@ -63,7 +64,7 @@ final class ProcessFiles {
     static boolean isStopped(long process) {
         try {
             String status = Files.readString(Path.of("/proc/" + process + "/stat"));
-            // Behind the name, which is in parentheses and may contain some.
+            // After the name, which is in parentheses and may contain parentheses.
             int behindName = status.lastIndexOf(") ");
             return behindName >= 0 && "Tt".indexOf(status.charAt(behindName + 2)) >= 0;
         } catch (IOException | IndexOutOfBoundsException notToBeSeen) {

@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * The ports of the connection manager that this process holds, and the services it listens at, which no other process of the
- * same table has. What dead processes have left behind counts for nothing. Thread safe.
+ * The connection manager's ports that this process holds, and the services that it listens at; no other process of the same
+ * table has them. Entries of dead processes are ignored. Thread safe.
  */
 final class ServicePorts {
     private static final System.Logger LOG = System.getLogger(ServicePorts.class.getName());
@@ -22,7 +22,7 @@ final class ServicePorts {
     private static final int UDP = 0x0111;
     private static final int IB = 0x013f;
 
-    /** Something that the system may refuse. */
+    /** A change that may fail. */
     interface Change {
         void run() throws LinuxSocket.Refused;
     }
@@ -93,7 +93,7 @@ final class ServicePorts {
         }
     }
 
-    /** As {@link PortSharing#otherListener}. Takes no lock: what is being changed meanwhile may be missed. */
+    /** As {@link PortSharing#otherListener}. Takes no lock, so it may miss a concurrent change. */
     int otherListener(Gid address, int service) {
         for (int each : table.listeners(service)) {
             if (prefixes.isOwn(each << PortSharing.QUEUE_PAIR_BITS)) {
@@ -106,7 +106,7 @@ final class ServicePorts {
         return 0;
     }
 
-    /** Takes the services away that dead processes have left behind. */
+    /** Removes the services of dead processes. */
     private void forgetTheDead() throws LinuxSocket.Refused {
         Map<Integer, Integer> services = table.services();
         BitSet dead = prefixes.dead(services.values());
@@ -150,7 +150,9 @@ final class ServicePorts {
         };
     }
 
-    /** Ids of this process may share a port. One byte is one process's word, so it takes no lock of the system's. */
+    /**
+     * Several ids of this process may share a port. Only the owner writes the byte of a port, so this needs no file lock.
+     */
     private void release(int row, int port) {
         locks.lockWithinProcess();
         try {

@@ -12,15 +12,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 
-/** The file of {@link SharedPort}: one for each network namespace, made by who comes first, deleted when nobody uses it. */
+/**
+ * The file of {@link SharedPort}: one for each network namespace, created by the first process, deleted when no process
+ * uses it.
+ */
 final class SharedFile {
     private static final System.Logger LOG = System.getLogger(SharedFile.class.getName());
-    /** What names begin with; the network namespace follows. */
+    /** The prefix of file names; the network namespace follows it. */
     private static final String NAME = "port4791-";
 
     private SharedFile() {}
 
-    /** {@return the name of this process's} Sockets of other network namespaces share nothing. */
+    /** {@return the name of this process's file} Network namespaces share no sockets. */
     static String name() throws RdmaException {
         try {
             return NAME + Files.getAttribute(Path.of("/proc/self/ns/net"), "unix:ino");
@@ -30,7 +33,7 @@ final class SharedFile {
         }
     }
 
-    /** {@return the locks of the file, made if it was not there, with that for changes taken} */
+    /** {@return the locks of the file, which is created if necessary, with the lock for changes taken} */
     static TableLocks locked(Path file, Arena arena)
             throws IOException, LinuxSocket.Refused, RdmaException {
         while (true) {
@@ -63,11 +66,11 @@ final class SharedFile {
                     locks.close();
                 }
             }
-            // Somebody has deleted it, for nobody had used it until then.
+            // Another process has deleted the file, because it was unused until then.
         }
     }
 
-    /** Deletes the files of network namespaces in which nobody shares anything any more. */
+    /** Deletes the files of network namespaces that no process uses any more. */
     static void deleteUnused(Path folder, String own) {
         try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, NAME + "*")) {
             for (Path other : files) {

@@ -13,8 +13,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Where processes of one user find each other: {@code XDG_RUNTIME_DIR}, or a folder of the user's own under
- * {@code /dev/shm} or the temporary directory. A folder that others could have made, or can write to, is not used.
+ * The folder in which the processes of one user find each other: {@code XDG_RUNTIME_DIR}, or a folder of the
+ * user's own under {@code /dev/shm} or the temporary directory. A folder that others could have made, or can write
+ * to, is not used.
  */
 final class SharedFolder {
     private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions
@@ -22,26 +23,29 @@ final class SharedFolder {
 
     private SharedFolder() {}
 
-    /** {@return the folder, made if it was not there; null if there is none that can be trusted} */
+    /** {@return the folder, which is created if necessary; null if no folder can be trusted} */
     static @Nullable Path ofUser() {
         return firstTrusted(candidates(System.getenv("XDG_RUNTIME_DIR"),
                 Path.of(System.getProperty("java.io.tmpdir", "/tmp"))));
     }
 
-    /** {@return the first that is there or can be made, and is this user's alone; null if none is} */
+    /**
+     * {@return the first folder that exists or can be created, and only this user can write to; null if there is
+     * none}
+     */
     static @Nullable Path firstTrusted(List<Path> candidates) {
         for (Path candidate : candidates) {
             try {
                 return made(candidate);
             } catch (IOException | RuntimeException next) {
-                // The next one may do.
+                // Tries the next one.
             }
         }
         return null;
     }
 
     /**
-     * {@return where it may be, the best first}
+     * {@return the possible folders, the best first}
      *
      * @param runtime the folder of the user's session, null or blank if there is none
      * @param temporary the folder of temporary files
@@ -67,7 +71,7 @@ final class SharedFolder {
             try {
                 Files.createDirectory(folder, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
             } catch (FileAlreadyExistsException another) {
-                // Checked like one that was there before.
+                // Checked below like an existing folder.
             }
         }
         boolean isOwn = (int) Files.getAttribute(folder, "unix:uid",

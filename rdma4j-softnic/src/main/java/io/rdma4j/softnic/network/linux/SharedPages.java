@@ -41,9 +41,9 @@ final class SharedPages implements AutoCloseable {
     /**
      * Opens the pages of another process.
      *
-     * @param process its number
-     * @param number of the file descriptor that it has of them
-     * @throws LinuxSocket.Refused if there are no pages of this length there, or this process may not have them
+     * @param process the process ID
+     * @param number the file descriptor in that process
+     * @throws LinuxSocket.Refused if it is no memory of this length, or this process may not open it
      */
     static SharedPages open(long process, int number, long length) throws LinuxSocket.Refused {
         int opened = ProcessFiles.open(process, number, "/memfd:", O_RDWR | O_CLOEXEC);
@@ -61,9 +61,9 @@ final class SharedPages implements AutoCloseable {
     }
 
     /**
-     * Maps some of them until they are closed.
+     * Maps some of the pages until {@link #close}.
      *
-     * @param offset a multiple of the system's pages
+     * @param offset a multiple of the system's page size
      */
     MemorySegment map(long offset, long length) throws LinuxSocket.Refused {
         long address = MemoryCalls.mapShared(descriptor, offset, length);
@@ -86,7 +86,7 @@ final class SharedPages implements AutoCloseable {
         return descriptor;
     }
 
-    /** Unmaps them. Who accesses them after that, in any thread, gets an {@link IllegalStateException}. */
+    /** Unmaps the pages. Later accesses, in any thread, throw an {@link IllegalStateException}. */
     @Override
     public void close() {
         arena.close();

@@ -36,10 +36,13 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class SharedPort implements PortSharing, AutoCloseable {
     private static final System.Logger LOG = System.getLogger(SharedPort.class.getName());
-    /** Packets are on their way when the groups are mended; and strangers may send what is nobody's. */
+    /**
+     * The minimum pause between two repairs of the groups: packets to old places are still on their way, and other senders
+     * may send packets for no process.
+     */
     private static final long MIN_REST_NS = 1_000_000;
     private static final long MAX_REST_NS = 50_000_000;
-    /** Longer than a new process takes to run its program. */
+    /** Longer than a new process takes from fork to exec. */
     private static final long MAX_STRANGER_NS = 500_000_000;
     private static final long STRANGER_LOOK_NS = 1_000_000;
     /** Longer than others have the lock, if they run. */
@@ -54,7 +57,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
     private final MailboxTable mailboxes;
     /** The socket of this process in each group. Changed under the lock. */
     private final Map<Integer, LinuxSocket> sockets = new ConcurrentHashMap<>();
-    /** What is to be given up as soon as others let go of the lock. */
+    /** Sockets to close as soon as the lock is free. */
     private final Queue<LinuxSocket> leaving = new ConcurrentLinkedQueue<>();
     private final Queue<MailboxTable.Entry> withdrawn = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean isMending = new AtomicBoolean();
@@ -67,7 +70,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
 
     private static @Nullable SharedPort ofProcess;
 
-    /** {@return this process's share, taken by the first call; null where there is no folder to meet in} */
+    /** {@return this process's share, which the first call takes; null if there is no shared folder} */
     static synchronized @Nullable SharedPort ofProcess() throws RdmaException {
         SharedPort present = ofProcess;
         Path folder = present == null ? SharedFolder.ofUser() : null;
@@ -80,15 +83,15 @@ final class SharedPort implements PortSharing, AutoCloseable {
         return present;
     }
 
-    /** Makes a socket a member of a group: it may be bound beside others from now on, and is. */
+    /** Makes a socket a member of a group: allows sharing and binds it. */
     interface Binding {
         void bind(LinuxSocket socket) throws LinuxSocket.Refused;
     }
 
     /**
-     * Takes part in what the processes that use a folder share.
+     * Joins the processes that share a file in a folder.
      *
-     * @param name of the file, which tells apart what has nothing to do with each other
+     * @param name the name of the file; files of different names are independent
      * @throws RdmaException EACCES if the file cannot be used, EBUSY if processes of another version use it, EAGAIN if all
      *         prefixes are taken, ENOMEM if there is no room for the file
      */
@@ -135,7 +138,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
         }
     }
 
-    /** What dead processes have left behind is nobody's, once nobody lives. */
+    /** Clears the table if no other process lives: it then has only entries of dead processes. */
     private void beginIfUnused() throws LinuxSocket.Refused, RdmaException {
         int present = locks.anyOthers();
         if (present == SharedTable.NOBODY) {
@@ -195,8 +198,8 @@ final class SharedPort implements PortSharing, AutoCloseable {
     /**
      * Binds a socket to an address beside those of other processes.
      *
-     * @param scope of an address of the link, else 0
-     * @throws LinuxSocket.Refused if the address cannot be bound to; with EADDRINUSE if this process has a socket there
+     * @param scope the interface of a link-local address, else 0
+     * @throws LinuxSocket.Refused if the address cannot be bound; with EADDRINUSE if this process has a socket there
      */
     void join(Gid address, int scope, LinuxSocket socket, Binding binding)
             throws LinuxSocket.Refused, RdmaException {
@@ -238,10 +241,11 @@ final class SharedPort implements PortSharing, AutoCloseable {
     }
 
     /**
-     * {@return whether there were sockets that are not in the table, for a moment} A process that starts another one, which has
-     * copies of all its files until it runs its own program, keeps a socket alive so long that it has closed.
+     * {@return whether there were, for a moment, sockets that are not in the table} A process that starts another one can
+     * cause this: between fork and exec the child has copies of all its files, including sockets that the parent has closed
+     * since.
      *
-     * @throws RdmaException EADDRINUSE if they are there for longer
+     * @throws RdmaException EADDRINUSE if they stay longer
      */
     private boolean hadStrangers(Gid address, int known) throws RdmaException {
         InetAddress local = address.address();
@@ -261,8 +265,9 @@ final class SharedPort implements PortSharing, AutoCloseable {
     }
 
     /**
-     * Closes a socket, and lets the others know who takes its place if it has joined them. Does not wait: while others have
-     * the lock it is done behind the caller's back, for who drives an engine shall not stand still because a process does.
+     * Closes a socket, and if it is a member of a group, updates the table, because another takes its place. Does not wait:
+     * if another process has the lock, this happens later in another thread, because the thread that drives an engine must
+     * not stop with a stopped process.
      */
     void leave(LinuxSocket socket) {
         if (!sockets.containsValue(socket)) {
@@ -273,7 +278,8 @@ final class SharedPort implements PortSharing, AutoCloseable {
         try {
             giveUpSoon();
         } catch (IllegalStateException closed) {
-            // Others can be told no longer, and see it as they see that a process has died.
+            // The table cannot be updated any more; other processes notice the change as they notice that a process has
+            // died.
             leaving.remove(socket);
             forget(socket);
             throw closed;
@@ -310,7 +316,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
         }
     }
 
-    /** Under the lock, and before anything is taken again. */
+    /** Closes the sockets that are leaving. Under the lock, before anything new is taken. */
     private void giveUp() {
         for (LinuxSocket socket = leaving.poll(); socket != null; socket = leaving.poll()) {
             try {
@@ -328,7 +334,10 @@ final class SharedPort implements PortSharing, AutoCloseable {
         }
     }
 
-    /** What could not be written down shows when packets go astray: the socket is asked for its place, and is not there. */
+    /**
+     * Removes a socket from the table. After a failure, the next astray packet starts a probe, which finds that the socket
+     * is gone.
+     */
     private void forget(LinuxSocket socket) {
         sockets.values().remove(socket);
         socket.close();
@@ -407,7 +416,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
         return mailboxes;
     }
 
-    /** Lets other processes know the mailbox of the device that has an address. {@return false if there is no room} */
+    /** Publishes the mailbox of the device of an address to other processes. {@return false if there is no room} */
     boolean publish(MailboxTable.Entry mailbox) throws RdmaException {
         locks.lock();
         try {
@@ -437,7 +446,9 @@ final class SharedPort implements PortSharing, AutoCloseable {
         }
     }
 
-    /** Whoever had the prefix before is dead, and what it has left behind is not to be taken for its successor's. */
+    /**
+     * Removes the entries of the dead process that had the prefix before, so that they are not mistaken for its successor's.
+     */
     private void forgetPredecessor(int prefixTaken) {
         table.forgetServicesOf(prefixTaken);
         for (MailboxTable.Entry each : mailboxes.all()) {
@@ -484,11 +495,11 @@ final class SharedPort implements PortSharing, AutoCloseable {
         }
     }
 
-    /** @param wanted the prefix of what came here */
+    /** @param wanted the prefix of the packet that arrived here */
     private void mendQuietly(int wanted) {
         try {
             boolean isMended = mend(false);
-            // Peers of a process that has ended go on for a while to send to it, and nobody is to be looked for.
+            // Peers of a process that has ended continue to send to it for a while; no probe is needed for that.
             if (!isMended && !wasMended && !isOwn(wanted << QUEUE_PAIR_BITS)
                     && prefixes.isAlive(wanted)) {
                 mend(true);
@@ -506,7 +517,7 @@ final class SharedPort implements PortSharing, AutoCloseable {
     /**
      * A packet of another process has reached this one: brings the groups of this process up to date.
      *
-     * @param isDoubtful whether to ask although all seem to be alive
+     * @param isDoubtful whether to probe although all processes seem to be alive
      * @return whether any process had died, or had left a change unfinished
      */
     boolean mend(boolean isDoubtful) throws LinuxSocket.Refused, RdmaException {

@@ -30,16 +30,16 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * <p>Other processes write its contents: numbers out of range are ignored.
  */
 final class SharedTable {
-    /** Tells versions of the layout apart. */
+    /** The version of the layout. */
     static final int VERSION = 3;
-    /** Stands where a place is nobody's, or nobody's who is known. */
+    /** The entry of a place without a process, or whose process is not known. */
     static final int NOBODY = 0;
     /** 0 and 255 are left out: in them lie the queue pairs 0 and 1 and the one of multicast. */
     static final int FIRST_PREFIX = 1;
     static final int LAST_PREFIX = 254;
     static final int MAX_PLACES = 254;
     static final int MAX_GROUPS = 512;
-    /** So many that a steering program can tell them apart. */
+    /** The maximum number that a steering program can distinguish. */
     static final int MAX_SERVICES = 1400;
 
     private static final long MAGIC = 0x7264_6d61_346a_7031L; // "rdma4jp1"
@@ -56,7 +56,10 @@ final class SharedTable {
     private static final long GROUP_CHANGING = 0;
     private static final long GROUP_SCOPE = 4;
     private static final long GROUP_ADDRESS = 8;
-    /** Which of the two lists of places counts: the other one is written, and then takes its place. */
+    /**
+     * The index of the valid one of the two lists of places. Changes are written to the other list, which then becomes
+     * valid.
+     */
     private static final long GROUP_LIST = 24;
     private static final long GROUP_LISTS = 32;
     /** A list is the number of places, and the prefix of each. */
@@ -81,7 +84,7 @@ final class SharedTable {
     }
 
     /**
-     * Maps the file, which is there, and is as long as it has to be afterwards.
+     * Maps the existing file and extends it to the necessary length.
      *
      * @throws RdmaException ENOMEM if there is no room for it
      */
@@ -94,7 +97,10 @@ final class SharedTable {
         }
     }
 
-    /** What is mapped and was never written has no memory yet, and who stores there when there is none left is ended by a signal. */
+    /**
+     * Extends the file by writing zeros: pages that were never written have no memory yet, and a store to them ends the
+     * process by a signal if no memory is left.
+     */
     private static void lengthen(FileChannel channel, Path file) throws RdmaException {
         ByteBuffer zeros = ByteBuffer.allocate(64 << 10);
         try {
@@ -114,8 +120,8 @@ final class SharedTable {
     }
 
     /**
-     * Begins anew, but for which prefix was given out last, and who has the lock. Who is killed meanwhile leaves a table
-     * without a version.
+     * Clears the table, except for the last prefix taken and the holder of the lock. A process that is killed meanwhile
+     * leaves a table without a version.
      */
     void clear() {
         LONG.setRelease(memory, MAGIC_AT, 0L);
@@ -131,7 +137,7 @@ final class SharedTable {
         return memory.get(JAVA_INT, LAST_TAKEN_AT) & 0xff;
     }
 
-    /** @param first the prefix that the process began with, which stands for it in groups */
+    /** @param first the first prefix of the process, which identifies it in groups */
     void taken(int prefix, int first, long pid) {
         memory.set(JAVA_BYTE, FIRSTS_AT + prefix, (byte) first);
         memory.set(JAVA_INT, LAST_TAKEN_AT, prefix);
@@ -150,7 +156,7 @@ final class SharedTable {
 
     // ---------------------------------------------------------------- groups of sockets
 
-    /** {@return the group of an address, -1 if it has none} */
+    /** {@return the index of the group of an address, -1 if it has none} */
     int find(Gid address, int scope) {
         for (int group = 0; group < MAX_GROUPS; group++) {
             long at = group(group);
@@ -174,7 +180,7 @@ final class SharedTable {
         return false;
     }
 
-    /** {@return a group for an address that has none, empty yet; -1 if there is no room} */
+    /** {@return a new, empty group for an address that has none; -1 if there is no room} */
     int begin(Gid address, int scope) {
         for (int group = 0; group < MAX_GROUPS; group++) {
             if (count(group) == 0) {
@@ -240,7 +246,7 @@ final class SharedTable {
         return places;
     }
 
-    /** Who is killed meanwhile leaves the list as it was before, or as it is afterwards. */
+    /** Replaces the list of places. If the process is killed meanwhile, either the old or the new list is valid. */
     void places(int group, List<Integer> prefixes) {
         int next = 1 - currentList(group);
         writeList(group, next, prefixes);
@@ -255,7 +261,9 @@ final class SharedTable {
         memory.set(JAVA_INT, list, prefixes.size());
     }
 
-    /** {@return whether the sockets of a group are being changed} If nobody is at it, who was has died meanwhile. */
+    /**
+     * {@return whether the sockets of a group are being changed} If no live process does that, the one that did has died.
+     */
     boolean isChanging(int group) {
         return memory.get(JAVA_INT, group(group) + GROUP_CHANGING) != 0;
     }
@@ -273,7 +281,7 @@ final class SharedTable {
 
     // ---------------------------------------------------------------- probes
 
-    /** {@return the number that answers must know} */
+    /** {@return the nonce of the present probes} */
     long nonce() {
         return memory.get(JAVA_LONG, NONCE_AT);
     }
@@ -289,7 +297,7 @@ final class SharedTable {
         BYTE.setRelease(memory, ANSWERS_AT + place, (byte) prefix);
     }
 
-    /** {@return who has answered from a place, 0 for nobody yet} */
+    /** {@return the prefix that has answered from a place, 0 if none has yet} */
     int answer(int place) {
         return (byte) BYTE.getAcquire(memory, ANSWERS_AT + place) & 0xff;
     }
@@ -319,7 +327,7 @@ final class SharedTable {
         return services;
     }
 
-    /** {@return the prefixes that are noted for a service, of which all but one may be left behind by the dead} */
+    /** {@return the prefixes entered for a service; all except one may be of dead processes} */
     List<Integer> listeners(int service) {
         List<Integer> prefixes = new ArrayList<>();
         for (int i = 0; i < serviceCount(); i++) {
@@ -332,7 +340,8 @@ final class SharedTable {
     }
 
     /**
-     * Notes who listens at a service; what has just been noted counts last, so that who dies meanwhile leaves all others.
+     * Enters a listener of a service. The count is updated last, so that a process that dies meanwhile leaves all other
+     * entries intact.
      *
      * @return false if there is no room
      */
@@ -346,7 +355,7 @@ final class SharedTable {
         return true;
     }
 
-    /** Forgets that a process listens at a service: the last entry takes its place, and may be there twice. */
+    /** Removes a listener of a service: the last entry replaces it, and may be in the table twice for a moment. */
     void removeService(int service, int prefix) {
         for (int i = serviceCount() - 1; i >= 0; i--) {
             if (memory.get(JAVA_LONG, service(i)) == entry(service, prefix)) {
@@ -364,7 +373,7 @@ final class SharedTable {
                 removeService(service, prefix);
             }
         });
-        // Most ports are nobody's, and a program that has just started takes long for each look.
+        // Copied as a whole: most ports have no owner, and single reads are slow in a JVM that has just started.
         long[] owners = memory.asSlice(OWNERS_AT, SPACES * PORTS).toArray(JAVA_LONG);
         for (int i = 0; i < owners.length; i++) {
             if (owners[i] != 0) {

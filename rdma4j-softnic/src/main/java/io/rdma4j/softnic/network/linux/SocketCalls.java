@@ -6,7 +6,10 @@ import java.lang.invoke.MethodHandle;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
-/** The C library's calls about sockets of any kind. What fails returns the error number, negated. For any thread. */
+/**
+ * The C library's functions for sockets of any kind. A call that fails returns the negated error number. For any
+ * thread.
+ */
 final class SocketCalls {
     private static final MethodHandle BIND = LinuxCalls.handle("bind", JAVA_INT, JAVA_INT, ADDRESS,
             JAVA_INT);

@@ -19,7 +19,7 @@ final class SocketOption {
     static final int IP_MULTICAST_IF = 32;
     static final int IP_MULTICAST_TTL = 33;
     static final int IP_ADD_MEMBERSHIP = 35;
-    /** Whether a socket hears the groups that others have joined, too: 1 unless it is told otherwise. */
+    /** Whether a socket also receives from groups that other sockets have joined; 1 by default. */
     static final int IP_MULTICAST_ALL = 49;
     static final int IP_PMTUDISC_DO = 2;
 
@@ -38,7 +38,7 @@ final class SocketOption {
     static final int IPV6_TCLASS = 67;
 
     static final int IPPROTO_UDP = 17;
-    /** Receives over IPv6 what has no checksum, as Linux's own RoCE driver sends it. */
+    /** Receives UDP over IPv6 without a checksum, as Linux's own RoCE driver sends it. */
     static final int UDP_NO_CHECK6_RX = 102;
     static final int UDP_SEGMENT = 103;
     static final int UDP_GRO = 104;

@@ -40,7 +40,7 @@ final class SocketPoller {
     private final @Nullable WakePipe pipe;
     private boolean isClosed;
 
-    /** @param pipe by which other processes end a wait, null if none does */
+    /** @param pipe the pipe by which other processes end a wait, null if none does */
     SocketPoller(Arena arena, @Nullable WakePipe pipe) throws LinuxSocket.Refused {
         waiterCalls = new LinuxCalls(arena);
         wakerCalls = new LinuxCalls(arena);
@@ -56,7 +56,7 @@ final class SocketPoller {
         polled = arena.allocate(3 * POLL_ENTRY, 8);
         entry(0, epoll);
         entry(POLL_ENTRY, eventfd);
-        // What is negative is not looked at.
+        // poll(2) ignores negative descriptors.
         entry(PIPE_ENTRY, pipe == null ? -1 : pipe.readable());
         timeout = arena.allocate(16, 8);
         taken = arena.allocate(8, 8);
@@ -70,18 +70,18 @@ final class SocketPoller {
         polled.set(JAVA_SHORT, at + 4, POLLIN);
     }
 
-    /** From now on what arrives at a socket ends a wait, the one under way too. */
+    /** Registers a socket: received packets end a wait, including a present one. */
     void watch(int socket) throws LinuxSocket.Refused {
         watch(socket, EpollEvents.EPOLLIN, 0);
-        // A thread that waits may sleep long: the thread that drives the ports shall look at this one as well.
+        // A waiting thread may sleep for long; it has to wake so that this socket is polled as well.
         wake();
     }
 
     /**
-     * From now on what happens to a descriptor ends a wait, the one under way too, until it is taken.
+     * Registers a descriptor: its events end a wait, including a present one, until they are taken.
      *
-     * @param bits what may happen, of {@link EpollEvents}
-     * @param key what {@link #take} tells with it
+     * @param bits the kinds of events, of {@link EpollEvents}
+     * @param key the key that {@link #take} returns with the events
      */
     void watch(int descriptor, int bits, long key) throws LinuxSocket.Refused {
         try (Arena call = Arena.ofConfined()) {
@@ -90,7 +90,7 @@ final class SocketPoller {
         }
     }
 
-    /** Takes what has happened, as much as there is room for. For one thread at a time, also while another one waits. */
+    /** Takes events, as many as there is room for. For one thread at a time, also while another one waits. */
     void take(EpollEvents events) {
         events.count = Math.max(0,
                 takerCalls.epollWait(epoll, events.memory(), EpollEvents.MOST));
@@ -106,7 +106,7 @@ final class SocketPoller {
             until = timeout;
         }
         int ready = waiterCalls.ppoll(polled, 3, until);
-        // Interrupted by a signal, it has returned early, which harms nobody.
+        // After a signal the call returns early, which does no harm.
         if (ready > 0 && polled.get(JAVA_SHORT, POLL_ENTRY + REVENTS) != 0) {
             waiterCalls.read(eventfd, taken);
         }
@@ -118,7 +118,7 @@ final class SocketPoller {
     /** Ends a wait under way, or the next one. */
     void wake() {
         synchronized (waking) {
-            // After it is closed, its number may be another's.
+            // After it is closed, its number may belong to another file.
             if (!isClosed) {
                 wakerCalls.write(eventfd, one);
             }

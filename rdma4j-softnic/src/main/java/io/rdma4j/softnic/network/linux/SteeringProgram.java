@@ -12,13 +12,13 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 /**
- * The program by which the kernel picks, among the sockets that share UDP port 4791 of one address, the one that a
- * packet is for. Classic BPF; its result is the place of a socket in the group. A packet of nobody goes to place 0.
+ * The program by which the kernel selects the destination of a packet among the sockets that share UDP port 4791 of one
+ * address. Classic BPF; its result is the place of a socket in the group. A packet for no process goes to place 0.
  *
- * <p>What it looks at, as offsets behind the UDP header: the upper 8 bits of the destination queue pair (5), which are
- * the prefix of a process. For queue pair 1 the attribute of the management datagram (36) says what names the process:
- * the port of the service for a REQ or SIDR_REQ (56), the prefix in the request identifier for a SIDR_REP (44), and in the
- * remote communication identifier for all others (48). A {@link PlaceProbe} names its place (4).
+ * <p>The fields that it reads, as offsets from the end of the UDP header: the upper 8 bits of the destination queue pair
+ * (5), which are the prefix of a process. For queue pair 1 the attribute of the management datagram (36) determines which
+ * field names the process: the port of the service for a REQ or SIDR_REQ (56), the prefix in the request identifier for a
+ * SIDR_REP (44), and in the remote communication identifier for all others (48). A {@link PlaceProbe} names its place (4).
  *
  * <p>Sources: bpf(4) of FreeBSD, which defines the instructions; socket(7), {@code SO_ATTACH_REUSEPORT_CBPF}; IBTA 9.2 and
  * 12.6.
@@ -26,7 +26,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 final class SteeringProgram {
     /** Bytes of {@code struct sock_filter}. */
     static final int INSTRUCTION_LENGTH = 8;
-    /** The most that the kernel takes. */
+    /** The kernel's limit. */
     static final int MAX_LENGTH = 4096;
 
     static final int LOAD_WORD = 0x20;
@@ -51,7 +51,7 @@ final class SteeringProgram {
     private static final int SERVICE_REQUEST = 0x17;
     private static final int SERVICE_REPLY = 0x18;
 
-    /** An instruction: what struct sock_filter holds. */
+    /** An instruction, as struct sock_filter. */
     record Instruction(int code, int ifTrue, int ifFalse, int operand) {}
 
     private final List<Instruction> instructions = new ArrayList<>();
@@ -61,10 +61,10 @@ final class SteeringProgram {
     /**
      * {@return the program of a group}
      *
-     * @param places of each prefix that has a socket in the group
+     * @param places the place of each prefix that has a socket in the group
      * @param services the prefix that listens at a service, which is the port space's number and the port, of 32 bits;
      *        those of prefixes that have no socket in the group are left out
-     * @throws IllegalArgumentException if there are more services than a program can tell apart
+     * @throws IllegalArgumentException if there are more services than a program can distinguish
      */
     static SteeringProgram of(Map<Integer, Integer> places, Map<Integer, Integer> services) {
         SteeringProgram program = new SteeringProgram();
@@ -135,7 +135,7 @@ final class SteeringProgram {
         instructions.add(new Instruction(code, ifTrue, ifFalse, operand));
     }
 
-    /** Jumps to where {@link #land} is called; conditional jumps reach 255 instructions only. */
+    /** Jumps to the position of the {@link #land} call; conditional jumps reach only 255 instructions. */
     private int jump() {
         add(JUMP, 0);
         return instructions.size() - 1;

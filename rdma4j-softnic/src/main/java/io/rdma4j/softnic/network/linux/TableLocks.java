@@ -24,10 +24,10 @@ class TableLocks implements AutoCloseable {
     private static final long LONGEST_REST_NS = 20_000_000;
 
     /**
-     * How long the lock for changes is waited for.
+     * How long to wait for the lock for changes.
      *
-     * @param stoppedNs after so long it is looked who has it, and that must not be stopped
-     * @param mostNs so long one process may have it
+     * @param stoppedNs after this time the holder is checked, which must not be a stopped process
+     * @param mostNs the maximum time that one process may have it
      */
     record Patience(long stoppedNs, long mostNs) {
         static final Patience USUAL = new Patience(5_000_000_000L, 60_000_000_000L);
@@ -36,7 +36,7 @@ class TableLocks implements AutoCloseable {
     private final Path file;
     private final ByteLocks bytes;
     private final Patience patience;
-    /** Among the threads of this process: the system's locks know the process alone. */
+    /** For the threads of this process, because the file locks only distinguish processes. */
     private final ReentrantLock threads = new ReentrantLock();
 
     TableLocks(Path file, Arena arena) throws LinuxSocket.Refused {
@@ -52,14 +52,15 @@ class TableLocks implements AutoCloseable {
     /**
      * Waits for the lock for changes.
      *
-     * @throws RdmaException ETIMEDOUT if a process that is stopped has it, or none gets on, EACCES if it cannot be locked
+     * @throws RdmaException ETIMEDOUT if a stopped process has it, or its holder makes no progress, EACCES if it cannot be
+     *         locked
      */
     void lock() throws RdmaException {
         threads.lock();
         boolean isLocked = false;
         try {
             waitForOthers();
-            // The system does not tell who has a lock of an open file.
+            // The system does not report the holder of an open-file lock.
             bytes.put(SharedTable.HOLDER_AT, ProcessHandle.current().pid());
             isLocked = true;
         } catch (LinuxSocket.Refused e) {
@@ -73,7 +74,7 @@ class TableLocks implements AutoCloseable {
     }
 
     /**
-     * As {@link #lock}, for who cannot wait for long.
+     * As {@link #lock}, for callers that cannot wait for long.
      *
      * @return whether it is locked now
      */
@@ -123,7 +124,7 @@ class TableLocks implements AutoCloseable {
                 long process = holder();
                 requireProgress(process, process == other ? waitedNs : 0);
                 if (process != other) {
-                    // They take turns, and this one's will come.
+                    // The holder has changed, so this process will get its turn.
                     other = process;
                     sinceNs = System.nanoTime();
                 }
@@ -133,7 +134,7 @@ class TableLocks implements AutoCloseable {
         }
     }
 
-    /** Many that start at once get on slowly, but they do. */
+    /** Many processes that start at once make slow progress, but they make it. */
     private void requireProgress(long process, long waitedNs) throws RdmaException {
         if (ProcessFiles.isStopped(process)) {
             throw new RdmaException(Errno.ETIMEDOUT, SharedPort.OPERATION, "process " + process
@@ -155,7 +156,7 @@ class TableLocks implements AutoCloseable {
         }
     }
 
-    /** {@return whether the file is still where it was opened} Who has the lock can rely on it. */
+    /** {@return whether the file still exists under its name} Reliable while the caller has the lock. */
     boolean isInPlace() throws IOException {
         return bytes.isAt(file);
     }
@@ -169,7 +170,7 @@ class TableLocks implements AutoCloseable {
             if (anyOthers() != SharedTable.NOBODY) {
                 return;
             }
-            // Whoever has opened it meanwhile waits for the lock, and then sees that it is gone.
+            // A process that has opened it meanwhile waits for the lock, and then sees that the file was deleted.
             if (isInPlace()) {
                 Files.delete(file);
             }
@@ -178,7 +179,7 @@ class TableLocks implements AutoCloseable {
         }
     }
 
-    /** Keeps the other threads of this process out, for what is of no other process's concern. */
+    /** Locks out only the other threads of this process, for changes that do not affect other processes. */
     void lockWithinProcess() {
         threads.lock();
     }
@@ -197,7 +198,7 @@ class TableLocks implements AutoCloseable {
         return bytes.isLockedByOther(PREFIXES + prefix);
     }
 
-    /** {@return the first prefix of those that other processes have which live, 0 if there are none} */
+    /** {@return the lowest prefix of another live process, 0 if there is none} */
     int anyOthers() throws LinuxSocket.Refused {
         for (int prefix = SharedTable.FIRST_PREFIX; prefix <= SharedTable.LAST_PREFIX; prefix++) {
             if (isOthers(prefix)) {
@@ -207,13 +208,13 @@ class TableLocks implements AutoCloseable {
         return SharedTable.NOBODY;
     }
 
-    /** {@return what to say if the system refuses something that concerns the file} */
+    /** {@return the error for a failed system call on the file} */
     RdmaException unusable(LinuxSocket.Refused cause) {
         return new RdmaException(Errno.EACCES, SharedPort.OPERATION,
                 file + " cannot be used: " + cause.getMessage(), cause);
     }
 
-    /** Lets go of all. */
+    /** Releases all locks. */
     @Override
     public void close() {
         threads.lock();

@@ -15,8 +15,8 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * The C library's calls about TCP sockets that do not block, a method for each function. What fails returns the error number,
- * negated. An instance belongs to one thread at a time.
+ * The C library's functions for non-blocking TCP sockets, one method for each function. A call that fails returns the
+ * negated error number. One thread at a time may use an instance.
  */
 final class TcpCalls {
     private static final int SOCK_STREAM = 1;
@@ -146,7 +146,7 @@ final class TcpCalls {
         return SocketCalls.setOption(error, socket, SOL_SOCKET, SO_LINGER, linger);
     }
 
-    /** {@return the error number of a connection that has failed, 0 if none has} */
+    /** {@return the pending error number of a connection, 0 if there is none} */
     int pendingError(int socket) {
         nameLength.set(JAVA_INT, 0, Integer.BYTES);
         try {
@@ -158,7 +158,10 @@ final class TcpCalls {
         }
     }
 
-    /** recv(2) without the reason. {@return the bytes, 0 at the end, -1 if there are none now or it fails} */
+    /**
+     * recv(2) without the error number. {@return the number of bytes, 0 at the end, -1 if there are none now or the call
+     * fails}
+     */
     static long receive(int socket, long address, long most) {
         try {
             return (long) RECV.invokeExact(socket, address, most, 0);
@@ -177,7 +180,7 @@ final class TcpCalls {
         }
     }
 
-    /** send(2). {@return the bytes that were taken} */
+    /** send(2). {@return the number of bytes accepted} */
     long send(int socket, long address, long length) {
         try {
             long sent = (long) SEND.invokeExact(socket, address, length, MSG_NOSIGNAL);
@@ -190,7 +193,7 @@ final class TcpCalls {
         }
     }
 
-    /** shutdown(2): nothing more is sent. */
+    /** shutdown(2) of the writing direction. */
     int finish(int socket) {
         try {
             return error.outcome((int) SHUTDOWN.invokeExact(error.state(), socket, SHUT_WR));
@@ -199,7 +202,7 @@ final class TcpCalls {
         }
     }
 
-    /** ioctl(2) {@code SIOCOUTQ}. {@return the bytes that were taken and are not acknowledged, -1 if it fails} */
+    /** ioctl(2) {@code SIOCOUTQ}. {@return the number of sent bytes that are not acknowledged, -1 if the call fails} */
     int unacknowledged(int socket) {
         try {
             int result = (int) IOCTL.invokeExact(socket, SIOCOUTQ, value);

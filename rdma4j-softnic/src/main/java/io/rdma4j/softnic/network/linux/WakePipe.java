@@ -44,7 +44,8 @@ final class WakePipe implements AutoCloseable {
 
     private static WakePipe of(int readable, int writable) throws LinuxSocket.Refused {
         try {
-            // The writable end stays open, or the pipe would be ready whenever nobody else has opened it.
+            // The writable end stays open: otherwise the pipe would be ready whenever no other process has it
+            // open.
             return new WakePipe(readable, writable, ProcessFiles.inode(readable));
         } catch (LinuxSocket.Refused e) {
             LinuxCalls.close(readable);
@@ -56,9 +57,10 @@ final class WakePipe implements AutoCloseable {
     /**
      * {@return the pipe of another process}
      *
-     * @param number the file descriptor that it reads from
-     * @param inode of the pipe
-     * @throws LinuxSocket.Refused if that is not its pipe, for it was closed, or this process may not have it
+     * @param number the file descriptor of its readable end in that process
+     * @param inode the inode of the pipe
+     * @throws LinuxSocket.Refused if that file is not the pipe, because it was closed, or this process may
+     *         not open it
      */
     static WakePipe open(long process, int number, long inode) throws LinuxSocket.Refused {
         return new WakePipe(-1, ProcessFiles.open(process, number, "pipe:[" + inode + "]",
@@ -70,17 +72,20 @@ final class WakePipe implements AutoCloseable {
         return readable;
     }
 
-    /** {@return what tells it from all other pipes} */
+    /** {@return the inode, which identifies the pipe} */
     long inode() {
         return inode;
     }
 
-    /** Ends a sleep, or the next one. {@return false if nobody reads any more} For one thread at a time. */
+    /**
+     * Ends the present sleep, or the next one. {@return false if there is no reader any more} For one thread
+     * at a time.
+     */
     boolean wake() {
         return calls.writeOrFail(writable, one) != -EPIPE;
     }
 
-    /** Forgets what has ended a sleep. */
+    /** Empties the pipe. */
     void drain() {
         calls.read(readable, bytes);
     }

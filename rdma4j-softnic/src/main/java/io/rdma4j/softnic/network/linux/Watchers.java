@@ -6,11 +6,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Who hears of which descriptor of an epoll set, by a number that no two ever have: an event that was taken before its
- * descriptor was closed finds nobody, also when its place is used again.
+ * The watchers of the descriptors of an epoll set, each with a unique key: an event that was taken before its
+ * descriptor was closed finds no watcher, even if the slot is used again.
  */
 final class Watchers {
-    /** Hears what has happened to a descriptor. */
+    /** Is notified of the events of a descriptor. */
     interface Watcher {
         /** @param bits of {@link EpollEvents} */
         void onEvents(int bits);
@@ -19,7 +19,7 @@ final class Watchers {
     private static final int PLACE_BITS = 32;
 
     private final List<@Nullable Watcher> places = new ArrayList<>();
-    /** The number of whoever is there, or was last. */
+    /** The key of the present or last watcher of each slot. */
     private final List<Long> keys = new ArrayList<>();
     private final List<Integer> free = new ArrayList<>();
 
@@ -37,7 +37,7 @@ final class Watchers {
         return key;
     }
 
-    /** It hears nothing more. */
+    /** Removes a watcher. */
     void remove(long key) {
         if (find(key) != null) {
             places.set((int) key, null);
@@ -45,14 +45,14 @@ final class Watchers {
         }
     }
 
-    /** {@return who has a number, null if nobody has it any more} */
+    /** {@return the watcher with a key, null if it was removed} */
     @Nullable
     Watcher find(long key) {
         int place = (int) key;
         return place < places.size() && keys.get(place) == key ? places.get(place) : null;
     }
 
-    /** {@return all who hear something} */
+    /** {@return all watchers} */
     List<Watcher> all() {
         List<Watcher> present = new ArrayList<>();
         for (Watcher each : places) {

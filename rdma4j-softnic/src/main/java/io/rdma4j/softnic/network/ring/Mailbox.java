@@ -15,11 +15,11 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * What other devices write for this one: a ring for each of them, in memory that all of them have mapped. For the owner of
- * the engine, but for {@link #beginSleep} and {@link #endSleep}.
+ * The packets of other devices to this one: a ring for each of them, in shared memory. For the owner of the engine, except
+ * {@link #beginSleep} and {@link #endSleep}.
  */
 public final class Mailbox {
-    /** A ring whose writer is alive rests earlier than that. */
+    /** The interval of checks for dead writers; a live writer gives back an idle ring's memory sooner. */
     static final long SWEEP_NS = 10_000_000_000L;
     private static final RingReader[] NONE = {};
 
@@ -28,13 +28,13 @@ public final class Mailbox {
     private final @Nullable RingReader[] rings;
     private final SharedPacket packet = new SharedPacket(
             Arena.ofAuto().allocate(Opcode.MAX_HEADER_LENGTH, 64));
-    /** Those that something may come from; replaced, not changed, for a thread that goes to sleep looks at them. */
+    /** The rings that may get packets; replaced, not changed, because a thread that goes to sleep reads the array. */
     private volatile RingReader[] active = NONE;
-    /** Those that hold memory: others besides, whose writers may die before they have given it back. */
+    /** The rings that hold memory, including those whose writers may die before they give it back. */
     private RingReader[] holding = NONE;
     private volatile int seenChanges;
     private int first;
-    /** Counts them; for a thread that goes to sleep. */
+    /** The number of sleeps so far; for the thread that goes to sleep. */
     private int sleeps;
     private long sweepDueNs = Long.MAX_VALUE;
 
@@ -55,7 +55,7 @@ public final class Mailbox {
         return RingLayout.mailboxLength(rings);
     }
 
-    /** {@return the bytes in front of the records, which is what others have to map of it} */
+    /** {@return the length in bytes of the part before the records, which writers have to map} */
     public static long headLength() {
         return RingLayout.RECORDS_AT;
     }
@@ -67,7 +67,7 @@ public final class Mailbox {
                 && memory.get(JAVA_LONG, RingLayout.NONCE_AT) == nonce;
     }
 
-    /** Takes what has arrived. {@return how many packets} */
+    /** Receives packets. {@return how many} */
     public int receive(SharedMemory.Handler handler, int budget) {
         int changes = RingLayout.getInt(memory, RingLayout.CHANGES_AT);
         if (changes != seenChanges) {
@@ -141,9 +141,9 @@ public final class Mailbox {
         return sweepDueNs;
     }
 
-    /** Gives the memory of rings back whose writers have died, or gone before all was read. */
+    /** Frees the memory of rings whose writers have died, or closed before all was read. */
     public void sweepIfDue(long nowNs) {
-        // A thread that polls without a pause never asks when anything is due.
+        // Checked here too, because a thread that polls without a pause never asks for due times.
         if (nowNs < sweepDueNs(nowNs)) {
             return;
         }
@@ -160,12 +160,13 @@ public final class Mailbox {
     // ---------------------------------------------------------------- sleeping
 
     /**
-     * Says that whoever writes something has to wake this one. For any thread, one at a time.
+     * Announces that writers have to wake this reader. For any thread, one at a time.
      *
-     * @return whether nothing is there, so that it may sleep
+     * @return whether all rings are empty, so that the reader may sleep
      */
     public boolean beginSleep() {
-        // Each sleep has another number: who has ended the one before, and has not said so yet, does not end this one.
+        // Each sleep has another number, so that a writer that is still ending the previous sleep does not end this
+        // one.
         sleeps = sleeps == -1 ? 1 : sleeps + 1;
         RingLayout.setInt(memory, RingLayout.ASLEEP_AT, sleeps);
         // A writer writes, and then looks whether anybody sleeps.
@@ -186,7 +187,7 @@ public final class Mailbox {
         return true;
     }
 
-    /** {@return whether somebody sleeps, or is about to} For any thread. */
+    /** {@return whether a thread sleeps, or is about to} For any thread. */
     boolean isAsleep() {
         return RingLayout.getInt(memory, RingLayout.ASLEEP_AT) != 0;
     }

@@ -2,14 +2,14 @@ package io.rdma4j.softnic.network.ring;
 
 import java.lang.foreign.MemorySegment;
 
-/** What the system does for a {@link Mailbox}. Called by the owner of the engine; nothing waits. */
+/** The system calls of a {@link Mailbox}. Called by the owner of the engine; no call waits. */
 public interface MailboxSystem {
     /**
-     * Wakes a process that waits for room, if it is there.
+     * Wakes a process that waits for room, if it still exists.
      *
-     * @param process its number, as it says
-     * @param descriptor the file by which it is woken, as it says
-     * @param inode of that file: the process may have ended, or have given its file's number to another file
+     * @param process the process ID, as the process wrote it
+     * @param descriptor the file descriptor of its wake-up pipe, as the process wrote it
+     * @param inode the inode of the pipe: the process may have ended, or use the descriptor for another file
      */
     void wake(long process, int descriptor, long inode);
 

@@ -4,9 +4,9 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 
-/** What the system does for a {@link RingPath}. Called by the owner of the engine; nothing waits. */
+/** The system calls of a {@link RingPath}. Called by the owner of the engine; no call waits. */
 public interface PeerProcess {
-    /** Ends the sleep of who reads the mailbox. {@return false if it has gone} */
+    /** Wakes the reader of the mailbox. {@return false if its process has ended} */
     boolean wake();
 
     /**
@@ -17,7 +17,7 @@ public interface PeerProcess {
     @Nullable
     MemorySegment map(long offset, long length);
 
-    /** {@return whether who reads the mailbox is there still} May cost a system call. */
+    /** {@return whether the reader's process is alive} May cost a system call. */
     boolean isAlive();
 
     /** Gives memory back to the system; it reads as zeros then. */

@@ -4,23 +4,24 @@ import io.rdma4j.protocol.roce.wire.Opcode;
 
 /** Whether a word is the beginning of a record. */
 final class RecordCheck {
-    /** A message of the longest path MTU, and no more packets than a record has room for with the shortest. */
+    /** The maximum number of packets of one record: with the shortest path MTU. */
     private static final int MAX_SPAN = RingLayout.MAX_PAYLOAD / 256;
 
     private RecordCheck() {}
 
     /**
-     * {@return the bytes of a record, -1 if it is none}
+     * {@return the length of a record in bytes, -1 if it is invalid}
      *
      * @param word not 0
-     * @param index where it stands
+     * @param index the offset of the record in the ring
      */
     static int length(long word, int index) {
         int rest = RingLayout.CAPACITY - index;
         int payloadLength = RingLayout.payloadLength(word);
         int kind = RingLayout.kind(word);
         if (kind == RingLayout.SKIP) {
-            // Skipped is what is too short for a record. So no lap of the ring is skipped as a whole, and no two follow each other.
+            // Only a rest that is too short for a record is skipped, so no whole round of the ring is skipped, and no
+            // two skips follow each other.
             return payloadLength == rest && rest < RingLayout.MAX_RECORD ? rest : -1;
         }
         int headerLength = RingLayout.headerLength(word);

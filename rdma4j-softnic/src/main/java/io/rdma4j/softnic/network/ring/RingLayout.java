@@ -5,7 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * Where things stand in the memory of a {@link Mailbox}, and how a record begins.
+ * The layout of the memory of a {@link Mailbox}, and of a record.
  *
  * <pre>
  *      0  magic, version, nonce, number of rings
@@ -15,10 +15,10 @@ import java.lang.invoke.VarHandle;
  * 131072  the records of each ring: a multiple of every system's pages
  * </pre>
  *
- * <p>A record starts with a word that is 0 until the record is complete; its writer sees to that before it completes the one in
- * front of it. Bits of the word: 0 to 23 bytes of payload, or of what is skipped; 24 to 35 the packets it stands for; 36 to 43
- * bytes of headers; 44 to 46 the {@link #PACKET kind}. Then, if the kind says so, source and destination; the headers; the
- * payload, from byte 128 on if it is long.
+ * <p>A record starts with a word that is 0 until the record is complete; the writer clears it before it completes the
+ * previous record. Bits of the word: 0 to 23 the length of the payload, or of the skipped part; 24 to 35 the number of
+ * packets that it represents; 36 to 43 the length of the headers; 44 to 46 the {@link #PACKET kind}. Then follow source and
+ * destination, for some kinds; the headers; the payload, which starts at byte 128 if it is long.
  */
 final class RingLayout {
     static final long MAGIC = 0x7264_6d61_346a_6d31L; // "rdma4jm1"
@@ -32,9 +32,11 @@ final class RingLayout {
 
     private static final long HEADERS_AT = 4096;
     private static final long HEADER_LENGTH = 256;
-    /** Written by the writer: whose ring it is, as the nonce of its own mailbox, which is positive; 0 for nobody's. */
+    /**
+     * Written by the writer: the owner of the ring, as the nonce of the owner's mailbox, which is positive; 0 for no owner.
+     */
     static final long OWNER = 0;
-    /** The prefix of the reader of a mailbox where it changes a ring: no process has it. */
+    /** The prefix that denotes the reader of the mailbox while it changes a ring; no process has it. */
     static final int READER = 0;
     static final long OWNER_PROCESS = 8;
     static final long OWNER_WAKE = 16;
@@ -44,18 +46,18 @@ final class RingLayout {
     static final long ACTIVE = 24;
     /** It holds no memory. */
     static final int AT_REST = 0;
-    /** Something may be in it. */
+    /** It may contain records. */
     static final int IN_USE = 1;
-    /** Nothing is in it, and its memory is being given back. Who dies meanwhile has not done so. */
+    /** It is empty, and its memory is being given back. If the process dies meanwhile, the memory was not given back. */
     static final int EMPTIED = 2;
     /** 1 while its writer sleeps and waits for room. */
     static final long WANTS_ROOM = 28;
-    /** Written by the reader, in other cache lines: how far it has read, in bytes since ever. */
+    /** Written by the reader, in another cache line: the total number of bytes read. */
     static final long HEAD = 128;
-    /** 1 if what stands there makes no sense; it is not read any more. */
+    /** 1 if the contents are invalid; the ring is not read any more. */
     static final long BROKEN = 136;
 
-    /** For the headers of all rings there can be. */
+    /** The maximum number of rings, which determines the room for their headers. */
     private static final int MOST_RINGS = 256;
     static final long RECORDS_AT = 1 << 17;
     /** Of the records of a ring: small enough to stay in a processor's cache. */
@@ -64,7 +66,7 @@ final class RingLayout {
     static final int ALIGNMENT = 64;
     static final int ADDRESSES_LENGTH = 32;
     static final int WORD_LENGTH = 8;
-    /** Where a long payload starts: it is copied faster so. */
+    /** The start of a long payload: aligned, it is copied faster. */
     static final int LONG_PAYLOAD_AT = 128;
     private static final int LONG_PAYLOAD = 512;
     /** The longest payload of a record; a packet of one path MTU is always shorter. */
@@ -75,7 +77,7 @@ final class RingLayout {
     static final int PACKET = 1;
     /** A packet with its source and destination. */
     static final int PACKET_WITH_ADDRESSES = 2;
-    /** Nothing, up to the end of the ring. */
+    /** The rest of the ring is skipped. */
     static final int SKIP = 3;
 
     private static final int SPAN_SHIFT = 24;
@@ -100,19 +102,19 @@ final class RingLayout {
         return (int) ((length - RECORDS_AT) / CAPACITY);
     }
 
-    /** {@return what stands in the place of an owner while the process of a prefix changes what the ring says} */
+    /** {@return the value of the owner field while the process of a prefix changes the ring's header} */
     static long changing(int prefix) {
         return Long.MIN_VALUE | prefix;
     }
 
-    /** {@return the prefix of whoever has a ring, or changes it} */
+    /** {@return the prefix of the process that owns or changes a ring} */
     static int prefix(MemorySegment header, long owner) {
         int stated = header.get(ValueLayout.JAVA_INT, OWNER_PREFIX);
-        // What stands there may be a predecessor's while the ring is changed.
+        // The stored prefix may be a predecessor's while the ring is changed.
         return (owner < 0 ? (int) owner : stated) & 0xff;
     }
 
-    /** {@return how many rings a mailbox has, as it says} */
+    /** {@return the number of rings that a mailbox states} */
     static int rings(MemorySegment mailbox) {
         return Math.clamp(mailbox.get(ValueLayout.JAVA_INT, RINGS_AT), 0, MOST_RINGS);
     }
@@ -148,12 +150,12 @@ final class RingLayout {
         return (int) word & 0xff_ffff;
     }
 
-    /** {@return where the headers start in a record} */
+    /** {@return the offset of the headers in a record} */
     static int headerAt(int kind) {
         return kind == PACKET_WITH_ADDRESSES ? WORD_LENGTH + ADDRESSES_LENGTH : WORD_LENGTH;
     }
 
-    /** {@return where the payload starts in a record} */
+    /** {@return the offset of the payload in a record} */
     static int payloadAt(int kind, int headerLength, int payloadLength) {
         return payloadLength >= LONG_PAYLOAD ? LONG_PAYLOAD_AT : headerAt(kind) + headerLength;
     }

@@ -20,22 +20,22 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * Until it reads again, writers that may lose packets drop them, as with a full socket.
  */
 public final class RingPath implements MemoryPath {
-    /** How long a reader may stand still until it is looked after. */
+    /** How long a reader may stop reading before it is checked. */
     static final long PATIENCE_NS = 100_000_000;
-    /** How long nothing is sent until the memory is given back. */
+    /** The idle time after which the memory is given back. */
     static final long REST_NS = 1_000_000_000;
-    /** To copy it takes longer than to find out whether the reader sleeps. */
+    /** From this length on, the copy takes longer than the check whether the reader sleeps. */
     private static final int LONG_PAYLOAD = 8192;
     private static final long LONGEST_REST_NS = 60_000_000_000L;
 
     /**
-     * Who writes: what it says of itself in the ring.
+     * The writer, as described in the ring's header.
      *
-     * @param nonce of its own mailbox
-     * @param prefix that its queue pair numbers begin with
-     * @param process its number
-     * @param wakeDescriptor the file descriptor, in that process, by which it is woken
-     * @param wakeInode the inode of that file
+     * @param nonce the nonce of its own mailbox
+     * @param prefix the prefix of its queue pair numbers
+     * @param process the process ID
+     * @param wakeDescriptor the file descriptor, in that process, of its wake-up pipe
+     * @param wakeInode the inode of that pipe
      */
     public record Owner(long nonce, int prefix, long process, int wakeDescriptor, long wakeInode) {}
 
@@ -45,13 +45,13 @@ public final class RingPath implements MemoryPath {
     private final RingWriter writer;
     private final PeerProcess peer;
     private final Mailbox own;
-    /** Those that were sent something since their readers were last looked after. */
+    /** The paths with packets whose readers were not checked for sleep since. */
     private final List<RingPath> unannounced;
     private boolean isClosed;
     private long lastHead;
     /** When the reader was seen to have read something, or was first waited for. */
     private long lastProgressNs;
-    /** Who goes to sleep looks at it, in another thread. */
+    /** Read by the thread that goes to sleep. */
     private volatile boolean isFull;
     private boolean isStandingStill;
     private boolean isUnannounced;
@@ -80,13 +80,13 @@ public final class RingPath implements MemoryPath {
     }
 
     /**
-     * Takes a ring of a mailbox.
+     * Claims a ring of a mailbox.
      *
-     * @param mailbox its first {@link Mailbox#headLength} bytes at least; the rest is mapped by the peer
-     * @param own the mailbox of who writes, for a thread that goes to sleep says so there
-     * @param unannounced receives the path when something was sent, and its reader is to be looked after
-     * @param isDead whether the process of a prefix is known to have ended; asked if all rings are taken
-     * @return the way, null if there is no ring
+     * @param mailbox at least its first {@link Mailbox#headLength} bytes; {@link PeerProcess} maps the rest
+     * @param own the writer's mailbox, in which a thread announces that it goes to sleep
+     * @param unannounced gets the path when a packet was sent and its reader has to be checked for sleep
+     * @param isDead whether the process of a prefix has ended; used if all rings are taken
+     * @return the path, null if there is no free ring
      */
     public static @Nullable RingPath claim(MemorySegment mailbox, Owner owner, Mailbox own,
             PeerProcess peer, List<RingPath> unannounced, IntPredicate isDead, long nowNs) {
@@ -162,7 +162,7 @@ public final class RingPath implements MemoryPath {
 
     private void waitForRoom() {
         isFull = true;
-        // A thread that goes to sleep says so, and then looks for rings that are full.
+        // A thread that goes to sleep first announces it and then checks for full rings.
         VarHandle.fullFence();
         if (own.isAsleep()) {
             RingLayout.setInt(header, RingLayout.WANTS_ROOM, 1);
@@ -211,7 +211,7 @@ public final class RingPath implements MemoryPath {
         };
     }
 
-    /** Wakes the reader if it sleeps. Behind a fence behind all that was sent. */
+    /** Wakes the reader if it sleeps. Must follow a fence after everything that was sent. */
     public void announce() {
         isUnannounced = false;
         wakeReader();
@@ -226,23 +226,24 @@ public final class RingPath implements MemoryPath {
             close();
             return;
         }
-        // Not before: if this process dies in between, others wake the reader once more. The other way round nobody would.
+        // Cleared only after the wake-up: if this process dies in between, others wake the reader once more. In the
+        // other order, no process would wake it.
         boolean _ = RingLayout.exchangeInt(mailbox, RingLayout.ASLEEP_AT, sleep, 0);
     }
 
     // ---------------------------------------------------------------- waiting for room
 
     /**
-     * A thread that looks after this is about to sleep, and has said so. For any thread.
+     * Called by a thread that has announced that it goes to sleep. For any thread.
      *
-     * @return false if it must not, for there is room now that was waited for
+     * @return false if it must not sleep, because there is now the room that the writer waits for
      */
     public boolean sleeps() {
         if (!isFull) {
             return true;
         }
         RingLayout.setInt(header, RingLayout.WANTS_ROOM, 1);
-        // The reader tells how far it is, and then looks whether anybody waits.
+        // The reader publishes its position and then checks whether the writer waits.
         VarHandle.fullFence();
         return !writer.hasRoomNow();
     }
@@ -254,7 +255,7 @@ public final class RingPath implements MemoryPath {
         return isResting || isClosed ? Long.MAX_VALUE : lastSentNs + restNs;
     }
 
-    /** Gives the memory back if nothing was sent for a while. */
+    /** Gives the memory back after an idle time. */
     public void restIfDue(long nowNs) {
         if (nowNs < restDueNs()) {
             return;
@@ -276,7 +277,7 @@ public final class RingPath implements MemoryPath {
 
     private void giveBack() {
         RingLayout.setInt(header, RingLayout.ACTIVE, RingLayout.EMPTIED);
-        // From now on its reader does not look there, which would take a page again.
+        // From now on the reader does not read the ring, which would allocate a page again.
         RingLayout.increment(mailbox, RingLayout.CHANGES_AT);
         peer.release(records);
         RingLayout.setInt(header, RingLayout.ACTIVE, RingLayout.AT_REST);
@@ -289,12 +290,12 @@ public final class RingPath implements MemoryPath {
         RingLayout.increment(mailbox, RingLayout.CHANGES_AT);
     }
 
-    /** Gives the ring up; what is in it will be read. Idempotent. */
+    /** Releases the ring; the reader still reads its contents. Idempotent. */
     public void close() {
         if (!isClosed) {
             isClosed = true;
             isFull = false;
-            // What is left will be read when there is nobody to be woken.
+            // The rest will be read when there is no writer left to wake.
             RingLayout.setInt(header, RingLayout.WANTS_ROOM, 0);
             if (writer.isEmpty() || writer.isBroken()) {
                 giveBack();

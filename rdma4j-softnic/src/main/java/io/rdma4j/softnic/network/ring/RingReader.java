@@ -13,21 +13,21 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
-/** Reads what another process writes into a ring. For one thread at a time, but for {@link #isEmpty}. */
+/** Reads the packets that another process writes into a ring. For one thread at a time, except {@link #isEmpty}. */
 final class RingReader {
     private static final int MASK = CAPACITY - 1;
-    /** The writer is told that often how much room there is. */
+    /** How many bytes are read before the position is published to the writer again. */
     private static final int SHARE = CAPACITY / 8;
-    /** Less than what is in a ring that a writer waits for. */
+    /** Less than the contents of a ring whose writer waits for room. */
     private static final int MUCH = CAPACITY / 2;
 
     private final MemorySegment header;
     private final MemorySegment records;
-    /** Bytes since ever. Never read from the shared memory, where others could change it. */
+    /** The total number of bytes read. Never read from shared memory, where another process could change it. */
     private long position;
-    /** What the writer was told; a thread that goes to sleep looks from there, in another thread. */
+    /** The position last published to the writer; a thread that goes to sleep checks from there. */
     private final AtomicLong toldPosition = new AtomicLong();
-    /** Where it was last asked whether the writer waits for room. */
+    /** The position of the last check whether the writer waits for room. */
     private long askedPosition;
     private Gid source = Gid.ZERO;
     private Gid local = Gid.ZERO;
@@ -39,17 +39,17 @@ final class RingReader {
         this.records = records;
     }
 
-    /** {@return whether nothing is there to be read} For any thread. */
+    /** {@return whether there is no record to read} For any thread. */
     boolean isEmpty() {
         return RingLayout.getLong(records, toldPosition.get() & MASK) == 0;
     }
 
-    /** {@return whether it has found what makes no sense, and reads no more} */
+    /** {@return whether it has found invalid contents and reads no more} */
     boolean isBroken() {
         return isBroken;
     }
 
-    /** {@return whether nothing is there that will be read} */
+    /** {@return whether there is no record that will be read} */
     boolean hasNothing() {
         return isBroken || isEmpty();
     }
@@ -76,7 +76,7 @@ final class RingReader {
                 fail(handler);
                 break;
             }
-            // Asked for now, the next record comes from the writer's cache while this one is carried out.
+            // Read early, so that the next record is fetched from the writer's cache while this one is processed.
             long next = wordAt(position + length);
             if (RingLayout.kind(word) != RingLayout.SKIP) {
                 if (!take(word, index, packet)) {
@@ -145,26 +145,30 @@ final class RingReader {
         handler.onNonsense();
     }
 
-    /** Tells the writer how much room it has. */
+    /** Publishes the position to the writer. */
     private void tell() {
         toldPosition.setRelease(position);
         RingLayout.setLong(header, RingLayout.HEAD, position);
     }
 
-    /** {@return whether the writer is to be woken, for it sleeps until there is room} To be asked after each {@link #read}. */
+    /**
+     * {@return whether the writer must be woken, because it sleeps until there is room} Must be called after each {@link
+     * #read}.
+     */
     boolean takeWanted() {
         // A thread that waits does so in front of a ring that is nearly full.
         if (position - askedPosition < MUCH) {
             return false;
         }
         askedPosition = position;
-        // The writer says that it waits, and looks again; this one has told it how far it is, and looks.
+        // The writer announces that it waits, then checks the position; the reader publishes its position, then checks
+        // for waiting.
         VarHandle.fullFence();
         return RingLayout.getInt(header, RingLayout.WANTS_ROOM) != 0
                 && RingLayout.exchangeInt(header, RingLayout.WANTS_ROOM, 1, 0);
     }
 
-    /** {@return the process that writes here, as it says} */
+    /** {@return the process ID of the writer, as it wrote it} */
     long process() {
         return header.get(JAVA_LONG, RingLayout.OWNER_PROCESS);
     }
@@ -174,26 +178,28 @@ final class RingReader {
         return header.get(JAVA_INT, RingLayout.OWNER_WAKE);
     }
 
-    /** {@return what tells the file of that descriptor from others} */
+    /** {@return the inode of the writer's wake-up pipe} */
     long wakeInode() {
         return header.get(JAVA_LONG, RingLayout.OWNER_WAKE_INODE);
     }
 
-    /** {@return whose ring it is} */
+    /** {@return the owner of the ring} */
     long owner() {
         return RingLayout.getLong(header, RingLayout.OWNER);
     }
 
-    /** {@return the prefix of the one whose ring it is, or who takes it} */
+    /** {@return the prefix of the process that owns or claims the ring} */
     int ownerPrefix(long owner) {
         return RingLayout.prefix(header, owner);
     }
 
-    /** Its writer has gone, and all is read: gives the memory back, unless another one has taken the ring meanwhile. */
+    /**
+     * Frees the memory after the writer has ended and all was read, unless another writer has claimed the ring meanwhile.
+     */
     void reclaim(long gone, MailboxSystem system) {
         if (RingLayout.exchangeLong(header, RingLayout.OWNER, gone,
                 RingLayout.changing(RingLayout.READER))) {
-            // Another one may have come, and gone, since it was seen to be empty.
+            // Another writer may have used the ring since it was seen to be empty.
             if (hasNothing()) {
                 RingLayout.setInt(header, RingLayout.ACTIVE, RingLayout.AT_REST);
                 release(system);

@@ -17,19 +17,19 @@ final class RingWriter {
 
     private final MemorySegment header;
     private final MemorySegment records;
-    /** Bytes since ever. */
+    /** The total number of bytes written. */
     private long position;
-    /** How far the reader had come when it was last looked at. */
+    /** The reader's position at the last check. */
     private long head;
     private Gid source = Gid.ZERO;
     private Gid destination = Gid.ZERO;
 
     /**
-     * Goes on where whoever wrote into the ring before has stopped.
+     * Continues where the previous writer of the ring has stopped.
      *
-     * @param header of the ring
+     * @param header the header of the ring
      * @param records its memory for records
-     * @throws IllegalStateException if what stands in it makes no sense
+     * @throws IllegalStateException if its contents are invalid
      */
     RingWriter(MemorySegment header, MemorySegment records) {
         this.header = header;
@@ -68,18 +68,20 @@ final class RingWriter {
 
     /** {@return the end of a record of some length} */
     private long endOf(int length) {
-        // What is left at the end may have to be skipped, and the word behind the record is 0.
+        // The rest at the end may have to be skipped, and the word after the record is 0.
         int rest = CAPACITY - ((int) position & MASK);
         return position + length + RingLayout.ALIGNMENT + (rest < length ? rest : 0);
     }
 
-    /** As {@link #hasRoom()}, for any thread; it may be wrong while another one writes. */
+    /**
+     * As {@link #hasRoom()}, for any thread; the result may be wrong while another thread writes.
+     */
     boolean hasRoomNow() {
         long read = RingLayout.getLong(header, RingLayout.HEAD);
         return endOf(RingLayout.MAX_RECORD) - read <= CAPACITY;
     }
 
-    /** Looks how far the reader has come. What makes no sense it has not. */
+    /** Reads the reader's position, and ignores an impossible one. */
     private void look() {
         long now = RingLayout.getLong(header, RingLayout.HEAD);
         if (now > head && now <= position) {
@@ -87,7 +89,7 @@ final class RingWriter {
         }
     }
 
-    /** {@return how far the reader had come when it was last looked at} */
+    /** {@return the reader's position at the last check} */
     long head() {
         return head;
     }
@@ -103,16 +105,16 @@ final class RingWriter {
         return head == position;
     }
 
-    /** What became of a packet. */
+    /** The outcome of writing a packet. */
     enum Outcome {
         WRITTEN,
         /** There is no room for it. */
         FULL,
-        /** The memory of its payload is gone; nothing was written. */
+        /** The memory of its payload no longer exists; nothing was written. */
         PAYLOAD_GONE
     }
 
-    /** Writes a packet. Its reader sees all of it, or nothing. */
+    /** Writes a packet. The reader sees all of it, or nothing. */
     Outcome write(OutgoingPacket packet) {
         Gid from = packet.path().source();
         Gid to = packet.path().destination();

@@ -9,11 +9,11 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
 /**
- * A network that records what passes through another one, in a file that Wireshark opens.
+ * A network that records the streams of another network in a file for Wireshark.
  *
- * <p>It lies right above the sockets, so beneath an {@link ImpairedStreams} what was damaged is damaged. What the system makes of
- * a stream is not known here: the segments are as long as what was written or read at once, none is repeated, and each has the
- * sequence number of its first byte, so that a reader puts the stream together.
+ * <p>It is directly above the sockets, so below an {@link ImpairedStreams} it records damaged bytes. The system's real
+ * segments are not known here: each write or read is recorded as one, none is repeated, and each has the sequence number of
+ * its first byte, so that a reader can reassemble the stream.
  */
 public final class CapturingStreams implements StreamNetwork {
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);

@@ -6,12 +6,15 @@ import org.jspecify.annotations.Nullable;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
-/** A stream that forwards to another one, and handles that one's events before its own user does. A base for impairment and recording. */
+/**
+ * A stream that forwards to another stream, and handles its events before the user does. Base class of impairment and
+ * recording.
+ */
 abstract class ForwardingStream implements Stream, Stream.Handler {
     private final Stream stream;
     private @Nullable Handler handler;
 
-    /** @param stream whose handler this becomes */
+    /** @param stream the other stream, whose handler this object becomes */
     ForwardingStream(Stream stream) {
         this.stream = stream;
         stream.handler(this);

@@ -9,9 +9,10 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.SocketChannel;
 
 /**
- * A TCP port that is taken by a socket which is bound and does nothing else. Who listens there and connects from there is bound
- * beside it ({@code SO_REUSEADDR}). It cannot be had where another program listens; and no other program can have it that
- * does not share it, while one that is bound in the same way can, until one of them listens. Source: socket(7). Thread safe.
+ * A TCP port that is reserved by a socket which is only bound. Sockets that listen or connect at the port are bound beside
+ * it ({@code SO_REUSEADDR}). The reservation fails if another program listens at the port. It keeps out programs that bind
+ * without sharing; a program that binds in the same way can have the port too, until one of them listens. Source: socket(7).
+ * Thread safe.
  */
 public final class HeldPort {
     private final SocketChannel holder;
@@ -21,10 +22,10 @@ public final class HeldPort {
     }
 
     /**
-     * Takes a port.
+     * Reserves a port.
      *
      * @param address may be the wildcard address
-     * @throws RdmaException EADDRINUSE if another program has it, EADDRNOTAVAIL if the address is none of this machine's
+     * @throws RdmaException EADDRINUSE if another program has it, EADDRNOTAVAIL if it is not an address of this machine
      */
     public static HeldPort at(InetSocketAddress address) throws RdmaException {
         SocketChannel holder = null;

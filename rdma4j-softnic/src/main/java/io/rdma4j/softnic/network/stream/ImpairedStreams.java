@@ -22,7 +22,7 @@ import java.util.Set;
  * and accepts no more then, as if its peer did not read.
  */
 public final class ImpairedStreams implements StreamNetwork {
-    /** How long a stream stands still that is held up: longer than all that answers at once, shorter than any patience. */
+    /** How long a stalled stream pauses: longer than any immediate response takes, shorter than any time limit. */
     static final long STALL_NS = 500_000_000;
 
     private static final int MOST_KEPT = 1 << 20;
@@ -32,18 +32,18 @@ public final class ImpairedStreams implements StreamNetwork {
     private final Impairment impairment;
     private final Random random;
     private final Random bits;
-    /** Where bytes go that nobody wants. */
+    /** Receives bytes that are discarded. */
     private final ByteBuffer unread = ByteBuffer.allocateDirect(UNREAD_BYTES);
     /** Those that keep something. */
     private final Set<Impaired> keeping = new LinkedHashSet<>();
-    /** Those that were ended in the middle, whose users do not know it yet. */
+    /** Streams that were cut, whose users were not notified yet. */
     private final List<Impaired> broken = new ArrayList<>();
     private volatile long nextDueNs = Long.MAX_VALUE;
     private boolean isClosed;
 
     /**
-     * @param impairment what happens to what is written: of it, delay, jitter, corruption, stalls, cuts and resets; a stream that
-     *        loses, repeats or swaps bytes is none
+     * @param impairment the impairment of writes, of which delay, jitter, corruption, stalls, cuts and resets apply; a
+     *        stream cannot lose, repeat or reorder bytes
      */
     public ImpairedStreams(StreamNetwork network, Impairment impairment) {
         this.network = network;
@@ -93,7 +93,7 @@ public final class ImpairedStreams implements StreamNetwork {
         nextDueNs = first;
     }
 
-    /** Something is to be done at a time, perhaps earlier than the thread that waits knows. */
+    /** Notes a due time, and wakes the waiting thread if it is earlier than that thread expects. */
     private void onDue(long dueNs) {
         if (dueNs < nextDueNs) {
             nextDueNs = dueNs;
@@ -126,7 +126,7 @@ public final class ImpairedStreams implements StreamNetwork {
         private final Queue<Kept> kept = new ArrayDeque<>();
         private int keptLength;
         private long lastDueNs = Long.MIN_VALUE;
-        /** The system takes nothing now. */
+        /** The system accepts nothing at present. */
         private boolean isFull;
         private boolean isRoomWanted;
         private boolean isFinishing;
@@ -175,7 +175,10 @@ public final class ImpairedStreams implements StreamNetwork {
             return isBroken || (kept.isEmpty() && super.isAcknowledged());
         }
 
-        /** What was written before leaves if it is due, half of this, and nothing more. */
+        /**
+         * Cuts the stream in the middle of a write: earlier bytes leave if they are due, then half of this write, and
+         * nothing more.
+         */
         private int breakIn(ByteBuffer from, boolean isReset) {
             writeKept(System.nanoTime());
             if (kept.isEmpty()) {
@@ -193,7 +196,7 @@ public final class ImpairedStreams implements StreamNetwork {
             return END;
         }
 
-        /** {@return how many bytes there was room for} */
+        /** Keeps bytes for later. {@return how many there was room for} */
         private int keep(ByteBuffer from, boolean isDamaged, long late) {
             int length = Math.min(from.remaining(), MOST_KEPT - keptLength);
             isRoomWanted = length < from.remaining();
@@ -212,13 +215,13 @@ public final class ImpairedStreams implements StreamNetwork {
             return length;
         }
 
-        /** {@return when something is to leave} */
+        /** {@return when the next bytes are due} */
         long dueNs() {
             Kept first = kept.peek();
             return first == null || isFull ? Long.MAX_VALUE : first.dueNs;
         }
 
-        /** What is due leaves, as far as the system takes it, and what waited for that happens. */
+        /** Sends due bytes, as far as the system accepts them; then performs a pending close or finish, or reports room. */
         void release() {
             writeKept(System.nanoTime());
             if (kept.isEmpty() && isClosing) {
@@ -231,13 +234,13 @@ public final class ImpairedStreams implements StreamNetwork {
             }
         }
 
-        /** Writes what is due at a time. */
+        /** Writes the bytes that are due at a time. */
         private void writeKept(long nowNs) {
             for (Kept first = kept.peek(); first != null && !isFull
                     && first.dueNs - nowNs <= 0; first = kept.peek()) {
                 int length = super.write(first.bytes);
                 if (length == END) {
-                    // Reading tells the end.
+                    // The next read reports the end.
                     forget();
                     return;
                 }
@@ -260,7 +263,7 @@ public final class ImpairedStreams implements StreamNetwork {
 
         // ------------------------------------------------------------ ending
 
-        /** It was ended in the middle, and its user is to read that. */
+        /** Notifies the user of a cut stream, which then reads the end. */
         void tellEnd() {
             broken.remove(this);
             super.onReadable();
@@ -302,13 +305,13 @@ public final class ImpairedStreams implements StreamNetwork {
                 super.onReadable();
                 return;
             }
-            // Nobody reads it any more, and what is not read would be told for ever.
+            // The user no longer reads, and unread bytes would be reported again and again.
             int length = super.read(unread.clear());
             while (length > 0) {
                 length = super.read(unread.clear());
             }
             if (length == END) {
-                // As late as it is, what was written leaves while it can.
+                // Sends all delayed bytes now, the last time that it is possible.
                 writeKept(lastDueNs);
                 super.close();
                 forget();

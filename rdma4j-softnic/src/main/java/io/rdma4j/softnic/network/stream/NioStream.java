@@ -39,13 +39,13 @@ final class NioStream implements Stream {
         channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
     }
 
-    /** Lets the network look for something. */
+    /** Registers for a kind of event. */
     void watch(int interest) throws IOException {
         local = (InetSocketAddress) channel.getLocalAddress();
         network.register(channel, interest, this);
     }
 
-    /** Begins to connect; what is known at once is told in the next round. */
+    /** Begins to connect; an immediate outcome is reported in the next round. */
     void connect() throws IOException {
         isConnecting = true;
         try {
@@ -105,7 +105,7 @@ final class NioStream implements Stream {
         }
     }
 
-    /** What has become of the wish to connect is told, if it is known. */
+    /** Reports the outcome of connecting, if it is known. */
     void finishConnecting() {
         Handler present = handler;
         Errno reason = refusal;
@@ -135,7 +135,7 @@ final class NioStream implements Stream {
         }
     }
 
-    /** {@return whether its user waits for room} */
+    /** {@return whether the user waits for room to write} */
     boolean isWriteWanted() {
         return isWriteWanted;
     }
@@ -192,7 +192,7 @@ final class NioStream implements Stream {
 
     @Override
     public boolean isAcknowledged() {
-        // The JDK's channels do not tell.
+        // The JDK's channels do not provide this.
         return true;
     }
 
@@ -204,7 +204,7 @@ final class NioStream implements Stream {
         try {
             channel.shutdownOutput();
         } catch (IOException broken) {
-            // Reading tells the end.
+            // The next read reports the end.
         }
     }
 
@@ -217,7 +217,7 @@ final class NioStream implements Stream {
         try {
             channel.close();
         } catch (IOException broken) {
-            // Then there is nothing to close.
+            // Nothing is left to close.
         }
         network.forgetClosed();
     }

@@ -33,7 +33,7 @@ public final class PortableStreams implements StreamNetwork {
 
     private final Selector ready;
     private final Selector sleeper;
-    /** Made once, for a look is to leave nothing behind. */
+    /** Created once, so that a poll allocates nothing. */
     private final Consumer<SelectionKey> takeReady = this::onReady;
     private final ReentrantLock sleeping = new ReentrantLock();
     private volatile boolean isWoken;
@@ -45,7 +45,7 @@ public final class PortableStreams implements StreamNetwork {
     /** The stream that had something to read last. */
     private @Nullable NioStream busy;
     private boolean hasHappened;
-    /** The selectors are to let go of something. */
+    /** The selectors have to remove a closed channel. */
     private volatile boolean hasClosed;
     private volatile boolean isClosed;
 
@@ -99,7 +99,8 @@ public final class PortableStreams implements StreamNetwork {
                     begin(accepted);
                 }
             } catch (IOException outOfDescriptorsOrClosed) {
-                // A thread that waits for this connection waits on, or learns that no program listens any more.
+                // A client that waits for this connection continues to wait, or learns that no program listens any
+                // more.
                 rest(this);
             }
         }
@@ -156,7 +157,7 @@ public final class PortableStreams implements StreamNetwork {
                 : StreamRefusal.inUse(operation, at, e);
     }
 
-    /** The words of the system alone say it. */
+    /** The error for a refusal whose reason is only in the system's message. */
     private static RdmaException refused(String operation, InetSocketAddress at, String words,
             IOException e) {
         if (words.contains("Too many open files in system")) {
@@ -168,8 +169,8 @@ public final class PortableStreams implements StreamNetwork {
     }
 
     /**
-     * A listener is left alone for a while: connections wait there, which the system has no file descriptors for, and would be
-     * told again and again.
+     * Ignores a listener for a while: the system has no file descriptors for its waiting connections and would report them
+     * again and again.
      */
     private void rest(Listener listener) {
         if (listener.channel.isOpen()) {
@@ -205,7 +206,7 @@ public final class PortableStreams implements StreamNetwork {
             return stream;
         } catch (IOException e) {
             closeQuietly(channel);
-            // Where no address was asked for there was none to refuse.
+            // Without a requested address, the error is not about an address.
             throw source == null && e instanceof BindException
                     ? StreamRefusal.noPortLeft("connect", e)
                     : refused("connect", source == null ? destination : source, e);
@@ -214,14 +215,14 @@ public final class PortableStreams implements StreamNetwork {
 
     // ---------------------------------------------------------------- for streams
 
-    /** Both selectors have a channel, with what to look for. */
+    /** Registers a channel with both selectors, for a kind of event. */
     void register(SelectableChannel channel, int interest, Object attachment) throws IOException {
         channel.register(ready, interest, attachment);
         channel.register(sleeper, interest, attachment);
         sleeper.wakeup();
     }
 
-    /** Something else is to be looked for. */
+    /** Changes the events that a channel is registered for. */
     void interest(SelectableChannel channel, int interest) {
         SelectionKey own = channel.keyFor(ready);
         SelectionKey other = channel.keyFor(sleeper);
@@ -232,12 +233,12 @@ public final class PortableStreams implements StreamNetwork {
         }
     }
 
-    /** Whether a stream is connected is told in the next round. */
+    /** The next round reports whether a stream is connected. */
     void onDecided(NioStream stream) {
         decided.add(stream);
     }
 
-    /** A channel is closed: both selectors let go of it in the next round. */
+    /** A channel is closed: both selectors remove it in the next round. */
     void forgetClosed() {
         busy = null;
         hasHappened = true;
@@ -248,7 +249,7 @@ public final class PortableStreams implements StreamNetwork {
         hasClosed = false;
         look();
         if (!sleeping.tryLock()) {
-            // A thread that sleeps lets go when it wakes.
+            // The sleeping thread's selector removes it when it wakes.
             sleeper.wakeup();
             return;
         }
@@ -339,7 +340,7 @@ public final class PortableStreams implements StreamNetwork {
             } else {
                 long timeout = restEndsNs == Long.MAX_VALUE ? timeoutNs
                         : Math.min(timeoutNs, REST_NS);
-                // Zero would mean for ever, and a millisecond is the shortest wait there is.
+                // Zero would mean without end, and a millisecond is the shortest possible wait.
                 sleeper.select(PortableStreams::leaveToDriver,
                         timeout == Long.MAX_VALUE ? 0 : Math.max(1, timeout / 1_000_000));
             }

@@ -7,25 +7,26 @@ import java.nio.ByteBuffer;
 
 /** One TCP connection. Only for the thread that drives its network. */
 public interface Stream {
-    /** What {@link #read} and {@link #write} return when there is nothing more to come, or to be taken. */
+    /** The result of {@link #read} and {@link #write} after the end of the stream. */
     int END = -1;
 
-    /** Is notified of what happens to a stream, in the thread that drives the network. */
+    /** Is notified of the events of a stream, in the thread that drives the network. */
     interface Handler {
-        /** The connection that was asked for stands. */
+        /** The connection is established. */
         void onConnected();
 
         /**
-         * It does not, and the stream is closed.
+         * The connection failed, and the stream is closed.
          *
-         * @param reason ECONNREFUSED if no program listens there, ETIMEDOUT, EHOSTUNREACH or ENETUNREACH if nobody answers
+         * @param reason ECONNREFUSED if no program listens there, ETIMEDOUT, EHOSTUNREACH or ENETUNREACH if there is no
+         *         answer
          */
         void onRefused(Errno reason);
 
-        /** There is something to read, or the end. Called again as long as it is not read. */
+        /** There are bytes to read, or the end of the stream. Called again until they are read. */
         void onReadable();
 
-        /** After {@link #write} has not taken all: it takes more now. */
+        /** {@link #write} accepts more, after it has not accepted all. */
         void onWritable();
     }
 
@@ -38,24 +39,24 @@ public interface Stream {
     /** {@return those of the other side} */
     InetSocketAddress remote();
 
-    /** Takes what has arrived. {@return how many bytes, 0 if there are none now, {@link #END} if none will come} */
+    /** Reads received bytes. {@return how many, 0 if there are none now, {@link #END} if none will come} */
     int read(ByteBuffer into);
 
-    /** Gives bytes away to be sent. {@return how many were taken, or {@link #END} if the connection is broken} */
+    /** Writes bytes. {@return how many were accepted, or {@link #END} if the connection is broken} */
     int write(ByteBuffer from);
 
     /** {@return whether the other side's system has all that was written, true if that cannot be known} */
     boolean isAcknowledged();
 
     /**
-     * Says that nothing more is written: the other side reads the end behind what was. What comes from there is still told, until
-     * its own end. Idempotent.
+     * Ends the writing: the other side reads the end after the written bytes. Its bytes are still received, until it ends
+     * too. Idempotent.
      */
     void finish();
 
     /**
-     * Lets go of it: nothing more is heard of it, and what was written still leaves, unless the other side sends something that
-     * nobody reads. Idempotent.
+     * Closes the stream: it reports nothing more. Written bytes still leave, unless the other side sends bytes that are not
+     * read. Idempotent.
      */
     void close();
 

@@ -2,16 +2,16 @@ package io.rdma4j.softnic.network.stream;
 
 import java.net.InetSocketAddress;
 
-/** A place where connections arrive. Only for the thread that drives its network. */
+/** Accepts connections at an address. Only for the thread that drives its network. */
 public interface StreamListener {
-    /** Hears of connections, in the thread that drives the network. */
+    /** Is notified of connections, in the thread that drives the network. */
     @FunctionalInterface
     interface Handler {
-        /** A connection was accepted; {@link Stream#handler} says who hears of it. */
+        /** A connection was accepted; the callee sets its handler by {@link Stream#handler}. */
         void onStream(Stream accepted);
     }
 
-    /** {@return where it listens} */
+    /** {@return the address that it listens at} */
     InetSocketAddress local();
 
     /** Stops listening. Idempotent. */

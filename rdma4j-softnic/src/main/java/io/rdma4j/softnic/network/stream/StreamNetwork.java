@@ -13,8 +13,8 @@ public interface StreamNetwork {
     /**
      * Listens for connections.
      *
-     * @throws RdmaException EADDRINUSE if another program listens there, EADDRNOTAVAIL if the address is none of this
-     *         machine's, EMFILE or ENFILE if there can be no more sockets
+     * @throws RdmaException EADDRINUSE if another program listens there, EADDRNOTAVAIL if it is not an address of this
+     *         machine, EMFILE or ENFILE if there can be no more sockets
      */
     StreamListener listen(InetSocketAddress at, int backlog, StreamListener.Handler handler)
             throws RdmaException;
@@ -23,16 +23,16 @@ public interface StreamNetwork {
      * Begins to connect. The outcome comes to the {@link Stream#handler handler} of the stream, never during this call.
      *
      * @param source the address and port of this side, null for any
-     * @throws RdmaException EADDRINUSE or EADDRNOTAVAIL if the source cannot be had, EMFILE or ENFILE if there can be no more
-     *         sockets
+     * @throws RdmaException EADDRINUSE or EADDRNOTAVAIL if the source cannot be used, EMFILE or ENFILE if there can be no
+     *         more sockets
      */
     Stream connect(@Nullable InetSocketAddress source, InetSocketAddress destination)
             throws RdmaException;
 
-    /** Tells handlers what has happened. {@return whether anything had} */
+    /** Calls the handlers of all events. {@return whether there were any} */
     boolean poll();
 
-    /** As {@link #poll}, but need only look at the stream that had something last. */
+    /** As {@link #poll}, but need only check the stream that had the last event. */
     boolean pollBriefly();
 
     /** Waits until there is something to {@link #poll}, {@link #wake} is called, or time is up. */

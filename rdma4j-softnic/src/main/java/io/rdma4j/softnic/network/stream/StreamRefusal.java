@@ -17,7 +17,7 @@ public final class StreamRefusal {
 
     private StreamRefusal() {}
 
-    /** {@return EADDRINUSE: somebody else has it} */
+    /** {@return EADDRINUSE: another program has the address} */
     public static RdmaException inUse(String operation, InetSocketAddress at,
             @Nullable Throwable cause) {
         return new RdmaException(Errno.EADDRINUSE, operation, "TCP port " + at.getPort() + " of "
@@ -25,8 +25,8 @@ public final class StreamRefusal {
     }
 
     /**
-     * {@return EADDRNOTAVAIL} The system has one word for an address of another machine and for an address without a free
-     * port; this tells which it is.
+     * {@return EADDRNOTAVAIL} The system reports the same error for an address of another machine and for an address
+     * without a free port; the message says which it is.
      */
     public static RdmaException notAvailable(String operation, InetSocketAddress at,
             @Nullable Throwable cause) {
@@ -70,7 +70,7 @@ public final class StreamRefusal {
 
     private static boolean isOurs(InetAddress address) {
         try {
-            // All of 127.0.0.0/8 is, though the interface has one address of it.
+            // All of 127.0.0.0/8 is local, though the interface has only one address of it.
             return address.isAnyLocalAddress()
                     || (address.isLoopbackAddress() && address instanceof Inet4Address)
                     || NetworkInterface.getByInetAddress(address) != null;

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 @StackTrace(false)
 @Throttle("100/s")
 final class DropEvent extends Event {
-    /** Asked whether anybody records. */
+    /** Used to check whether this event is being recorded. */
     static final DropEvent PROBE = new DropEvent();
 
     @Label("Reason")

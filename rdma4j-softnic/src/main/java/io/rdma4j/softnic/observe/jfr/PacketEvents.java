@@ -50,9 +50,9 @@ public final class PacketEvents {
     }
 
     /**
-     * Something that arrived was dropped.
+     * A received packet was dropped.
      *
-     * @param queuePair the one it was for, 0 if it was for none
+     * @param queuePair the number of its destination queue pair, 0 if there is none
      */
     public static void drop(Counter reason, Gid source, int queuePair) {
         if (EventClasses.isStarted() && DropEvent.PROBE.isEnabled()) {

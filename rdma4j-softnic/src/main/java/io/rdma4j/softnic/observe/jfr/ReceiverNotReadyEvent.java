@@ -9,7 +9,7 @@ import jdk.jfr.StackTrace;
 import jdk.jfr.Throttle;
 import org.jspecify.annotations.Nullable;
 
-/** A message came and no receive was posted for it. */
+/** A message arrived and no receive was posted for it. */
 @Name("io.rdma4j.ReceiverNotReady")
 @Label("Receiver Not Ready")
 @Category("rdma4j")
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 @StackTrace(false)
 @Throttle("1000/s")
 final class ReceiverNotReadyEvent extends Event {
-    /** Asked whether anybody records. */
+    /** Used to check whether this event is being recorded. */
     static final ReceiverNotReadyEvent PROBE = new ReceiverNotReadyEvent();
 
     @Label("Queue Pair")

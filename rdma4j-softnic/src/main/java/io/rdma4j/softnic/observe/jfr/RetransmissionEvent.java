@@ -9,7 +9,7 @@ import jdk.jfr.StackTrace;
 import jdk.jfr.Throttle;
 import org.jspecify.annotations.Nullable;
 
-/** A queue pair sends again what may have been lost. */
+/** A queue pair sends again packets that may have been lost. */
 @Name("io.rdma4j.Retransmission")
 @Label("Retransmission")
 @Category("rdma4j")
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 @StackTrace(false)
 @Throttle("1000/s")
 final class RetransmissionEvent extends Event {
-    /** Asked whether anybody records. */
+    /** Used to check whether this event is being recorded. */
     static final RetransmissionEvent PROBE = new RetransmissionEvent();
 
     @Label("Queue Pair")

@@ -4,9 +4,12 @@ import io.rdma4j.observe.jmx.DeviceMXBean;
 
 /** A software device that is open in this process. */
 public interface SoftDeviceMXBean extends DeviceMXBean {
-    /** {@return the file that packets are recorded in, empty for none} */
+    /** {@return the file that records packets, empty for none} */
     String getCapture();
 
-    /** {@return what happens to the packets it sends, as {@link io.rdma4j.softnic.options.Impairment#parse} reads it} */
+    /**
+     * {@return the impairment of the packets it sends, in the format of {@link
+     * io.rdma4j.softnic.options.Impairment#parse}}
+     */
     String getImpairment();
 }
