@@ -52,7 +52,8 @@ public enum Counter {
     /** Request packets sent again. */
     RETRANSMITTED_PKTS("request packets sent again"),
     /** Congestion notifications (CNP) received; the software NIC does not slow down for them. */
-    RP_CNP_IGNORED("congestion notifications (CNP) received; the software NIC does not slow down for them"),
+    RP_CNP_IGNORED(
+            "congestion notifications (CNP) received; the software NIC does not slow down for them"),
     /** Datagrams dropped: not a packet. */
     DROPPED_MALFORMED("datagrams dropped: not a packet"),
     /** Datagrams dropped: the invariant CRC is wrong. */
