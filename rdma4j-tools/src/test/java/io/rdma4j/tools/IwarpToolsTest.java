@@ -53,7 +53,8 @@ class IwarpToolsTest {
             String port = portOf(server);
             try (Running client = start(line + " -F -R -d iwarp_lo -p " + port + " 127.0.0.1")) {
                 assertBothEndWell(server, client);
-                assertThat(client.text()).containsPattern("(?m)^ \\d+ +\\d+ +\\d+\\.\\d\\d");
+                assertThat(client.text()).contains(" Transport type  : IW\n")
+                        .containsPattern("(?m)^ \\d+ +\\d+ +\\d+\\.\\d\\d");
             }
         }
     }

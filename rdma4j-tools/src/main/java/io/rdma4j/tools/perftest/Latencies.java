@@ -18,7 +18,10 @@ final class Latencies {
     private final TimeWindow window;
     private final double usPerNs;
     private final long[] inOrderNs;
-    private int measured;
+    private int kept;
+    private double meanNs;
+    /** The sum of the squares of all distances from the mean. */
+    private double squaresNs2;
     private long lastNs;
     private long messages;
 
@@ -26,12 +29,12 @@ final class Latencies {
      * None yet.
      *
      * @param trips the number of trips of a message between two starts
-     * @param kept how many to remember in their order
+     * @param ordered how many to remember in their order
      */
-    Latencies(TimeWindow window, int trips, int kept) {
+    Latencies(TimeWindow window, int trips, int ordered) {
         this.window = window;
         usPerNs = 1 / NS_PER_US / trips;
-        inOrderNs = new long[kept];
+        inOrderNs = new long[ordered];
     }
 
     /** A message is about to be posted. */
@@ -47,11 +50,16 @@ final class Latencies {
         lastNs = nowNs;
     }
 
-    private void record(long ns) {
+    /** Adds the time between the starts of two messages. */
+    void record(long ns) {
         histogram.recordValue(Math.min(ns, LONGEST_NS));
-        if (measured < inOrderNs.length) {
-            inOrderNs[measured] = ns;
-            measured++;
+        // Welford's method. The histogram would go through all its hundred thousands of counters for each of them.
+        double fromOldMean = ns - meanNs;
+        meanNs += fromOldMean / histogram.getTotalCount();
+        squaresNs2 += fromOldMean * (ns - meanNs);
+        if (kept < inOrderNs.length) {
+            inOrderNs[kept] = ns;
+            kept++;
         }
     }
 
@@ -82,11 +90,11 @@ final class Latencies {
     double averageUs() {
         return window.isTimed()
                 ? window.countedNs() * usPerNs / Math.max(1, window.counted())
-                : histogram.getMean() * usPerNs;
+                : meanNs * usPerNs;
     }
 
     double deviationUs() {
-        return histogram.getStdDeviation() * usPerNs;
+        return Math.sqrt(squaresNs2 / Math.max(1, histogram.getTotalCount())) * usPerNs;
     }
 
     /** {@return messages a second of a timed test} */
@@ -96,7 +104,7 @@ final class Latencies {
 
     /** Tells all times in their order, as far as they were kept. */
     void eachInOrderUs(DoubleConsumer to) {
-        Arrays.stream(inOrderNs, 0, measured).forEach(ns -> to.accept(ns * usPerNs));
+        Arrays.stream(inOrderNs, 0, kept).forEach(ns -> to.accept(ns * usPerNs));
     }
 
     /** Tells all times, the shortest first. */

@@ -1,8 +1,10 @@
 package io.rdma4j.tools.perftest;
 
+import io.rdma4j.verbs.LinkLayer;
+import io.rdma4j.verbs.TransportType;
+
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.Writer;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -22,18 +24,25 @@ final class TestReport {
     private final Plan plan;
     private final ReportOptions options;
     private final JsonFile json;
+    /** Whether results are neither computed nor printed. */
+    private final boolean isQuiet;
 
     TestReport(PrintWriter out, Plan plan, ReportOptions options) {
+        this(out, plan, options, false);
+    }
+
+    private TestReport(PrintWriter out, Plan plan, ReportOptions options, boolean isQuiet) {
         this.out = out;
         this.plan = plan;
         this.options = options;
+        this.isQuiet = isQuiet;
         json = new JsonFile(options.jsonFile());
     }
 
-    /** {@return a report without output} */
+    /** {@return a report of another plan that ignores its results} A peer may be waiting while they are computed. */
     TestReport quiet(Plan other) {
-        return new TestReport(new PrintWriter(Writer.nullWriter()), other,
-                new ReportOptions(options.unit(), false, false, null));
+        return new TestReport(out, other, new ReportOptions(options.unit(), false, false, null),
+                true);
     }
 
     BandwidthUnit unit() {
@@ -71,12 +80,30 @@ final class TestReport {
         return "Mtu".equals(fact) || "Max_inline_data".equals(fact) ? "[B]" : "";
     }
 
+    /** {@return the name that the C programs print} */
+    private static String transport(TransportType type) {
+        return switch (type) {
+            case INFINIBAND -> "IB";
+            case IWARP -> "IW";
+            case USNIC, USNIC_UDP -> "USNIC";
+            case UNSPECIFIED -> "UNKNOWN";
+        };
+    }
+
+    private static String link(LinkLayer layer) {
+        return switch (layer) {
+            case INFINIBAND -> "IB";
+            case ETHERNET -> "Ethernet";
+            case UNSPECIFIED -> "Unknown";
+        };
+    }
+
     private Map<String, Object> facts(TestSide side) {
         Map<String, Object> facts = new LinkedHashMap<>();
         facts.put("Dual-port", "OFF");
         facts.put("Device", side.device());
         facts.put("Number_of_qps", plan.queuePairs());
-        facts.put("Transport_type", "IB");
+        facts.put("Transport_type", transport(side.transport()));
         facts.put("Connection_type", plan.type());
         facts.put("Using_SRQ", "OFF");
         if (plan.usesEvents()) {
@@ -95,7 +122,7 @@ final class TestReport {
             facts.put("CQ_Moderation", plan.moderation());
         }
         facts.put("Mtu", side.mtu().bytes());
-        facts.put("Link_type", "Ethernet");
+        facts.put("Link_type", link(side.linkLayer()));
         facts.put("GID_index", side.gidIndex());
         if (plan.verb().isAnswered()) {
             facts.put("Outstand_reads", side.outstandingReads());
@@ -133,6 +160,9 @@ final class TestReport {
     // ---------------------------------------------------------------- results
 
     void print(BandwidthResult result) throws IOException {
+        if (isQuiet) {
+            return;
+        }
         // Small values in gigabits have more digits.
         boolean isLittle = unit() == BandwidthUnit.GIGABITS
                 && result.average() < TYPICAL_GIGABITS;
@@ -153,6 +183,9 @@ final class TestReport {
     }
 
     void print(long size, Latencies latencies) throws IOException {
+        if (isQuiet) {
+            return;
+        }
         if (!plan.isTimed()) {
             printEach(latencies);
         }

@@ -10,6 +10,7 @@ import io.rdma4j.verbs.CompletionQueue;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.DeviceContext;
 import io.rdma4j.verbs.DeviceLimit;
+import io.rdma4j.verbs.LinkLayer;
 import io.rdma4j.verbs.MemoryRegion;
 import io.rdma4j.verbs.Mtu;
 import io.rdma4j.verbs.ProtectionDomain;
@@ -45,6 +46,7 @@ final class TestSide implements AutoCloseable {
     private final @Nullable CmQueuePairs managed;
     private final Plan plan;
     private final LocalPort port;
+    private final LinkLayer linkLayer;
     private final Mtu mtu;
     private final int outstanding;
     private final long pieceBytes;
@@ -74,6 +76,7 @@ final class TestSide implements AutoCloseable {
         this.plan = plan;
         this.port = port;
         this.mtu = mtu;
+        linkLayer = context.queryPort(port.number()).linkLayer();
         outstanding = outstanding();
         long bytes = Math.max(cycleBytes, plan.longest() + headerLength());
         pieceBytes = (bytes + PAGE - 1) / PAGE * PAGE;
@@ -113,7 +116,7 @@ final class TestSide implements AutoCloseable {
     /** Over iWARP a message without a receive ends the connection. */
     private boolean needsCredits() {
         return plan.verb().isSend() && !plan.isLatency()
-                && context.device().transport() == TransportType.IWARP;
+                && transport() == TransportType.IWARP;
     }
 
     private int sendDepth() {
@@ -181,6 +184,14 @@ final class TestSide implements AutoCloseable {
 
     String device() {
         return context.device().name();
+    }
+
+    TransportType transport() {
+        return context.device().transport();
+    }
+
+    LinkLayer linkLayer() {
+        return linkLayer;
     }
 
     int gidIndex() {
