@@ -96,13 +96,14 @@ public interface DeviceContext extends AutoCloseable {
     int pkeyIndex(int port, int pkey) throws RdmaException;
 
     /**
-     * {@return the path back to the sender of a received datagram} C: {@code ibv_init_ah_from_wc}.
+     * {@return the path back to the sender of a received datagram} A datagram of InfiniBand that has no global route header
+     * ({@link WorkCompletionFlag#GRH}) goes back by LIDs alone. C: {@code ibv_init_ah_from_wc}.
      *
      * @param port the port that received it
      * @param completion its completion
      * @param header the first {@link AddressHandle#GLOBAL_ROUTE_LENGTH} bytes of its receive buffer
-     * @throws RdmaException EINVAL if there is no such header, or it is not for this device; EOPNOTSUPP if the device has
-     *         no datagrams, as iWARP
+     * @throws RdmaException EINVAL if there is no such header and the port has no LID, as on Ethernet, or if it is not for
+     *         this device; EOPNOTSUPP if the device has no datagrams, as iWARP
      */
     AddressHandleAttributes pathBack(int port, WorkCompletion completion, MemorySegment header)
             throws RdmaException;

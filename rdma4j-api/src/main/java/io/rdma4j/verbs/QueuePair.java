@@ -152,14 +152,27 @@ public interface QueuePair extends AutoCloseable {
             boolean signaled) throws RdmaException;
 
     /**
-     * Joins a multicast group; joining it again has no effect. C: {@code ibv_attach_mcast}.
+     * Joins a multicast group; joining it again has no effect. On InfiniBand the group's LID is that of an id of this
+     * process that has joined the group by the same port ({@link io.rdma4j.cm.CmId#joinMulticast}). C:
+     * {@code ibv_attach_mcast}.
      *
-     * @param group an IPv4 or IPv6 multicast address; IPv4 as {@code ::ffff:a.b.c.d}
+     * @param group an IPv4 or IPv6 multicast address, IPv4 as {@code ::ffff:a.b.c.d}; on InfiniBand the group's MGID
      * @throws RdmaException EINVAL if the queue pair is not of type UD, if the GID is not a multicast group, or, naming
      *         the limit, if the queue pair is in as many groups as it can be; ENOMEM naming the limit if the device is in
      *         as many groups as it can be; EADDRNOTAVAIL if its interface cannot join
      */
     void attachMulticast(Gid group) throws RdmaException;
+
+    /**
+     * The same for a group of InfiniBand whose LID the program knows, for example from another program that has joined it
+     * at the subnet manager. Software devices have no LIDs and ignore it. C: {@code ibv_attach_mcast}.
+     *
+     * @param lid the group's LID, 0xc000 to 0xfffe, or 0 on Ethernet
+     * @throws RdmaException as above; EINVAL for another LID
+     */
+    default void attachMulticast(Gid group, int lid) throws RdmaException {
+        attachMulticast(group);
+    }
 
     /**
      * Leaves a multicast group. C: {@code ibv_detach_mcast}.

@@ -10,13 +10,19 @@ import io.rdma4j.verbs.RdmaException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
+import java.util.function.IntSupplier;
 
 /**
  * The multicast groups that a queue pair is attached to. Groups of InfiniBand have a LID, which the connection manager knows
  * for the groups that its ids have joined.
  */
 final class GroupAttachments {
+    /** IBTA 4.1.3. */
+    private static final int FIRST_LID = 0xc000;
+    private static final int LAST_LID = 0xfffe;
+
     private final NativeQueuePair queuePair;
     private final NativeContext context;
     /** Each with the LID that it was attached by. */
@@ -27,13 +33,27 @@ final class GroupAttachments {
         this.context = context;
     }
 
+    /** Attaches the queue pair by the LID that the connection manager knows, or 0. */
     void attach(Gid group) throws RdmaException {
+        attachBy(group, () -> context.groupLid(group, queuePair.port()));
+    }
+
+    void attach(Gid group, int lid) throws RdmaException {
+        if (lid != 0 && (lid < FIRST_LID || lid > LAST_LID)) {
+            throw new RdmaException(Errno.EINVAL, "attach multicast", String.format(Locale.ROOT,
+                    "0x%x is no multicast LID; those are 0x%x to 0x%x, and 0 on Ethernet", lid,
+                    FIRST_LID, LAST_LID));
+        }
+        attachBy(group, () -> lid);
+    }
+
+    private void attachBy(Gid group, IntSupplier lidOfGroup) throws RdmaException {
         checkGroup(group, "attach multicast");
         context.lock();
         try {
             queuePair.checkOpen();
             if (!groups.containsKey(group)) {
-                int lid = context.groupLid(group, queuePair.port());
+                int lid = lidOfGroup.getAsInt();
                 callForGroup(VerbsSymbol.ATTACH_MCAST, group, lid, "attach multicast");
                 groups.put(group, lid);
             }
@@ -74,8 +94,9 @@ final class GroupAttachments {
             Paths.writeGid(gid, 0, group);
             context.verbs().get(symbol).call(queuePair.pointer(), gid.address(), lid).check(
                     operation, "the device refused " + group.addressText()
-                            + "; ibv_devinfo -v shows its max_mcast_grp, and on InfiniBand an id has"
-                            + " to have joined the group (CmId.joinMulticast), which finds its LID");
+                            + "; ibv_devinfo -v shows its max_mcast_grp, and on InfiniBand the LID"
+                            + " has to be given, or an id to have joined the group"
+                            + " (CmId.joinMulticast)");
         }
     }
 

@@ -391,6 +391,11 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
     }
 
     @Override
+    public void attachMulticast(Gid group, int lid) throws RdmaException {
+        groups.attach(group, lid);
+    }
+
+    @Override
     public void detachMulticast(Gid group) throws RdmaException {
         groups.detach(group);
     }

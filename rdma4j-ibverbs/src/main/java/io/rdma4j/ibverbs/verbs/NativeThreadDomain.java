@@ -24,7 +24,7 @@ final class NativeThreadDomain implements ThreadDomain {
         try (Arena arena = Arena.ofConfined()) {
             pointer = function.call(context.pointer(),
                     arena.allocate(ThreadDomainInitAttr.SIZE, 8).address())
-                    .pointer(operation, "the device has no room for another");
+                    .pointer(operation, "the driver has no thread domains, or no room for another");
         }
         context.dependents().add();
     }

@@ -21,6 +21,7 @@ import io.rdma4j.spi.CmDatagrams;
 import io.rdma4j.spi.CmMembership;
 import io.rdma4j.spi.JoinRequest;
 import io.rdma4j.verbs.AddressHandleAttributes;
+import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePair;
 import io.rdma4j.verbs.QueuePairInitAttributes;
@@ -43,6 +44,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Groups of InfiniBand, which have LIDs that only the subnet manager knows: from the event of the connection manager to the call
@@ -54,6 +56,7 @@ class InfinibandGroupsTest {
     private static final int AGAIN = 11;
     private static final int NON_BLOCKING = 0x800;
     private static final int LID = 0xc003;
+    private static final int OTHER_LID = 0xc0de;
     private static final AddressHandleAttributes PATH = new AddressHandleAttributes(
             Gid.of(HexFormat.of().parseHex("ff12601bffff0000000000000f010203")), 0, 0, 1, 0, LID, 0,
             0, 0, true, 1);
@@ -177,6 +180,18 @@ class InfinibandGroupsTest {
         queuePair.attachMulticast(PATH.destination());
         assertThat(calls).last().isEqualTo("attach 0");
         queuePair.detachMulticast(PATH.destination());
+        // Unless the program does.
+        queuePair.attachMulticast(PATH.destination(), OTHER_LID);
+        assertThat(calls).last().isEqualTo("attach c0de");
+        queuePair.detachMulticast(PATH.destination());
+        assertThat(calls).last().isEqualTo("detach c0de");
+        for (int lid : new int[]{-1, 1, 0xbfff, 0xffff, 0x1c003}) {
+            assertThatExceptionOfType(RdmaException.class)
+                    .isThrownBy(() -> queuePair.attachMulticast(PATH.destination(), lid))
+                    .withMessageContaining("is no multicast LID; those are 0xc000 to 0xfffe")
+                    .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL));
+        }
+        assertThat(calls).hasSize(6);
         queuePair.close();
     }
 }

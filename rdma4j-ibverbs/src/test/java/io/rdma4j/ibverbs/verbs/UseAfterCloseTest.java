@@ -153,7 +153,8 @@ class UseAfterCloseTest {
                 closed::query,
                 () -> closed.modify(new QueuePairAttributes().state(QueuePairState.ERR)),
                 () -> closed.modify(new QueuePairAttributes().state(QueuePairState.RESET)),
-                () -> closed.attachMulticast(group), () -> closed.detachMulticast(group),
+                () -> closed.attachMulticast(group), () -> closed.attachMulticast(group, 0xc003),
+                () -> closed.detachMulticast(group),
                 () -> closed.attachFlow(RULE), () -> closed.isDataInOrder(SendOpcode.RDMA_WRITE),
                 closed::enhancedConnectionOptions,
                 () -> closed.enhancedConnectionOptions(new EnhancedConnectionOptions(1, 1)));
