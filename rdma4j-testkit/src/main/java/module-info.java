@@ -1,6 +1,7 @@
 /** The conformance suite: what every device must do, whoever made it. */
 module io.rdma4j.testkit {
     requires static org.jspecify;
+    requires jdk.jfr;
     requires transitive io.rdma4j.api;
     requires transitive org.junit.jupiter.api;
     requires transitive org.assertj.core;

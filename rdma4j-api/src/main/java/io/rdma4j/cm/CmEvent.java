@@ -121,9 +121,10 @@ public final class CmEvent implements AutoCloseable {
             case UNREACHABLE -> details.refusal() == null
                     ? "the peer did not answer in time"
                     : "the service said no" + refusal();
+            case DEVICE_REMOVAL -> IdState.REMOVED.hint();
             case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST,
-                    CONNECT_RESPONSE, CONNECT_ERROR, ESTABLISHED, DISCONNECTED, DEVICE_REMOVAL,
-                    MULTICAST_JOIN, MULTICAST_ERROR, ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED,
+                    CONNECT_RESPONSE, CONNECT_ERROR, ESTABLISHED, DISCONNECTED, MULTICAST_JOIN,
+                    MULTICAST_ERROR, ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED,
                     ADDRINFO_ERROR, USER, INTERNAL ->
                 type.text() + reason();
         };
@@ -187,7 +188,8 @@ public final class CmEvent implements AutoCloseable {
             case DISCONNECTED -> Errno.ECONNRESET;
             case DEVICE_REMOVAL -> Errno.ENODEV;
             case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST,
-                    CONNECT_RESPONSE, CONNECT_ERROR, ESTABLISHED, MULTICAST_JOIN, MULTICAST_ERROR,
+                    CONNECT_RESPONSE, CONNECT_ERROR, ESTABLISHED, MULTICAST_JOIN,
+                    MULTICAST_ERROR,
                     ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED, ADDRINFO_ERROR, USER, INTERNAL ->
                 ofNumber(-status());
         };

@@ -125,6 +125,7 @@ class DeviceNewsTest {
             try (CmEvent event = events.pollEvent(Duration.ZERO)) {
                 assertThat(event).isNotNull();
                 assertThat(event.type()).isEqualTo(CmEventType.DEVICE_REMOVAL);
+                assertThat(event.description()).isEqualTo("the device is gone; close the id");
                 told.add(event.id());
             }
         }

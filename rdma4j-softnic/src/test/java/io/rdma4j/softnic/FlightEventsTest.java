@@ -9,6 +9,7 @@ import io.rdma4j.protocol.roce.wire.OutgoingPacket;
 import io.rdma4j.protocol.roce.wire.PacketView;
 import io.rdma4j.softnic.network.ReceivedDatagram;
 import io.rdma4j.softnic.roce.RoceTransport;
+import io.rdma4j.testkit.FlightRecording;
 import io.rdma4j.verbs.Counter;
 import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.MemoryRegion;

@@ -11,6 +11,7 @@ import io.rdma4j.spi.CmOptions;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.ListenRequest;
 import io.rdma4j.spi.Refusal;
+import io.rdma4j.testkit.FlightRecording;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;

@@ -9,9 +9,9 @@ import java.util.Map;
  * @param type its transport service, such as {@code RC}
  * @param state its state, such as {@code RTS}
  * @param peerAddress the address of its peer, empty without one
- * @param peerNumber the number of the peer's queue pair, 0 without one
+ * @param peerNumber the number of the peer's queue pair; 0 without one, and for iWARP, which does not tell it
  * @param way how its messages travel: {@code direct} within the process, {@code shared} through memory that it shares with the
- *        peer's, {@code network}; empty if it is not connected, and for a native device
+ *        peer's, {@code network}, {@code tcp} for iWARP; empty if it is not connected, and for a native device
  * @param counters its counters by their Linux names; none for a native device, whose driver counts for a port alone
  */
 public record QueuePairData(int number, String type, String state, String peerAddress,

@@ -2,7 +2,6 @@ package io.rdma4j.ibverbs.cm;
 
 import io.rdma4j.connection.DatagramParameters;
 import io.rdma4j.connection.PortSpace;
-import io.rdma4j.ibverbs.FlightRecording;
 import io.rdma4j.ibverbs.abi.CmSymbol;
 import io.rdma4j.ibverbs.cm.Machine.Heard;
 import io.rdma4j.spi.CmConnection;
@@ -11,6 +10,7 @@ import io.rdma4j.spi.CmLookup;
 import io.rdma4j.spi.CmOptions;
 import io.rdma4j.spi.ConnectRequest;
 import io.rdma4j.spi.Refusal;
+import io.rdma4j.testkit.FlightRecording;
 import io.rdma4j.verbs.Errno;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;

@@ -1,6 +1,5 @@
 package io.rdma4j.ibverbs.verbs;
 
-import io.rdma4j.ibverbs.FlightRecording;
 import io.rdma4j.ibverbs.abi.ContextOperation;
 import io.rdma4j.ibverbs.abi.Layout.AddressHandleAttr;
 import io.rdma4j.ibverbs.abi.Layout.DeviceAttr;
@@ -14,6 +13,7 @@ import io.rdma4j.ibverbs.abi.VerbsSymbol;
 import io.rdma4j.ibverbs.values.QueuePairValues;
 import io.rdma4j.observe.jmx.DeviceMXBean;
 import io.rdma4j.observe.jmx.QueuePairData;
+import io.rdma4j.testkit.FlightRecording;
 import io.rdma4j.testkit.Wait;
 import io.rdma4j.verbs.AddressHandleAttributes;
 import io.rdma4j.verbs.AsyncEventType;

@@ -12,6 +12,7 @@ import io.rdma4j.softnic.queue.CompletionRing;
 import io.rdma4j.spi.CompletionSlot;
 import io.rdma4j.verbs.AsyncEventType;
 import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaException;
@@ -81,6 +82,14 @@ public abstract class EngineQueuePair implements QueuePairHost {
     /** {@return how its messages travel at present, for people; empty if that is not known yet} For any thread. */
     public String way() {
         return "";
+    }
+
+    /**
+     * {@return the address of the peer that it is connected to at present; null if there is none, or the attributes of the
+     * queue pair have it} For any thread.
+     */
+    public @Nullable Gid peer() {
+        return null;
     }
 
     /** Creates a queue pair with these queues; the caller passes it to {@link Engine#attach}. */

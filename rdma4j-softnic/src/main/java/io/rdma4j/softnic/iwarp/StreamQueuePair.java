@@ -9,6 +9,7 @@ import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.softnic.engine.EngineQueuePair;
 import io.rdma4j.softnic.engine.QueuePairQueues;
 import io.rdma4j.verbs.Counter;
+import io.rdma4j.verbs.Gid;
 import io.rdma4j.verbs.QueuePairAttributes;
 import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.RdmaException;
@@ -27,6 +28,7 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
     private @Nullable StreamConnection connection;
     private @Nullable IwarpConnection owner;
     private boolean hasCrc;
+    private volatile @Nullable Gid peer;
 
     StreamQueuePair(IwarpLink link, int number, QueuePairQueues queues, Memory memory,
             Listener listener) {
@@ -42,7 +44,12 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
 
     @Override
     public String way() {
-        return connection == null ? "" : "tcp";
+        return peer == null ? "" : "tcp";
+    }
+
+    @Override
+    public @Nullable Gid peer() {
+        return peer;
     }
 
     // ---------------------------------------------------------------- from connection to end
@@ -56,6 +63,7 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
     void connect(IwarpConnection by, StreamConnection on, StreamParameters parameters) {
         owner = by;
         connection = on;
+        peer = Gid.of(on.remote().getAddress());
         hasCrc = parameters.hasCrc();
         on.user(this);
         protocol.connect(parameters, LONGEST_UNIT, link.settings().holdNs(), engine().timeNs());
@@ -92,6 +100,7 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
         IwarpConnection by = owner;
         owner = null;
         connection = null;
+        peer = null;
         if (by != null) {
             by.onEnded();
         }

@@ -215,7 +215,8 @@ public final class SoftQueuePair implements QueuePair, EngineQueuePair.Listener 
 
     /** {@return the peer's address, null without one} For any thread. */
     public @Nullable Gid peer() {
-        return peer;
+        Gid connected = engineSide.peer();
+        return connected == null ? peer : connected;
     }
 
     /** {@return the number of the peer's queue pair, 0 without one} For any thread. */
