@@ -4,49 +4,49 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /** The bytes of a fuzzer's input as choices. Behind its end every choice is 0. */
-final class FuzzChoices {
+public final class FuzzChoices {
     private final ByteBuffer bytes;
 
-    FuzzChoices(byte[] input) {
+    public FuzzChoices(byte[] input) {
         bytes = ByteBuffer.wrap(input);
     }
 
-    boolean isOver() {
+    public boolean isOver() {
         return !bytes.hasRemaining();
     }
 
     /** {@return 0 to 255} */
-    int u8() {
+    public int u8() {
         return bytes.hasRemaining() ? bytes.get() & 0xff : 0;
     }
 
     /** {@return -128 to 127} */
-    int s8() {
+    public int s8() {
         return (byte) u8();
     }
 
-    int u16() {
+    public int u16() {
         return u8() << 8 | u8();
     }
 
-    int i32() {
+    public int i32() {
         return u16() << 16 | u16();
     }
 
-    long i64() {
+    public long i64() {
         return (long) i32() << 32 | (i32() & 0xffff_ffffL);
     }
 
-    boolean flag() {
+    public boolean flag() {
         return (u8() & 1) != 0;
     }
 
     /** {@return 0 to one less than {@code bound}, which is at most 256} */
-    int below(int bound) {
+    public int below(int bound) {
         return u8() % bound;
     }
 
-    <T> T of(List<T> values) {
+    public <T> T of(List<T> values) {
         return values.get(below(values.size()));
     }
 }

@@ -1,5 +1,6 @@
 package io.rdma4j.softnic;
 
+import io.rdma4j.softnic.iwarp.ConnectionFuzz;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -45,6 +46,16 @@ class FuzzCorpusTest {
     @Tag("long")
     void moreRandomInputsThroughMemoryDoNoHarm() {
         randomInputs(MemoryFuzz::fuzzerTestOneInput, 100, 300);
+    }
+
+    @Test
+    void keptInputsToIwarpDoNoHarm() throws Exception {
+        keptInputs("connections", ConnectionFuzz::fuzzerTestOneInput);
+    }
+
+    @Test
+    void randomInputsToIwarpDoNoHarm() {
+        randomInputs(ConnectionFuzz::fuzzerTestOneInput, 0, 300);
     }
 
     private static void keptInputs(String folder, Target target) throws Exception {

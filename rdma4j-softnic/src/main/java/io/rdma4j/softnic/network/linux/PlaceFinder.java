@@ -52,7 +52,7 @@ final class PlaceFinder implements AutoCloseable {
                 break;
             }
         }
-        return completed(order, alive);
+        return completed(order, alive, table.places(group));
     }
 
     /** A process that died during a change may have added sockets that are not in the table. */
@@ -101,11 +101,20 @@ final class PlaceFinder implements AutoCloseable {
         return isClear;
     }
 
-    /** Fills the remaining places with the processes that have not answered because they are stopped or still opening. */
-    private static List<Integer> completed(@Nullable Integer[] order, List<Integer> alive) {
+    /**
+     * Fills the remaining places with the processes that have not answered, because they are stopped, slow or still opening:
+     * first with those that had the places before.
+     */
+    private static List<Integer> completed(@Nullable Integer[] order, List<Integer> alive,
+            List<Integer> before) {
         Deque<Integer> missing = new ArrayDeque<>(alive);
         for (Integer each : order) {
             missing.remove(orNobody(each));
+        }
+        for (int place = 0; place < Math.min(order.length, before.size()); place++) {
+            if (order[place] == null && missing.remove(before.get(place))) {
+                order[place] = before.get(place);
+            }
         }
         List<Integer> all = new ArrayList<>();
         for (Integer each : order) {

@@ -122,6 +122,24 @@ class SharedPortTest extends SharingStage {
     }
 
     @Test
+    void whoSaysNothingKeepsItsPlaceBesideOneWithoutASocket() throws Exception {
+        for (int i = 0; i < 5; i++) {
+            new Member();
+        }
+        Member silent = members.get(3);
+        Member gone = members.get(1);
+        members.remove(silent);
+        members.remove(gone);
+        gone.socket.close();
+        whileAllReceive(() -> members.getFirst().port.mend(true));
+        members.add(silent);
+        silent.receive();
+        silent.received();
+        assertEachGetsItsOwn();
+        gone.port.close();
+    }
+
+    @Test
     void placesThatSeemRightAreAskedForWhenInDoubt() throws Exception {
         for (int i = 0; i < 5; i++) {
             new Member();
