@@ -38,8 +38,9 @@ public final class IwarpQueuePair implements QueuePairProtocol {
      * that got the first: siw does not notice bytes that arrive while it still accepts, until more arrive.
      */
     private static final long FIRST_REMINDER_NS = 100_000_000;
-    /** The interval of checks whether a late reply has arrived. */
-    private static final long LATE_REPLY_NS = 10_000_000;
+    /** The intervals of checks whether a late reply has arrived: each is twice the one before. */
+    private static final long FIRST_LATE_REPLY_NS = 10_000_000;
+    private static final long LONGEST_LATE_REPLY_NS = 1_000_000_000;
     /** The last is sent three seconds after the connection was established. */
     private static final int REMINDERS = 5;
 
@@ -62,6 +63,7 @@ public final class IwarpQueuePair implements QueuePairProtocol {
     private long holdUntilNs;
     /** The reply was lost: the time begins when its retransmission has arrived. */
     private boolean isReplyLate;
+    private long lateReplyNs;
     private long remindAtNs;
     private int reminders;
     private boolean isClosing;
@@ -135,6 +137,7 @@ public final class IwarpQueuePair implements QueuePairProtocol {
         isClosing = false;
         isHolding = !parameters.isInitiator();
         isReplyLate = false;
+        lateReplyNs = FIRST_LATE_REPLY_NS;
         holdNs = newHoldNs;
         holdUntilNs = parameters.readyToReceive() == ReadyToReceive.NONE
                 ? nowNs + holdNs
@@ -207,7 +210,8 @@ public final class IwarpQueuePair implements QueuePairProtocol {
     private void endHold(long nowNs) {
         if (!host.isAcknowledged()) {
             isReplyLate = true;
-            holdUntilNs = nowNs + LATE_REPLY_NS;
+            holdUntilNs = nowNs + lateReplyNs;
+            lateReplyNs = Math.min(2 * lateReplyNs, LONGEST_LATE_REPLY_NS);
         } else if (isReplyLate) {
             isReplyLate = false;
             holdUntilNs = nowNs + holdNs;

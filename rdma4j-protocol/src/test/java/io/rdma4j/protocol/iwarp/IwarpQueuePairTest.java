@@ -224,6 +224,23 @@ class IwarpQueuePairTest {
         other.initiator.assertCompleted("10 SUCCESS");
     }
 
+    @Test
+    void responderWhosePeerHasVanishedAsksMoreAndMoreRarelyWhetherItsReplyHasArrived() {
+        Settings settings = new Settings();
+        settings.first = ReadyToReceive.NONE;
+        StreamEnd responder = new StreamPair(settings).responder;
+        responder.send(1, 50);
+        responder.isAcknowledged = false;
+        long nowNs = responder.queuePair.deadlineNs();
+        for (long intervalNs : new long[]{10_000_000, 20_000_000, 40_000_000, 80_000_000,
+            160_000_000, 320_000_000, 640_000_000, 1_000_000_000, 1_000_000_000}) {
+            responder.work(nowNs);
+            assertThat(responder.queuePair.deadlineNs() - nowNs).isEqualTo(intervalNs);
+            nowNs += intervalNs;
+        }
+        assertThat(responder.out.record()).isEmpty();
+    }
+
     /** Linux's siw overlooks what arrives while it still accepts, until more arrives. */
     @Test
     void initiatorThatHearsNothingSaysAFewTimesMoreThatItIsThere() {

@@ -250,10 +250,10 @@ final class SimulatedStreams implements StreamNetwork {
             return length;
         }
 
-        /** The other side's system has room for all that was accepted here, whether its program reads or not. */
+        /** As if the other side's system acknowledged only what its program has read. */
         @Override
         public boolean isAcknowledged() {
-            return true;
+            return sent == 0 || isBroken;
         }
 
         @Override
