@@ -188,8 +188,7 @@ public final class CmEvent implements AutoCloseable {
             case DISCONNECTED -> Errno.ECONNRESET;
             case DEVICE_REMOVAL -> Errno.ENODEV;
             case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST,
-                    CONNECT_RESPONSE, CONNECT_ERROR, ESTABLISHED, MULTICAST_JOIN,
-                    MULTICAST_ERROR,
+                    CONNECT_RESPONSE, CONNECT_ERROR, ESTABLISHED, MULTICAST_JOIN, MULTICAST_ERROR,
                     ADDR_CHANGE, TIMEWAIT_EXIT, ADDRINFO_RESOLVED, ADDRINFO_ERROR, USER, INTERNAL ->
                 ofNumber(-status());
         };

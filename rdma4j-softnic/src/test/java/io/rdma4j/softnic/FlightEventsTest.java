@@ -186,8 +186,8 @@ class FlightEventsTest {
             try (CmId server = served.get(20, TimeUnit.SECONDS);
                     MemoryRegion region = server.registerMessages(
                             MemorySegment.ofBuffer(ByteBuffer.allocateDirect(8)))) {
-                local = text(client.localAddress());
-                remote = text(client.peerAddress());
+                local = FlightRecording.text(client.localAddress());
+                remote = FlightRecording.text(client.peerAddress());
                 queuePair = client.queuePair().number();
                 serverQueuePair = server.queuePair().number();
                 client.disconnect();
@@ -217,10 +217,6 @@ class FlightEventsTest {
             assertThatExceptionOfType(RdmaException.class)
                     .isThrownBy(() -> id.connect(new ConnectionParameters()));
         }
-    }
-
-    private static String text(InetSocketAddress address) {
-        return address.getAddress().getHostAddress() + " port " + address.getPort();
     }
 
     // ---------------------------------------------------------------- nobody records

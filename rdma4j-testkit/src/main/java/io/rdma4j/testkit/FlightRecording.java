@@ -6,6 +6,7 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -46,12 +47,17 @@ public final class FlightRecording implements AutoCloseable {
         recorded.sort(Comparator.comparing(RecordedEvent::getStartTime));
         return recorded.stream()
                 .filter(event -> event.getEventType().getName().equals("io.rdma4j." + kind))
-                .map(event -> text(event, fields)).toList();
+                .map(event -> values(event, fields)).toList();
     }
 
-    private static String text(RecordedEvent event, String... fields) {
+    private static String values(RecordedEvent event, String... fields) {
         return Stream.of(fields).map(field -> String.valueOf(event.<Object>getValue(field)))
                 .collect(Collectors.joining(" "));
+    }
+
+    /** {@return an address and port as events show them} */
+    public static String text(InetSocketAddress address) {
+        return address.getAddress().getHostAddress() + " port " + address.getPort();
     }
 
     @Override

@@ -14,6 +14,9 @@ import java.lang.foreign.MemorySegment;
 /** The path of datagrams. */
 final class NativeAddressHandle implements AddressHandle, StagedUse {
     private static final String CREATE = "create address handle";
+    private static final String OF_IWARP = "iWARP has no datagrams, and so no address handles";
+    private static final String OF_ROCE = "the device refused the path: RoCE needs a global route, an"
+            + " entry of the GID table that is in use, and a neighbour that answers";
 
     private final NativeProtectionDomain domain;
     private final AddressHandleAttributes attributes;
@@ -30,9 +33,8 @@ final class NativeAddressHandle implements AddressHandle, StagedUse {
             MemorySegment path = arena.allocate(Layout.AddressHandleAttr.SIZE + Layout.SLACK, 8);
             Paths.write(path, 0, attributes);
             pointer = domain.owner().verbs().get(VerbsSymbol.CREATE_AH)
-                    .call(domain.pointer(), path.address()).pointer(CREATE,
-                            "the device refused the path: RoCE needs a global route, an entry of the"
-                                    + " GID table that is in use, and a neighbour that answers");
+                    .call(domain.pointer(), path.address())
+                    .pointer(CREATE, domain.owner().isIwarp() ? OF_IWARP : OF_ROCE);
         }
         domain.dependents().add();
     }

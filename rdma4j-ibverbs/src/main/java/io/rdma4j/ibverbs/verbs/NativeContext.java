@@ -193,7 +193,7 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
         lock.unlock();
     }
 
-    private boolean isIwarp() {
+    boolean isIwarp() {
         return device.transport() == TransportType.IWARP;
     }
 

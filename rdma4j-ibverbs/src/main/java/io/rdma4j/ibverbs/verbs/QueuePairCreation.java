@@ -15,7 +15,6 @@ import io.rdma4j.verbs.RdmaException;
 import io.rdma4j.verbs.SendOpcode;
 import io.rdma4j.verbs.SharedReceiveQueue;
 import io.rdma4j.verbs.SharedReceiveQueueType;
-import io.rdma4j.verbs.TransportType;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.Arena;
@@ -111,7 +110,7 @@ record QueuePairCreation(QueuePairInitAttributes initial, NativeCompletionQueue 
                 // Each device supports some of them.
             }
         }
-        boolean isIwarp = context.device().transport() == TransportType.IWARP;
+        boolean isIwarp = context.isIwarp();
         Set<SendOpcode> offered = SendChecks.operations(wanted.type(), isIwarp);
         if (offered.isEmpty() || (isIwarp && wanted.type() != QueuePairType.RC)) {
             throw RdmaException.unsupported(CREATE,

@@ -31,6 +31,8 @@ import io.rdma4j.verbs.WorkCompletionOpcode;
 import io.rdma4j.verbs.WorkCompletionStatus;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -76,6 +78,21 @@ class DriverFaultsTest {
         queuePair.postSend(new SendWorkRequest().id(1).set(SendFlag.SIGNALED));
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.ERR));
         return new Over(context, channel, queue, queuePair);
+    }
+
+    /** siw refuses them without a word; RoCE's may have many reasons. */
+    @ParameterizedTest
+    @CsvSource({"IWARP, 'iWARP has no datagrams, and so no address handles'",
+        "INFINIBAND, 'RoCE needs a global route'"})
+    void refusedAddressHandleIsExplainedByTheTransport(TransportType transport, String reason)
+            throws Exception {
+        driver.transport = transport;
+        driver.library.define(VerbsSymbol.CREATE_AH, arguments -> 0);
+        ProtectionDomain domain = driver.open().allocateProtectionDomain();
+        assertThatExceptionOfType(RdmaException.class)
+                .isThrownBy(
+                        () -> domain.createAddressHandle(AddressHandleAttributes.to(Gid.ZERO, 1)))
+                .withMessageContaining(reason);
     }
 
     @Test

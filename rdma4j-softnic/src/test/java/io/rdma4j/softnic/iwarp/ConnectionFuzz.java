@@ -26,12 +26,12 @@ import io.rdma4j.verbs.SendFlag;
 import io.rdma4j.verbs.SendWorkRequest;
 import org.jspecify.annotations.Nullable;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -52,6 +52,7 @@ public final class ConnectionFuzz {
     private static final int MAX_STEPS = 300;
     private static final int MAX_STREAMS = 40;
     private static final int MAX_ROUNDS = 10_000;
+    private static final int MAX_CHOICE = 256;
     private static final int MEMORY = 1 << 15;
     private static final int GUARD = 4096;
     private static final long LONG_NS = 120_000_000_000L;
@@ -69,8 +70,8 @@ public final class ConnectionFuzz {
     private final SoftNic nic;
     private final SoftDeviceContext context;
     private final ProtectionDomain domain;
-    private final MemorySegment memory = MemorySegment.ofBuffer(ByteBuffer.allocateDirect(MEMORY));
-    private final MemorySegment guarded = MemorySegment.ofBuffer(ByteBuffer.allocateDirect(GUARD));
+    private final MemorySegment memory = Arena.ofAuto().allocate(MEMORY);
+    private final MemorySegment guarded = Arena.ofAuto().allocate(GUARD);
     private final MemoryRegion region;
     private final MemoryRegion guard;
     private final List<ReportedConnection> connections = new ArrayList<>();
@@ -315,8 +316,9 @@ public final class ConnectionFuzz {
 
     private @Nullable ReportedConnection connection() {
         return connections.isEmpty() ? null
-                : connections.get(connections.size() - 1
-                        - (choices.below(4) == 0 ? choices.below(connections.size() & 0xff) : 0));
+                : connections.get(connections.size() - 1 - (choices.below(4) == 0
+                        ? choices.below(Math.min(connections.size(), MAX_CHOICE))
+                        : 0));
     }
 
     private void answer() throws RdmaException {
@@ -380,6 +382,8 @@ public final class ConnectionFuzz {
     /** Neither side of a stream says anything: what the application does not hold is given up. */
     private void peersFallSilent() throws RdmaException {
         elapse();
+        require(connections.stream().noneMatch(ReportedConnection::waitsForPeer),
+                "the application was not told that a peer says nothing");
         long held = connections.stream().filter(ReportedConnection::isHeld).count();
         require(network.open().size() <= held,
                 network.open().size() + " streams are open, and " + held + " connections");

@@ -134,12 +134,17 @@ class IwarpObservedTest extends IwarpStage {
                     .isThrownBy(() -> id.connect(new ConnectionParameters()));
         }
         assertThat(events("Connection", "outcome", "local", "remote"))
-                .contains("ESTABLISHED " + text(local) + " " + text(remote),
-                        "ESTABLISHED " + text(remote) + " " + text(local),
-                        "DISCONNECTED " + text(local) + " " + text(remote),
-                        "DISCONNECTED " + text(remote) + " " + text(local))
+                .contains(
+                        "ESTABLISHED " + FlightRecording.text(local) + " "
+                                + FlightRecording.text(remote),
+                        "ESTABLISHED " + FlightRecording.text(remote) + " "
+                                + FlightRecording.text(local),
+                        "DISCONNECTED " + FlightRecording.text(local) + " "
+                                + FlightRecording.text(remote),
+                        "DISCONNECTED " + FlightRecording.text(remote) + " "
+                                + FlightRecording.text(local))
                 .anyMatch(event -> event.startsWith("REJECTED ")
-                        && event.endsWith(" " + text(nobody)));
+                        && event.endsWith(" " + FlightRecording.text(nobody)));
     }
 
     private static CmId accept(CmId listener) {
@@ -158,9 +163,5 @@ class IwarpObservedTest extends IwarpStage {
         id.resolveAddress(destination, TIMEOUT);
         id.resolveRoute(TIMEOUT);
         id.createQueuePair(null, new QueuePairInitAttributes());
-    }
-
-    private static String text(InetSocketAddress address) {
-        return address.getAddress().getHostAddress() + " port " + address.getPort();
     }
 }

@@ -76,7 +76,7 @@ final class LedgeredQueuePair {
         takeCompletions();
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RESET));
         outstanding.clear();
-        while (completions.poll(completion)) {
+        if (completions.poll(completion)) {
             throw new AssertionError(completion + " came by the reset");
         }
     }

@@ -42,6 +42,11 @@ final class ReportedConnection implements CmConnection.Handler {
         return state != State.OVER && !isClosed;
     }
 
+    /** {@return whether the peer's answer or first message is waited for} */
+    boolean waitsForPeer() {
+        return !isClosed && (state == State.ACCEPTED || (isInitiator && state == State.ASKED));
+    }
+
     /** Thrown here, not in a handler, from where it would not get far. */
     void check() {
         if (fault != null) {
