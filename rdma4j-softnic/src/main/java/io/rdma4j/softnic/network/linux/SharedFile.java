@@ -87,7 +87,10 @@ final class SharedFile {
         try (Arena arena = Arena.ofConfined(); TableLocks locks = new TableLocks(other, arena)) {
             locks.deleteIfUnused();
         } catch (LinuxSocket.Refused e) {
-            LOG.log(System.Logger.Level.DEBUG, () -> other + " stays", e);
+            // Without the file, another process has deleted it since the folder was read.
+            if (e.errno() != LinuxCalls.ENOENT) {
+                LOG.log(System.Logger.Level.DEBUG, () -> other + " stays", e);
+            }
         }
     }
 }

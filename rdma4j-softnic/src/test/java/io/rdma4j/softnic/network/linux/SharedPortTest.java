@@ -25,8 +25,15 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.StreamHandler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -296,6 +303,29 @@ class SharedPortTest extends SharingStage {
         SharedPort.open(folder, "port4791-ended").close();
         SharedFile.deleteUnused(folder, "port4791-own");
         assertThat(files()).containsExactly(NAME);
+    }
+
+    /** A name in the folder that leads nowhere stands for a file that is deleted between reading the folder and opening. */
+    @Test
+    void aFileThatAnotherProcessDeletesFirstIsNotReported() throws Exception {
+        Files.createSymbolicLink(folder.resolve("port4791-deleted"), folder.resolve("nowhere"));
+        List<LogRecord> reported = new CopyOnWriteArrayList<>();
+        Handler handler = new StreamHandler() {
+            @Override
+            public void publish(LogRecord each) {
+                reported.add(each);
+            }
+        };
+        Logger logger = Logger.getLogger(SharedFile.class.getName());
+        logger.setLevel(Level.ALL);
+        logger.addHandler(handler);
+        try {
+            SharedFile.deleteUnused(folder, "port4791-own");
+        } finally {
+            logger.removeHandler(handler);
+            logger.setLevel(null);
+        }
+        assertThat(reported).isEmpty();
     }
 
     @Test
