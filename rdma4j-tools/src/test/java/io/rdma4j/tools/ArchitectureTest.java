@@ -2,6 +2,7 @@ package io.rdma4j.tools;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaCodeUnitAccess;
 import com.tngtech.archunit.core.domain.JavaField;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ConditionEvents;
@@ -27,10 +28,12 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.nio.MappedByteBuffer;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.locks.Lock;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -68,6 +71,11 @@ class ArchitectureTest {
     /** What belongs to the whole process: each makes tests depend on each other, so no further one may come. */
     private static final Set<String> FIELDS_OF_THE_PROCESS = Set.of("RdmaDevices.found",
             "SharedPort.ofProcess", "LinuxNetwork.hasWorked", "RegisteredBean.isStarted");
+    /** The classes with a final static field whose contents change, for the same reason. */
+    private static final Set<String> CONTAINERS_OF_THE_PROCESS = Set.of("SharedDevice",
+            "PortTable", "PcapWriter", "InterruptStatus");
+    /** Those with a table that is filled when the class is loaded, and then only read. */
+    private static final Set<String> FILLED_TABLES = Set.of("Limits");
 
     private static final String[] API = {"io.rdma4j.event..", "io.rdma4j.verbs..",
         "io.rdma4j.connection..", "io.rdma4j.spi..", "io.rdma4j.observe..", "io.rdma4j.cm.."};
@@ -478,6 +486,35 @@ class ArchitectureTest {
                                 FIELDS_OF_THE_PROCESS.contains(name), name));
                     }
                 }).check(ALL);
+    }
+
+    /** A registry is a final static field as well: whoever makes a container for the class is known by name. */
+    @Test
+    void onlyKnownClassesHaveContainersOfTheProcess() {
+        classes().that(resideInAnyPackage(LIBRARIES)).should(
+                new ArchCondition<>("make no container that belongs to the process") {
+                    @Override
+                    public void check(JavaClass each, ConditionEvents events) {
+                        boolean isKnown = CONTAINERS_OF_THE_PROCESS.contains(each.getSimpleName())
+                                || FILLED_TABLES.contains(each.getSimpleName());
+                        boolean makes = each.getStaticInitializer().stream()
+                                .flatMap(made -> Stream.concat(
+                                        made.getConstructorCallsFromSelf().stream(),
+                                        made.getMethodCallsFromSelf().stream()))
+                                .anyMatch(ArchitectureTest::makesContainer);
+                        events.add(new SimpleConditionEvent(each, isKnown == makes,
+                                each.getName() + " makes one: " + makes + ", known: " + isKnown));
+                    }
+                }).check(ALL);
+    }
+
+    private static boolean makesContainer(JavaCodeUnitAccess<?> call) {
+        JavaClass made = call.getTargetOwner();
+        boolean isContainer = made.isAssignableTo(Map.class)
+                || made.isAssignableTo(Collection.class) || made.isAssignableTo(Lock.class)
+                || made.getPackageName().equals("java.util.concurrent.atomic");
+        return made.isEquivalentTo(ThreadLocal.class)
+                || (isContainer && call.getName().equals("<init>"));
     }
 
     /** A class that uses more packages joins what should be several classes. */
