@@ -1,9 +1,9 @@
-"""The first process of a guest: prepares it, then runs commands for whoever connects.
+"""The first process of a guest: prepares it, then runs a command for each connection.
 
 A request is one line of JSON: `argv`, and perhaps `env` and `ready`, what to wait for:
 `{"tcp": port}` or `{"cm": port}`, a listener of that kind. Answers are lines: `o` or `e` and output in
-base64, `r` once the listener is there, `x` and the exit status at the end. The asker may send `k` and a
-number to signal the command; when it hangs up, the command is killed.
+base64, `r` once the listener is there, `x` and the exit status at the end. The client may send `k` and a
+number to signal the command; when it disconnects, the command is killed.
 """
 import base64
 import json
@@ -95,7 +95,7 @@ def attend(connection, command, ready):
             if source is connection:
                 word = connection.recv(64)
                 if not word:
-                    raise ConnectionError("the asker has gone")
+                    raise ConnectionError("the client has disconnected")
                 signal_group(command, int(word.split()[1]))
             else:
                 data = os.read(source, 65536)

@@ -69,7 +69,7 @@ class Guest:
             return False
 
     def start(self, argv, env=None, ready=None, heard=None):
-        """Starts a command. Its output is kept, or given to `heard`."""
+        """Starts a command. Its output is kept, or passed to `heard`."""
         return GuestProcess(self.address4, argv, env, ready, heard)
 
     def run(self, argv, seconds=30):

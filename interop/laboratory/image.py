@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 CACHE = Path(os.environ.get("LAB_CACHE", Path.home() / ".cache" / "rdma4j-interop"))
-# What is in it: whatever else somebody keeps in the folder they name is left alone.
+# What is in it: other contents of the folder are left alone.
 CONTENTS = ("root", "initrd", "initrd.gz", "source", "release", "recipe")
 PACKAGES = ["qemu-system-x86", "busybox-static", "cpio", "kmod", "iproute2", "gcc", "libc6-dev", "rdma-core",
             "ibverbs-utils", "ibverbs-providers", "libibverbs-dev", "rdmacm-utils", "perftest", "tcpdump", "tshark"]
@@ -47,7 +47,7 @@ def is_built():
 
 
 def recipe():
-    """Tells whether the first file system was made as it is made today."""
+    """Identifies how the first file system is made: with another value it is made anew."""
     return hashlib.sha256("\n".join([INIT, *BOOT_MODULES]).encode()).hexdigest()
 
 

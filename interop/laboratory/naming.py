@@ -6,5 +6,5 @@ LABORATORY = os.environ.get("RDMA4J_INTEROP_LAB", "rdma4j-interop")
 
 
 def choose(part):
-    """Gives this program the part of the laboratory, beside other parts and one that somebody works in by hand."""
+    """Gives this program its own part of the laboratory, apart from others and from one used by hand."""
     os.environ["LAB_NS"] = f"{LABORATORY}-{part}"

@@ -107,12 +107,12 @@ class Scenarios:
     # ------------------------------------------------------------ refused
 
     def refused_by_linux(self):
-        """A Java client asks a Linux machine where nobody listens."""
+        """A Java client connects to a port of Linux without a listener."""
         client = self._ask(self._java, self._linux, 1)
         self._must_fail_clearly(client, 10, "ECONNREFUSED")
 
     def refused_by_java(self):
-        """A Linux client asks a Java device for a port where nobody listens."""
+        """A Linux client connects to a port of Java without a listener."""
         self._serve(self._java, ["-p", str(PORT + 1)])
         client = self._ask(self._linux, self._java, 1)
         # Over siw the call itself fails; the C program says so, and never ends.
@@ -145,7 +145,7 @@ class Scenarios:
     def java_server_killed(self):
         """A Java server is killed in mid-transfer; a new one serves the next Linux client at once."""
         server = self._serve(self._java, [])
-        # This C client may wait for ever: nothing tells it that a peer it only listens to has gone.
+        # This C client may wait for ever: it only receives, so it does not notice that its peer has ended.
         self._in_mid_transfer(self._linux, self._java)
         self._kill(server)
         self._serve(self._java, [])
@@ -315,7 +315,7 @@ class Scenarios:
             self._must(not missing, f"{tool} {' '.join(words)} does not print {sorted(missing)}")
 
     def port_events_are_watched(self):
-        """ibv_asyncwatch tells that the link goes and comes; show_gids shows its addresses."""
+        """ibv_asyncwatch prints that the link goes down and up; show_gids shows its addresses."""
         watch = self._note(self._java.start("ibv_asyncwatch", ["-d", f"roce_{network.BRIDGE}"]))
         self._must(watch.wait_for(r"async event FD", 20), "ibv_asyncwatch did not begin")
         try:

@@ -252,7 +252,7 @@ class Dissector:
     def _run(self):
         try:
             self._read_all()
-        except Exception as failure:  # Whatever it is, nobody may believe that all was read.
+        except Exception as failure:  # Of any kind: otherwise the report would say that all was read.
             self.failure = f"{type(failure).__name__}: {failure}"
 
     def _read_all(self):

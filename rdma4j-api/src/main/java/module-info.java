@@ -1,7 +1,7 @@
 /** The verbs and connection manager interface of RDMA. */
 module io.rdma4j.api {
     requires static org.jspecify;
-    // What is observed is shown where there is somebody to look.
+    // Observation is optional: without these modules there are no beans and no recordings.
     requires static java.management;
     requires static jdk.jfr;
 

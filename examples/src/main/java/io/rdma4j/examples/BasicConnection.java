@@ -110,7 +110,7 @@ final class BasicConnection implements AutoCloseable {
                 }
             }
         } catch (RdmaException e) {
-            // Interrupted by close: nobody waits any more.
+            // Interrupted by close: no thread waits for the exchange any more.
             if (e.errno() != Errno.EINTR) {
                 exchange.completeExceptionally(e);
             }

@@ -56,7 +56,7 @@ public final class BasicServer {
      *
      * @param address where to listen; port 0 for any
      * @param connectionCount how many accepted connections to see the end of before it ends
-     * @param onListening hears of the listener when clients can come
+     * @param onListening gets the listener once clients can connect
      */
     public static void run(InetSocketAddress address, int connectionCount, PrintWriter out,
             Consumer<CmId> onListening) throws RdmaException {

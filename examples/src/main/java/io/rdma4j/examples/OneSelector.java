@@ -106,7 +106,7 @@ public final class OneSelector implements AutoCloseable {
      *
      * @param address where to listen, by TCP and by RDMA; port 0 for any
      * @param clientCount how many clients to see the end of before it ends
-     * @param onListening hears of the RDMA listener when clients of both kinds can come
+     * @param onListening gets the RDMA listener once clients of both kinds can connect
      */
     public static void serve(InetSocketAddress address, int clientCount, PrintWriter out,
             Consumer<CmId> onListening) throws IOException {

@@ -12,9 +12,9 @@ import java.time.Duration;
 /**
  * Waiting for a peer, but not for ever.
  *
- * <p>A process that is killed says no good-bye. Work of ours that is under way fails, for nobody acknowledges it any
- * more; a receive does not: nothing tells it from one whose message is still to come. So a program that waits for a
- * message gives up after some time.
+ * <p>A killed process does not disconnect. Our outstanding sends fail because they are not acknowledged any more, but
+ * a receive does not: it looks as if its message were still to come. So a program that waits for a message gives up
+ * after some time.
  *
  * @param limit how long the peer may be silent
  */

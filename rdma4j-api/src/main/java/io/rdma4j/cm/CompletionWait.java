@@ -17,7 +17,7 @@ import java.util.Objects;
 /**
  * Waiting for the completions of a queue, until none of a queue pair can come any more.
  *
- * <p>It takes no events: those in the channel are for whoever asked for them (ADR 32).
+ * <p>It takes no events: those in the channel belong to the program that requested notification (ADR 32).
  */
 final class CompletionWait {
     /** Which queue of a queue pair. */

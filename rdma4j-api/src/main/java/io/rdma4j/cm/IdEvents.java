@@ -21,7 +21,7 @@ final class IdEvents {
     private volatile boolean isSynchronous;
     private final AtomicBoolean isInStep = new AtomicBoolean();
     private volatile @Nullable CmEvent last;
-    /** Of the devices that publish events of the id, as often as it was told. Guarded by this. */
+    /** Of the devices that publish events of the id: one entry for each {@link #addDriver}. Guarded by this. */
     private final List<ProgressDriver> drivers = new ArrayList<>();
 
     /** @param given the channel, or null for a synchronous id with one of its own */

@@ -43,7 +43,7 @@ final class IdStateMachine {
                 : IdState.ENDED);
     }
 
-    /** The device is gone. {@return false if nobody needs to hear of it} */
+    /** The device was removed. {@return false if no event is to be reported: closed, or removed before} */
     boolean remove() {
         IdState before = state.getAndUpdate(
                 now -> now == IdState.CLOSED ? now : IdState.REMOVED);

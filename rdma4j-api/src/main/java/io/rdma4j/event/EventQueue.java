@@ -231,7 +231,7 @@ public final class EventQueue<T, X extends Exception> {
         } catch (InterruptedException e) {
             throw failures.interrupted();
         } finally {
-            // Who was told of an event and does not take it, or leaves others, tells the next.
+            // A thread that was alerted may leave events unread: another waiting thread must look for them.
             if (!events.isEmpty()) {
                 waiters.alertOne();
             }
@@ -290,7 +290,7 @@ public final class EventQueue<T, X extends Exception> {
         }
     }
 
-    /** As {@link #close}, unless somebody still publishes here. {@return how many do} */
+    /** As {@link #close}, unless it still has publishers. {@return their number} */
     int closeUnlessUsed() {
         lock.lock();
         try {

@@ -82,7 +82,7 @@ public abstract class EventSet<X extends Exception> implements AutoCloseable {
         } catch (InterruptedException e) {
             throw failures.interrupted();
         } finally {
-            // Who was told of a channel may leave its event, or others, to the next.
+            // A thread that was alerted may leave events unread: another waiting thread must look for them.
             if (!ready.isEmpty()) {
                 waiters.alertOne();
             }

@@ -31,7 +31,7 @@ final class Waiters implements ProgressDriver.Waiter {
     private long drivenSince;
 
     /**
-     * @param lock of whoever has the news
+     * @param lock guards the events that threads wait for
      * @param isUrgent as {@link ProgressDriver.Waiter#isUrgent}
      * @param isDone whether a thread that waits since then need not any more; under the lock
      */

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * device; which queue pairs get them is for {@link io.rdma4j.verbs.QueuePair#attachMulticast} to say.
  */
 public interface CmMembership {
-    /** Leaves the group, or joins it no more. Its handler hears nothing of it any more. Idempotent. */
+    /** Leaves the group, or ends the attempt to join. Its handler is not called any more. Idempotent. */
     void close();
 
     /**

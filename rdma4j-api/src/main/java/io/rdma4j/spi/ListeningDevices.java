@@ -3,7 +3,7 @@ package io.rdma4j.spi;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The devices that an id listens on. Where one listener hears the requests of several devices
+ * The devices that an id listens on. Where one listener receives the requests of several devices
  * ({@link PortAuthority#hasOneWildcardListener}), the device it was started on asks here which open device a request came by.
  */
 @FunctionalInterface

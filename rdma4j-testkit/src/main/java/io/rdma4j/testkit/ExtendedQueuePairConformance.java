@@ -56,7 +56,7 @@ public abstract class ExtendedQueuePairConformance extends Conformance {
     private void accessNothing(SendOpcode opcode) throws RdmaException {
         Players players = players(connection().sendOperations(opcode).with(own -> {
             own.messageLength = 0;
-            // 4 ms each: nobody will answer the last one.
+            // 4 ms each: the last one is never answered.
             own.timeout = 10;
             own.retryCount = 2;
         }));

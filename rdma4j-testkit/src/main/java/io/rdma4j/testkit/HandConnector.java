@@ -9,7 +9,7 @@ import io.rdma4j.verbs.QueuePairState;
 import io.rdma4j.verbs.QueuePairType;
 import io.rdma4j.verbs.RdmaException;
 
-/** Connects by attributes, as a test of verbs alone does: each side is told the other's GID, PSN and number. */
+/** Connects by attributes, as a test of verbs alone does: each side gets the other's GID, PSN and number. */
 final class HandConnector implements Connector {
     private final DeviceContext clientContext;
     private final DeviceContext serverContext;

@@ -162,7 +162,7 @@ public abstract class ParentDomainConformance extends Conformance {
         exchangeThrough(buffers, inParentDomain(buffers).with(own -> own.type = QueuePairType.UD));
     }
 
-    /** Which of the queues take their memory there is the device's choice, and it is told. */
+    /** The device chooses which queues take memory from the allocator; the case reports the choice. */
     @ConformanceCase(file = "test_parent_domain", name = "mem_align_srq_excq_rc_traffic")
     void sharedReceivesAndCompletionsWorkInAParentDomain() throws RdmaException {
         AlignedBuffers buffers = keep(new AlignedBuffers(null));

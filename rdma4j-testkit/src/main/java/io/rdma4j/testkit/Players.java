@@ -247,7 +247,7 @@ final class Players {
         assertUnchanged(server, before);
     }
 
-    /** Asserts that the client's work needs the server: it fails when there is nobody any more. */
+    /** Asserts that the client's work needs the server: it fails once the server's queue pair is in error. */
     void assertNeedsThePeer(Work work) throws RdmaException {
         server.queuePair.modify(new QueuePairAttributes().state(QueuePairState.ERR));
         if (!isAcknowledged) {

@@ -10,7 +10,7 @@ import io.rdma4j.verbs.RdmaException;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 
-/** What connected queue pairs cost that do nothing: heap, and time of the processor while nobody polls. */
+/** What idle connected queue pairs cost: heap, and processor time while no thread polls. */
 public final class IdlePairs implements Workload {
     private static final int DEPTH = 16;
     private static final int COLLECTIONS = 3;

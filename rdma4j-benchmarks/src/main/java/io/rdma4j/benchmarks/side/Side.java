@@ -88,7 +88,7 @@ public final class Side implements Callable<Integer> {
     private static void endWithParent() {
         try {
             while (System.in.read() >= 0) {
-                // Nobody says anything.
+                // The parent process writes nothing; it closes the stream when it ends.
             }
         } catch (IOException gone) {
             // The same.

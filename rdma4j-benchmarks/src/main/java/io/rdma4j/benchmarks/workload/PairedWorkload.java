@@ -7,7 +7,7 @@ public interface PairedWorkload extends Workload {
     /**
      * Plays the passive side until the active one is done.
      *
-     * @param ready takes the port for {@link #drive} once somebody may come
+     * @param ready takes the port for {@link #drive} once the active side may connect
      */
     void serve(Settings settings, IntConsumer ready) throws Exception;
 }

@@ -50,7 +50,7 @@ final class StateRecord {
         failed(isSendQueueError ? QueuePairState.SQE : QueuePairState.ERR, status.name());
     }
 
-    /** It has failed, unless that is old news. */
+    /** Records that it failed, if it was not in error or reset before. */
     private synchronized void failed(QueuePairState next, String cause) {
         if (last != QueuePairState.RESET && last != QueuePairState.ERR) {
             moved(next, cause);

@@ -133,7 +133,7 @@ final class CmtimeClient {
             }
             case CONNECT_ERROR, UNREACHABLE, REJECTED, DISCONNECTED, DEVICE_REMOVAL -> fail(event);
             default -> {
-                // The others matter to nobody here.
+                // The other events need no action here.
             }
         }
     }

@@ -70,7 +70,7 @@ public final class Demo implements Callable<Integer> {
                 .orElse(false);
         Timeline timeline = new Timeline(out, isTerminal);
         long startNs = System.nanoTime();
-        // Both JVMs start at once; the client waits until it is told where the server is.
+        // Both JVMs start at once; the client waits for the server's address.
         try (Side server = startServer(timeline); Side client = startClient(timeline)) {
             Report listening = server.listening();
             timeline.start("server " + listening.word(0), "client");

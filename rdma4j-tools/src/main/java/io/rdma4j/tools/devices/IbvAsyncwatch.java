@@ -41,7 +41,7 @@ public final class IbvAsyncwatch implements Callable<Integer> {
         }
     }
 
-    /** {@return the name in C} Only what concerns the whole device is expected of one that nobody uses. */
+    /** {@return the name in C} Without queue pairs or queues only events of the whole device are expected. */
     private static String name(AsyncEventType type) {
         return switch (type) {
             case DEVICE_FATAL -> "IBV_EVENT_DEVICE_FATAL";

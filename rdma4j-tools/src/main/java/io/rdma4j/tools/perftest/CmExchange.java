@@ -108,8 +108,8 @@ final class CmExchange extends Exchange {
     }
 
     /**
-     * The peer's next message tells that this one has arrived, and a peer that has heard all may be gone before it has
-     * acknowledged it: so its completion is waited for only when the next one is to be sent.
+     * The peer's next message shows that this one has arrived, and a peer that has received everything may end before it
+     * has acknowledged it: so its completion is waited for only when the next one is to be sent.
      */
     @Override
     void send(byte[] bytes) throws IOException {
@@ -149,7 +149,7 @@ final class CmExchange extends Exchange {
     @Override
     void part(boolean isPeerPatient) throws IOException {
         if (isSending) {
-            // Whatever comes of it: a peer that is gone has heard it, or says itself why it has not.
+            // An error is ignored: a peer that has ended has received it, or has reported its own failure.
             id.pollSendCompletion(patience);
         }
         boolean isClientOfOurs = isPeerPatient && isClient();

@@ -52,7 +52,7 @@ final class CreditGiver {
         }
     }
 
-    /** The sender has been told. */
+    /** A credit message has completed: the next one is sent if it is due. */
     void onCompletion(WorkCompletion completion) throws RdmaException {
         int index = (int) (completion.id() & ~CREDIT);
         underWay[index]--;

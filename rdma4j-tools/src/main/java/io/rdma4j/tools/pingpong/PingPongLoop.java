@@ -31,7 +31,7 @@ final class PingPongLoop {
     private int sent;
     private int received;
 
-    /** @param times what timestamps are told to, if they are wanted */
+    /** @param times takes the timestamps of receives, if they are wanted */
     PingPongLoop(PingPongSide side, Traffic traffic, PingPongOptions options, ReceiveTimes times) {
         this.side = side;
         this.traffic = traffic;

@@ -129,7 +129,7 @@ public final class Rping implements Callable<Integer> {
                     clients.execute(() -> serveQuietly(request));
                 }
             } finally {
-                // Nobody is served longer than others are listened for.
+                // Clients are served no longer than the listener exists.
                 clients.shutdownNow();
             }
         }

@@ -7,7 +7,7 @@ import java.io.PrintWriter;
  *
  * @param out for what was asked for
  * @param err for what happened
- * @param isDebugging whether each step is told
+ * @param isDebugging whether each step is printed
  */
 record RpingOutput(PrintWriter out, PrintWriter err, boolean isDebugging) {
     void debug(String line) {

@@ -167,7 +167,7 @@ final class RpingSession implements AutoCloseable {
             out.debug("server rdma write complete");
             postReceive();
             postAdvertisement(dataRegion);
-            // The client may end as soon as it has this message; if its acknowledgement is lost then, nobody repeats it.
+            // The client may end as soon as it has this message; a lost acknowledgement is then not repeated.
             if (!isDelivered(own.awaitSendCompletion())) {
                 return;
             }

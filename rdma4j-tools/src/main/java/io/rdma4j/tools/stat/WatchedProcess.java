@@ -154,7 +154,7 @@ final class WatchedProcess implements Closeable {
         }
     }
 
-    // The address comes from a process of this user, which the system lets attach to nobody else's.
+    // The address comes from a process of this user: the system allows attaching to no other.
     @SuppressWarnings("BanJNDI")
     private static @Nullable WatchedProcess open(String id, String commandLine)
             throws IOException, AttachNotSupportedException {

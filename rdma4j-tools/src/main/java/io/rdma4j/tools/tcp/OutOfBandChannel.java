@@ -153,9 +153,9 @@ public final class OutOfBandChannel implements AutoCloseable {
     // ---------------------------------------------------------------- the end
 
     /**
-     * Tells the peer a word and waits until it has told the same, or is gone, or its time is up.
+     * Sends the peer a word and waits until the peer has sent the same one, has closed the connection, or its time is up.
      *
-     * @return whether it has; a program that does not know the word hung up long before, one that failed says nothing
+     * @return whether the peer has sent it; a program that does not know the word or has failed closes the connection instead
      */
     public boolean meet(int word) {
         try {

@@ -9,8 +9,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A unit to be sent: its header, written here, and its payload as pieces of memory that stay where they are. Whoever sends it
- * copies both into the byte stream.
+ * A unit to be sent: its header, written here, and its payload as pieces of memory that stay where they are. The sender of
+ * the byte stream copies both into it.
  *
  * <p>Reusable. {@link #begin} first, then what the opcode has, then the payload.
  */

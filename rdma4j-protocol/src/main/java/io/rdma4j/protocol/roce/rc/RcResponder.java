@@ -108,7 +108,7 @@ final class RcResponder {
             // The peer waits for its timer; an unsolicited acknowledgement with credit tells it
             // earlier. IBTA 9.7.7.2.4.
             isReceiverNotReady = false;
-            // From now on the message can be taken: should it be lost on its way, its peer is told.
+            // From now on the message can be received: if it is lost, a NAK is due again.
             isNakSent = false;
             answers.acknowledge();
         }
@@ -151,9 +151,8 @@ final class RcResponder {
     }
 
     /**
-     * A packet is missing. The peer is told once (IBTA 9.7.5.1.1), however the network has mixed up those behind it. It
-     * is told again when one of them comes once more: the peer has sent again, and lost it again, or asks because it
-     * has not heard.
+     * A packet is missing. One NAK is sent (IBTA 9.7.5.1.1), in whatever order the later packets arrive. Another is sent when
+     * one of them arrives a second time: the peer has retransmitted and the packet was lost again, or the NAK was lost.
      */
     private void onAhead(long psn) {
         long distance = psn - progress.expected;

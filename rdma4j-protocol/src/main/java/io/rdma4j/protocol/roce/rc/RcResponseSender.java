@@ -232,7 +232,7 @@ final class RcResponseSender {
     }
 
     /**
-     * {@return whether the peer does not know yet how far it came since it was told that a packet is missing}
+     * {@return whether no acknowledgement was sent since the last NAK for a missing packet}
      *
      * <p>A negative answer says that, too. But Linux rxe, while it sends again, takes a second one for a copy
      * of the first until an acknowledgement has come, and then stands still until its time-out.

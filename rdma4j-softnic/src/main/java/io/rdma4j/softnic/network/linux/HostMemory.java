@@ -194,7 +194,7 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
     private Neighbour known(MailboxTable.Entry entry) {
         Neighbour before = neighbours.get(entry.nonce());
         if (before == null || before.path == null || !before.path.isOpen()) {
-            // A refused neighbour may be reachable now.
+            // A neighbour that refused may accept now.
             return new Neighbour(entry);
         }
         return before;

@@ -282,7 +282,7 @@ public final class ImpairedStreams implements StreamNetwork {
             broken.remove(this);
             isClosing = true;
             if (isFinishing) {
-                // Whoever closes it then has waited for the rest to leave, and waits no longer.
+                // The caller has waited for the remaining bytes to be sent, and waits no longer.
                 forget();
             }
             if (kept.isEmpty() || isClosed) {
