@@ -1,4 +1,4 @@
-/** A program of somebody else. */
+/** A program of a user. */
 module hello {
     requires io.rdma4j.api;
 }

@@ -124,7 +124,7 @@ class ExamplesTest extends ConnectedExamples {
         }), address -> BasicClient.run(address, client.out));
         assertThat(server.lines()).filteredOn(line -> line.startsWith("connection failed: accept"))
                 .hasSize(1);
-        // Completions and events are told by two threads, in either order.
+        // Two threads report completions and events, in either order.
         assertThat(server.lines()).contains("send completed successfully.", "peer disconnected.");
     }
 

@@ -77,7 +77,7 @@ final class SilentPeer {
             id.awaitReceiveCompletion();
         }
         System.out.println("silent");
-        // Nobody writes: this ends with the process.
+        // No data arrive: the read ends with the process.
         System.in.read();
     }
 }

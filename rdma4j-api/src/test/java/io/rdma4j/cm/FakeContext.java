@@ -56,7 +56,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.BiConsumer;
 
-/** An open {@link FakeDevice}: it connects to nobody, and remembers what it was asked. */
+/** An open {@link FakeDevice}: it makes no connections, and records its calls. */
 final class FakeContext implements CmContext {
     final List<InetAddress> addresses = new ArrayList<>(
             List.of(FakeDevice.FIRST, FakeDevice.SECOND));

@@ -138,7 +138,7 @@ class WaitSetTest {
                         completed.take().publish();
                     }
                 } catch (InterruptedException end) {
-                    // Nobody ends it but the process.
+                    // It ends with the process.
                 }
             });
         }

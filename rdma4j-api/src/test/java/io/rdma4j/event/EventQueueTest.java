@@ -138,7 +138,7 @@ class EventQueueTest {
         publisher.join();
     }
 
-    /** A selector registers its channels by native methods, too; a channel that is closed then wakes nobody. */
+    /** A selector registers its channels by native methods, too; a channel that is closed then wakes no thread. */
     private static boolean isWaiting(Thread thread) {
         StackTraceElement[] stack = thread.getStackTrace();
         return stack.length > 0 && stack[0].isNativeMethod()

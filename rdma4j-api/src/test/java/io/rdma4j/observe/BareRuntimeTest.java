@@ -15,7 +15,7 @@ import java.util.Map;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A device is observed where there is nobody to look: a runtime without JMX and without Flight Recorder. */
+/** A device works in a runtime without JMX and without Flight Recorder. */
 class BareRuntimeTest {
     @Test
     void observingDoesNothingWithoutJmxAndWithoutTheRecorder() throws Exception {

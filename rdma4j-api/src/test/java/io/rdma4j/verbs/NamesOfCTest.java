@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Whoever searches the Javadoc for a constant or a field of the C headers finds its counterpart. */
+/** A search of the Javadoc for a constant or a field of the C headers finds its counterpart. */
 class NamesOfCTest {
     private static final Pattern GROUP = Pattern.compile("\\[(.+)] ([\\w ]+)");
     private static final Pattern LEFT_OUT = Pattern.compile("- (\\w+): (\\S.*)");

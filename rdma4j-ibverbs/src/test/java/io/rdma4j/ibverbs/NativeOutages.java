@@ -127,7 +127,7 @@ public final class NativeOutages {
         System.out.println("all closed");
     }
 
-    /** {@return what the listener is told of its device's end} */
+    /** {@return the event that the listener gets when its device is removed} */
     private static String removal(CmId listener) throws RdmaException {
         try {
             CmId request = listener.pollRequest(LONG);

@@ -249,7 +249,7 @@ class AtomicsTest {
         pair.b.assertCompleted();
         assertThat(pair.b.node.disk).hasSize(1);
         pair.b.node.isDiskSlow = false;
-        // Nobody has to wait for a time-out to send again what came too early.
+        // What came too early is sent again without waiting for a time-out.
         pair.run(2_000_000);
         pair.a.assertCompleted("1 SUCCESS", "2 SUCCESS", "3 SUCCESS", "4 SUCCESS");
         pair.b.assertCompleted("9 SUCCESS");

@@ -341,7 +341,7 @@ class ConnectionTest {
         System.setProperty("rdma4j.cm.responseTimeout", "13");
         System.setProperty("rdma4j.cm.maxRetries", "2");
         try {
-            // Nobody has this address, so nobody answers.
+            // No machine has this address, so there is no answer.
             resolve(client, new InetSocketAddress(InetAddress.ofLiteral("127.0.0.222"), 1));
             long startNs = System.nanoTime();
             client.connect(new ConnectionParameters());
@@ -396,7 +396,7 @@ class ConnectionTest {
     @Test
     void loopbackTakesTheNextFreeAddressByItself() throws Exception {
         try (DatagramSocket other = new DatagramSocket(null)) {
-            // Whoever has it may give it back at any moment, and must not do so during the test.
+            // Its holder may release it at any moment, and must not do so during the test.
             Wait.until("another process has given 127.0.0.1 back", () -> isBound(other));
             resolve(client, new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 1));
             assertThat(client.localAddress().getAddress().getHostAddress())

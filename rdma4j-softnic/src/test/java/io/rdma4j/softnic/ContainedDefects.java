@@ -8,8 +8,8 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
 /**
- * Hears of the defects that the engine survives: it logs them and fails the queue pair alone. A test must
- * not take that for good.
+ * Collects the defects that the engine survives: it logs them and fails only the queue pair. To a test they
+ * are failures.
  */
 public final class ContainedDefects extends Handler {
     /** Held, or the logging system would forget the handler with the logger. */
@@ -17,7 +17,7 @@ public final class ContainedDefects extends Handler {
 
     private volatile @Nullable LogRecord first;
 
-    /** {@return one that hears of every defect from now on, until {@link #close}} */
+    /** {@return one that collects every defect from now on, until {@link #close}} */
     public static ContainedDefects listen() {
         ContainedDefects defects = new ContainedDefects();
         LOGGER.addHandler(defects);

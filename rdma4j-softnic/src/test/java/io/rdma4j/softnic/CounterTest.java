@@ -69,7 +69,7 @@ class CounterTest {
                 assertCounted(pair.b, counter, 1);
             }
             case OUT_OF_SEQ_REQUEST -> {
-                // Four packets come ahead of the lost one; the peer is told once.
+                // Four packets come ahead of the lost one; one NAK is sent.
                 lose(1, packet -> packet.opcode() == Opcode.RC_WRITE_FIRST);
                 pair.a.write(1, 5000);
                 pair.settle();
@@ -281,7 +281,7 @@ class CounterTest {
         return packet;
     }
 
-    /** A ready-to-use message with identifiers of nobody. */
+    /** A ready-to-use message with unknown identifiers. */
     private OutgoingPacket messageOfNoConnection() {
         MemorySegment mad = MemorySegment.ofArray(new byte[IbConnectionManager.MESSAGE_LENGTH]);
         // Base version, class, class version, method "send"; attribute RTU. IBTA 13.4.3, 16.7.1.

@@ -219,7 +219,7 @@ class FlightEventsTest {
         }
     }
 
-    // ---------------------------------------------------------------- nobody records
+    // ---------------------------------------------------------------- without a recording
 
     @Test
     void floodOfGarbageAllocatesNothingWhileNobodyRecords() throws Exception {

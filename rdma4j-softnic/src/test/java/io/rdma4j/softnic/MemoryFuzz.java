@@ -48,7 +48,7 @@ public final class MemoryFuzz {
 
         @Override
         public void carry(Gid from, Gid to, byte[] bytes, int headerLength) {
-            // What goes to a group says so to whoever reads it.
+            // The victim's ring takes packets to a group as well; their headers name the group.
             HostileRing ring = ring(
                     to.isMulticast() ? FuzzDevices.gid(devices.victim) : to);
             if (ring == null) {

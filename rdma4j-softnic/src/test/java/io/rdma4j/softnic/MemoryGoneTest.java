@@ -55,8 +55,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Who is told what when memory is gone that work names: the table of docs/observability.md, on every way that packets
- * take.
+ * Which side gets which status when the memory of a request is gone: the table of docs/observability.md, on every path that
+ * packets take.
  */
 @ParameterizedClass
 @MethodSource("ways")
@@ -78,7 +78,7 @@ class MemoryGoneTest {
         REGION_CLOSED, ARENA_CLOSED, FILE_CUT_SHORT
     }
 
-    /** What is done, and who is told what if the memory of the requester, or of the responder, is gone. */
+    /** An operation, and the status of each side if the memory of the requester, or of the responder, is gone. */
     enum Operation {
         SEND(Outcome.REQUESTER_FAILS, Outcome.RECEIVE_FAILS),
         WRITE(Outcome.REQUESTER_FAILS,
@@ -105,7 +105,7 @@ class MemoryGoneTest {
         }
     }
 
-    /** Who is told what. */
+    /** The status of each side. */
     enum Outcome {
         REQUESTER_FAILS(WorkCompletionStatus.LOCAL_PROTECTION_ERROR, null,
                 QueuePairState.RTS),

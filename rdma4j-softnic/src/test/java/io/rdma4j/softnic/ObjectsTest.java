@@ -96,7 +96,7 @@ class ObjectsTest {
         assertThat(RdmaDevices.list()).extracting(RdmaDevice::name)
                 .contains("roce_lo", "iwarp_lo")
                 .allMatch(name -> name.startsWith("roce_") || name.startsWith("iwarp_"));
-        // Whoever takes the first gets RoCE.
+        // A program that takes the first gets RoCE.
         assertThat(RdmaDevices.list().getFirst().name()).startsWith("roce_");
         assertRefused(() -> RdmaDevices.find("mlx5_0"), Errno.ENODEV, "mlx5_0", "roce_lo");
     }

@@ -126,7 +126,7 @@ class PortEventTest {
                 AsyncEventType.DEVICE_FATAL);
         assertThat(news).containsExactly("gone");
         assertThat(context.queryGidTable()).isEmpty();
-        // Whoever opens the device anew finds its address free.
+        // If the device is opened anew, its address is free.
         network.newNode().open(FIRST);
     }
 }

@@ -34,7 +34,7 @@ record ProcessResources(long heapBytes, long residentBytes, long files, long thr
                 ManagementFactory.getThreadMXBean().getThreadCount());
     }
 
-    /** Collects until what nobody holds has gone, and what hung on it. */
+    /** Collects garbage until unreachable objects, and what they held, are freed. */
     private static void collectGarbage() {
         for (int i = 0; i < 2; i++) {
             WeakReference<Object> canary = new WeakReference<>(new Object());

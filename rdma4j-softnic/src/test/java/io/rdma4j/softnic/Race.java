@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Threads that do something at once: the first failure of any ends all, and whoever waits in vain says where
+ * Threads that do something at once: the first failure of any ends all, and a thread that waits in vain reports where
  * everybody stands.
  *
  * <p>{@code -Drdma4j.stress.seconds} says how long a test goes on; without it, for a moment.
@@ -54,12 +54,12 @@ public final class Race {
         });
     }
 
-    /** {@return whether the time is over, or somebody has failed} */
+    /** {@return whether the time is over, or a thread has failed} */
     public boolean isOver() {
         return failure.get() != null || System.nanoTime() - endNs >= 0;
     }
 
-    /** {@return whether somebody has failed} */
+    /** {@return whether a thread has failed} */
     public boolean hasFailed() {
         return failure.get() != null;
     }

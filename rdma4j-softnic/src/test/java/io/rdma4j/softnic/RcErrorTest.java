@@ -196,14 +196,14 @@ class RcErrorTest {
         pair.a.send(1, 2 * half);
         pair.run(Pair.SECOND / 100);
         assertThat(arrived).startsWith(Opcode.RC_SEND_FIRST).endsWith(Opcode.RC_SEND_MIDDLE);
-        // Nobody can tell a peer that is dead from one that is slow: the receive stays posted.
+        // A dead peer cannot be distinguished from a slow one: the receive stays posted.
         pair.b.assertCompleted();
         assertThat(pair.b.queuePair.state()).isEqualTo(QueuePairState.RTS);
         assertThat(pair.b.hasPeersBytes(half)).isTrue();
         assertThat(pair.b.memory.asSlice(Pair.MEMORY / 2 + half, half)
                 .mismatch(untouched.asSlice(Pair.MEMORY / 2 + half, half))).isEqualTo(-1);
 
-        // Whoever sends to it notices, and the half message is flushed.
+        // A sender notices, and the half message is flushed.
         pair.b.send(8, 100);
         pair.settle();
         pair.b.assertCompleted("8 RETRY_EXCEEDED_ERROR", "7 WORK_REQUEST_FLUSHED");

@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * More READs, atomics, atomic writes and FLUSHes under way than the responder was set to take: Linux and several NICs
- * round what they are told up to a power of two.
+ * round the depth they are given up to a power of two.
  */
 class ReadDepthTest {
     private static final int WORD = 0;

@@ -41,7 +41,7 @@ class ServiceLookupEventsTest {
         recording.close();
     }
 
-    /** A look-up of a's that b hears. */
+    /** A look-up by a that b receives. */
     private static final class Lookup implements CmLookup.Handler {
         final Simulation simulation = new Simulation(1);
         private boolean isOver;

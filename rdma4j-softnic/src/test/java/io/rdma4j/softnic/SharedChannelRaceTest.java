@@ -137,7 +137,7 @@ class SharedChannelRaceTest {
                     assertThat(Thread.interrupted()).isTrue();
                 }
                 if (number > 0 && !hasTaken) {
-                    // It does something else: the message is for the first, whoever was woken for it.
+                    // It does something else: the message is for the first, whichever thread was woken for it.
                     Wait.until("another takes the message", () -> taken.get() != before
                             || hasEnded() || race.hasFailed(), Thread::yield);
                 }

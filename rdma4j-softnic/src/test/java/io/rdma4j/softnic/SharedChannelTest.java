@@ -236,7 +236,7 @@ class SharedChannelTest {
         link.near.close();
         link.far.close();
         for (int i = 0; i < waiters.size(); i++) {
-            // The far end may hear of the disconnect first.
+            // The far end may get the disconnect first.
             if (i < waiters.size() / 2) {
                 assertEnds(waiters.get(i), Errno.EBADF);
             } else {

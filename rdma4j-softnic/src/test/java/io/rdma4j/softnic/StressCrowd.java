@@ -82,7 +82,7 @@ final class StressCrowd implements AutoCloseable {
         return isFlushing.get() && ledger.openSends.isEmpty() && ledger.openReceives.isEmpty();
     }
 
-    /** When nobody posts any more: all sends complete, then all receives are flushed. */
+    /** When no thread posts any more: all sends complete, then all receives are flushed. */
     private void end() throws Exception {
         Wait.until("all posters are done", () -> working.get() == 0 || stage.race.hasFailed(),
                 StressStage::pause);

@@ -29,7 +29,7 @@ import java.util.concurrent.locks.LockSupport;
 final class StressStage implements AutoCloseable {
     static final int DEPTH = 32;
     static final int QKEY = 0x1111;
-    /** A completion queue has room for more, whoever takes from it how slowly. */
+    /** A completion queue has room for more, however slowly it is polled. */
     static final int MOST_OPEN = 900;
 
     final DeviceContext context;

@@ -116,7 +116,7 @@ class TakenAddressTest {
         context.claim(address);
     }
 
-    /** On loopback it is not missed until somebody asks for it, who is told why it cannot be had. */
+    /** On loopback it is left out without an error until a program asks for it; then the error says why. */
     @Test
     void addressOfLoopbackThatIsTakenIsLeftOut() throws Exception {
         InetAddress taken = InetAddress.ofLiteral("::1");

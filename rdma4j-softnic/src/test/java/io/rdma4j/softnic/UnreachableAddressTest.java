@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Connecting to addresses of this machine where nobody is, or somebody who does not answer. */
+/** Connecting to addresses of this machine without a process, or with one that does not answer. */
 class UnreachableAddressTest extends CmStage {
     /** All retries take seventeen seconds. */
     private static final Duration SOON = Duration.ofSeconds(4);
@@ -43,7 +43,7 @@ class UnreachableAddressTest extends CmStage {
         return id;
     }
 
-    /** {@return what the system says of the port: who has it where nobody should be} */
+    /** {@return the processes that the system lists for the port, which should have none} */
     private static String holdersOfThePort() {
         String port = String.format(":%04X ", Path.UDP_PORT);
         try (Stream<String> sockets = Files.lines(java.nio.file.Path.of("/proc/self/net/udp"))) {

@@ -105,7 +105,7 @@ class UnreliableSimulationTest {
             Random switching = new Random(random.nextLong());
             double often = switching.nextBoolean() ? 0.02 : 0.3;
             simulation.network.memory.meet(switching.nextLong(), isClean ? 0 : often,
-                    // Whoever looks late finds more than it has posted receives for.
+                    // A side that polls late gets more than it has posted receives for.
                     isClean ? 0 : 0.9 * switching.nextDouble());
         }
 

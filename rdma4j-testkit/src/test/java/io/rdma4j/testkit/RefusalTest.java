@@ -113,7 +113,7 @@ class RefusalTest {
             IbConnectionManager.class, Fork.class, OnDemandPaging.class, Timestamp.class,
             Fault.class);
 
-    /** Attributes and all else may say no: what a device leaves out must not be required. */
+    /** Refuses because of the device's attributes, which is no excuse for a required feature. */
     static final class Omitting extends Conformance implements Refusing {
         @ConformanceCase(file = "test_addr", name = "create_ah_roce")
         void attributeSaysNo() {

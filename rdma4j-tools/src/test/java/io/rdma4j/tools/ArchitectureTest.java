@@ -222,7 +222,7 @@ class ArchitectureTest {
                 .orShould().callMethod(System.class, "currentTimeMillis").check(ALL);
     }
 
-    /** A disk is slow, and whoever runs the engine runs it for all. */
+    /** A disk is slow, and a thread that runs the engine runs it for all. */
     @Test
     void protocolAndEngineTouchNoFile() {
         noClasses().that(resideInAnyPackage("io.rdma4j.protocol..", "io.rdma4j.softnic.engine..",
@@ -488,7 +488,7 @@ class ArchitectureTest {
                 }).check(ALL);
     }
 
-    /** A registry is a final static field as well: whoever makes a container for the class is known by name. */
+    /** A registry is a final static field as well: the classes that make such a container are known by name. */
     @Test
     void onlyKnownClassesHaveContainersOfTheProcess() {
         classes().that(resideInAnyPackage(LIBRARIES)).should(
@@ -549,7 +549,7 @@ class ArchitectureTest {
                 .dependOnClassesThat().haveFullyQualifiedName("io.rdma4j.tools.Main").check(ALL);
     }
 
-    /** A tool runs in a JVM of others, too: it writes where it is told, and ends by returning. */
+    /** A tool can run in another program's JVM: it writes to the streams it was given, and ends by returning. */
     @Test
     void onlyProgramsKnowTheProcess() {
         noClasses().that().resideInAPackage("io.rdma4j.tools..").and()

@@ -23,7 +23,7 @@ import java.util.spi.ToolProvider;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A program of somebody else, who has this project's modules and the JDK and nothing else: it is compiled against the
+ * A program of a user, with this project's modules, the JDK and nothing else: it is compiled against the
  * API and run with the software NIC, on the class path, on the module path and in an image of its own.
  */
 class ConsumerTest {

@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(value = 15, unit = TimeUnit.MINUTES)
 class KilledProcessesTest {
     private static final String ADDRESS = Loopback.OWN;
-    /** Where nobody is killed: what takes as long there is the machine's doing. */
+    /** Without killed processes: an equal delay there is the machine's. */
     private static final String ELSEWHERE = ADDRESS.substring(0, ADDRESS.lastIndexOf('.') + 1)
             + (Integer.parseInt(ADDRESS.substring(ADDRESS.lastIndexOf('.') + 1)) + 127);
     private static final int KILLS = 100;

@@ -22,7 +22,7 @@ final class OwnAddress implements BeforeAllCallback, AfterAllCallback {
     public void beforeAll(ExtensionContext context) throws RdmaException {
         CmId id = CmId.create(PortSpace.TCP);
         holder = id;
-        // Whoever opens the device from now on shares it, with the one address that it was opened for.
+        // The device is opened with this one address, and every later opening shares it.
         id.bindAddress(new InetSocketAddress(Loopback.OWN, 0));
     }
 

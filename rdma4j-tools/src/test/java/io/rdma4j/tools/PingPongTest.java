@@ -100,7 +100,7 @@ class PingPongTest {
         play(Program::new, "ibv_rc_pingpong", "-e -c -n 50");
     }
 
-    /** The last acknowledgements are lost as often as others; nobody leaves before the peer has them. */
+    /** The last acknowledgements are lost as often as others; no side ends before the peer has them. */
     @ParameterizedTest
     @ValueSource(strings = {"ibv_rc_pingpong", "ibv_srq_pingpong"})
     void sidesThatLoseAFifthOfAllPacketsBothFinish(String tool) throws Exception {

@@ -331,13 +331,13 @@ class RdmaCmToolsTest {
                 server.end();
             }
         }
-        // Nobody else can bind to it while a device is open.
+        // No other program can bind to it while a device is open.
         try (DatagramSocket alone = new DatagramSocket(new InetSocketAddress(ADDRESS, ROCE_PORT))) {
             assertThat(alone.isBound()).isTrue();
         }
     }
 
-    /** Whoever has the port and says nothing is waited for; where nobody has it, the system says so. */
+    /** A silent holder of the port is waited for; if no program has it, the system says so. */
     @Test
     void cmtimeGivesUpWhenNobodyAnswers() throws Exception {
         try (DatagramSocket silent = new DatagramSocket(

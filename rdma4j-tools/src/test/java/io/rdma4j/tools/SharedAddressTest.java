@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class SharedAddressTest {
     private static final String ADDRESS = Loopback.OWN;
 
-    /** So many that they last while a process is killed, and that what is printed of them fits a pipe nobody reads yet. */
+    /** So many that they last while a process is killed, and that their output fits into a pipe that is not read yet. */
     private static final int PINGS = 700;
 
     private static Program process(String line) throws Exception {

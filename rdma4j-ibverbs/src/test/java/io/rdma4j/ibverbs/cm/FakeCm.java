@@ -38,7 +38,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 /**
  * A librdmacm whose peers are the test: it resolves by itself, and says of everything else what the test has it say. Uses of
- * what is gone, and events that nobody acknowledges, are failures.
+ * what is gone, and events that are not acknowledged, are failures.
  */
 final class FakeCm {
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
@@ -72,7 +72,7 @@ final class FakeCm {
         final List<byte[]> privateData = new ArrayList<>();
         /** What was joined, with the flags. */
         final Map<InetAddress, Integer> groups = new ConcurrentHashMap<>();
-        /** What it connects; 0 if the library was not told. */
+        /** What it connects; 0 if the library does not know it. */
         int queuePairType;
         boolean isSynchronous;
         boolean isShared;
@@ -326,7 +326,7 @@ final class FakeCm {
         } else if (!gone.groups.isEmpty()) {
             faults.add("memory of a group that was not left is lost");
         }
-        // With the requests that nobody has read.
+        // With the requests that were not read.
         events.stream().filter(event -> concerns(event, args[0]))
                 .forEach(event -> ids.remove(Native.getLong(event, CmEvent.ID)));
         events.removeIf(event -> concerns(event, args[0]));

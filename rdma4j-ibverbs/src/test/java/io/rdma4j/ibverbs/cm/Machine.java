@@ -103,7 +103,7 @@ final class Machine implements AutoCloseable {
         return cm.ids().getLast();
     }
 
-    /** What handlers have heard, in order. */
+    /** The calls of handlers, in order. */
     static final class Heard implements CmConnection.Handler {
         final BlockingQueue<String> words = new LinkedBlockingQueue<>();
         volatile @Nullable CmConnection replied;

@@ -112,7 +112,7 @@ class DiagnosisTest {
                         + " devices have verbs and no connection manager");
     }
 
-    /** Who installs libibverbs is told of both. */
+    /** The remark about libibverbs names the packages of both. */
     @Test
     void libraryOfTheConnectionManagerIsNotMentionedBesideThatOfVerbs() {
         assertThat(complete().libraryError("missing").connectionLibraryError("missing").findings())
@@ -156,7 +156,7 @@ class DiagnosisTest {
                 .hasSize(findings);
     }
 
-    /** Nobody locks memory, nor misses a file, where there is no device. */
+    /** Without a device no remark is about locked memory or a missing file. */
     @Test
     void withoutADeviceItsFilesAndLimitsAreNotMentioned() {
         assertThat(empty().verbs().limit("0").connectionLibraryError("missing").findings())

@@ -222,7 +222,7 @@ class ChangedMeanwhileTest {
                 return new Object[]{element};
             }
 
-            // One, as often as somebody looks who writes it and does not copy the list.
+            // One in the calls before the list is written, if it is written without being copied.
             @Override
             public int size() {
                 return ++looks[0] > 3 ? 1000 : 1;

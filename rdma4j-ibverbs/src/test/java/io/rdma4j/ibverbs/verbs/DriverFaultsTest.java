@@ -140,7 +140,7 @@ class DriverFaultsTest {
                     .isThrownBy(() -> over.queuePair().postSend(new SendWorkRequest().id(3)))
                     .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.ENOMEM));
             over.queuePair().close();
-            // Nobody is told of requests of a queue pair that is closed.
+            // Requests of a closed queue pair are not reported.
             assertThat(over.queue().poll(new WorkCompletion())).isFalse();
         }
     }

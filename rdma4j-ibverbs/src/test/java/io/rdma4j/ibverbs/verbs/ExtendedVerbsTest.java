@@ -545,7 +545,7 @@ class ExtendedVerbsTest {
                 .containsExactly(false, true, true);
     }
 
-    /** Whoever posts next would wait for the driver's lock for ever. */
+    /** The next post would wait for the driver's lock for ever. */
     @Test
     void requestThatCannotBeWrittenIsAbortedAndItsLockGivenBack() throws RdmaException {
         long queuePair = offerExtended(new ArrayList<>());

@@ -176,7 +176,7 @@ class InfinibandGroupsTest {
         membership.close();
         queuePair.detachMulticast(PATH.destination());
         assertThat(calls).containsExactly("attach c003", "detach c003");
-        // Without a member nobody knows the LID.
+        // Without a member the LID is not known.
         queuePair.attachMulticast(PATH.destination());
         assertThat(calls).last().isEqualTo("attach 0");
         queuePair.detachMulticast(PATH.destination());

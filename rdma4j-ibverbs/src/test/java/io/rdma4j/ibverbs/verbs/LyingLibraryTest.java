@@ -56,7 +56,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Libraries and drivers that are older, newer or broken: what they leave away is not called, what they say of sizes is not
- * believed without a limit, and they are told how much room they have.
+ * believed without a limit, and the library gets the size of each buffer.
  */
 class LyingLibraryTest {
     private final FakeDriver driver = new FakeDriver();
@@ -96,7 +96,7 @@ class LyingLibraryTest {
         driver.open().close();
     }
 
-    /** What a newer library has behind what is read here, it leaves away if it is told the length. */
+    /** A newer library does not write the fields behind those that are read here, because it gets the length. */
     @Test
     void librariesAreToldHowMuchRoomThereIs() throws RdmaException {
         Map<String, Long> lengths = new ConcurrentHashMap<>();

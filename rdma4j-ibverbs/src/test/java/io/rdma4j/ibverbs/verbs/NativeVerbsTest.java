@@ -495,7 +495,7 @@ class NativeVerbsTest {
         assertThat(driver.posted).isEmpty();
     }
 
-    /** Who closes waits for the batch, and keeps nobody else from the device meanwhile. */
+    /** Closing waits for the batch; other threads can use the device meanwhile. */
     @Test
     @Timeout(value = 30, threadMode = ThreadMode.SEPARATE_THREAD)
     void threadInABatchCanUseTheDeviceWhileAnotherCloses() throws Exception {

@@ -29,7 +29,7 @@ import java.util.Random;
  * A connection manager with services and with connections in every state, and an input that says what
  * messages reach it, what its application does and how time passes.
  *
- * <p>Whatever comes, no exception escapes but refusals to the application; an application hears of an end
+ * <p>Whatever arrives, no exception escapes but refusals to the application; an application gets the event of an end
  * once and of nothing behind it; no more wait than the backlog allows; when all is closed nothing is left,
  * and the next connection succeeds.
  */

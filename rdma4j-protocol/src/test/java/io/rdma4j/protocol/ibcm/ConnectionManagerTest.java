@@ -143,7 +143,7 @@ class ConnectionManagerTest extends CmPair {
         listen(1);
         client.connect(new ConnectionParameters());
         settle();
-        // The client gives up at about the same time and says so; either news is right.
+        // The client gives up at about the same time and says so; either event is right.
         assertThat(client.events).containsExactly("unreachable ETIMEDOUT");
         assertThat(server.events).hasSize(2);
         assertThat(server.events.getLast()).isIn("unreachable ETIMEDOUT", "rejected 4");

@@ -37,7 +37,7 @@ import java.util.Random;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-/** Peers that send nonsense: they get their answer, and nobody else suffers. */
+/** Peers that send nonsense: they get an answer, and other connections are not affected. */
 class HostilePeerTest extends CmPair {
     private static final Gid STRANGER = new Gid(0, 0xffff_0a00_0009L);
 
@@ -642,7 +642,7 @@ class HostilePeerTest extends CmPair {
         assertThat(theirs.state()).isEqualTo(IbCmConnection.State.TIME_WAIT);
     }
 
-    /** {@return what a peer says within a connection; a passive side hears no reply} */
+    /** {@return what a peer says within a connection; a passive side gets no reply} */
     private static List<CmMessage> messages(int senderId, int receiverId) {
         return List.of(
                 new ReadyToUse(senderId, receiverId, PrivateData.NONE),

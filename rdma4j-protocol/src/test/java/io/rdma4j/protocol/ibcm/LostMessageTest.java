@@ -143,7 +143,7 @@ class LostMessageTest extends CmPair {
         CmMessage request = carried.getFirst();
         server.receive(CLIENT, 1, request);
         settle();
-        // A listener cannot know the copy from a new request, so it accepts; the reply finds nobody.
+        // A listener cannot know the copy from a new request, so it accepts; no id waits for the reply.
         assertThat(server.events).endsWith("request from port 40000", "rejected 6");
         assertNothingIsLeft();
     }

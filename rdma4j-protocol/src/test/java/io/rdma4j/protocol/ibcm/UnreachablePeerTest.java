@@ -22,7 +22,7 @@ import java.util.function.IntPredicate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What becomes of a request when the system says that nobody is where it went. */
+/** What becomes of a request when the system reports that its destination is unreachable. */
 class UnreachablePeerTest extends CmPair {
     private static final Gid HERE = Gid.of(InetAddress.ofLiteral("127.0.0.1"));
     private static final Gid THERE = Gid.of(InetAddress.ofLiteral("127.0.0.9"));
@@ -30,7 +30,7 @@ class UnreachablePeerTest extends CmPair {
 
     private final List<CmMessage> sent = new ArrayList<>();
     private final List<Long> sentAtMs = new ArrayList<>();
-    /** Of the messages that ask, counted from 0: whether nobody is there. */
+    /** Of the requests, counted from 0: whether the destination is unreachable. */
     private IntPredicate isRefused = number -> true;
     private int asked;
 

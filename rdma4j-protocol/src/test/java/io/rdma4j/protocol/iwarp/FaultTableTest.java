@@ -22,8 +22,8 @@ import java.util.stream.Stream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What each fault of a peer costs: what it is told, what becomes of the receive it reached or the READ it answers, and which
- * event this side sees. {@code -} is nothing. The receive has number 10 and 100 bytes, the READ number 1 and 50.
+ * What each fault of a peer causes: what is sent to it, what becomes of the receive it reached or the READ it answers, and
+ * which event this side sees. {@code -} is nothing. The receive has number 10 and 100 bytes, the READ number 1 and 50.
  */
 class FaultTableTest {
     /** A fault, and what follows from it. */

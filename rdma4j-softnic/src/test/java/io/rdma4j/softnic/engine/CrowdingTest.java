@@ -63,12 +63,12 @@ class CrowdingTest {
         }
         assertTrusted(crowding, now, Crowding.LONGEST_TRUST_NS);
         assertTrusted(crowding, now, Crowding.LONGEST_TRUST_NS);
-        // Nobody was there.
+        // There was no other thread.
         crowding.giveWay(now.get());
         assertTrusted(crowding, now, Crowding.SHORTEST_TRUST_NS);
     }
 
-    /** Somebody works, and it is known for so long. */
+    /** Another thread is active, and is remembered for so long. */
     private static void assertTrusted(Crowding crowding, AtomicLong now, long trustNs) {
         assertThat(crowding.isCrowded(now.get())).isFalse();
         crowding.giveWay(now.getAndAdd(LONG_NS));

@@ -30,7 +30,7 @@ class DoorbellRaceTest {
         }
         Race race = new Race();
         boolean[] isEnded = {false};
-        // When all have come back, nobody is left who could answer a bell.
+        // When all have returned, no thread is left that could answer a doorbell.
         CyclicBarrier turns = new CyclicBarrier(4, () -> {
             queuePairs.forEach(PostedQueuePair::assertHeard);
             isEnded[0] = race.isOver();

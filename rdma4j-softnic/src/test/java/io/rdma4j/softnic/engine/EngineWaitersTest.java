@@ -122,7 +122,7 @@ class EngineWaitersTest {
         Wait.until("a guest is in", progress::isOccupied);
     }
 
-    /** Lets whoever runs the engine in a while publish an event. */
+    /** Lets the thread that runs the engine later publish an event. */
     private void publishSoon(EventQueue<Thread, RdmaException> into) {
         driver.run(nowNs -> {
             CompletionRing ring = new CompletionRing(2, new CompletionRing.Listener() {

@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class HeldBackTest {
     private final AtomicBoolean hasMessage = new AtomicBoolean();
     private final Messages network = new Messages();
-    /** Stands still: nobody wakes because it is time. */
+    /** Does not advance: no wait ends because of time. */
     private final AtomicLong clock = new AtomicLong(1);
     private Engine engine;
     private EngineDriver driver;

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A thread that interrupts itself tells nobody that it is blocked on, just as the JVM does when it closes an arena.
+ * A thread that interrupts itself calls no interruption handler, just as the JVM does when it closes an arena.
  */
 @SuppressWarnings("ThreadPriorityCheck") // Yielding lets the race go on, and decides nothing.
 class InterruptStatusTest {

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Whoever drives the engine while the JVM closes an arena under an access is not interrupted afterwards, however it came to
+ * A thread that drives the engine while the JVM closes an arena under an access is not interrupted afterwards, however it came to
  * drive. The mark of the JVM is set as by the thread itself.
  */
 class MarkedOwnerTest {

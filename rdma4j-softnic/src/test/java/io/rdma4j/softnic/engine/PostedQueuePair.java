@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A queue pair that knows how much was posted, and how much of it the engine has heard of. */
+/** A queue pair that knows how much was posted, and how much of it the engine has taken. */
 final class PostedQueuePair extends EngineQueuePair implements QueuePairProtocol {
     /** Written before a doorbell is rung, by several threads under the monitor; the doorbell must bring it. */
     private long count;
@@ -85,7 +85,7 @@ final class PostedQueuePair extends EngineQueuePair implements QueuePairProtocol
         engine().touched(this);
     }
 
-    /** Does something each time the engine hears of a request, as its owner. */
+    /** Does something each time the engine takes a request, as its owner. */
     void whenHeard(Runnable action) {
         whenHeard = action;
     }

@@ -1,6 +1,6 @@
 package io.rdma4j.softnic.engine;
 
-/** A link on which nothing arrives, and that sends nothing. Nobody sleeps in it. */
+/** A link on which nothing arrives, and that sends nothing. No thread sleeps in it. */
 class QuietLink implements Link {
     @Override
     public boolean receive(long nowNs, boolean isOften) {

@@ -19,7 +19,7 @@ import java.util.Random;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Peers that say nothing, or nonsense, or do not listen: they cost little, and harm nobody else. */
+/** Peers that send nothing or nonsense, or do not read: they cost little, and do not affect other connections. */
 class HostileStreamsTest extends IwarpStage {
     private static final int MORE_THAN_ARE_KEPT = IwarpLink.MOST_ASKING + 100;
     private static final int PATIENCE_MS = 20_000;

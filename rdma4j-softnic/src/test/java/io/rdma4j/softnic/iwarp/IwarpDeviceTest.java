@@ -176,7 +176,7 @@ class IwarpDeviceTest extends IwarpStage {
         }
     }
 
-    /** It is established at once, and told so when the acceptance has returned; what is sent waits a moment. */
+    /** It is established at once; the event comes after accept has returned. What is posted is sent a little later. */
     @Test
     void anInitiatorThatPromisesNothingIsSpokenToAfterAWhile() throws Exception {
         try (Socket initiator = askAsInitiatorOfRevisionOne(listen())) {

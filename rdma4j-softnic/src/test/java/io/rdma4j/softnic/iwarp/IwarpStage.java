@@ -85,7 +85,7 @@ abstract class IwarpStage {
         context.close();
     }
 
-    /** A queue pair, its memory, and what it hears of its connection. */
+    /** A queue pair, its memory, and the events of its connection. */
     final class Side implements CmConnection.Handler {
         final Arena arena = Arena.ofShared();
         final MemorySegment memory = arena.allocate(SIZE, 64);

@@ -232,7 +232,7 @@ class LingeringConnectionsTest {
         assertThat(buffers.spareCount()).isEqualTo(1);
     }
 
-    /** A stream with a gap in it is of no use, and nobody else suffers. */
+    /** A stream with a gap in it is ended; other streams are not affected. */
     @Test
     void withoutMemoryForWhatDoesNotLeaveTheConnectionEnds() {
         buffers.areOut = true;

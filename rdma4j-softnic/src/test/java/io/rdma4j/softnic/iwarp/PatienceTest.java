@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThatIOException;
 /** Peers that keep a device waiting, by one that does not wait long. */
 class PatienceTest extends IwarpStage {
     private static final long SHORT_NS = 50_000_000;
-    /** Who asks at once shall be heard in time on a busy machine too. */
+    /** A request that is sent at once is in time on a busy machine, too. */
     private static final long REQUEST_NS = 1_000_000_000;
     private static final int LONG_MS = 10_000;
 

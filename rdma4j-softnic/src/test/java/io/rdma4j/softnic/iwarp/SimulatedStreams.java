@@ -42,7 +42,7 @@ final class SimulatedStreams implements StreamNetwork {
         return listeners.size();
     }
 
-    /** {@return a connection to a port, null if nobody listens there} */
+    /** {@return a connection to a port, null if it has no listener} */
     @Nullable
     Simulated arrive(int port) {
         StreamListener.Handler handler = listeners.get(port);

@@ -166,7 +166,7 @@ public final class SimulatedMemory {
         }
     }
 
-    /** Nobody sleeps in virtual time. */
+    /** No thread sleeps in virtual time. */
     private static final class Peer implements PeerProcess {
         private final MemorySegment mailbox;
 

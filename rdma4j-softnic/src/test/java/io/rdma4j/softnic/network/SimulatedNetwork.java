@@ -40,7 +40,7 @@ public final class SimulatedNetwork {
     private long nowNs;
     private long sequence;
 
-    /** By which nodes meet besides, once they are told to. */
+    /** The other path between nodes, once it is switched on. */
     public final SimulatedMemory memory = new SimulatedMemory(this::nowNs);
 
     /** The probability that a datagram is lost. */

@@ -23,9 +23,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The rings between applications and the engine, raced over by both sides: everything arrives once and in
- * order, what one side has written is what the other reads, and nobody who waits is forgotten.
+ * order, what one side has written is what the other reads, and no waiting thread is forgotten.
  *
- * <p>What travels is written without any ordering of its own, so whoever sees a number without what was
+ * <p>What travels is written without any ordering of its own, so a thread that sees a number without what was
  * written before it has found a missing happens-before.
  */
 @Tag("stress")

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Who waits at a shared receive queue, and who is told of requests. */
+/** Which queue pairs wait at a shared receive queue, and which are notified of requests. */
 class SharedReceiveRingTest {
     private final SharedReceiveRing ring = new SharedReceiveRing(4, 1, () -> {});
     private final ReceiveQueue first = ring.view();

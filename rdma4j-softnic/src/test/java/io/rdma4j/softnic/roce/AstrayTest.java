@@ -186,7 +186,7 @@ class AstrayTest {
         assertThat(hasAnswer()).isFalse();
     }
 
-    /** Whoever is asked, and knows of no other process that would be meant, says that nobody is. */
+    /** A process that is asked, and knows of no other process with the number, answers that there is none. */
     @ParameterizedTest
     @CsvSource({"0x10, 12, 0x01061f91", "0x13, 4, 0x07000005", "0x13, 4, 0x0b000005"})
     void messagesOfNobodyAreAnswered(String attribute, int at, String number) {

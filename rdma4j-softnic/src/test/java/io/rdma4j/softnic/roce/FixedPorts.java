@@ -12,7 +12,7 @@ import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/** A network whose ports a test has made, and that sends nothing. Nobody waits in it. */
+/** A network whose ports a test has made, and that sends nothing. No thread waits in it. */
 class FixedPorts implements DatagramNetwork {
     private final Ports ports = new Ports();
 
@@ -62,7 +62,7 @@ class FixedPorts implements DatagramNetwork {
 
     @Override
     public void wake() {
-        // Nobody waits.
+        // No thread waits.
     }
 
     @Override

@@ -320,7 +320,7 @@ class RcCompleterTableTest {
                 });
     }
 
-    /** An opcode or a kind of syndrome that nobody has thought of here. */
+    /** An opcode or a kind of syndrome that this table lacks. */
     @Test
     void eachKindOfAnswerIsARow() {
         assertThat(EnumSet.copyOf(Arrays.stream(Answer.values()).map(a -> a.opcode).toList()))

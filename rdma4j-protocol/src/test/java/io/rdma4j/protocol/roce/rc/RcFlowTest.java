@@ -143,7 +143,7 @@ class RcFlowTest {
             return loses;
         });
         pair.b.receive(7, 3000);
-        // The receive is announced, the message comes at once, and what is missing of it is told at once.
+        // The receive is announced, the message is sent at once, and its missing packets are reported at once.
         pair.run(200_000);
         pair.b.assertCompleted("0 SUCCESS", "7 SUCCESS");
         assertThat(isLost[0]).isTrue();

@@ -366,7 +366,7 @@ class RcLossTest {
         pair.a.assertCompleted("1 SUCCESS");
     }
 
-    /** Nobody can tell a peer that is dead from one that is slow. */
+    /** A dead peer cannot be distinguished from a slow one. */
     @Test
     void halfAMessageOfAPeerThatDiesStaysUntilTheReceiverSendsItself() {
         RcPair pair = new RcPair();

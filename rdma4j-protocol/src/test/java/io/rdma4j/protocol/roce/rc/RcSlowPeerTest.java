@@ -171,7 +171,7 @@ class RcSlowPeerTest {
         assertThat(repeated(pair)).isBetween(1L, MOST_REPEATED);
     }
 
-    /** What is answered twice is data that nobody needs. */
+    /** A second response carries data that the requester already has. */
     @Test
     void responderThatStandsStillSendsTheDataOfAReadFewTimes() {
         RcPair pair = new RcPair(managed());

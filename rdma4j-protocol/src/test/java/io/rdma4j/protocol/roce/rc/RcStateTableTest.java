@@ -30,7 +30,7 @@ import java.util.stream.Stream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a queue pair does in each state: about packets, about requests, about time, and about being told to go to another.
+ * What a queue pair does in each state: about packets, about requests, about time, and about a change to another state.
  * The last table shows that no reliable connection comes to SQE. IBTA 10.3.1.
  */
 class RcStateTableTest {

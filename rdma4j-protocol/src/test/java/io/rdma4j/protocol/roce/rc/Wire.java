@@ -167,14 +167,14 @@ final class Wire {
         return packet;
     }
 
-    /** A packet arrives that nobody has sent, and is looked at together with the next. */
+    /** A packet arrives that neither side has sent, and is processed together with the next. */
     void arrive(RcEnd to, OutgoingPacket packet) {
         byte[] bytes = new byte[packet.totalLength()];
         packet.copyTo(MemorySegment.ofArray(bytes), 0);
         to.arrive(bytes);
     }
 
-    /** A packet arrives that nobody has sent. */
+    /** A packet arrives that neither side has sent. */
     void deliver(RcEnd to, OutgoingPacket packet) {
         arrive(to, packet);
         to.work();

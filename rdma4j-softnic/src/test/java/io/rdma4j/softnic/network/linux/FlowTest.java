@@ -52,7 +52,7 @@ class FlowTest {
     private record Taken(Gid destination, int segmentLength, int typeOfService,
             List<Integer> psns, List<Integer> identifications) {}
 
-    /** Takes messages and answers as told: how many it takes, or an error; all when nothing is told. */
+    /** Takes messages and returns as instructed: how many it takes, or an error; without an instruction all. */
     private static final class Network implements Outlet {
         final List<Taken> taken = new ArrayList<>();
         final Deque<Integer> answers = new ArrayDeque<>();

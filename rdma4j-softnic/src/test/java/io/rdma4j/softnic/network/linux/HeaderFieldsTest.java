@@ -22,7 +22,7 @@ import static io.rdma4j.softnic.network.linux.SocketOption.IP_TTL;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-/** What stands in the IP headers that networks send, seen by a socket that is told. */
+/** The IP headers that networks send, seen by a socket with the options to receive them. */
 class HeaderFieldsTest {
     private static final int IP_RECVTTL = 12;
     private static final int IP_RECVTOS = 13;

@@ -13,7 +13,7 @@ import java.lang.foreign.Arena;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What is given up while another process has the lock: nobody waits, and it is done as soon as that lets go. */
+/** Releasing while another process has the lock: no thread waits, and it is done once the lock is free. */
 @EnabledOnOs(OS.LINUX)
 @Timeout(30)
 class HeldLockTest extends SharingStage {

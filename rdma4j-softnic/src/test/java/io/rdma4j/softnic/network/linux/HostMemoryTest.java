@@ -117,7 +117,7 @@ class HostMemoryTest {
             }
         }
 
-        /** The system takes its sockets and lets go of its locks; it tells nobody. */
+        /** The system closes its sockets and releases its locks, without a message to other processes. */
         void die() {
             members.remove(this);
             port.close();

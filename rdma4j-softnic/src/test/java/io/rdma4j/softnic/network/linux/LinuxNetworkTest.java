@@ -71,7 +71,7 @@ class LinuxNetworkTest extends NetworkContract {
         return closedAtEnd(new PortableNetwork(loopback()));
     }
 
-    /** As Linux's own RoCE driver sends it, and an ordinary socket never hears of it. */
+    /** As Linux's own RoCE driver sends it, which an ordinary socket never receives. */
     @Test
     void packetWithoutUdpChecksumArrivesOverIpv6() throws Exception {
         InetAddress address = InetAddress.ofLiteral("::1");

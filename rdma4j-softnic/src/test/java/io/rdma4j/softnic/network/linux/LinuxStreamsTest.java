@@ -35,7 +35,7 @@ class LinuxStreamsTest extends StreamContract {
         until("the last bytes to be acknowledged", () -> client.stream().isAcknowledged());
     }
 
-    /** It is told once that something has arrived, also if its user does not read it then. */
+    /** It reports arrived bytes once, also if its user does not read them then. */
     @Test
     void whatIsLeftUnreadIsToldAgain() throws Exception {
         End client = connected();
@@ -51,7 +51,7 @@ class LinuxStreamsTest extends StreamContract {
         until("the bytes", () -> server.received == 10);
     }
 
-    /** The end came while bytes were still there, and nothing more will be told. */
+    /** The stream ended while bytes were still unread, and nothing more will be reported. */
     @Test
     void theEndIsHeardThoughItCameBeforeTheBytesWereRead() throws Exception {
         End client = connected();

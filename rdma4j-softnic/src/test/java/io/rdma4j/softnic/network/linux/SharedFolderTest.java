@@ -15,7 +15,7 @@ import java.util.List;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Where processes of one user find each other, and nobody else does. */
+/** The folder where processes of one user, and of no other, find each other. */
 @EnabledOnOs(OS.LINUX)
 class SharedFolderTest {
     @TempDir

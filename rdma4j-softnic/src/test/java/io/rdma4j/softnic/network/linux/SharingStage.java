@@ -128,7 +128,7 @@ abstract class SharingStage {
             members.remove(this);
         }
 
-        /** The system closes its socket and lets go of its locks; it tells nobody. */
+        /** The system closes its socket and releases its locks, without a message to other processes. */
         synchronized void die() {
             socket.close();
             port.close();

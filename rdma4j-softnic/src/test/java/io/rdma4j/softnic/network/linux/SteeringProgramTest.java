@@ -104,7 +104,7 @@ class SteeringProgramTest {
         SteeringProgram program = SteeringProgram.of(Map.of(7, 3, 9, 4, 11, 0), services);
         assertThat(run(program, management(attribute).putInt(56, TCP | 7471))).isEqualTo(4);
         assertThat(run(program, management(attribute).putInt(56, TCP | 7472))).isEqualTo(3);
-        // Of somebody who has no socket here, and of nobody.
+        // Of a process without a socket here, and of no process.
         assertThat(run(program, management(attribute).putInt(56, TCP | 7473))).isZero();
         assertThat(run(program, management(attribute).putInt(56, TCP | 7474))).isZero();
     }

@@ -52,7 +52,7 @@ class TableLocksTest {
         return new Watched(new TableLocks.Patience(stoppedNs, mostNs));
     }
 
-    /** Counts how often somebody wants to know who has the lock. */
+    /** Counts the questions who has the lock. */
     private final class Watched extends TableLocks {
         Watched(Patience patience) throws LinuxSocket.Refused {
             super(file, memory, patience);

@@ -494,7 +494,7 @@ class RingTest {
         send(1, 10);
         meeting.receive(10);
         meeting.dead.add(1);
-        // Nobody has it, which is not to say that its process has died.
+        // No process has it, but its process may still be alive.
         meeting.dead.add(RingLayout.READER);
         meeting.whileReleased = () -> assertThat(meeting.tryClaim(6)).isNull();
         meeting.mailbox.sweepIfDue(meeting.mailbox.sweepDueNs(0));

@@ -45,7 +45,7 @@ final class DescriptorShortage {
         files.removeLast().close();
         Socket late = connectTo(listener);
         while (network.poll()) {
-            // Until it rests: who waits there is not told of again and again.
+            // Until it is idle: waiting connections are not reported again and again.
         }
         if (accepted.size() != 1) {
             throw new AssertionError("it was accepted without a descriptor");

@@ -103,7 +103,7 @@ class ImpairedStreamsTest {
             }
         }
 
-        /** Nobody reads it any more, and it must not be told again and again. */
+        /** It is not read any more, and must not be reported again and again. */
         @Test
         void whatArrivesIsTakenAway() throws Throwable {
             play(peer -> peer.getOutputStream().write(words), "rest",

@@ -13,14 +13,14 @@ class PortableStreamsTest extends StreamContract {
         super(new PortableStreams());
     }
 
-    /** Nobody may come to look for long, and the other side is to see it. */
+    /** It may not be polled for long, and the other side must notice. */
     @Test
     void whoHasClosedAStreamDoesNotSleepBeforeItIsReallyClosed() throws Exception {
         End client = connected();
         while (network.poll()) {
             // Until it is quiet.
         }
-        // What has been told before ends no wait.
+        // What has been reported before ends no wait.
         network.await(0);
         client.stream().reset();
         long startNs = System.nanoTime();
