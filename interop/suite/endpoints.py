@@ -108,6 +108,7 @@ class LinuxEnd:
 class JavaEnd:
     """rdma4j, on this machine or in a guest: subclasses say where its processes run."""
 
+    is_java = True
     # Of files.
     name = "here"
     slowness = 1
@@ -156,7 +157,6 @@ class JavaHere(JavaEnd):
 
     # Of files, where it is the peer of another Java.
     side = "soft"
-    is_java = True
 
     def __init__(self, options, family="roce"):
         super().__init__({"ipv4": network.HOST4, "ipv6": network.HOST6}, f"{family}_{network.BRIDGE}", options)

@@ -15,6 +15,8 @@ CLEAN_SECONDS = 40
 BAD_SECONDS = 120
 LONG_SECONDS = 300
 BAD_PATIENCE_SECONDS = 60
+# The tools' own, without an option.
+USUAL_PATIENCE_SECONDS = 10
 GRACE_SECONDS = 5
 UNACKNOWLEDGED = "but the last of this side was not acknowledged: the peer has left"
 # A C server of datagrams that has answered all look-ups, and has no messages to wait for, ends.
@@ -107,23 +109,30 @@ class Trial:
         serving, asking = (self._java, self._linux) if java_serves else (self._linux, self._java)
         seconds = (LONG_SECONDS if tool.is_long else CLEAN_SECONDS if cell.net == "clean" else BAD_SECONDS)
         seconds *= self._java.slowness
-        patience = []
-        if cell.net != "clean" or tool.is_long:
-            patience = ["--patience", str(BAD_PATIENCE_SECONDS if tool.is_reliable else tool.patience_seconds)]
+        patience = self._patience(tool, cell)
         words = tool.arguments(cell, serving.end(cell.family, asking), True)
-        server, is_ready = serving.start_server(tool.program, words + (patience if java_serves else []), tool.ready)
+        server, is_ready = serving.start_server(tool.program, words + (patience if serving.is_java else []), tool.ready)
         if not is_ready:
             server.stop()
             return server, None, "the server did not become ready"
         words = tool.arguments(cell, asking.end(cell.family, serving), False)
         client = None
         try:
-            client = asking.start(tool.program, ([] if java_serves else patience) + words)
+            client = asking.start(tool.program, (patience if asking.is_java else []) + words)
             return server, client, self.await_ends(tool, server, client, java_serves, seconds)
         finally:
             for process in (server, client):
                 if process is not None:
                     process.stop()
+
+    def _patience(self, tool, cell):
+        """The option that says how long Java waits for its peer, if that is not the usual time. The peer of a slow JVM
+        waits longer, too."""
+        if cell.net != "clean" or tool.is_long:
+            seconds = BAD_PATIENCE_SECONDS if tool.is_reliable else tool.patience_seconds
+        else:
+            seconds = USUAL_PATIENCE_SECONDS * self._java.slowness
+        return [] if seconds == USUAL_PATIENCE_SECONDS else ["--patience", str(seconds)]
 
     @staticmethod
     def await_ends(tool, server, client, java_serves, seconds):
