@@ -165,9 +165,7 @@ def native_document(circumstances, chosen, results, part):
         "",
         "An entry counts the sizes that ran to the end on both sides, of which neither said anything, with every byte checked",
         "where the tool can: the smallest that the tool allows and one of two packets, over IPv6 the latter. The",
-        "network is good, and the path MTU 4096.",
-        "",
-        "`mckey` is left out: the groups of the connection manager do not work on `rxe0` yet."]
+        "network is good, and the path MTU 4096."]
     for driver in tools.NATIVE:
         if any(cell.driver == driver for cell in chosen):
             lines += ["", f"## {driver}0", "", *native_table(chosen, results, driver)]

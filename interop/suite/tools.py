@@ -309,10 +309,10 @@ def plainly_named(all_tools, *names):
     return [tool for name in names for tool in all_tools if tool.name == name]
 
 
-# What Java in a guest drives the kernel's devices with. Of mckey the groups do not work there yet.
+# What Java in a guest drives the kernel's devices with.
 NATIVE = {
     "rxe": plainly_named(ALL, "ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong", "rping",
-                         "ucmatose", "udaddy", "cmtime", "ib_write_bw", "ib_read_bw", "ib_send_bw", "ib_atomic_bw",
+                         "ucmatose", "udaddy", "mckey", "cmtime", "ib_write_bw", "ib_read_bw", "ib_send_bw", "ib_atomic_bw",
                          "ib_write_lat", "ib_read_lat", "ib_send_lat", "ib_atomic_lat", "ib_write_bw-R"),
     "siw": plainly_named(IWARP, "rping", "ucmatose", "cmtime", "ib_write_bw", "ib_read_bw", "ib_send_bw", "ib_write_lat",
                          "ib_read_lat", "ib_send_lat"),

@@ -84,11 +84,13 @@ class Trial:
         with capture:
             server, client, reason = self._play(tool, cell)
         java, other = (server, client) if cell.role == "server" else (client, server)
+        # Whose packets are counted: those of rdma4j's own device.
+        observed = other if self._linux.is_java else java
         verdict, reason = judge(tool, cell, java, other, reason, self._linux.is_java)
         seen = self._look(file, self._own_addresses)
         if seen.wrong_sent:
             verdict, reason = Verdict.FAILED, wire.told_wrong(seen)
-        elif verdict is Verdict.OK and self._is_unseen(seen) and not (java is server and tool.server_is_silent):
+        elif verdict is Verdict.OK and self._is_unseen(seen) and not (observed is server and tool.server_is_silent):
             verdict, reason = Verdict.FAILED, "no packet of Java was seen"
         seen.unseen += capture.dropped
         if verdict is not Verdict.OK:
