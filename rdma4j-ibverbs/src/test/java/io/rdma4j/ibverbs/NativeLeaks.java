@@ -14,8 +14,8 @@ import java.util.stream.Collectors;
  * left behind: descriptors, objects of the kernel, pinned and locked pages, memory.
  *
  * <p>{@code java -Drdma4j.native.device=rxe0 -Drdma4j.native.address=10.77.0.11 io.rdma4j.ibverbs.NativeLeaks
- * [TIMES [REGEX]]}: does it 10,000 times, or TIMES, with the objects in whose name the regular expression is found. The heap must be
- * of fixed size and touched, and the C library is to have one arena ({@code MALLOC_ARENA_MAX=1}).
+ * [TIMES [REGEX]]}: does it 10,000 times, or TIMES, with the objects in whose name the regular expression is found. The heap
+ * must be of fixed size and touched, and the C library is to have one arena ({@code MALLOC_ARENA_MAX=1}).
  */
 public final class NativeLeaks {
     private static final int USUAL_TIMES = 10_000;

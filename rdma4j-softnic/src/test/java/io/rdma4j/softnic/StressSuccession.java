@@ -44,7 +44,7 @@ final class StressSuccession {
         return own;
     }
 
-    /** Posts until the queue pair is in error, or the thread is to stop. */
+    /** Posts until the queue pair is closed, or the thread is to stop. */
     private void postWhilePossible(boolean isSender) throws RdmaException {
         QueuePair to = current;
         SendWorkRequest send = new SendWorkRequest();

@@ -72,7 +72,7 @@ final class FakeCm {
         final List<byte[]> privateData = new ArrayList<>();
         /** What was joined, with the flags. */
         final Map<InetAddress, Integer> groups = new ConcurrentHashMap<>();
-        /** What it connects; 0 if the library does not know it. */
+        /** What it connects; 0 if the library was not given it. */
         int queuePairType;
         boolean isSynchronous;
         boolean isShared;

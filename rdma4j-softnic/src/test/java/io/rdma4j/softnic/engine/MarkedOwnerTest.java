@@ -6,8 +6,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A thread that drives the engine while the JVM closes an arena under an access is not interrupted afterwards, however it came to
- * drive. The mark of the JVM is set as by the thread itself.
+ * A thread that drives the engine while the JVM closes an arena under an access is not interrupted afterwards, however it
+ * came to drive. The mark of the JVM is set as by the thread itself.
  */
 class MarkedOwnerTest {
     private final Engine engine = new Engine(new Numbers()::next, new QuietLink());

@@ -24,9 +24,9 @@ import java.util.Objects;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What each event does to a connection in each state of its set-up: which event its application gets, or which error the call has, and
- * what its peer sees: that the stream {@code stays}, that it {@code ends}, or a frame, before its end. {@code -} is nothing. The peer
- * is a plain socket.
+ * What each event does to a connection in each state of its set-up: which event its application gets, or which error the
+ * call has, and what its peer sees: that the stream {@code stays}, that it {@code ends}, or a frame, before its end.
+ * {@code -} is nothing. The peer is a plain socket.
  */
 class SetUpTableTest extends IwarpStage {
     private static final int PATIENCE_MS = 10_000;

@@ -232,10 +232,10 @@ final class RcResponseSender {
     }
 
     /**
-     * {@return whether no acknowledgement was sent since the last NAK for a missing packet}
+     * {@return whether the packets before a gap must be acknowledged before the NAK for the gap is sent}
      *
-     * <p>A negative answer says that, too. But Linux rxe, while it sends again, takes a second one for a copy
-     * of the first until an acknowledgement has come, and then stands still until its time-out.
+     * <p>The NAK acknowledges them, too. But Linux rxe, while it retransmits, takes a second NAK for a copy of the
+     * first until an acknowledgement has come, and then stands still until its time-out.
      */
     private boolean mustAcknowledgeFirst() {
         return pendingNak == Syndrome.NAK_PSN_SEQUENCE_ERROR && nakPsn == progress.expected
