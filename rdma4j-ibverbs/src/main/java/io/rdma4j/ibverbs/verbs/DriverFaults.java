@@ -10,8 +10,8 @@ import java.util.Set;
  * Faults of a device's driver that are worked around here. They were seen with Linux 6.1 and rdma-core 44; the workarounds
  * do no harm with a fixed driver.
  *
- * @param losesLateWork whether requests that are posted in state ERR never complete. siw's library puts them into a queue
- *        that the kernel no longer reads
+ * @param losesLateWork whether requests that are posted after the kernel has entered state ERR never complete. siw's library
+ *        puts them into a queue that the kernel no longer reads
  * @param confusesFlags whether the receive of a SEND with invalidation is marked as {@code IBV_WC_IP_CSUM_OK}. rxe passes
  *        the kernel's value of the flag to programs, which is unambiguous only on a device that does not check checksums
  */

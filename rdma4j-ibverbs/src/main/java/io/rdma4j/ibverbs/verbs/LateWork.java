@@ -3,48 +3,69 @@ package io.rdma4j.ibverbs.verbs;
 import io.rdma4j.ibverbs.abi.Layout;
 import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.verbs.WorkCompletionStatus;
-import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Requests that were posted too late, so that the driver would never complete them ({@link DriverFaults#losesLateWork}):
- * they complete as flushed, after all completions of the driver. Thread safe, without a lock.
+ * What queue pairs have lost in a driver that never completes requests that are posted after the end
+ * ({@link DriverFaults#losesLateWork}): they complete as flushed, after all completions of the driver. Any thread adds; one
+ * thread at a time takes.
+ *
+ * <p>What was added before the driver's queue was found empty may be taken: the driver had reported before that all it
+ * will ever report ({@link LostWork}).
  */
 final class LateWork {
-    private final Queue<Request> requests = new ConcurrentLinkedQueue<>();
+    private final Queue<LostWork> lost = new ConcurrentLinkedQueue<>();
+    private final AtomicLong added = new AtomicLong();
+    private long removed;
 
-    private record Request(long workRequestId, int queuePair) {}
+    void add(LostWork work) {
+        lost.add(work);
+        added.incrementAndGet();
+    }
 
-    void add(long workRequestId, int queuePair) {
-        requests.add(new Request(workRequestId, queuePair));
+    /** {@return how many were added so far} */
+    long added() {
+        return added.get();
+    }
+
+    /** {@return whether something was added that was not taken entirely} For the thread that takes. */
+    boolean isPending() {
+        return removed != added.get();
     }
 
     /**
-     * Adds their completions after those of the driver.
+     * Takes completions.
      *
      * @param into an array of {@code struct ibv_wc}
-     * @param from the first index to fill
-     * @param end the index after the last
-     * @return the index after the last filled one
+     * @param most how many it holds
+     * @param known what {@link #added} returned before the driver's queue was found empty
+     * @return how many were taken
      */
-    int take(MemorySegment into, int from, int end) {
-        int filled = from;
-        while (filled < end) {
-            @Nullable
-            Request next = requests.poll();
-            if (next == null) {
-                return filled;
+    int take(MemorySegment into, int most, long known) {
+        int filled = 0;
+        while (removed < known) {
+            LostWork first = lost.element();
+            while (first.hasNext()) {
+                if (filled == most) {
+                    return filled;
+                }
+                write(into, filled++ * Layout.WorkCompletion.SIZE, first);
             }
-            long at = filled++ * Layout.WorkCompletion.SIZE;
-            into.asSlice(at, Layout.WorkCompletion.SIZE).fill((byte) 0);
-            Native.putLong(into, at + Layout.WorkCompletion.WR_ID, next.workRequestId);
-            Native.putInt(into, at + Layout.WorkCompletion.STATUS,
-                    WorkCompletionStatus.WORK_REQUEST_FLUSHED.code());
-            Native.putInt(into, at + Layout.WorkCompletion.QP_NUM, next.queuePair);
+            lost.remove();
+            removed++;
         }
         return filled;
+    }
+
+    private static void write(MemorySegment into, long at, LostWork work) {
+        into.asSlice(at, Layout.WorkCompletion.SIZE).fill((byte) 0);
+        Native.putLong(into, at + Layout.WorkCompletion.WR_ID, work.next());
+        Native.putInt(into, at + Layout.WorkCompletion.STATUS,
+                WorkCompletionStatus.WORK_REQUEST_FLUSHED.code());
+        Native.putInt(into, at + Layout.WorkCompletion.QP_NUM, work.queuePair());
     }
 }

@@ -247,7 +247,7 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
                         taken++;
                     }
                 }
-                if (found < asked) {
+                if (found < asked && !polling.hasMore()) {
                     break;
                 }
             }
@@ -298,9 +298,12 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
         return false;
     }
 
-    /** Completes a request that the driver would lose as flushed, after the driver's present completions. */
-    void flush(long workRequestId, int queuePair) {
-        late.add(workRequestId, queuePair);
+    /** Completes requests that the driver has lost as flushed, after the driver's present completions. */
+    void flush(LostWork lost) {
+        if (lost.isPossible()) {
+            late.add(lost);
+            onEvent();
+        }
     }
 
     private void requireNoBatch() {

@@ -126,6 +126,11 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
         return context.queries().longestMessage(type(), control.port());
     }
 
+    /** {@return whether every send completes in the completion queue} */
+    boolean isAllSignaled() {
+        return initial.signalAll();
+    }
+
     /** {@return whether the driver would lose requests that are posted now, so that they must be flushed here} */
     boolean isTooLate() {
         return control.isTooLate();
@@ -245,15 +250,17 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
 
     /** The kernel has moved it, as it connected or ended it. */
     void onKernelState(QueuePairState next) {
-        if (!control.isClosed()) {
-            control.onKernelState(next);
-        }
+        control.onKernelState(next);
     }
 
     private void onState(QueuePairState next) {
         if (next == QueuePairState.RESET) {
             sendQueue.work().clear();
             receives.clear();
+        }
+        if (isTooLate()) {
+            flushSends(0);
+            flushReceives(0);
         }
         if (next == QueuePairState.RESET || next == QueuePairState.ERR) {
             tellWaiters();
@@ -278,7 +285,7 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
             return null;
         }
         if (isTooLate()) {
-            // The completion queue has all flushed requests, of the driver (settle) and of this library.
+            // The completion queue has all flushed requests, of the driver (settle) and of this library (onState).
             return Errno.ENOTCONN;
         }
         OutstandingWork work = ofReceives ? receives : sendQueue.work();
@@ -369,17 +376,19 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
         }
     }
 
-    /** Completes a send as flushed that the driver would lose. */
-    void flushSend(long workRequestId) {
-        sendCompletions.flush(workRequestId, number());
-        sendCompletions.onEvent();
+    /**
+     * Completes sends as flushed that the driver has lost.
+     *
+     * @param late how many, the last ones, it was not given
+     */
+    void flushSends(int late) {
+        sendCompletions.flush(sendQueue.lost(late));
     }
 
-    /** Completes a receive as flushed that the driver would lose. */
-    void flushReceive(long workRequestId) {
+    /** The same for receives. */
+    void flushReceives(int late) {
         if (receiveCompletions != null) {
-            receiveCompletions.flush(workRequestId, number());
-            receiveCompletions.onEvent();
+            receiveCompletions.flush(new LostWork(receives, receiveTag, number(), late));
         }
     }
 

@@ -67,6 +67,15 @@ final class NativeSendQueue {
         return work;
     }
 
+    /**
+     * {@return the requests that the driver has lost}
+     *
+     * @param late how many, the last ones, it was not given
+     */
+    LostWork lost(int late) {
+        return new LostWork(work, tag, queuePair.number(), late);
+    }
+
     void post(SendWorkRequest request) throws RdmaException {
         lock.lock();
         try {
@@ -135,7 +144,8 @@ final class NativeSendQueue {
                 throw new RdmaException(Errno.ENOMEM, operation,
                         "the send queue is full; take completions first");
             }
-            long place = work.note(0, requestId, WorkCompletionOpcode.BIND_MEMORY_WINDOW);
+            long place = work.note(0, requestId, WorkCompletionOpcode.BIND_MEMORY_WINDOW,
+                    signaled || queuePair.isAllSignaled());
             Native.putLong(structure, WindowBind.WR_ID, tag | place);
             Native.putInt(structure, WindowBind.SEND_FLAGS,
                     signaled ? SendFlag.SIGNALED.bit() : 0);
@@ -148,6 +158,7 @@ final class NativeSendQueue {
                 work.takeBack(1);
                 throw refused;
             }
+            work.accept();
             own.keyChanged(bind.length() == 0 ? null : region);
         } finally {
             context.unlock();

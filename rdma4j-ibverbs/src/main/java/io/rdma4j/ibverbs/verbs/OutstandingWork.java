@@ -15,18 +15,22 @@ final class OutstandingWork implements WorkLedger {
     private final int capacity;
     private final long[] ids;
     private final byte[] opcodes;
+    private final boolean[] isSignaled;
     /**
      * The posting thread writes {@code posted} under a lock, which orders its writes. {@code completed} is written by the
      * polling thread and by {@link #clear}.
      */
     private final AtomicLong posted = new AtomicLong();
     private final AtomicLong completed = new AtomicLong();
+    /** The number after the last request that the driver has accepted; a committed one can still be refused. */
+    private final AtomicLong accepted = new AtomicLong();
 
     OutstandingWork(int capacity) {
         this.capacity = capacity;
         int slots = Integer.highestOneBit(Math.max(1, capacity - 1)) << 1;
         ids = new long[slots];
         opcodes = new byte[slots];
+        isSignaled = new boolean[slots];
     }
 
     @Override
@@ -45,11 +49,12 @@ final class OutstandingWork implements WorkLedger {
     }
 
     @Override
-    public long note(int ahead, long id, WorkCompletionOpcode opcode) {
+    public long note(int ahead, long id, WorkCompletionOpcode opcode, boolean isSignaled) {
         long number = posted.get() + ahead;
         int slot = (int) number & ids.length - 1;
         ids[slot] = id;
         opcodes[slot] = (byte) opcode.code();
+        this.isSignaled[slot] = isSignaled;
         return number & WorkLedgers.NUMBERS;
     }
 
@@ -61,6 +66,35 @@ final class OutstandingWork implements WorkLedger {
     @Override
     public void takeBack(int count) {
         posted.setRelease(posted.getPlain() - count);
+    }
+
+    @Override
+    public void accept() {
+        accepted.setRelease(posted.getPlain());
+    }
+
+    /** {@return the number after the last accepted request} */
+    long acceptedEnd() {
+        return accepted.get();
+    }
+
+    /** {@return the number of the first request that has not completed} */
+    long firstOutstanding() {
+        return completed.get();
+    }
+
+    /**
+     * {@return the number of the first outstanding request whose completion was certain to be reported} Unsignaled ones
+     * before it may have succeeded.
+     *
+     * @param end the number at which to stop, and the result if there is none
+     */
+    long firstSignaled(long end) {
+        long number = firstOutstanding();
+        while (number < end && !isSignaled[(int) number & isSignaled.length - 1]) {
+            number++;
+        }
+        return Math.min(number, end);
     }
 
     @Override

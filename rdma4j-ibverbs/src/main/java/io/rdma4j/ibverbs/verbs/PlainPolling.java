@@ -21,7 +21,7 @@ final class PlainPolling implements Polling {
 
     /**
      * @param queue the address of an {@code ibv_cq}
-     * @param late the requests that complete after those of the driver
+     * @param late the requests that the driver has lost, which complete after all of its own
      */
     PlainPolling(NativeContext context, long queue, LateWork late, Arena arena) {
         this.queue = queue;
@@ -36,11 +36,17 @@ final class PlainPolling implements Polling {
     public int fetch(int most) throws RdmaException {
         // Memory that was given back has no address to be written to: this throws.
         Native.putLong(batch, 0, 0);
+        long known = late.added();
         int found = calls.poll(function, queue, most, batch.address());
         if (found < 0 || found > most) {
             throw Polling.failed(found, most);
         }
-        return late.take(batch, found, most);
+        return found == 0 ? late.take(batch, most, known) : found;
+    }
+
+    @Override
+    public boolean hasMore() {
+        return late.isPending();
     }
 
     @Override

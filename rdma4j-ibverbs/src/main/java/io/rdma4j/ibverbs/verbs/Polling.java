@@ -10,13 +10,16 @@ interface Polling {
     int BATCH = 32;
 
     /**
-     * Takes completions.
+     * Takes completions. All completions of the batch before must have been read.
      *
      * @param most from 1 to {@link #BATCH}
-     * @return how many were taken
+     * @return how many were taken; if fewer than {@code most}, there are no more unless {@link #hasMore}
      * @throws RdmaException EIO if the driver fails
      */
     int fetch(int most) throws RdmaException;
+
+    /** {@return whether there may be completions that the last {@link #fetch} left out although it had room} */
+    boolean hasMore();
 
     /**
      * Reads a completion of the last batch.

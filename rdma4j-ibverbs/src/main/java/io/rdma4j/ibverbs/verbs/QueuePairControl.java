@@ -135,25 +135,28 @@ final class QueuePairControl {
 
     /** The kernel has moved it, as it connected or ended it. */
     void onKernelState(QueuePairState next) {
-        if (next == QueuePairState.ERR && context.faults().losesLateWork()) {
-            settle();
+        // The context's lock: who asks for the state (query) and finds the end must also find all that it has flushed.
+        context.lock();
+        try {
+            if (isClosed) {
+                return;
+            }
+            if (next == QueuePairState.ERR && context.faults().losesLateWork()) {
+                settle();
+            }
+            set(next, "CONNECTION");
+        } finally {
+            context.unlock();
         }
-        set(next, "CONNECTION");
     }
 
     /** Waits until siw has flushed: it reports the end before that, but answers a query of the state only afterwards. */
     private void settle() {
-        context.lock();
         try (Arena arena = Arena.ofConfined()) {
-            if (!isClosed) {
-                MemorySegment structure = arena.allocate(QueuePairAttr.SIZE + Layout.SLACK, 8);
-                int mask = QueuePairValues.write(structure.asSlice(0, QueuePairAttr.SIZE),
-                        new QueuePairAttributes().state(QueuePairState.ERR));
-                context.verbs().get(VerbsSymbol.MODIFY_QP).call(pointer, structure.address(),
-                        mask);
-            }
-        } finally {
-            context.unlock();
+            MemorySegment structure = arena.allocate(QueuePairAttr.SIZE + Layout.SLACK, 8);
+            int mask = QueuePairValues.write(structure.asSlice(0, QueuePairAttr.SIZE),
+                    new QueuePairAttributes().state(QueuePairState.ERR));
+            context.verbs().get(VerbsSymbol.MODIFY_QP).call(pointer, structure.address(), mask);
         }
     }
 

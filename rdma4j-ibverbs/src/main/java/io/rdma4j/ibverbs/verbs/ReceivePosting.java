@@ -44,9 +44,9 @@ final class ReceivePosting extends RequestChain<ReceiveWorkRequest> {
     }
 
     @Override
-    void flush(long workRequestId) {
+    void flush(int late) {
         if (queuePair != null) {
-            queuePair.flushReceive(workRequestId);
+            queuePair.flushReceives(late);
         }
     }
 
@@ -76,6 +76,6 @@ final class ReceivePosting extends RequestChain<ReceiveWorkRequest> {
         long elementsAt = at + Layout.ReceiveRequest.SIZE;
         Native.putInt(chain, at + Layout.ReceiveRequest.NUM_SGE, count);
         Elements.write(chain, elementsAt, elements, count);
-        end(request.id(), WorkCompletionOpcode.RECEIVE);
+        end(request.id(), WorkCompletionOpcode.RECEIVE, true);
     }
 }

@@ -159,8 +159,12 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
     /** {@return whether the driver would lose requests that are posted now} */
     abstract boolean isTooLate();
 
-    /** Completes a request as flushed that the driver would lose. */
-    abstract void flush(long workRequestId);
+    /**
+     * Completes requests as flushed that the driver has lost.
+     *
+     * @param late how many, the last ones, were not given to the driver
+     */
+    abstract void flush(int late);
 
     /**
      * Posts a request that needs its own call ({@link #endApart}).
@@ -214,17 +218,17 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
     }
 
     /** Completes the request that was begun, with its number. */
-    final void end(long id, WorkCompletionOpcode opcode) {
+    final void end(long id, WorkCompletionOpcode opcode, boolean isSignaled) {
         Native.putLong(chain, staged * stride + Layout.ReceiveRequest.WR_ID,
-                tag | work.note(staged, id, opcode));
+                tag | work.note(staged, id, opcode, isSignaled));
         staged++;
     }
 
     /** The same, for a request that {@link #postApart} posts. */
-    final void endApart(long id, WorkCompletionOpcode opcode) {
+    final void endApart(long id, WorkCompletionOpcode opcode, boolean isSignaled) {
         isApart[staged] = true;
         isMixed = true;
-        end(id, opcode);
+        end(id, opcode, isSignaled);
     }
 
     /** Posts the chain. {@return 0, or the device's error for a request; it has accepted those before it} */
@@ -239,6 +243,11 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
             flushChain(count);
         } else {
             error = isMixed ? postMixed(count) : postRun(0, count);
+            work.accept();
+            if (isTooLate()) {
+                // It has ended meanwhile, and whoever found that could not know of these.
+                flush(0);
+            }
         }
         letGo(error == 0 ? count : taken);
         return error;
@@ -246,9 +255,8 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
 
     private void flushChain(int count) {
         work.commit(count);
-        for (int i = 0; i < count; i++) {
-            flush(Native.getLong(chain, i * stride + Layout.ReceiveRequest.WR_ID));
-        }
+        work.accept();
+        flush(count);
         drop();
     }
 

@@ -36,6 +36,7 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
     private final NativeProtectionDomain domain;
     private final SendChecks checks;
     private final QueuePairType type;
+    private final boolean isAllSignaled;
     private final long inlineOffset;
     private final long inlineRoom;
     private final MemorySegment chain;
@@ -56,6 +57,7 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
         domain = queuePair.owner();
         this.checks = checks;
         type = queuePair.type();
+        isAllSignaled = queuePair.isAllSignaled();
         inlineOffset = SendRequest.SIZE + elementsSize(queuePair.capabilities());
         inlineRoom = inlineSize(queuePair.capabilities());
         chain = chain();
@@ -92,10 +94,11 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
         Native.putInt(chain, at + SendRequest.OPCODE, opcode.code());
         Native.putInt(chain, at + SendRequest.SEND_FLAGS, flags);
         writeOperands(request, opcode, at);
+        boolean isSignaled = isAllSignaled || (flags & SendFlag.SIGNALED.bit()) != 0;
         if (ExtendedPosting.OPERATIONS.contains(opcode)) {
-            endApart(request.id(), opcode.completionOpcode());
+            endApart(request.id(), opcode.completionOpcode(), isSignaled);
         } else {
-            end(request.id(), opcode.completionOpcode());
+            end(request.id(), opcode.completionOpcode(), isSignaled);
         }
     }
 
@@ -123,8 +126,8 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
     }
 
     @Override
-    void flush(long workRequestId) {
-        queuePair.flushSend(workRequestId);
+    void flush(int late) {
+        queuePair.flushSends(late);
     }
 
     @Override

@@ -79,7 +79,7 @@ final class SharedWork implements WorkLedger {
     }
 
     @Override
-    public long note(int ahead, long id, WorkCompletionOpcode opcode) {
+    public long note(int ahead, long id, WorkCompletionOpcode opcode, boolean isSignaled) {
         int place = own[ownCount - 1 - ahead];
         ids[place] = id;
         return place;
@@ -113,6 +113,11 @@ final class SharedWork implements WorkLedger {
         } finally {
             lock.unlock();
         }
+    }
+
+    @Override
+    public void accept() {
+        // Only the end of a queue pair needs to know it, and this queue outlives those.
     }
 
     @Override

@@ -90,7 +90,6 @@ final class TimestampPolling implements Polling {
 
     @Override
     public int fetch(int most) throws RdmaException {
-        // No driver that loses late work has time stamps, so there is no late work here.
         int answer = HotCalls.startPoll(start, queue, attributes.address());
         if (answer == Errno.ENOENT.number()) {
             return 0;
@@ -107,6 +106,12 @@ final class TimestampPolling implements Polling {
             HotCalls.endPoll(end, queue);
         }
         return found;
+    }
+
+    @Override
+    public boolean hasMore() {
+        // No driver that loses work has time stamps.
+        return false;
     }
 
     private void store(long at) {

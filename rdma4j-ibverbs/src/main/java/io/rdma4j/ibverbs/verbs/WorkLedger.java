@@ -21,14 +21,19 @@ interface WorkLedger {
     /**
      * Stores the request that is {@code ahead} requests after the next one, for which there must be room. {@link #commit}
      * posts it. {@return its number}
+     *
+     * @param isSignaled whether it completes in the completion queue also if it succeeds
      */
-    long note(int ahead, long id, WorkCompletionOpcode opcode);
+    long note(int ahead, long id, WorkCompletionOpcode opcode, boolean isSignaled);
 
     /** Marks the first stored requests as posted. */
     void commit(int count);
 
     /** So many of those committed last were refused. */
     void takeBack(int count);
+
+    /** The driver has accepted all that are committed now. */
+    void accept();
 
     /**
      * A request has completed.

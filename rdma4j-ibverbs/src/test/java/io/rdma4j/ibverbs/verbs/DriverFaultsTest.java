@@ -132,6 +132,153 @@ class DriverFaultsTest {
         }
     }
 
+    /** A queue pair of siw that works, whose driver accepts what is posted, and does nothing. */
+    private Over connected(boolean isAllSignaled) throws RdmaException {
+        driver.transport = TransportType.IWARP;
+        driver.vendorId = SIW;
+        driver.operation(ContextOperation.QUERY_PORT, arguments -> 0);
+        NativeContext context = driver.open();
+        CompletionChannel channel = CompletionChannel.create();
+        CompletionQueue queue = context.createCompletionQueue(16, channel);
+        QueuePair queuePair = context.allocateProtectionDomain()
+                .createQueuePair(new QueuePairInitAttributes().completionQueue(queue)
+                        .signalAll(isAllSignaled)
+                        .capabilities(new QueuePairCapabilities(8, 8, 1, 1, 0)));
+        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS));
+        return new Over(context, channel, queue, queuePair);
+    }
+
+    private long given(int index) {
+        return Native.getLong(driver.posted.get(index), SendRequest.WR_ID);
+    }
+
+    private static List<WorkCompletion> poll(CompletionQueue queue, int most)
+            throws RdmaException {
+        WorkCompletion[] found = WorkCompletion.array(most);
+        return List.of(found).subList(0, queue.poll(found));
+    }
+
+    private static void end(Over over) {
+        ((NativeQueuePair) over.queuePair()).onKernelState(QueuePairState.ERR);
+    }
+
+    @Test
+    void receivesThatSiwHasLostAreFlushedAfterItsOwnCompletions() throws Exception {
+        try (Over over = connected(false)) {
+            for (int id = 1; id <= 4; id++) {
+                over.queuePair().postReceive(new ReceiveWorkRequest().id(id));
+            }
+            over.queue().requestNotification(false);
+            driver.complete(given(0), 0, WorkCompletionOpcode.RECEIVE.code());
+            driver.complete(given(1), WorkCompletionStatus.WORK_REQUEST_FLUSHED.code(), 0);
+            assertThat(over.context().ended(over.queuePair(), true)).isNull();
+            end(over);
+
+            assertThat(over.context().ended(over.queuePair(), true)).isEqualTo(Errno.ENOTCONN);
+            assertThat(over.channel().pollEvent(Duration.ofSeconds(30))).isSameAs(over.queue());
+            over.queue().acknowledgeEvents(1);
+            List<WorkCompletion> found = poll(over.queue(), 8);
+            assertThat(found).extracting(WorkCompletion::id).containsExactly(1L, 2L, 3L, 4L);
+            assertThat(found).extracting(WorkCompletion::status).containsExactly(
+                    WorkCompletionStatus.SUCCESS, WorkCompletionStatus.WORK_REQUEST_FLUSHED,
+                    WorkCompletionStatus.WORK_REQUEST_FLUSHED,
+                    WorkCompletionStatus.WORK_REQUEST_FLUSHED);
+            assertThat(found).extracting(WorkCompletion::queuePairNumber)
+                    .endsWith(over.queuePair().number(), over.queuePair().number());
+            assertThat(poll(over.queue(), 8)).isEmpty();
+        }
+    }
+
+    @Test
+    void lostRequestsFillArraysOfAnySize() throws Exception {
+        try (Over over = connected(false)) {
+            for (int id = 1; id <= 5; id++) {
+                over.queuePair().postReceive(new ReceiveWorkRequest().id(id));
+            }
+            driver.complete(given(0), 0, WorkCompletionOpcode.RECEIVE.code());
+            end(over);
+            WorkCompletion one = new WorkCompletion();
+            assertThat(over.queue().poll(one)).isTrue();
+            assertThat(one.isSuccess()).isTrue();
+            assertThat(over.queue().poll(one)).isTrue();
+            assertThat(one.id()).isEqualTo(2);
+            assertThat(poll(over.queue(), 2)).extracting(WorkCompletion::id)
+                    .containsExactly(3L, 4L);
+            assertThat(poll(over.queue(), 2)).extracting(WorkCompletion::id).containsExactly(5L);
+        }
+    }
+
+    /** Of unsignaled sends before it, nobody knows whether the driver has done them. */
+    @Test
+    void sendsAreLostFromTheFirstSignaledOne() throws Exception {
+        try (Over over = connected(false)) {
+            over.queuePair().postSend(new SendWorkRequest().id(1).set(SendFlag.SIGNALED));
+            over.queuePair().postSend(new SendWorkRequest().id(2));
+            over.queuePair().postSend(new SendWorkRequest().id(3).set(SendFlag.SIGNALED));
+            over.queuePair().postSend(new SendWorkRequest().id(4));
+            driver.complete(given(0), 0, 0);
+            end(over);
+            assertThat(poll(over.queue(), 8)).extracting(WorkCompletion::id)
+                    .containsExactly(1L, 3L, 4L);
+            for (int id = 5; id <= 12; id++) {
+                over.queuePair().postSend(new SendWorkRequest().id(id));
+            }
+            assertThat(poll(over.queue(), 16)).extracting(WorkCompletion::id)
+                    .containsExactly(5L, 6L, 7L, 8L, 9L, 10L, 11L, 12L);
+        }
+    }
+
+    @Test
+    void sendsThatAllCompleteAreAllLost() throws Exception {
+        try (Over over = connected(true)) {
+            over.queuePair().postSend(new SendWorkRequest().id(1));
+            over.queuePair().postSend(new SendWorkRequest().id(2));
+            end(over);
+            assertThat(poll(over.queue(), 8)).extracting(WorkCompletion::id)
+                    .containsExactly(1L, 2L);
+        }
+    }
+
+    @Test
+    void requestThatIsPostedWhileTheEndBecomesKnownIsNotLost() throws Exception {
+        try (Over over = connected(false)) {
+            driver.whilePosting = () -> end(over);
+            over.queuePair().postReceive(new ReceiveWorkRequest().id(1));
+            assertThat(poll(over.queue(), 8)).extracting(WorkCompletion::id).containsExactly(1L);
+        }
+    }
+
+    /** Else a request would be reported as lost whose success the driver reports a moment later. */
+    @Test
+    void endThatBecomesKnownDuringAPollCountsInTheNext() throws Exception {
+        try (Over over = connected(false)) {
+            over.queuePair().postReceive(new ReceiveWorkRequest().id(1));
+            long given = given(0);
+            driver.whilePolling = () -> {
+                driver.whilePolling = () -> {
+                    // Once.
+                };
+                driver.complete(given, 0, WorkCompletionOpcode.RECEIVE.code());
+                end(over);
+            };
+            assertThat(poll(over.queue(), 8)).singleElement()
+                    .satisfies(found -> assertThat(found.isSuccess()).isTrue());
+        }
+    }
+
+    @Test
+    void requestThatSiwRefusesAsTheEndBecomesKnownDoesNotComplete() throws Exception {
+        try (Over over = connected(false)) {
+            driver.whilePosting = () -> end(over);
+            driver.postAnswer = Errno.ENOTCONN.number();
+            assertThatExceptionOfType(RdmaException.class).isThrownBy(
+                    () -> over.queuePair().postReceive(new ReceiveWorkRequest().id(1)));
+            assertThat(poll(over.queue(), 8)).isEmpty();
+            over.queuePair().postReceive(new ReceiveWorkRequest().id(2));
+            assertThat(poll(over.queue(), 8)).extracting(WorkCompletion::id).containsExactly(2L);
+        }
+    }
+
     @Test
     void queueOfLateRequestsHasTheSizeOfTheOther() throws Exception {
         try (Over over = over(SIW)) {

@@ -78,8 +78,12 @@ final class FakeDriver implements AutoCloseable {
     /** Which request of a chain is refused, and with what; none if the answer is 0. */
     int refusedIndex;
     int postAnswer;
-    /** What happens after a post of sends has begun and before the driver follows its pointers. */
+    /** What happens after a post has begun and before the driver follows its pointers. */
     Runnable whilePosting = () -> {
+        // Nothing.
+    };
+    /** What happens after the driver has taken its completions for a poll, and before the poll returns. */
+    Runnable whilePolling = () -> {
         // Nothing.
     };
     TransportType transport = TransportType.INFINIBAND;
@@ -124,8 +128,10 @@ final class FakeDriver implements AutoCloseable {
             whilePosting.run();
             return post(arguments, Layout.SendRequest.SIZE);
         });
-        operation(ContextOperation.POST_RECV,
-                arguments -> post(arguments, Layout.ReceiveRequest.SIZE));
+        operation(ContextOperation.POST_RECV, arguments -> {
+            whilePosting.run();
+            return post(arguments, Layout.ReceiveRequest.SIZE);
+        });
         operation(ContextOperation.POST_SRQ_RECV,
                 arguments -> post(arguments, Layout.ReceiveRequest.SIZE));
     }
@@ -338,6 +344,7 @@ final class FakeDriver implements AutoCloseable {
                             Layout.WorkCompletion.SIZE),
                     0, Layout.WorkCompletion.SIZE);
         }
+        whilePolling.run();
         return count;
     }
 

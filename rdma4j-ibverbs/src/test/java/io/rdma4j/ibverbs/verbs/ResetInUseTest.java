@@ -97,7 +97,7 @@ class ResetInUseTest {
             }
         });
         for (int i = 0; i < ROUNDS; i++) {
-            long number = work.note(0, i, WorkCompletionOpcode.SEND);
+            long number = work.note(0, i, WorkCompletionOpcode.SEND, true);
             work.commit(DEPTH);
             toComplete.set(number);
             work.clear();

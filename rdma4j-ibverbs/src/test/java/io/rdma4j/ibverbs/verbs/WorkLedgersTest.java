@@ -37,7 +37,7 @@ class WorkLedgersTest {
             tags.add(ledgers.add(queues.getLast()));
         }
         for (int i = 0; i < 1000; i++) {
-            long number = queues.get(i).note(0, i, WorkCompletionOpcode.SEND);
+            long number = queues.get(i).note(0, i, WorkCompletionOpcode.SEND, true);
             assertThat(ledgers.of(tags.get(i) | number)).isSameAs(queues.get(i));
         }
     }
@@ -51,8 +51,8 @@ class WorkLedgersTest {
         work.commit(1);
         work.clear();
         // The last of 32 bits, and the first anew.
-        long last = work.note(0, 1, WorkCompletionOpcode.SEND);
-        long first = work.note(1, 2, WorkCompletionOpcode.RDMA_READ);
+        long last = work.note(0, 1, WorkCompletionOpcode.SEND, true);
+        long first = work.note(1, 2, WorkCompletionOpcode.RDMA_READ, true);
         assertThat(last).isEqualTo(WorkLedgers.NUMBERS);
         assertThat(first).isZero();
         work.commit(2);
