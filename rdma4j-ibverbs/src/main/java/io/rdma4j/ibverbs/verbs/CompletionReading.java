@@ -61,6 +61,7 @@ final class CompletionReading {
             readSuccess(source, offset, queuePair);
             slot.fillTime(timestamp, wallclockNs);
         } else {
+            ledger.onFailure();
             states.onFailure(queuePair, status(status),
                     completed.opcode >= WorkCompletionOpcode.RECEIVE.code());
             slot.fill(completed.id, status(status), opcode(completed.opcode), queuePair, 0)

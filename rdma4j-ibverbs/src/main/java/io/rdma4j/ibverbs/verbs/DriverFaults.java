@@ -11,7 +11,8 @@ import java.util.Set;
  * do no harm with a fixed driver.
  *
  * @param losesLateWork whether requests that are posted after the kernel has entered state ERR never complete. siw's library
- *        puts them into a queue that the kernel no longer reads
+ *        puts them into a queue that the kernel no longer reads. It also leaves a send there for which the kernel returns
+ *        an error because the connection is ending, and then names no refused request
  * @param confusesFlags whether the receive of a SEND with invalidation is marked as {@code IBV_WC_IP_CSUM_OK}. rxe passes
  *        the kernel's value of the flag to programs, which is unambiguous only on a device that does not check checksums
  */

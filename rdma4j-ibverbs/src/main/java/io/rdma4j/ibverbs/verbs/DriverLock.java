@@ -7,7 +7,7 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * Replaces the lock of a completion queue in the driver, which takes none for a queue of one thread: the thread that polls
  * may differ from the one that frees or resets a queue pair, which removes completions from the queue. Held for one call of
- * the library, and taken after every other lock.
+ * the library, and taken after the locks of contexts, domains and queues.
  */
 final class DriverLock {
     private final @Nullable ReentrantLock lock;

@@ -5,58 +5,64 @@ import io.rdma4j.ibverbs.abi.Native;
 import io.rdma4j.verbs.WorkCompletionStatus;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.ArrayDeque;
+import java.util.Deque;
 
 /**
  * What queue pairs have lost in a driver that never completes requests that are posted after the end
  * ({@link DriverFaults#losesLateWork}): they complete as flushed, after all completions of the driver. Any thread adds; one
  * thread at a time takes.
  *
- * <p>What was added before the driver's queue was found empty may be taken: the driver had reported before that all it
- * will ever report ({@link LostWork}).
+ * <p>What was added before the driver's queue was found empty may be taken: after that the driver reports no success of it
+ * ({@link LostWork}).
  */
 final class LateWork {
-    private final Queue<LostWork> lost = new ConcurrentLinkedQueue<>();
-    private final AtomicLong added = new AtomicLong();
-    private long removed;
+    private final Deque<LostWork> lost = new ArrayDeque<>();
+    /** How many were added and removed. Both are written under the monitor. */
+    private volatile long added;
+    private volatile long removed;
 
-    void add(LostWork work) {
+    synchronized void add(LostWork work) {
         lost.add(work);
-        added.incrementAndGet();
+        added = added + 1;
+    }
+
+    /** A queue pair is closed: removes what it has lost. */
+    synchronized void removeOf(int queuePair) {
+        int before = lost.size();
+        lost.removeIf(each -> each.queuePair() == queuePair);
+        removed = removed + before - lost.size();
     }
 
     /** {@return how many were added so far} */
     long added() {
-        return added.get();
+        return added;
     }
 
-    /** {@return whether something was added that was not taken entirely} For the thread that takes. */
+    /** {@return whether something was added that was not taken entirely} */
     boolean isPending() {
-        return removed != added.get();
+        return removed != added;
     }
 
     /**
-     * Takes completions.
+     * Takes completions of one queue. All that were taken before must have been read.
      *
      * @param into an array of {@code struct ibv_wc}
-     * @param most how many it holds
+     * @param most how many it holds, at least 1
      * @param known what {@link #added} returned before the driver's queue was found empty
-     * @return how many were taken
+     * @return how many were taken; if none, no more were known
      */
-    int take(MemorySegment into, int most, long known) {
+    synchronized int take(MemorySegment into, int most, long known) {
         int filled = 0;
-        while (removed < known) {
+        while (filled == 0 && removed < known) {
             LostWork first = lost.element();
-            while (first.hasNext()) {
-                if (filled == most) {
-                    return filled;
-                }
+            while (filled < most && first.hasNext()) {
                 write(into, filled++ * Layout.WorkCompletion.SIZE, first);
             }
-            lost.remove();
-            removed++;
+            if (!first.hasNext()) {
+                lost.remove();
+                removed = removed + 1;
+            }
         }
         return filled;
     }

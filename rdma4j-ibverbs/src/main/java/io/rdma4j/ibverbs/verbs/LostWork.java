@@ -2,20 +2,23 @@ package io.rdma4j.ibverbs.verbs;
 
 /**
  * The requests of a queue whose queue pair has ended, as far as the driver has lost them: those that are outstanding when
- * the driver has no more completions, up to the one that was accepted last when this was made. It is made after the driver
- * has flushed, so that the completions of all that it will ever complete are in the completion queue.
+ * the driver has no more completions, up to the one that was posted last when this was made. It is made after the driver
+ * has flushed, which reports no success of the queue after that. It may flush once more, and some of these requests, too:
+ * such completions are ignored ({@link WorkLedger#complete}).
  *
- * <p>The driver stopped at one request, and has lost all after it. Outstanding requests before the first signaled one may
- * have succeeded, of which nothing is reported, and are left out. For one thread.
+ * <p>The driver stopped at one request, and has lost all after it. If none has failed yet, outstanding requests before the
+ * first signaled one may have succeeded, of which nothing is reported, and are left out. For one thread.
  */
 final class LostWork {
+    private static final long UNKNOWN = -1;
+
     private final OutstandingWork work;
     private final long tag;
     private final int queuePair;
     private final long lostFrom;
     private final long end;
-    /** The next request; before the first, none is certain to be lost. */
-    private long next = -1;
+    /** The number of the next request. */
+    private long next = UNKNOWN;
 
     /**
      * @param tag the upper bits of each {@code wr_id}
@@ -39,12 +42,12 @@ final class LostWork {
         return work.firstOutstanding() < end;
     }
 
-    /** {@return whether there is another request} All completions that were taken from the driver must have been read. */
+    /** {@return whether there is another request} Before the first, all completions that were taken must have been read. */
     boolean hasNext() {
-        if (next < 0) {
-            next = work.firstSignaled(lostFrom);
+        if (next == UNKNOWN) {
+            next = work.firstLost(lostFrom);
         }
-        // Others may have completed meanwhile: it was reset.
+        // The queue pair may have been reset since.
         next = Math.max(next, work.firstOutstanding());
         return next < end;
     }

@@ -306,6 +306,11 @@ final class NativeCompletionQueue implements ExtendedCompletionQueue, AsyncEvent
         }
     }
 
+    /** A queue pair is closed: what it has lost does not complete any more. */
+    void forget(int queuePair) {
+        late.removeOf(queuePair);
+    }
+
     private void requireNoBatch() {
         if (lock.getHoldCount() > 1) {
             throw new IllegalStateException("this thread is reading in place: end the batch first");

@@ -136,6 +136,11 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
         return control.isTooLate();
     }
 
+    /** {@return whether the driver may have lost requests that the calling thread has just accepted ({@link WorkLedger#accept})} */
+    boolean isLostMeanwhile() {
+        return control.isLostMeanwhile();
+    }
+
     @Override
     public ProtectionDomain protectionDomain() {
         return domain;
@@ -196,7 +201,7 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
     @Override
     public QueuePairState state() {
         checkOpen();
-        return control.state();
+        return control.flushedState();
     }
 
     @Override
@@ -455,6 +460,10 @@ final class NativeQueuePair implements QueuePair, AsyncEventTarget {
                 unlockCompletions();
             }
             context.events().queuePairs().remove(control.pointer());
+            sendCompletions.forget(number());
+            if (receiveCompletions != null) {
+                receiveCompletions.forget(number());
+            }
             sendQueue.forget();
             context.ledgers().remove(receiveTag);
             events.discard();

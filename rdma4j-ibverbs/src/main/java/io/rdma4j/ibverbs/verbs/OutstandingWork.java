@@ -22,8 +22,10 @@ final class OutstandingWork implements WorkLedger {
      */
     private final AtomicLong posted = new AtomicLong();
     private final AtomicLong completed = new AtomicLong();
-    /** The number after the last request that the driver has accepted; a committed one can still be refused. */
+    /** The number after the last request that is not taken back any more. */
     private final AtomicLong accepted = new AtomicLong();
+    /** Whether one has failed: then all after it fail. */
+    private volatile boolean hasFailed;
 
     OutstandingWork(int capacity) {
         this.capacity = capacity;
@@ -73,7 +75,12 @@ final class OutstandingWork implements WorkLedger {
         accepted.setRelease(posted.getPlain());
     }
 
-    /** {@return the number after the last accepted request} */
+    @Override
+    public void onFailure() {
+        hasFailed = true;
+    }
+
+    /** {@return the number after the last request that is not taken back any more} */
     long acceptedEnd() {
         return accepted.get();
     }
@@ -84,14 +91,14 @@ final class OutstandingWork implements WorkLedger {
     }
 
     /**
-     * {@return the number of the first outstanding request whose completion was certain to be reported} Unsignaled ones
-     * before it may have succeeded.
+     * {@return the number of the first outstanding request that cannot have succeeded, if the queue pair has ended and all
+     * completions were read} If none has failed, unsignaled ones before the first signaled one can have succeeded.
      *
      * @param end the number at which to stop, and the result if there is none
      */
-    long firstSignaled(long end) {
+    long firstLost(long end) {
         long number = firstOutstanding();
-        while (number < end && !isSignaled[(int) number & isSignaled.length - 1]) {
+        while (!hasFailed && number < end && !isSignaled[(int) number & isSignaled.length - 1]) {
             number++;
         }
         return Math.min(number, end);
@@ -114,5 +121,6 @@ final class OutstandingWork implements WorkLedger {
     /** Forgets all outstanding requests. No thread may post meanwhile; one may poll. */
     void clear() {
         completed.set(posted.get());
+        hasFailed = false;
     }
 }

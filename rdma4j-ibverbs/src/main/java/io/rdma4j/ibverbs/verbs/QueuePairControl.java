@@ -19,6 +19,7 @@ import io.rdma4j.verbs.SendOpcode;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.util.function.Consumer;
 
 /**
@@ -91,6 +92,30 @@ final class QueuePairControl {
         return state == QueuePairState.ERR && context.faults().losesLateWork();
     }
 
+    /**
+     * {@return whether the driver may have lost requests that the calling thread has just accepted
+     * ({@link WorkLedger#accept})} The thread that found the end has looked only for what was accepted before.
+     */
+    boolean isLostMeanwhile() {
+        if (!context.faults().losesLateWork()) {
+            return false;
+        }
+        // Otherwise the state could be read first, and neither thread would see what the other has written.
+        VarHandle.fullFence();
+        return isTooLate();
+    }
+
+    /** {@return the state; if it is ERR, all that is flushed is in the completion queues} */
+    QueuePairState flushedState() {
+        QueuePairState now = state;
+        if (isTooLate()) {
+            // The thread that has set the state has the context's lock until it has flushed.
+            context.lock();
+            context.unlock();
+        }
+        return now;
+    }
+
     boolean isClosed() {
         return isClosed;
     }
@@ -135,22 +160,27 @@ final class QueuePairControl {
 
     /** The kernel has moved it, as it connected or ended it. */
     void onKernelState(QueuePairState next) {
-        // The context's lock: who asks for the state (query) and finds the end must also find all that it has flushed.
+        if (next == QueuePairState.ERR && context.faults().losesLateWork()) {
+            onLossyEnd();
+        } else if (!isClosed) {
+            set(next, "CONNECTION");
+        }
+    }
+
+    /** Under the context's lock, so that a thread that finds the end by {@link #query} also finds all that is flushed. */
+    private void onLossyEnd() {
         context.lock();
         try {
-            if (isClosed) {
-                return;
-            }
-            if (next == QueuePairState.ERR && context.faults().losesLateWork()) {
+            if (!isClosed) {
                 settle();
+                set(QueuePairState.ERR, "CONNECTION");
             }
-            set(next, "CONNECTION");
         } finally {
             context.unlock();
         }
     }
 
-    /** Waits until siw has flushed: it reports the end before that, but answers a query of the state only afterwards. */
+    /** Sets state ERR, which siw does only after its flush, or together with it: it has reported the end before. */
     private void settle() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment structure = arena.allocate(QueuePairAttr.SIZE + Layout.SLACK, 8);

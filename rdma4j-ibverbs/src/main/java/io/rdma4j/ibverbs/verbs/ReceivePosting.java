@@ -44,6 +44,17 @@ final class ReceivePosting extends RequestChain<ReceiveWorkRequest> {
     }
 
     @Override
+    boolean isLostMeanwhile() {
+        return queuePair != null && queuePair.isLostMeanwhile();
+    }
+
+    /** {@inheritDoc} siw tells the kernel nothing of receives, so that cannot fail. */
+    @Override
+    boolean isKeptInSpiteOfError() {
+        return false;
+    }
+
+    @Override
     void flush(int late) {
         if (queuePair != null) {
             queuePair.flushReceives(late);

@@ -159,6 +159,12 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
     /** {@return whether the driver would lose requests that are posted now} */
     abstract boolean isTooLate();
 
+    /** {@return whether the driver may have lost requests that it has just accepted, unknown to the thread that found the end} */
+    abstract boolean isLostMeanwhile();
+
+    /** {@return whether the driver has put requests into its queue if it returns an error and names no refused one} */
+    abstract boolean isKeptInSpiteOfError();
+
     /**
      * Completes requests as flushed that the driver has lost.
      *
@@ -244,8 +250,7 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
         } else {
             error = isMixed ? postMixed(count) : postRun(0, count);
             work.accept();
-            if (isTooLate()) {
-                // It has ended meanwhile, and whoever found that could not know of these.
+            if (isLostMeanwhile()) {
                 flush(0);
             }
         }
@@ -297,10 +302,11 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
         int error = calls.post(function, queue, chain.address() + from * stride,
                 refused.address());
         link(end - 1, end);
-        if (error != 0) {
-            taken = takenOf(from, end);
-            work.takeBack(end - taken);
+        if (error == 0 || (Native.getLong(refused, 0) == 0 && isKeptInSpiteOfError())) {
+            return 0;
         }
+        taken = takenOf(from, end);
+        work.takeBack(end - taken);
         return error;
     }
 

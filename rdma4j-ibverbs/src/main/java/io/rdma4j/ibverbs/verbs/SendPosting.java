@@ -126,6 +126,16 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
     }
 
     @Override
+    boolean isLostMeanwhile() {
+        return queuePair.isLostMeanwhile();
+    }
+
+    @Override
+    boolean isKeptInSpiteOfError() {
+        return domain.owner().faults().losesLateWork();
+    }
+
+    @Override
     void flush(int late) {
         queuePair.flushSends(late);
     }

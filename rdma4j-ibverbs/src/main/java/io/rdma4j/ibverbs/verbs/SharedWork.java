@@ -121,6 +121,11 @@ final class SharedWork implements WorkLedger {
     }
 
     @Override
+    public void onFailure() {
+        // The queue goes on with other queue pairs.
+    }
+
+    @Override
     public boolean complete(long number, Completed into) {
         lock.lock();
         try {

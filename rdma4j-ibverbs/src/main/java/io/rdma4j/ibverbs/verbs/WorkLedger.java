@@ -32,8 +32,11 @@ interface WorkLedger {
     /** So many of those committed last were refused. */
     void takeBack(int count);
 
-    /** The driver has accepted all that are committed now. */
+    /** None that is committed now will be taken back. */
     void accept();
+
+    /** A request has completed with an error. */
+    void onFailure();
 
     /**
      * A request has completed.

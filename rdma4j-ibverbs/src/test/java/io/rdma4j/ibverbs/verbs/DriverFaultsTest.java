@@ -266,11 +266,51 @@ class DriverFaultsTest {
         }
     }
 
+    /** It puts the send into its queue, where it may also flush it, before the kernel refuses to look there. */
     @Test
-    void requestThatSiwRefusesAsTheEndBecomesKnownDoesNotComplete() throws Exception {
+    void sendThatSiwKeepsAlthoughItReturnsAnErrorIsPosted() throws Exception {
+        try (Over over = connected(false)) {
+            driver.postAnswer = Errno.ENOTCONN.number();
+            driver.keepsRefused = true;
+            over.queuePair().postSend(new SendWorkRequest().id(1).set(SendFlag.SIGNALED));
+            over.queuePair().postSend(List.of(new SendWorkRequest().id(2),
+                    new SendWorkRequest().id(3).set(SendFlag.SIGNALED)));
+            driver.complete(given(0), WorkCompletionStatus.WORK_REQUEST_FLUSHED.code(), 0);
+            end(over);
+            assertThat(poll(over.queue(), 8)).extracting(WorkCompletion::id)
+                    .containsExactly(1L, 2L, 3L);
+        }
+    }
+
+    @Test
+    void otherDriversRefuseWhatTheyAnswerWithAnError() throws Exception {
+        try (Over over = over(CHELSIO)) {
+            driver.postAnswer = Errno.ENOTCONN.number();
+            driver.keepsRefused = true;
+            assertThatExceptionOfType(RdmaException.class)
+                    .isThrownBy(() -> over.queuePair().postSend(new SendWorkRequest().id(2)))
+                    .satisfies(e -> assertThat(e.errno()).isEqualTo(Errno.ENOTCONN));
+        }
+    }
+
+    @Test
+    void unsignaledSendsAfterOneThatHasFailedAreLost() throws Exception {
+        try (Over over = connected(false)) {
+            over.queuePair().postSend(new SendWorkRequest().id(1));
+            over.queuePair().postSend(new SendWorkRequest().id(2));
+            over.queuePair().postSend(new SendWorkRequest().id(3));
+            driver.complete(given(0), WorkCompletionStatus.WORK_REQUEST_FLUSHED.code(), 0);
+            end(over);
+            assertThat(poll(over.queue(), 8)).extracting(WorkCompletion::id)
+                    .containsExactly(1L, 2L, 3L);
+        }
+    }
+
+    @Test
+    void requestThatIsRefusedAsTheEndBecomesKnownDoesNotComplete() throws Exception {
         try (Over over = connected(false)) {
             driver.whilePosting = () -> end(over);
-            driver.postAnswer = Errno.ENOTCONN.number();
+            driver.postAnswer = Errno.ENOMEM.number();
             assertThatExceptionOfType(RdmaException.class).isThrownBy(
                     () -> over.queuePair().postReceive(new ReceiveWorkRequest().id(1)));
             assertThat(poll(over.queue(), 8)).isEmpty();

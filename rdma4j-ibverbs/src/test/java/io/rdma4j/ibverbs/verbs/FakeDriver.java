@@ -78,6 +78,8 @@ final class FakeDriver implements AutoCloseable {
     /** Which request of a chain is refused, and with what; none if the answer is 0. */
     int refusedIndex;
     int postAnswer;
+    /** Whether the driver keeps what it refuses, and names no refused request, as siw does when a connection ends. */
+    boolean keepsRefused;
     /** What happens after a post has begun and before the driver follows its pointers. */
     Runnable whilePosting = () -> {
         // Nothing.
@@ -353,7 +355,7 @@ final class FakeDriver implements AutoCloseable {
         posts++;
         long request = arguments[1];
         for (int i = 0; request != 0; i++) {
-            if (postAnswer != 0 && i == refusedIndex) {
+            if (postAnswer != 0 && i == refusedIndex && !keepsRefused) {
                 Native.putLong(Native.at(arguments[2], Long.BYTES), 0, request);
                 return postAnswer;
             }
@@ -364,7 +366,7 @@ final class FakeDriver implements AutoCloseable {
             posted.add(copied);
             request = Native.getLong(copied, Layout.ReceiveRequest.NEXT);
         }
-        return 0;
+        return keepsRefused ? postAnswer : 0;
     }
 
     /** Looks at what a driver reads by the pointers of a send request. */
