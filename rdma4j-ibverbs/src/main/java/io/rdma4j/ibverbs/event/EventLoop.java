@@ -35,6 +35,7 @@ public final class EventLoop implements AutoCloseable {
     private static final long WORD = 8;
     /** For poll(2). */
     private static final int FOR_EVER = -1;
+    private static final long NS_PER_MS = 1_000_000;
 
     private final Library<SystemSymbol> system;
     private final int wakeUp;
@@ -45,7 +46,9 @@ public final class EventLoop implements AutoCloseable {
     private final Set<Runnable> failing = Collections.newSetFromMap(new WeakHashMap<>());
     private final Thread thread;
     private @Nullable Runnable task;
-    private int periodMs = FOR_EVER;
+    private long periodNs;
+    /** When the task is due, by {@link System#nanoTime}. */
+    private long dueNs;
     private long turns;
     private boolean isClosed;
     /** Whether the thread has ended, and the number of its wake-up descriptor may belong to another file. */
@@ -101,21 +104,19 @@ public final class EventLoop implements AutoCloseable {
     /**
      * Runs a task periodically in the loop's thread, until {@link #rest}. There is one such task at a time.
      *
-     * @param newPeriodMs the maximum wait for events between two runs
+     * @param periodMs the time between two runs, also if there are always events; handlers of events delay it
      */
-    public void every(int newPeriodMs, Runnable newTask) {
+    public void every(int periodMs, Runnable newTask) {
         change(() -> {
-            periodMs = newPeriodMs;
+            periodNs = periodMs * NS_PER_MS;
+            dueNs = System.nanoTime() + periodNs;
             task = newTask;
         });
     }
 
     /** Ends the periodic task. */
     public void rest() {
-        change(() -> {
-            periodMs = FOR_EVER;
-            task = null;
-        });
+        change(() -> task = null);
     }
 
     private void change(Runnable change) {
@@ -199,9 +200,7 @@ public final class EventLoop implements AutoCloseable {
         // A signal ends it early, and is a turn without anything to do.
         long ready = system.get(SystemSymbol.POLL)
                 .call(descriptors.address(), now.size(), timeout()).value();
-        if (ready == 0) {
-            doTask();
-        }
+        doTaskIfDue();
         if (ready <= 0) {
             return;
         }
@@ -221,20 +220,29 @@ public final class EventLoop implements AutoCloseable {
         }
     }
 
+    /** {@return how long to wait for events, in milliseconds} */
     private int timeout() {
         lock.lock();
         try {
-            return periodMs;
+            if (task == null) {
+                return FOR_EVER;
+            }
+            long leftNs = Math.max(0, dueNs - System.nanoTime());
+            return (int) ((leftNs + NS_PER_MS - 1) / NS_PER_MS);
         } finally {
             lock.unlock();
         }
     }
 
-    private void doTask() {
-        Runnable now;
+    private void doTaskIfDue() {
+        Runnable now = null;
         lock.lock();
         try {
-            now = isClosed ? null : task;
+            long nowNs = System.nanoTime();
+            if (!isClosed && nowNs - dueNs >= 0) {
+                now = task;
+                dueNs = nowNs + periodNs;
+            }
         } finally {
             lock.unlock();
         }

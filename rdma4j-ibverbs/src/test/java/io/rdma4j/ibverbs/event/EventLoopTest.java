@@ -86,6 +86,23 @@ class EventLoopTest {
         }
     }
 
+    @Test
+    void taskIsDoneAlsoIfThereAreAlwaysEvents() throws Exception {
+        Library<SystemSymbol> system = system(FakeLibrary.system());
+        int readable = (int) system.get(SystemSymbol.EVENTFD).call(READABLE, 0).value();
+        CountDownLatch times = new CountDownLatch(3);
+        try (EventLoop loop = new EventLoop(system, "loop of a test")) {
+            loop.add(readable, () -> {
+                // Never read, so it has each turn.
+            });
+            loop.every(1, times::countDown);
+            assertThat(times.await(20, TimeUnit.SECONDS)).isTrue();
+            loop.remove(readable);
+        } finally {
+            system.get(SystemSymbol.CLOSE).call(readable);
+        }
+    }
+
     /** The number of its descriptor may be that of a file by then. */
     @Test
     void loopThatHasEndedWritesToItsDescriptorNoMore() throws Exception {
