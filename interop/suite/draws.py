@@ -73,7 +73,7 @@ class Draw:
         return max(least, min(most, int(low * (high / low) ** self.random.random())))
 
     def size(self, least, most):
-        """A boundary value as often as any other."""
+        """A boundary value in half of the draws."""
         edges = [edge for edge in (1, 2, 8, 63, 64, *(mtu + by for mtu in PATH_MTUS for by in (-1, 0, 1)),
                                    64 * KIB - 1, 64 * KIB, 64 * KIB + 1, MIB, least, most) if least <= edge <= most]
         return self.one_of(*edges) if self.is_drawn(0.5) else self.number(least, most)

@@ -46,14 +46,15 @@ import java.util.concurrent.locks.ReentrantLock;
  * disconnects. {@link #joinMulticast} needs only an address.
  *
  * <p>A step that is not possible in the id's state throws {@link RdmaException} with EINVAL, or with ENODEV once its device
- * was removed ({@link CmEventType#DEVICE_REMOVAL}); after {@link #close} it throws {@link IllegalStateException}.
+ * was removed ({@link CmEventType#DEVICE_REMOVAL}); after {@link #close} it throws {@link IllegalStateException}, as
+ * {@link #createQueuePair} does before the id has an address.
  *
  * <p>Thread safe; if several threads take steps of one id at once, its state refuses all but one. Source: Linux
  * man pages rdma_cm(7) and rdma_create_id(3).
  */
 public final class CmId implements CmOperations, AutoCloseable {
     /**
-     * The least number of bytes of inline data that a request of an id's queue pair can have. So the short forms of
+     * Each queue pair of an id accepts at least this many bytes of inline data in a request. So the short forms of
      * {@link CmOperations} can send small messages from memory without a region.
      */
     public static final int INLINE_DATA = 64;

@@ -29,8 +29,8 @@ import java.util.List;
  * not read the memory of a receive or a READ, and do not close its region or segment. Data from memory without a region
  * is copied before the call returns. A queue pair that {@link CmId} created accepts at
  * least {@link CmId#INLINE_DATA} bytes of such data, or more if its attributes say so
- * ({@link io.rdma4j.verbs.QueuePairCapabilities#withInlineData}). A request without {@code SIGNALED} has no completion;
- * it is done when a later request with the flag has completed. Thread safe, as the queue pair is; the order of requests
+ * ({@link io.rdma4j.verbs.QueuePairCapabilities#withInlineData}). A request without {@code SIGNALED} has a completion
+ * only if it fails; a later completion shows that it is done. Thread safe, as the queue pair is; the order of requests
  * from several threads is undefined.
  *
  * <p>Posting throws {@link RdmaException} with ENOMEM when the queue is full and EINVAL for a request that the queue

@@ -117,7 +117,10 @@ final class DeviceListeners {
                 spec.address() == null ? this::named : null);
     }
 
-    /** {@return the device of a name, opened if it has come up since listening began; null if no program listens there} */
+    /**
+     * {@return the device of a name, opened if it has come up since listening began; null if the id does not listen on
+     * it}
+     */
     private @Nullable CmContext named(String name) {
         for (DeviceLease lease : leases) {
             if (lease.device().name().equals(name) && !lease.isGone()) {

@@ -2,8 +2,8 @@ package io.rdma4j.connection;
 
 /**
  * Why a peer, or its connection manager, refused a connection: the reasons of InfiniBand and RoCE. After each of them
- * the id is of no use any more; close it and connect with a new one. Only {@link #CONSUMER_DEFINED} is a decision of the
- * peer's application.
+ * the id is of no use any more; close it and connect with a new one. {@link #CONSUMER_DEFINED} and
+ * {@link #VENDOR_OPTION_NOT_SUPPORTED} are mostly decisions of the peer's application.
  *
  * <p>C: {@code rdma_reject_msg}, {@code enum ib_cm_rej_reason}. Source: IBTA 12.6.7.2, table 108.
  */

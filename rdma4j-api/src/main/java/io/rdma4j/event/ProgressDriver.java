@@ -56,8 +56,8 @@ public interface ProgressDriver {
     }
 
     /**
-     * Makes the calling thread the one that drives, unless there is one already. In that case the waiter is notified later,
-     * when the driver has become free; its thread sleeps meanwhile, and the device runs without it.
+     * Makes the calling thread the one that drives, if it may now. Otherwise it sleeps, and the device runs without it; the
+     * waiter of a platform thread is notified when the driver has become free.
      *
      * @return whether the calling thread drives; then it must call {@link #release} later
      */

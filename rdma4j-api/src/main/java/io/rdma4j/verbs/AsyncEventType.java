@@ -19,8 +19,8 @@ public enum AsyncEventType {
      */
     QP_FATAL(1, "local work queue catastrophic error"),
     /**
-     * The peer sent a request that this queue pair cannot execute, such as a message longer than the receive. The queue
-     * pair is in state ERR. Check the sizes and limits on both sides, then connect anew. C:
+     * The peer sent a request that this queue pair cannot execute and that no completion reports, such as a packet out of
+     * turn. The queue pair is in state ERR. Check the sizes and limits on both sides, then connect anew. C:
      * {@code IBV_EVENT_QP_REQ_ERR}.
      */
     QP_REQUEST_ERROR(2, "invalid request local work queue error"),

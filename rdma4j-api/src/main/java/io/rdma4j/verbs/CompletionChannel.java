@@ -15,7 +15,8 @@ import java.time.Duration;
  * here. A platform thread that waits may drive a device meanwhile, which saves waking another
  * thread.
  *
- * <p>Each call of {@link CompletionQueue#requestNotification} causes one event, which one thread takes. Threads that
+ * <p>A call of {@link CompletionQueue#requestNotification} causes one event, at the next completion; further calls before
+ * it cause no other. One thread takes it. Threads that
  * wait for the completions of an id ({@code CmOperations.awaitReceiveCompletion}) neither take nor cause events. So
  * both ways of waiting can be used with one channel, even for one queue. A thread that is woken by an event may then
  * find the queue empty, because a thread of the other kind has taken the completion.

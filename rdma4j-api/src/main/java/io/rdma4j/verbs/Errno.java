@@ -11,7 +11,7 @@ public enum Errno {
     EPERM(1),
     /** There is no such object: check the key, name or path. */
     ENOENT(2),
-    /** The thread was interrupted in a blocking call. Its interrupt status is set; call again to continue. */
+    /** The thread was interrupted in a blocking call. Its interrupt status is set; clear it before the next such call. */
     EINTR(4),
     /** The device failed, or a completion queue overran. Close the object and create it anew. */
     EIO(5),
@@ -19,7 +19,7 @@ public enum Errno {
     EAGAIN(11),
     /** A queue or a table is full, or memory is short: take completions, or close objects. */
     ENOMEM(12),
-    /** The process may not access the file. */
+    /** The process may not access the file, or may not use the port. */
     EACCES(13),
     /** An address or a memory segment cannot be accessed: it is not mapped, or its arena is closed. */
     EFAULT(14),

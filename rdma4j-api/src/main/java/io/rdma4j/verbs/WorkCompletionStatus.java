@@ -11,7 +11,7 @@ package io.rdma4j.verbs;
  */
 public enum WorkCompletionStatus {
     /**
-     * The request is done. Its memory may be used again; a receive's memory holds the message. C:
+     * The request is done. Its memory may be used again; the memory of a receive that a SEND met holds the message. C:
      * {@code IBV_WC_SUCCESS}.
      */
     SUCCESS(0, "success",
@@ -76,13 +76,13 @@ public enum WorkCompletionStatus {
             "The two sides were connected by hand with different path MTUs, or the peer breaks the protocol.",
             "path_mtu on both sides; a recording of the packets"),
     /**
-     * The peer's WRITE with immediate met local memory that it may not use, for example of a receive whose region was
-     * closed. Keep regions open while receives that use them are posted. C: {@code IBV_WC_LOC_ACCESS_ERR}.
+     * The peer's WRITE with immediate met local memory that it may not use. Keep regions open while the peer writes to
+     * them. C: {@code IBV_WC_LOC_ACCESS_ERR}.
      */
     LOCAL_ACCESS_ERROR(8, "local access error",
             "The peer's WRITE with immediate met local memory that it may not use.",
-            "The region of a receive request was closed or re-registered while it was posted.",
-            "the life time of the receive buffers and their regions"),
+            "The region that the peer writes to was closed or re-registered meanwhile.",
+            "the life time of the regions whose keys the peer was given"),
     /**
      * The peer found the request invalid: it is longer than the peer's receive, has more READs or atomics at once than
      * the peer accepts, or is an operation that the peer does not support. C: {@code IBV_WC_REM_INV_REQ_ERR}.

@@ -86,7 +86,7 @@ final class FuzzApplication {
                 MemoryRegion region = choices.below(16) == 15 ? choices.of(devices.regions)
                         : devices.results;
                 if (region.equals(devices.underWindows)) {
-                    // Its owner may write all of it, and here no peer may.
+                    // Its owner may write all of it, but here nothing may change.
                     region = devices.open;
                 }
                 long from = region.equals(devices.results) ? nextBuffer(FuzzDevices.DEPTH) : 0;

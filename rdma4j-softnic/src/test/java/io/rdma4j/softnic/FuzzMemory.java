@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Memory of which regions and buffers are cut with guard bytes before and behind each, and which knows what no
- * peer may change.
+ * Memory of which regions and buffers are cut with guard bytes before and behind each, and which knows what must
+ * not change.
  *
  * <p>One memory for all inputs: it is filled anew for each.
  */
@@ -46,14 +46,14 @@ final class FuzzMemory {
         return ALL.asSlice(at, size);
     }
 
-    /** {@return a range that no peer may change} */
+    /** {@return a range that must not change} */
     MemorySegment cutFixed(String name, long size) {
         MemorySegment stretch = cut(size);
         keep(name, stretch);
         return stretch;
     }
 
-    /** From now on no peer may change this. */
+    /** From now on this must not change. */
     void keep(String name, MemorySegment stretch) {
         kept.add(new Kept(name, stretch.address() - ALL.address(),
                 MemorySegment.ofArray(new byte[(int) stretch.byteSize()]).copyFrom(stretch)));

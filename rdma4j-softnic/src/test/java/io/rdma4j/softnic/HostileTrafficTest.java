@@ -18,7 +18,7 @@ import java.util.Random;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Bytes that are no packets, and packets without a destination: dropped, counted, harmless. */
+/** Bytes that are no packets, and packets for no queue pair: dropped, counted, harmless. */
 class HostileTrafficTest {
     private static final Gid STRANGER = Gid.of(InetAddress.ofLiteral("127.0.0.66"));
 

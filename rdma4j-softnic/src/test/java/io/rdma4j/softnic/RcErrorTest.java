@@ -203,7 +203,7 @@ class RcErrorTest {
         assertThat(pair.b.memory.asSlice(Pair.MEMORY / 2 + half, half)
                 .mismatch(untouched.asSlice(Pair.MEMORY / 2 + half, half))).isEqualTo(-1);
 
-        // A sender notices, and the half message is flushed.
+        // A side that sends to the dead peer notices, and the half message is flushed.
         pair.b.send(8, 100);
         pair.settle();
         pair.b.assertCompleted("8 RETRY_EXCEEDED_ERROR", "7 WORK_REQUEST_FLUSHED");

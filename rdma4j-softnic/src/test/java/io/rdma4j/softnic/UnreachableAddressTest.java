@@ -43,7 +43,7 @@ class UnreachableAddressTest extends CmStage {
         return id;
     }
 
-    /** {@return the processes that the system lists for the port, which should have none} */
+    /** {@return the sockets that the system lists for the port, which should have none} */
     private static String holdersOfThePort() {
         String port = String.format(":%04X ", Path.UDP_PORT);
         try (Stream<String> sockets = Files.lines(java.nio.file.Path.of("/proc/self/net/udp"))) {

@@ -58,8 +58,8 @@ final class CmPlayer {
     }
 
     /**
-     * Takes the next event, which must be of a type. The caller closes it. Skips a TIMEWAIT_EXIT of an earlier
-     * connection: over iWARP it comes at once or not at all.
+     * Takes the next event, which must be of a type. The caller closes it. Over iWARP skips any TIMEWAIT_EXIT, which comes
+     * there at once or not at all.
      */
     CmEvent expect(CmEventType type) throws RdmaException {
         CmEvent event = events.pollEvent(Conformance.LIMIT);

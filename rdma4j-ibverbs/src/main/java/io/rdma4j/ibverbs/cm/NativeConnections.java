@@ -95,7 +95,7 @@ public final class NativeConnections implements AutoCloseable {
     }
 
     /**
-     * {@return the device that received a request, null if no program listens there}
+     * {@return the device that received a request, null if the id does not listen on it or it is closed}
      *
      * @param devices the devices that are listened on, null for only this one
      */

@@ -1,6 +1,5 @@
 /**
- * The connection manager of native devices: librdmacm, used so that the application, not the library, modifies queue
- * pairs.
+ * The connection manager of native devices: librdmacm, used so that rdma4j, not the library, modifies queue pairs.
  *
  * <p>An id of the library never has a queue pair ({@code id->qp} is null). So the library modifies none when it reads
  * events, and reports when a peer has accepted. {@link io.rdma4j.ibverbs.cm.CmChannel} reads all events of the process in

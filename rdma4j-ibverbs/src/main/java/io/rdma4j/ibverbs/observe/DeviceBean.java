@@ -35,7 +35,7 @@ final class DeviceBean implements DeviceMXBean {
 
     @Override
     public List<String> getGids() {
-        // With RoCE a GID is in the table twice, for each RoCE version.
+        // With RoCE a GID is in the table twice, once for each RoCE version.
         return contexts.stream().limit(1).flatMap(context -> context.gids().stream())
                 .filter(gid -> !gid.isZero()).map(Gid::addressText).distinct().toList();
     }

@@ -20,7 +20,7 @@ public final class QueuePairValues {
     /** Every right of the API that a queue pair can have. */
     private static final int RIGHTS = 0x3f | AccessFlag.FLUSH_GLOBAL.bit()
             | AccessFlag.FLUSH_PERSISTENT.bit();
-    /** The distance of the five numbers of {@code struct ibv_qp_cap}. */
+    /** The distance between the five numbers of {@code struct ibv_qp_cap}. */
     private static final long INTS = Integer.BYTES;
 
     private QueuePairValues() {}

@@ -16,7 +16,8 @@ import java.util.List;
 
 /**
  * Work requests in native memory, in a chain that one call posts, and entered in the ledger of their queue. For one
- * thread at a time. The links and the addresses of the elements never change and are written once.
+ * thread at a time. The links and the addresses of the elements are written once; only the last link of a call is
+ * cut during the call.
  *
  * @param <T> the application's type of request
  */

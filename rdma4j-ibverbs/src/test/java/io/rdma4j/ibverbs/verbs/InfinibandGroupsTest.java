@@ -180,7 +180,7 @@ class InfinibandGroupsTest {
         queuePair.attachMulticast(PATH.destination());
         assertThat(calls).last().isEqualTo("attach 0");
         queuePair.detachMulticast(PATH.destination());
-        // Unless the program does.
+        // Unless the program knows it.
         queuePair.attachMulticast(PATH.destination(), OTHER_LID);
         assertThat(calls).last().isEqualTo("attach c0de");
         queuePair.detachMulticast(PATH.destination());

@@ -35,7 +35,7 @@ public final class EngineDriver {
 
     /** How long after a poll another one is expected; the background thread stays away as long. */
     static final long POLLING_NS = 1_000_000;
-    /** How long a thread that posted is expected to post again. */
+    /** How long after a post another one is expected. */
     private static final long POSTING_NS = 100_000;
     /** When a round is due that has more to do. */
     static final long AT_ONCE = Long.MIN_VALUE;
@@ -464,7 +464,9 @@ public final class EngineDriver {
         wakeIfDueEarlier(nowNs);
     }
 
-    /** Wakes the sleeping thread if a deadline has become earlier since it fell asleep. */
+    /**
+     * Wakes the sleeping thread if it would sleep for long: a deadline may have become earlier since it fell asleep.
+     */
     private void wakeIfDueEarlier(long nowNs) {
         if (background != null && asleepUntilNs > nowNs + 2 * RECENT_SLEEP_NS) {
             wake();

@@ -43,7 +43,7 @@ enum IwarpDescription implements DeviceDescription {
         return List.of(new Gid(macOf(nodeGuid) << Short.SIZE, 0));
     }
 
-    /** {@return the 48-bit MAC address in a node GUID; for a GUID without one, 48 bits of the GUID} */
+    /** {@return the 48-bit MAC address in a node GUID; for a GUID without one, 40 bits of the GUID} */
     private static long macOf(long nodeGuid) {
         if ((nodeGuid >>> 24 & 0xffff) == OF_MAC) {
             return (nodeGuid ^ UNIVERSAL_BIT) >>> 40 << 24 | (nodeGuid & 0xff_ffff);

@@ -21,7 +21,7 @@ enum IwarpTransitions implements QueuePairTransitions {
 
     private static final String OPERATION = "modify queue pair";
     /**
-     * Attributes that other devices need are accepted here, as by Linux's siw, and have no effect: TCP has time-outs of
+     * Includes attributes that other devices need and that have no effect here, as with Linux's siw: TCP has time-outs of
      * its own.
      */
     private static final Set<QueuePairAttribute> TAKEN = EnumSet.of(QueuePairAttribute.STATE,

@@ -31,7 +31,7 @@ final class StreamConnection implements Stream.Handler {
 
         @Override
         public void onRoom() {
-            // A new connection has nothing to send.
+            // The user sends nothing more.
         }
 
         @Override
@@ -45,7 +45,7 @@ final class StreamConnection implements Stream.Handler {
         /** The connection is established. */
         void onConnected();
 
-        /** It does not. */
+        /** The connection was refused. */
         void onRefused(Errno reason);
     }
 

@@ -7,7 +7,10 @@ import io.rdma4j.protocol.roce.wire.OutgoingPacket;
  * waits, and sending allocates nothing.
  */
 public interface MemoryPath {
-    /** {@return whether the other process still reads} A closed path stays closed. */
+    /**
+     * {@return whether it can be used: not after the other process has ended or the ring was found broken} A closed path
+     * stays closed.
+     */
     boolean isOpen();
 
     /** {@return how many bytes of a message {@link #send} accepts as one packet} See {@link OutgoingPacket#span(int)}. */

@@ -22,7 +22,7 @@ import java.util.Map;
 
 /**
  * Writes packets to a capture file: datagrams with the IP and UDP headers that they travelled with, and the bytes of streams
- * as TCP segments, one for each write and read.
+ * as TCP segments, one or more for each write and read.
  *
  * <p>Format: libpcap, little endian, microseconds, link type 101 (raw IP). A full disk ends the recording,
  * not the traffic.

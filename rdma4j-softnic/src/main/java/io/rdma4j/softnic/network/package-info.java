@@ -1,5 +1,5 @@
 /**
- * The network back-ends: they send and receive packets as UDP datagrams.
+ * The network back-ends: they send and receive packets, as UDP datagrams or through shared memory.
  *
  * <p>A {@link io.rdma4j.softnic.network.DatagramNetwork} has a {@link io.rdma4j.softnic.network.PacketPort} for each local
  * address. A port gathers the pieces of an outgoing packet, adds the ICRC and sends it; it delivers

@@ -22,7 +22,7 @@ import java.util.Objects;
 /**
  * Queue pairs that the connection manager connects, one after the other, each with an id of its own.
  *
- * <p>A C server tells its peer to connect before it listens, so a client whose request is rejected because no program
+ * <p>A C server listens only after it has told its peer to connect, so a client whose request is rejected because no program
  * listens tries again.
  */
 final class CmQueuePairs implements AutoCloseable {

@@ -55,8 +55,8 @@ final class Sender {
     /**
      * Posts as many messages as fit.
      *
-     * @return whether messages were held back for lack of credits, which arrive without a completion; a later call
-     *         could miss credits that have come since
+     * @return whether messages were held back for lack of credits, which arrive without a completion. Use this
+     *         result: a later check also counts credits that have come since
      */
     boolean fill() throws RdmaException {
         boolean isHeldUp = false;

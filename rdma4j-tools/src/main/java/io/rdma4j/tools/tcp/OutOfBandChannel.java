@@ -13,7 +13,8 @@ import java.time.Duration;
 
 /**
  * The TCP connection by which a server and its one client exchange the addresses of their queue pairs before RDMA is
- * possible, and synchronize at the end. Each wait is bounded by the patience of its side. For one thread.
+ * possible, and synchronize at the end. Each wait for a connected peer is bounded by the patience of its side,
+ * unless the tool continues it. For one thread.
  */
 public final class OutOfBandChannel implements AutoCloseable {
     /** The exceptions of a tool for a peer that does not answer. */

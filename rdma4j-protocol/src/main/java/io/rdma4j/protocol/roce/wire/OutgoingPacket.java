@@ -8,8 +8,8 @@ import io.rdma4j.protocol.work.PayloadTarget;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A packet to send: its headers, written here, and its payload as pieces of memory that are not copied. The network gathers
- * both and adds the ICRC.
+ * A packet to send: its headers, written here, and its payload as pieces of memory that stay where they are until the
+ * network gathers both and adds the ICRC.
  *
  * <p>Reusable. {@link #begin} first, then the headers the opcode has, then the payload.
  */

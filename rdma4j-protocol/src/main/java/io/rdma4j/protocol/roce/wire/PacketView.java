@@ -133,7 +133,7 @@ public final class PacketView {
     }
 
     /**
-     * Must be called if the memory of the payload no longer existed when it was copied, and the packet counts as lost.
+     * Must be called if the memory of the payload no longer existed when it was to be copied. The packet is then lost.
      */
     public void onPayloadGone() {
         isPayloadGone = true;

@@ -408,7 +408,7 @@ final class HostMemory implements SharedMemory, MailboxSystem, AutoCloseable {
                 mailbox.endSleep();
             }
         } catch (IllegalStateException closedMeanwhile) {
-            // The other process no longer writes there.
+            // The mailbox was closed meanwhile, so there is nothing to clear.
         }
     }
 

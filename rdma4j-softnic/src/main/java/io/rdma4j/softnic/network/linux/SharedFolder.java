@@ -30,7 +30,7 @@ final class SharedFolder {
     }
 
     /**
-     * {@return the first folder that exists or can be created, and only this user can write to; null if there is
+     * {@return the first folder that exists or can be created, and that only this user can access; null if there is
      * none}
      */
     static @Nullable Path firstTrusted(List<Path> candidates) {

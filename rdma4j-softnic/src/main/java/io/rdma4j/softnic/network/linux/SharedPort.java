@@ -335,8 +335,8 @@ final class SharedPort implements PortSharing, AutoCloseable {
     }
 
     /**
-     * Removes a socket from the table. After a failure, the next astray packet starts a probe, which finds that the socket
-     * is gone.
+     * Closes a socket. If the table could not be updated, the next astray packet starts a probe, which finds that the
+     * socket is gone.
      */
     private void forget(LinuxSocket socket) {
         sockets.values().remove(socket);

@@ -12,7 +12,7 @@ import java.nio.file.Path;
  * A network that records the streams of another network in a file for Wireshark.
  *
  * <p>It is directly above the sockets, so below an {@link ImpairedStreams} it records damaged bytes. The system's real
- * segments are not known here: each write or read is recorded as one, none is repeated, and each has the sequence number of
+ * segments are not known here: each write or read is recorded as one or more, none is repeated, and each has the sequence number of
  * its first byte, so that a reader can reassemble the stream.
  */
 public final class CapturingStreams implements StreamNetwork {

@@ -13,7 +13,10 @@ import java.lang.foreign.Arena;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Releasing while another process has the lock: no thread waits, and it is done once the lock is free. */
+/**
+ * Giving up an address or a mailbox while another process has the lock: no thread waits, and it is done once the lock is
+ * free.
+ */
 @EnabledOnOs(OS.LINUX)
 @Timeout(30)
 class HeldLockTest extends SharingStage {

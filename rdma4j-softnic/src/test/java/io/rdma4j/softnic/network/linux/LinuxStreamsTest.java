@@ -35,7 +35,9 @@ class LinuxStreamsTest extends StreamContract {
         until("the last bytes to be acknowledged", () -> client.stream().isAcknowledged());
     }
 
-    /** It reports arrived bytes once, also if its user does not read them then. */
+    /**
+     * The epoll set reports arrived bytes only once, even if the user does not read them then; the stream tells it again.
+     */
     @Test
     void whatIsLeftUnreadIsToldAgain() throws Exception {
         End client = connected();
@@ -51,7 +53,7 @@ class LinuxStreamsTest extends StreamContract {
         until("the bytes", () -> server.received == 10);
     }
 
-    /** The stream ended while bytes were still unread, and nothing more will be reported. */
+    /** The stream ended while bytes were still unread, and the epoll set reports nothing more. */
     @Test
     void theEndIsHeardThoughItCameBeforeTheBytesWereRead() throws Exception {
         End client = connected();

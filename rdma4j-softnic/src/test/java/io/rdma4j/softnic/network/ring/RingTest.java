@@ -494,7 +494,7 @@ class RingTest {
         send(1, 10);
         meeting.receive(10);
         meeting.dead.add(1);
-        // No process has it, but its process may still be alive.
+        // No process has this prefix; that does not mean that a process has died.
         meeting.dead.add(RingLayout.READER);
         meeting.whileReleased = () -> assertThat(meeting.tryClaim(6)).isNull();
         meeting.mailbox.sweepIfDue(meeting.mailbox.sweepDueNs(0));

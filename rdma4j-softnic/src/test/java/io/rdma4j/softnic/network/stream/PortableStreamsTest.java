@@ -13,7 +13,7 @@ class PortableStreamsTest extends StreamContract {
         super(new PortableStreams());
     }
 
-    /** It may not be polled for long, and the other side must notice. */
+    /** Even if it is not polled for a long time, the other side must notice. */
     @Test
     void whoHasClosedAStreamDoesNotSleepBeforeItIsReallyClosed() throws Exception {
         End client = connected();
