@@ -61,7 +61,8 @@ import java.util.function.Consumer;
  * has been silent for too long is disconnected.
  */
 public final class OneSelector implements AutoCloseable {
-    private static final int TEXT_BYTES = 128;
+    /** A text of at most this length can be sent on every device from memory without a region. */
+    private static final int TEXT_BYTES = CmId.INLINE_DATA;
     private static final int DEPTH = 2;
     private static final Duration TIMEOUT = Duration.ofMillis(500);
 
@@ -321,8 +322,7 @@ public final class OneSelector implements AutoCloseable {
         void accept() throws RdmaException {
             queue.requestNotification(false);
             id.createQueuePair(null, new QueuePairInitAttributes().completionQueue(queue)
-                    .capabilities(QueuePairCapabilities.ofDepth(DEPTH, DEPTH)
-                            .withInlineData(TEXT_BYTES)));
+                    .capabilities(QueuePairCapabilities.ofDepth(DEPTH, DEPTH)));
             id.postReceive(0, region, 0, TEXT_BYTES);
             id.accept(new ConnectionParameters());
         }
@@ -395,8 +395,8 @@ public final class OneSelector implements AutoCloseable {
         try (CmId id = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
             id.resolveAddress(server, TIMEOUT);
             id.resolveRoute(TIMEOUT);
-            id.createQueuePair(null, new QueuePairInitAttributes().capabilities(
-                    QueuePairCapabilities.ofDepth(DEPTH, DEPTH).withInlineData(TEXT_BYTES)));
+            id.createQueuePair(null, new QueuePairInitAttributes()
+                    .capabilities(QueuePairCapabilities.ofDepth(DEPTH, DEPTH)));
             MemorySegment buffer = arena.allocate(TEXT_BYTES);
             try (MemoryRegion region = id.registerMessages(buffer)) {
                 id.postReceive(0, region, 0, TEXT_BYTES);
