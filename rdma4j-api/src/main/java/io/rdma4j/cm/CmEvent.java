@@ -118,9 +118,7 @@ public final class CmEvent implements AutoCloseable {
     public String description() {
         return switch (type) {
             case REJECTED -> "rejected" + refusal();
-            case UNREACHABLE -> details.refusal() == null
-                    ? "the peer did not answer in time"
-                    : "the service said no" + refusal();
+            case UNREACHABLE -> unreachable();
             case DEVICE_REMOVAL -> IdState.REMOVED.hint();
             case ADDR_RESOLVED, ADDR_ERROR, ROUTE_RESOLVED, ROUTE_ERROR, CONNECT_REQUEST,
                     CONNECT_RESPONSE, CONNECT_ERROR, ESTABLISHED, DISCONNECTED, MULTICAST_JOIN,
@@ -128,6 +126,15 @@ public final class CmEvent implements AutoCloseable {
                     ADDRINFO_ERROR, USER, INTERNAL ->
                 type.text() + reason();
         };
+    }
+
+    private String unreachable() {
+        if (details.refusal() != null) {
+            return "the service said no" + refusal();
+        }
+        return status() == -Errno.ETIMEDOUT.number()
+                ? "the peer did not answer in time"
+                : "the connection could not be established" + reason();
     }
 
     private String refusal() {

@@ -19,6 +19,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import java.net.InetAddress;
@@ -445,6 +446,18 @@ class DeviceNewsTest {
         CmId client = connecting();
         FakeProvider.DEVICE.context().handlers.getLast().onUnreachable(Errno.ETIMEDOUT);
         expect(CmEventType.UNREACHABLE, client, -Errno.ETIMEDOUT.number());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"ETIMEDOUT, the peer did not answer in time",
+        "EINVAL, 'the connection could not be established, error 22'"})
+    void unreachableSaysWhetherThePeerWasSilent(Errno reason, String text) throws Exception {
+        connecting();
+        FakeProvider.DEVICE.context().handlers.getLast().onUnreachable(reason);
+        try (CmEvent event = events.pollEvent(Duration.ZERO)) {
+            assertThat(event).isNotNull();
+            assertThat(event.description()).isEqualTo(text);
+        }
     }
 
     @ParameterizedTest
