@@ -24,6 +24,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -34,10 +35,11 @@ import java.util.regex.Pattern;
 /**
  * Runs every example on one device, both sides in this process: {@code java io.rdma4j.tools.NativeExamples DEVICE ADDRESS},
  * with a device of the system, such as rxe0, and its address. Prints a line for each example, and ends with status 1 if one
- * failed.
+ * failed, 2 if none could be tried.
  */
 final class NativeExamples {
     private static final String DEVICE_PROPERTY = "rdma4j.device";
+    private static final int UNUSABLE = 2;
     private static final int LIMIT_SECONDS = 60;
     private static final int FILE_BYTES = (3 << 20) + 17;
     private static final Pattern TCP_PORT = Pattern.compile("for TCP on port (\\d+)");
@@ -76,13 +78,22 @@ final class NativeExamples {
         void run(Output server, Output client) throws Exception;
     }
 
-    public static void main(String[] arguments) throws RdmaException {
+    public static void main(String[] arguments) {
+        if (arguments.length != 2) {
+            System.err.println("usage: NativeExamples DEVICE ADDRESS");
+            System.exit(UNUSABLE);
+        }
         // Also for those that find their device by its address.
         System.setProperty(DEVICE_PROPERTY, arguments[0]);
-        NativeExamples examples = new NativeExamples(RdmaDevices.find(arguments[0]),
-                InetAddress.ofLiteral(arguments[1]));
-        examples.tryAll();
-        System.exit(examples.failures == 0 ? 0 : 1);
+        try {
+            NativeExamples examples = new NativeExamples(RdmaDevices.find(arguments[0]),
+                    InetAddress.ofLiteral(arguments[1]));
+            examples.tryAll();
+            System.exit(examples.failures == 0 ? 0 : 1);
+        } catch (RdmaException | IllegalArgumentException e) {
+            System.err.println(e.getMessage());
+            System.exit(UNUSABLE);
+        }
     }
 
     private void tryAll() {
@@ -159,8 +170,12 @@ final class NativeExamples {
         Files.write(file, bytes);
         both((Consumer<InetSocketAddress> ready) -> FileTransfer.receive(address, received,
                 server.out, addressOf(ready)), at -> FileTransfer.send(at, file, client.out));
-        if (Files.mismatch(file, received.resolve("original.bin")) != -1) {
+        Path copy = received.resolve("original.bin");
+        if (Files.mismatch(file, copy) != -1) {
             throw new IllegalStateException("the file arrived changed");
+        }
+        for (Path each : List.of(copy, received, file, folder)) {
+            Files.delete(each);
         }
     }
 

@@ -132,14 +132,11 @@ final class QueuePairControl {
             throw RdmaException.unsupported(MODIFY, "the kernel finds MAC and VLAN by itself");
         }
         context.lock();
-        try (Arena arena = Arena.ofConfined()) {
+        try {
             checkOpen();
             QueuePairState next = context.transitions().check(type, state, attributes);
-            MemorySegment structure = arena.allocate(QueuePairAttr.SIZE + Layout.SLACK, 8);
-            int mask = QueuePairValues.write(structure.asSlice(0, QueuePairAttr.SIZE), attributes);
-            context.verbs().get(VerbsSymbol.MODIFY_QP).call(pointer, structure.address(), mask)
-                    .check(MODIFY, "the device refused to go from " + state + " to " + next
-                            + " with " + attributes);
+            call(attributes).check(MODIFY, "the device refused to go from " + state + " to " + next
+                    + " with " + attributes);
             if (attributes.isSet(QueuePairAttribute.QKEY)) {
                 qkey = attributes.qkey();
             }
@@ -182,11 +179,17 @@ final class QueuePairControl {
 
     /** Sets state ERR, which siw does only after its flush, or together with it: it has reported the end before. */
     private void settle() {
+        // The result does not matter: the connection is over.
+        call(new QueuePairAttributes().state(QueuePairState.ERR));
+    }
+
+    /** Calls {@code ibv_modify_qp}. */
+    private Outcome call(QueuePairAttributes attributes) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment structure = arena.allocate(QueuePairAttr.SIZE + Layout.SLACK, 8);
-            int mask = QueuePairValues.write(structure.asSlice(0, QueuePairAttr.SIZE),
-                    new QueuePairAttributes().state(QueuePairState.ERR));
-            context.verbs().get(VerbsSymbol.MODIFY_QP).call(pointer, structure.address(), mask);
+            int mask = QueuePairValues.write(structure.asSlice(0, QueuePairAttr.SIZE), attributes);
+            return context.verbs().get(VerbsSymbol.MODIFY_QP).call(pointer, structure.address(),
+                    mask);
         }
     }
 

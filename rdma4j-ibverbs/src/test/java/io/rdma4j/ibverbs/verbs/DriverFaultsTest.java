@@ -53,7 +53,7 @@ class DriverFaultsTest {
         driver.close();
     }
 
-    /** A queue pair of iWARP whose connection is over. */
+    /** A queue pair of iWARP and what it belongs to. */
     private record Over(NativeContext context, CompletionChannel channel, CompletionQueue queue,
             QueuePair queuePair) implements AutoCloseable {
         @Override
@@ -64,7 +64,8 @@ class DriverFaultsTest {
         }
     }
 
-    private Over over(int vendor) throws RdmaException {
+    /** {@return a queue pair of iWARP that works, whose driver accepts what is posted, and does nothing} */
+    private Over connected(int vendor, int depth, boolean isAllSignaled) throws RdmaException {
         driver.transport = TransportType.IWARP;
         driver.vendorId = vendor;
         driver.operation(ContextOperation.QUERY_PORT, arguments -> 0);
@@ -73,11 +74,21 @@ class DriverFaultsTest {
         CompletionQueue queue = context.createCompletionQueue(16, channel);
         QueuePair queuePair = context.allocateProtectionDomain()
                 .createQueuePair(new QueuePairInitAttributes().completionQueue(queue)
-                        .capabilities(new QueuePairCapabilities(2, 2, 1, 1, 0)));
+                        .signalAll(isAllSignaled)
+                        .capabilities(new QueuePairCapabilities(depth, depth, 1, 1, 0)));
         queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS));
-        queuePair.postSend(new SendWorkRequest().id(1).set(SendFlag.SIGNALED));
-        queuePair.modify(new QueuePairAttributes().state(QueuePairState.ERR));
         return new Over(context, channel, queue, queuePair);
+    }
+
+    private Over connected() throws RdmaException {
+        return connected(SIW, 8, false);
+    }
+
+    private Over over(int vendor) throws RdmaException {
+        Over made = connected(vendor, 2, false);
+        made.queuePair().postSend(new SendWorkRequest().id(1).set(SendFlag.SIGNALED));
+        made.queuePair().modify(new QueuePairAttributes().state(QueuePairState.ERR));
+        return made;
     }
 
     /** siw refuses them without a word; RoCE's may have many reasons. */
@@ -132,22 +143,6 @@ class DriverFaultsTest {
         }
     }
 
-    /** A queue pair of siw that works, whose driver accepts what is posted, and does nothing. */
-    private Over connected(boolean isAllSignaled) throws RdmaException {
-        driver.transport = TransportType.IWARP;
-        driver.vendorId = SIW;
-        driver.operation(ContextOperation.QUERY_PORT, arguments -> 0);
-        NativeContext context = driver.open();
-        CompletionChannel channel = CompletionChannel.create();
-        CompletionQueue queue = context.createCompletionQueue(16, channel);
-        QueuePair queuePair = context.allocateProtectionDomain()
-                .createQueuePair(new QueuePairInitAttributes().completionQueue(queue)
-                        .signalAll(isAllSignaled)
-                        .capabilities(new QueuePairCapabilities(8, 8, 1, 1, 0)));
-        queuePair.modify(new QueuePairAttributes().state(QueuePairState.RTS));
-        return new Over(context, channel, queue, queuePair);
-    }
-
     private long given(int index) {
         return Native.getLong(driver.posted.get(index), SendRequest.WR_ID);
     }
@@ -158,13 +153,18 @@ class DriverFaultsTest {
         return List.of(found).subList(0, queue.poll(found));
     }
 
+    /** Takes all completions. */
+    private static void assertCompleted(Over over, Long... ids) throws RdmaException {
+        assertThat(poll(over.queue(), 16)).extracting(WorkCompletion::id).containsExactly(ids);
+    }
+
     private static void end(Over over) {
         ((NativeQueuePair) over.queuePair()).onKernelState(QueuePairState.ERR);
     }
 
     @Test
     void receivesThatSiwHasLostAreFlushedAfterItsOwnCompletions() throws Exception {
-        try (Over over = connected(false)) {
+        try (Over over = connected()) {
             for (int id = 1; id <= 4; id++) {
                 over.queuePair().postReceive(new ReceiveWorkRequest().id(id));
             }
@@ -191,7 +191,7 @@ class DriverFaultsTest {
 
     @Test
     void lostRequestsFillArraysOfAnySize() throws Exception {
-        try (Over over = connected(false)) {
+        try (Over over = connected()) {
             for (int id = 1; id <= 5; id++) {
                 over.queuePair().postReceive(new ReceiveWorkRequest().id(id));
             }
@@ -211,47 +211,44 @@ class DriverFaultsTest {
     /** Of unsignaled sends before it, nobody knows whether the driver has done them. */
     @Test
     void sendsAreLostFromTheFirstSignaledOne() throws Exception {
-        try (Over over = connected(false)) {
+        try (Over over = connected()) {
             over.queuePair().postSend(new SendWorkRequest().id(1).set(SendFlag.SIGNALED));
             over.queuePair().postSend(new SendWorkRequest().id(2));
             over.queuePair().postSend(new SendWorkRequest().id(3).set(SendFlag.SIGNALED));
             over.queuePair().postSend(new SendWorkRequest().id(4));
             driver.complete(given(0), 0, 0);
             end(over);
-            assertThat(poll(over.queue(), 8)).extracting(WorkCompletion::id)
-                    .containsExactly(1L, 3L, 4L);
+            assertCompleted(over, 1L, 3L, 4L);
             for (int id = 5; id <= 12; id++) {
                 over.queuePair().postSend(new SendWorkRequest().id(id));
             }
-            assertThat(poll(over.queue(), 16)).extracting(WorkCompletion::id)
-                    .containsExactly(5L, 6L, 7L, 8L, 9L, 10L, 11L, 12L);
+            assertCompleted(over, 5L, 6L, 7L, 8L, 9L, 10L, 11L, 12L);
         }
     }
 
     @Test
     void sendsThatAllCompleteAreAllLost() throws Exception {
-        try (Over over = connected(true)) {
+        try (Over over = connected(SIW, 8, true)) {
             over.queuePair().postSend(new SendWorkRequest().id(1));
             over.queuePair().postSend(new SendWorkRequest().id(2));
             end(over);
-            assertThat(poll(over.queue(), 8)).extracting(WorkCompletion::id)
-                    .containsExactly(1L, 2L);
+            assertCompleted(over, 1L, 2L);
         }
     }
 
     @Test
     void requestThatIsPostedWhileTheEndBecomesKnownIsNotLost() throws Exception {
-        try (Over over = connected(false)) {
+        try (Over over = connected()) {
             driver.whilePosting = () -> end(over);
             over.queuePair().postReceive(new ReceiveWorkRequest().id(1));
-            assertThat(poll(over.queue(), 8)).extracting(WorkCompletion::id).containsExactly(1L);
+            assertCompleted(over, 1L);
         }
     }
 
     /** Else a request would be reported as lost whose success the driver reports a moment later. */
     @Test
     void endThatBecomesKnownDuringAPollCountsInTheNext() throws Exception {
-        try (Over over = connected(false)) {
+        try (Over over = connected()) {
             over.queuePair().postReceive(new ReceiveWorkRequest().id(1));
             long given = given(0);
             driver.whilePolling = () -> {
@@ -269,7 +266,7 @@ class DriverFaultsTest {
     /** It puts the send into its queue, where it may also flush it, before the kernel refuses to look there. */
     @Test
     void sendThatSiwKeepsAlthoughItReturnsAnErrorIsPosted() throws Exception {
-        try (Over over = connected(false)) {
+        try (Over over = connected()) {
             driver.postAnswer = Errno.ENOTCONN.number();
             driver.keepsRefused = true;
             over.queuePair().postSend(new SendWorkRequest().id(1).set(SendFlag.SIGNALED));
@@ -277,8 +274,7 @@ class DriverFaultsTest {
                     new SendWorkRequest().id(3).set(SendFlag.SIGNALED)));
             driver.complete(given(0), WorkCompletionStatus.WORK_REQUEST_FLUSHED.code(), 0);
             end(over);
-            assertThat(poll(over.queue(), 8)).extracting(WorkCompletion::id)
-                    .containsExactly(1L, 2L, 3L);
+            assertCompleted(over, 1L, 2L, 3L);
         }
     }
 
@@ -295,27 +291,26 @@ class DriverFaultsTest {
 
     @Test
     void unsignaledSendsAfterOneThatHasFailedAreLost() throws Exception {
-        try (Over over = connected(false)) {
+        try (Over over = connected()) {
             over.queuePair().postSend(new SendWorkRequest().id(1));
             over.queuePair().postSend(new SendWorkRequest().id(2));
             over.queuePair().postSend(new SendWorkRequest().id(3));
             driver.complete(given(0), WorkCompletionStatus.WORK_REQUEST_FLUSHED.code(), 0);
             end(over);
-            assertThat(poll(over.queue(), 8)).extracting(WorkCompletion::id)
-                    .containsExactly(1L, 2L, 3L);
+            assertCompleted(over, 1L, 2L, 3L);
         }
     }
 
     @Test
     void requestThatIsRefusedAsTheEndBecomesKnownDoesNotComplete() throws Exception {
-        try (Over over = connected(false)) {
+        try (Over over = connected()) {
             driver.whilePosting = () -> end(over);
             driver.postAnswer = Errno.ENOMEM.number();
             assertThatExceptionOfType(RdmaException.class).isThrownBy(
                     () -> over.queuePair().postReceive(new ReceiveWorkRequest().id(1)));
             assertThat(poll(over.queue(), 8)).isEmpty();
             over.queuePair().postReceive(new ReceiveWorkRequest().id(2));
-            assertThat(poll(over.queue(), 8)).extracting(WorkCompletion::id).containsExactly(2L);
+            assertCompleted(over, 2L);
         }
     }
 
