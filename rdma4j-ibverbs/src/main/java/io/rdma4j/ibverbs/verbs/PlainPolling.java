@@ -41,7 +41,7 @@ final class PlainPolling implements Polling {
         if (found < 0 || found > most) {
             throw Polling.failed(found, most);
         }
-        return found == 0 ? late.take(batch, most, known) : found;
+        return found == 0 && late.isPending() ? late.take(batch, most, known) : found;
     }
 
     @Override

@@ -97,9 +97,6 @@ final class QueuePairControl {
      * ({@link WorkLedger#accept})} The thread that found the end has looked only for what was accepted before.
      */
     boolean isLostMeanwhile() {
-        if (!context.faults().losesLateWork()) {
-            return false;
-        }
         // Otherwise the state could be read first, and neither thread would see what the other has written.
         VarHandle.fullFence();
         return isTooLate();

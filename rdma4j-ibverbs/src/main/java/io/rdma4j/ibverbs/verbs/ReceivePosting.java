@@ -31,7 +31,8 @@ final class ReceivePosting extends RequestChain<ReceiveWorkRequest> {
     ReceivePosting(NativeProtectionDomain domain, @Nullable NativeQueuePair queuePair,
             Arena arena, MemorySegment function, long queue, long tag, WorkLedger work,
             int requests, int maxElements) {
-        super(OPERATION, arena, domain.owner().hotCalls(), function, queue, tag, work, requests,
+        super(OPERATION, arena, domain.owner().hotCalls(), function, queue, tag, work,
+                queuePair != null && domain.owner().faults().losesLateWork(), requests,
                 Layout.ReceiveRequest.SIZE, Math.max(1, maxElements) * Layout.Element.SIZE);
         this.domain = domain;
         this.queuePair = queuePair;
@@ -46,12 +47,6 @@ final class ReceivePosting extends RequestChain<ReceiveWorkRequest> {
     @Override
     boolean isLostMeanwhile() {
         return queuePair != null && queuePair.isLostMeanwhile();
-    }
-
-    /** {@inheritDoc} siw tells the kernel nothing of receives, so that cannot fail. */
-    @Override
-    boolean isKeptInSpiteOfError() {
-        return false;
     }
 
     @Override

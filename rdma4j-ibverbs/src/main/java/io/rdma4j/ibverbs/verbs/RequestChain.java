@@ -31,6 +31,7 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
     private final long queue;
     private final long tag;
     private final WorkLedger work;
+    private final boolean isLossy;
     private final int capacity;
     private final long stride;
     private final MemorySegment chain;
@@ -50,18 +51,20 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
      * @param function the address of the function that posts
      * @param queue the queue pair or shared receive queue
      * @param tag the upper bits of each {@code wr_id}
+     * @param isLossy whether the driver loses late requests of this queue ({@link DriverFaults#losesLateWork})
      * @param requests the capacity of the queue
      * @param size the size of a request in bytes; its elements follow it
      * @param behind the size in bytes of the elements and other data after it, a multiple of 8
      */
     RequestChain(String operation, Arena arena, HotCalls calls, MemorySegment function, long queue,
-            long tag, WorkLedger work, int requests, long size, long behind) {
+            long tag, WorkLedger work, boolean isLossy, int requests, long size, long behind) {
         this.operation = operation;
         this.calls = calls;
         this.function = function;
         this.queue = queue;
         this.tag = tag;
         this.work = work;
+        this.isLossy = isLossy;
         stride = size + behind;
         capacity = Math.max(1, Math.min(CHAIN, requests));
         chain = arena.allocate(capacity * stride, 8);
@@ -163,9 +166,6 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
     /** {@return whether the driver may have lost requests that it has just accepted, unknown to the thread that found the end} */
     abstract boolean isLostMeanwhile();
 
-    /** {@return whether the driver has put requests into its queue if it returns an error and names no refused one} */
-    abstract boolean isKeptInSpiteOfError();
-
     /**
      * Completes requests as flushed that the driver has lost.
      *
@@ -246,17 +246,23 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
             return 0;
         }
         int error = 0;
-        if (isTooLate()) {
+        if (isLossy && isTooLate()) {
             flushChain(count);
         } else {
             error = isMixed ? postMixed(count) : postRun(0, count);
-            work.accept();
-            if (isLostMeanwhile()) {
-                flush(0);
+            if (isLossy) {
+                work.accept();
+                flushIfLost();
             }
         }
         letGo(error == 0 ? count : taken);
         return error;
+    }
+
+    private void flushIfLost() {
+        if (isLostMeanwhile()) {
+            flush(0);
+        }
     }
 
     private void flushChain(int count) {
@@ -303,7 +309,8 @@ abstract sealed class RequestChain<T> permits SendPosting, ReceivePosting {
         int error = calls.post(function, queue, chain.address() + from * stride,
                 refused.address());
         link(end - 1, end);
-        if (error == 0 || (Native.getLong(refused, 0) == 0 && isKeptInSpiteOfError())) {
+        if (error == 0 || (isLossy && Native.getLong(refused, 0) == 0)) {
+            // The driver that loses late work keeps what it returns an error for without naming the refused one.
             return 0;
         }
         taken = takenOf(from, end);

@@ -49,6 +49,7 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
             OutstandingWork work, SendChecks checks, @Nullable ExtendedPosting extended) {
         super(SendChecks.OPERATION, arena, queuePair.owner().owner().hotCalls(), function,
                 queuePair.pointer(), tag, work,
+                queuePair.owner().owner().faults().losesLateWork(),
                 queuePair.capabilities().maxSendRequests(),
                 SendRequest.SIZE, elementsSize(queuePair.capabilities())
                         + inlineSize(queuePair.capabilities()));
@@ -128,11 +129,6 @@ final class SendPosting extends RequestChain<SendWorkRequest> {
     @Override
     boolean isLostMeanwhile() {
         return queuePair.isLostMeanwhile();
-    }
-
-    @Override
-    boolean isKeptInSpiteOfError() {
-        return domain.owner().faults().losesLateWork();
     }
 
     @Override

@@ -32,7 +32,7 @@ interface WorkLedger {
     /** So many of those committed last were refused. */
     void takeBack(int count);
 
-    /** None that is committed now will be taken back. */
+    /** None that is committed now will be taken back. Needed only if the driver loses late work. */
     void accept();
 
     /** A request has completed with an error. */
