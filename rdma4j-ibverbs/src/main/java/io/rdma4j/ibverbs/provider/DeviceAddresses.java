@@ -1,5 +1,7 @@
 package io.rdma4j.ibverbs.provider;
 
+import org.jspecify.annotations.Nullable;
+
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
@@ -7,6 +9,7 @@ import java.net.SocketException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -85,13 +88,16 @@ final class DeviceAddresses {
 
     /**
      * {@return the distinct entries of a table} The kernel fills it from the front, and it may have a thousand entries, each
-     * a file: after some unused entries the rest is not read.
+     * a file: after some unused entries the rest is not read, nor after the last of a short table.
      */
     private static Set<String> entries(Path table) {
         Set<String> entries = new LinkedHashSet<>();
         int unused = 0;
         for (int index = 0; unused < ENOUGH_UNUSED; index++) {
             String entry = text(table.resolve(String.valueOf(index)));
+            if (entry == null) {
+                break;
+            }
             if (isUnused(entry)) {
                 unused++;
             } else {
@@ -116,7 +122,7 @@ final class DeviceAddresses {
         List<String> digits = gids.stream().map(DeviceAddresses::digits).toList();
         for (Path each : children(interfaces)) {
             String address = text(each.resolve("address"));
-            if (!isUnused(address) && isOneOf(digits, digits(address))) {
+            if (address != null && !isUnused(address) && isOneOf(digits, digits(address))) {
                 names.add(each.getFileName().toString());
             }
         }
@@ -147,10 +153,15 @@ final class DeviceAddresses {
         return children;
     }
 
-    /** {@return the contents of a file of the kernel; empty if it cannot be read, such as for an unused entry} */
-    private static String text(Path file) {
+    /**
+     * {@return the contents of a file of the kernel; empty if it cannot be read, such as for an unused entry; null if there
+     * is no such file}
+     */
+    private static @Nullable String text(Path file) {
         try {
             return Files.readString(file).strip();
+        } catch (NoSuchFileException _) {
+            return null;
         } catch (IOException _) {
             return "";
         }

@@ -53,19 +53,12 @@ final class CallChoice {
         }
     }
 
-    /** A query of the device's attributes. */
-    interface Query {
-        DeviceAttributes attributes() throws RdmaException;
-    }
-
-    /** @throws RdmaException EINVAL if the property has another value, or as the query */
-    static HotCalls of(Query device) throws RdmaException {
+    /** @throws RdmaException EINVAL if the property has another value */
+    static HotCalls of(DeviceAttributes device) throws RdmaException {
         String wanted = System.getProperty(PROPERTY, "false");
         return switch (wanted) {
             case "false" -> HotCalls.ORDINARY;
-            case "true" -> device.attributes().vendorId() == NVIDIA
-                    ? HotCalls.CRITICAL
-                    : HotCalls.ORDINARY;
+            case "true" -> device.vendorId() == NVIDIA ? HotCalls.CRITICAL : HotCalls.ORDINARY;
             default -> throw new RdmaException(Errno.EINVAL, "open device",
                     PROPERTY + " is true or false, not '" + wanted + "'");
         };

@@ -79,6 +79,7 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
     private final DriverFaults faults;
     private final long pointer;
     private final int completionVectors;
+    private final int ports;
     private final ContextFunctions functions;
     private final DeviceEvents events;
     private final DeviceQueries queries;
@@ -116,9 +117,11 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
                     Context.COMPLETION_VECTORS);
             queries = new DeviceQueries(this, completionVectors,
                     new GidFiles(counters.device()));
-            CallChoice.requireLocks(queries.device(), System.getenv());
-            hotCalls = CallChoice.of(queries::device);
-            faults = DriverFaults.of(queries.device());
+            DeviceAttributes attributes = queries.device();
+            ports = attributes.physicalPortCount();
+            CallChoice.requireLocks(attributes, System.getenv());
+            hotCalls = CallChoice.of(attributes);
+            faults = DriverFaults.of(attributes);
             events = new DeviceEvents(this, libraries);
             isOpen = true;
         } finally {
@@ -432,7 +435,7 @@ public final class NativeContext implements CmContext, NativeConnections.Owner {
 
     @Override
     public int portNumber(InetAddress local) {
-        return addresses.get().getOrDefault(local, 1);
+        return ports == 1 ? 1 : addresses.get().getOrDefault(local, 1);
     }
 
     @Override
