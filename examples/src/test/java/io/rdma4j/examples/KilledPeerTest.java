@@ -54,6 +54,11 @@ class KilledPeerTest {
             reader = process.inputReader(StandardCharsets.UTF_8);
         }
 
+        static Peer client(InetSocketAddress server, int messages) throws IOException {
+            return new Peer("client", ADDRESS, String.valueOf(server.getPort()),
+                    String.valueOf(messages));
+        }
+
         String lineWith(String words) throws IOException {
             String line = reader.readLine();
             while (line != null && !line.contains(words)) {
@@ -85,6 +90,17 @@ class KilledPeerTest {
         void connect(InetSocketAddress server) throws Exception;
     }
 
+    /** A server that runs, and where it listens. */
+    private record Server(CompletableFuture<Void> served, InetSocketAddress address) {
+        static Server of(Serving serving) throws Exception {
+            CompletableFuture<InetSocketAddress> listening = new CompletableFuture<>();
+            CompletableFuture<Void> served = start(_ -> serving
+                    .serve(listener -> listening.complete(listener.localAddress())), ANY_PORT);
+            CompletableFuture.anyOf(listening, served).get();
+            return new Server(served, listening.get());
+        }
+    }
+
     private static CompletableFuture<Void> start(Connecting side, InetSocketAddress address) {
         return CompletableFuture.runAsync(() -> {
             try {
@@ -109,14 +125,10 @@ class KilledPeerTest {
     }
 
     private static void assertServerGivesUp(Serving serving, int messages) throws Exception {
-        CompletableFuture<InetSocketAddress> listening = new CompletableFuture<>();
-        CompletableFuture<Void> served = start(_ -> serving
-                .serve(listener -> listening.complete(listener.localAddress())), ANY_PORT);
-        InetSocketAddress address = listening.get();
-        try (Peer peer = new Peer("client", ADDRESS, String.valueOf(address.getPort()),
-                String.valueOf(messages))) {
+        Server server = Server.of(serving);
+        try (Peer peer = Peer.client(server.address(), messages)) {
             peer.killWhenSilent();
-            assertGivesUp(served);
+            assertGivesUp(server.served());
         }
     }
 
@@ -158,13 +170,10 @@ class KilledPeerTest {
     }
 
     private void assertServerEndsTheConnection(Serving serving, int messages) throws Exception {
-        CompletableFuture<InetSocketAddress> listening = new CompletableFuture<>();
-        CompletableFuture<Void> served = start(_ -> serving
-                .serve(listener -> listening.complete(listener.localAddress())), ANY_PORT);
-        try (Peer peer = new Peer("client", ADDRESS, String.valueOf(listening.get().getPort()),
-                String.valueOf(messages))) {
+        Server server = Server.of(serving);
+        try (Peer peer = Peer.client(server.address(), messages)) {
             peer.killWhenSilent();
-            served.get();
+            server.served().get();
         }
         assertThat(bytes.toString(StandardCharsets.UTF_8)).contains("may have been killed");
     }

@@ -16,7 +16,8 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 
 /**
- * A process that connects, takes some messages, prints {@code silent}, and then does nothing until it is killed.
+ * A process that connects, takes some messages, prints {@code silent}, and then does nothing until it is killed. It ends with
+ * the process that started it, too.
  *
  * <p>{@code server ADDRESS MESSAGES} or {@code client ADDRESS PORT MESSAGES}.
  */
@@ -27,7 +28,8 @@ final class SilentPeer {
 
     private SilentPeer() {}
 
-    public static void main(String[] words) throws IOException {
+    public static void main(String[] words) throws IOException, InterruptedException {
+        Thread.ofPlatform().daemon().start(SilentPeer::endWithParent);
         InetAddress address = InetAddress.getByName(words[1]);
         int messages = Integer.parseInt(words[words.length - 1]);
         if (words[0].equals("server")) {
@@ -37,7 +39,18 @@ final class SilentPeer {
         }
     }
 
-    private static void serve(InetAddress address, int messages) throws IOException {
+    /** Nothing comes from its standard input but the end, and that when nobody is left who could write. */
+    private static void endWithParent() {
+        try {
+            System.in.read();
+        } catch (IOException _) {
+            // As the end.
+        }
+        Runtime.getRuntime().halt(1);
+    }
+
+    private static void serve(InetAddress address, int messages)
+            throws IOException, InterruptedException {
         try (CmId listener = CmId.create(PortSpace.TCP)) {
             listener.bindAddress(new InetSocketAddress(address, 0));
             listener.listen(1);
@@ -51,7 +64,8 @@ final class SilentPeer {
         }
     }
 
-    private static void connect(InetSocketAddress server, int messages) throws IOException {
+    private static void connect(InetSocketAddress server, int messages)
+            throws IOException, InterruptedException {
         try (CmId id = CmId.create(PortSpace.TCP)) {
             id.resolveAddress(server, TIMEOUT);
             id.resolveRoute(TIMEOUT);
@@ -72,12 +86,12 @@ final class SilentPeer {
         return region;
     }
 
-    private static void fallSilent(CmId id, int messages) throws IOException {
+    private static void fallSilent(CmId id, int messages)
+            throws IOException, InterruptedException {
         for (int i = 0; i < messages; i++) {
             id.awaitReceiveCompletion();
         }
         System.out.println("silent");
-        // No data arrive: the read ends with the process.
-        System.in.read();
+        Thread.currentThread().join();
     }
 }
