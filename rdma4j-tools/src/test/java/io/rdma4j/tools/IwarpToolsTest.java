@@ -49,12 +49,22 @@ class IwarpToolsTest {
         "ib_write_lat -n 20", "ib_read_lat -n 20",
         "ib_send_lat -n 20"})
     void perftestMeasures(String line) throws Exception {
+        measure(line + " --no-perform_warm_up");
+    }
+
+    @Test
+    void perftestWarmsUp() throws Exception {
+        assertThat(measure("ib_send_lat -n 20")).containsPattern("Warm-up +: ON\n");
+    }
+
+    private static String measure(String line) throws Exception {
         try (Running server = start(line + " -F -R -d iwarp_lo -p 0")) {
             String port = portOf(server);
             try (Running client = start(line + " -F -R -d iwarp_lo -p " + port + " 127.0.0.1")) {
                 assertBothEndWell(server, client);
                 assertThat(client.text()).contains(" Transport type  : IW\n")
                         .containsPattern("(?m)^ \\d+ +\\d+ +\\d+\\.\\d\\d");
+                return client.text();
             }
         }
     }

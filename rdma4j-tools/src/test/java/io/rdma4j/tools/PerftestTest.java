@@ -348,8 +348,8 @@ class PerftestTest {
     @ParameterizedTest
     @CsvSource({"ib_send_bw, -n 100, -n 50", "ib_send_lat, -s 8, -s 16",
         "ib_write_bw, -q 1, -q 2", "ib_send_bw, -a, -N",
-        "ib_write_bw, -R -q 1, -R -q 2", "ib_send_bw, -R -n 100, -R -n 50",
-        "ib_send_lat, -R -c UD, -R -c RC", "ib_send_bw, -R -c UD -b, -R -c UD"})
+        "ib_write_bw, -R -q 1, -R -q 2", "ib_send_bw, -R -e -n 100, -R -e -n 50",
+        "ib_send_lat, -R -c UD, -R -c RC", "ib_send_bw, -R -c UD -e -b, -R -c UD -e"})
     void sidesThatDoNotFitBothEndWithOneLine(String tool, String servers, String clients)
             throws Exception {
         try (Running server = start(Command::start, tool, servers + " --patience 1 -p 0")) {

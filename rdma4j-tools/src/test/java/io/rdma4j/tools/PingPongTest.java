@@ -105,7 +105,7 @@ class PingPongTest {
     @ValueSource(strings = {"ibv_rc_pingpong", "ibv_srq_pingpong"})
     void sidesThatLoseAFifthOfAllPacketsBothFinish(String tool) throws Exception {
         play(arguments -> Program.withOptions(List.of("-Drdma4j.impair=loss=20%"),
-                arguments.toArray(String[]::new)), tool, "-c -n 40");
+                arguments.toArray(String[]::new)), tool, "-e -c -n 40");
     }
 
     @ParameterizedTest
@@ -130,7 +130,7 @@ class PingPongTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"-q 1 -r 1", "-q 255 -n 300 -s 100", "-q 3 -r 4 -e -o"})
+    @ValueSource(strings = {"-q 1 -r 1 -n 100", "-q 255 -n 300 -s 100", "-q 3 -r 4 -e -o"})
     void anyNumberOfQueuePairsSharesReceives(String options) throws Exception {
         play("ibv_srq_pingpong", "-c " + options);
     }
@@ -167,8 +167,9 @@ class PingPongTest {
         }
     }
 
+    /** Gives up after a second, and sleeps until then. */
     private static String patient(String command) {
-        return command.contains("--patience") ? command : command + " --patience 1";
+        return (command.contains("--patience") ? command : command + " --patience 1") + " -e";
     }
 
     @Test
@@ -201,21 +202,23 @@ class PingPongTest {
                 "the peer hung up");
     }
 
+    /** One of them polls meanwhile, the others sleep. */
     @ParameterizedTest
-    @ValueSource(strings = {"ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong",
-        "ibv_srq_pingpong"})
-    void endOfThePeerEndsAServer(String tool) throws Exception {
-        assertServerEnds(Command::start, tool);
+    @CsvSource({"ibv_rc_pingpong, ''", "ibv_uc_pingpong, ' -e'", "ibv_ud_pingpong, ' -e'",
+        "ibv_srq_pingpong, ' -e'"})
+    void endOfThePeerEndsAServer(String tool, String options) throws Exception {
+        assertServerEnds(Command::start, tool, options);
     }
 
     @Test
     void killedPeerEndsAServer() throws Exception {
-        assertServerEnds(Program::new, "ibv_rc_pingpong");
+        assertServerEnds(Program::new, "ibv_rc_pingpong", " -e");
     }
 
     /** The peer sleeps between messages, so that it can be interrupted. */
-    private static void assertServerEnds(Start peer, String tool) throws Exception {
-        try (Running server = start(tool, "-p 0 -n 1000000 --patience 1")) {
+    private static void assertServerEnds(Start peer, String tool, String options)
+            throws Exception {
+        try (Running server = start(tool, "-p 0 -n 1000000 --patience 1" + options)) {
             String port = port(server);
             try (Running client = start(peer, tool, "-e -n 1000000", "-p", port, "127.0.0.1")) {
                 client.lineWith("remote address");
@@ -226,21 +229,22 @@ class PingPongTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong",
-        "ibv_srq_pingpong"})
-    void endOfThePeerEndsAClient(String tool) throws Exception {
-        assertClientEnds(Command::start, tool);
+    @CsvSource({"ibv_rc_pingpong, ''", "ibv_uc_pingpong, ' -e'", "ibv_ud_pingpong, ' -e'",
+        "ibv_srq_pingpong, ' -e'"})
+    void endOfThePeerEndsAClient(String tool, String options) throws Exception {
+        assertClientEnds(Command::start, tool, options);
     }
 
     @Test
     void killedPeerEndsAClient() throws Exception {
-        assertClientEnds(Program::new, "ibv_rc_pingpong");
+        assertClientEnds(Program::new, "ibv_rc_pingpong", " -e");
     }
 
-    private static void assertClientEnds(Start peer, String tool) throws Exception {
+    private static void assertClientEnds(Start peer, String tool, String options)
+            throws Exception {
         try (Running server = start(peer, tool, "-e -p 0 -n 1000000")) {
             String port = port(server);
-            try (Running client = start(tool, "-n 1000000 --patience 1", "-p", port,
+            try (Running client = start(tool, "-n 1000000 --patience 1" + options, "-p", port,
                     "127.0.0.1")) {
                 client.lineWith("remote address");
                 server.end();
