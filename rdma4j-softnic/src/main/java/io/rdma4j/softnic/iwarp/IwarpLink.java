@@ -1,6 +1,7 @@
 package io.rdma4j.softnic.iwarp;
 
 import io.rdma4j.protocol.iwarp.wire.Crc32c;
+import io.rdma4j.protocol.iwarp.wire.FpduView;
 import io.rdma4j.protocol.iwarp.wire.OutgoingFpdu;
 import io.rdma4j.softnic.engine.BriefLooks;
 import io.rdma4j.softnic.engine.Engine;
@@ -32,6 +33,9 @@ final class IwarpLink implements Link {
      * the system runs out of data and sets a timer for what follows, which costs as much as copying 100 KiB.
      */
     private static final int OUTBOUND = (1 << 20) + (128 << 10);
+    /** A call that has more than this to send takes no further unit: usually, and while memory is scarce. */
+    private static final int BURST = OUTBOUND - FpduView.MAX_LENGTH;
+    private static final int SHORT_BURST = 16 << 10;
     /** The maximum number of connections that peers have opened without sending a request yet. */
     static final int MOST_ASKING = 1024;
 
@@ -63,7 +67,8 @@ final class IwarpLink implements Link {
 
     /** @param random numbers that others cannot guess, for the engine's queue pairs */
     IwarpLink(StreamNetwork network, IwarpSettings settings, IntSupplier random) {
-        this(network, settings, random, new UnsentBuffers(OUTBOUND));
+        this(network, settings, random,
+                new UnsentBuffers(OUTBOUND, SHORT_BURST + FpduView.MAX_LENGTH));
     }
 
     /** @param unsentBuffers memory for what the network does not take at once */
@@ -114,6 +119,11 @@ final class IwarpLink implements Link {
 
     ByteBuffer outboundBuffer() {
         return outboundBuffer;
+    }
+
+    /** {@return whether so many bytes are enough for one call} */
+    boolean isBurst(int length) {
+        return length > (unsentBuffers.isScarce() ? SHORT_BURST : BURST);
     }
 
     /** {@return a unit to fill, for the length of a call} */

@@ -130,7 +130,7 @@ final class StreamQueuePair extends EngineQueuePair implements IwarpHost, Stream
             }
             // A message of 1 MiB is a unit longer than a burst: its last bytes shall not cost a call, and wake its reader, alone.
             isFull = (units >= most && !protocol.isWithinMessage())
-                    || length > memory.byteSize() - FpduView.MAX_LENGTH;
+                    || link.isBurst(length);
             unit = isFull ? null : poll();
         }
         if (length > 0) {

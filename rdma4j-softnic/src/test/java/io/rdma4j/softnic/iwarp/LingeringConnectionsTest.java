@@ -15,6 +15,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -25,6 +26,7 @@ class LingeringConnectionsTest {
     /** How long too many are not too many. */
     private static final long GRACE_NS = 1_000_000_000;
     private static final int LONG = 10_000;
+    private static final int SHORT = 5_000;
 
     private final Buffers buffers = new Buffers();
     private final PortableStreams network;
@@ -102,7 +104,7 @@ class LingeringConnectionsTest {
         boolean areOut;
 
         Buffers() {
-            super(LONG);
+            super(LONG, SHORT);
         }
 
         @Override
@@ -229,6 +231,25 @@ class LingeringConnectionsTest {
         connection.send(ByteBuffer.allocate(LONG));
         assertThat(buffers.spareCount()).as("taken by the next").isZero();
         connection.reset();
+        assertThat(buffers.spareCount()).isEqualTo(1);
+    }
+
+    @Test
+    void ofManyThatKeepBytesTheLastKeepFew() {
+        List<StreamConnection> deaf = new ArrayList<>();
+        while (!buffers.isScarce()) {
+            StreamConnection connection = new StreamConnection(link, new ObstinateStream(),
+                    new Sender());
+            connection.send(ByteBuffer.allocate(LONG));
+            deaf.add(connection);
+        }
+        assertThat(deaf).hasSize(UnsentBuffers.MOST_LONG);
+        ByteBuffer few = Objects.requireNonNull(buffers.take(SHORT));
+        assertThat(few.capacity()).isEqualTo(SHORT);
+        buffers.give(few);
+        assertThat(buffers.take(SHORT)).as("kept for the next").isSameAs(few);
+        deaf.getFirst().reset();
+        assertThat(buffers.isScarce()).isFalse();
         assertThat(buffers.spareCount()).isEqualTo(1);
     }
 
