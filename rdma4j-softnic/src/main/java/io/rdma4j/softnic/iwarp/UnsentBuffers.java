@@ -15,14 +15,13 @@ class UnsentBuffers {
     static final int MOST_SPARE = 4;
     /** With as many long buffers in use, memory is scarce. */
     static final int MOST_LONG = 24;
+    /** A frame of a set-up, a Terminate, or the last bytes of a burst. */
+    static final int FRAME = 4096;
     private static final int MOST_SPARE_SHORT = 32;
-    /** A frame of a set-up, or a Terminate. */
-    private static final int FRAME = 4096;
 
-    private final int longLength;
-    private final int shortLength;
-    private final Deque<ByteBuffer> spareLong = new ArrayDeque<>();
-    private final Deque<ByteBuffer> spareShort = new ArrayDeque<>();
+    private final Buffers frames = new Buffers(FRAME, MOST_SPARE_SHORT);
+    private final Buffers shortOnes;
+    private final Buffers longOnes;
     private int longInUse;
 
     /**
@@ -30,8 +29,8 @@ class UnsentBuffers {
      * @param shortLength those that it sends at once while memory is scarce
      */
     UnsentBuffers(int longLength, int shortLength) {
-        this.longLength = longLength;
-        this.shortLength = shortLength;
+        longOnes = new Buffers(longLength, MOST_SPARE);
+        shortOnes = new Buffers(shortLength, MOST_SPARE_SHORT);
     }
 
     /** {@return whether connections should send little at once} */
@@ -42,27 +41,23 @@ class UnsentBuffers {
     /** {@return a buffer of at least so many bytes, null if the process has no memory for it} */
     @Nullable
     ByteBuffer take(int atLeast) {
-        if (atLeast <= FRAME) {
-            return ByteBuffer.allocate(atLeast);
+        if (atLeast <= frames.length) {
+            return frames.take();
         }
-        if (isScarce() && atLeast <= shortLength) {
-            return take(spareShort, shortLength);
+        if (isScarce() && atLeast <= shortOnes.length) {
+            return shortOnes.take();
         }
-        ByteBuffer taken = atLeast <= longLength
-                ? take(spareLong, longLength)
-                : allocate(atLeast);
+        ByteBuffer taken = atLeast <= longOnes.length ? longOnes.take() : allocate(atLeast);
         if (taken != null) {
             longInUse++;
         }
         return taken;
     }
 
-    private static @Nullable ByteBuffer take(Deque<ByteBuffer> spare, int length) {
-        ByteBuffer kept = spare.poll();
-        return kept == null ? allocate(length) : kept.clear();
-    }
-
     private static @Nullable ByteBuffer allocate(int length) {
+        if (length <= FRAME) {
+            return ByteBuffer.allocate(length);
+        }
         try {
             // Of the kind that a system call takes as it is.
             return ByteBuffer.allocateDirect(length);
@@ -73,27 +68,45 @@ class UnsentBuffers {
 
     /** Takes a buffer back. */
     void give(ByteBuffer buffer) {
-        if (!buffer.isDirect()) {
+        if (frames.give(buffer) || shortOnes.give(buffer)) {
             return;
         }
-        if (buffer.capacity() == shortLength) {
-            keep(buffer, spareShort, MOST_SPARE_SHORT);
-            return;
-        }
-        longInUse--;
-        if (buffer.capacity() == longLength) {
-            keep(buffer, spareLong, MOST_SPARE);
-        }
-    }
-
-    private static void keep(ByteBuffer buffer, Deque<ByteBuffer> spare, int most) {
-        if (spare.size() < most) {
-            spare.push(buffer);
+        if (longOnes.give(buffer) || buffer.capacity() > longOnes.length) {
+            longInUse--;
         }
     }
 
     /** {@return how many long buffers are kept for the next} */
     int spareCount() {
-        return spareLong.size();
+        return longOnes.spare.size();
+    }
+
+    /** Buffers of one length, a few of which are kept. */
+    private static final class Buffers {
+        private final int length;
+        private final int mostSpare;
+        private final Deque<ByteBuffer> spare = new ArrayDeque<>();
+
+        Buffers(int length, int mostSpare) {
+            this.length = length;
+            this.mostSpare = mostSpare;
+        }
+
+        @Nullable
+        ByteBuffer take() {
+            ByteBuffer kept = spare.poll();
+            return kept == null ? allocate(length) : kept.clear();
+        }
+
+        /** {@return whether it is one of these} */
+        boolean give(ByteBuffer buffer) {
+            if (buffer.capacity() != length) {
+                return false;
+            }
+            if (spare.size() < mostSpare) {
+                spare.push(buffer);
+            }
+            return true;
+        }
     }
 }

@@ -253,6 +253,16 @@ class LingeringConnectionsTest {
         assertThat(buffers.spareCount()).isEqualTo(1);
     }
 
+    /** The last bytes of a burst are often all that is left. */
+    @Test
+    void fewBytesAreKeptWithoutAllocation() {
+        ByteBuffer frame = Objects.requireNonNull(buffers.take(1));
+        assertThat(frame.capacity()).isEqualTo(UnsentBuffers.FRAME);
+        assertThat(frame.isDirect()).isFalse();
+        buffers.give(frame);
+        assertThat(buffers.take(UnsentBuffers.FRAME)).isSameAs(frame);
+    }
+
     /** A stream with a gap in it is ended; other streams are not affected. */
     @Test
     void withoutMemoryForWhatDoesNotLeaveTheConnectionEnds() {
