@@ -3,7 +3,6 @@ package io.rdma4j.softnic.iwarp;
 import io.rdma4j.protocol.iwarp.IwarpHost;
 import io.rdma4j.protocol.iwarp.IwarpQueuePair;
 import io.rdma4j.protocol.iwarp.StreamParameters;
-import io.rdma4j.protocol.iwarp.wire.FpduView;
 import io.rdma4j.protocol.iwarp.wire.OutgoingFpdu;
 import io.rdma4j.protocol.work.Memory;
 import io.rdma4j.softnic.engine.EngineQueuePair;
