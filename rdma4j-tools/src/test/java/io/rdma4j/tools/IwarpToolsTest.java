@@ -52,9 +52,10 @@ class IwarpToolsTest {
         measure(line + " --no-perform_warm_up");
     }
 
-    @Test
-    void perftestWarmsUp() throws Exception {
-        assertThat(measure("ib_send_lat -n 20")).containsPattern("Warm-up +: ON\n");
+    @ParameterizedTest
+    @ValueSource(strings = {"ib_write_bw -n 20 -b -l 4 -q 2", "ib_send_lat -n 20"})
+    void perftestWarmsUp(String line) throws Exception {
+        assertThat(measure(line)).containsPattern("Warm-up +: ON\n");
     }
 
     private static String measure(String line) throws Exception {
