@@ -12,8 +12,6 @@ import io.rdma4j.verbs.RdmaException;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.util.ArrayList;
-import java.util.List;
 
 /** A process that accepts every connection over iWARP and sends it messages at once, whether they are read or not. */
 final class PushingServer {
@@ -25,7 +23,6 @@ final class PushingServer {
 
     /** Argument: the address. */
     public static void main(String[] arguments) throws Exception {
-        List<CmId> accepted = new ArrayList<>();
         try (Arena arena = Arena.ofShared(); CmId listener = CmId.create(PortSpace.TCP)) {
             listener.device("iwarp");
             listener.bindAddress(new InetSocketAddress(InetAddress.getByName(arguments[0]), 0));
@@ -34,7 +31,6 @@ final class PushingServer {
             MemoryRegion region = null;
             while (true) {
                 CmId id = listener.awaitRequest();
-                accepted.add(id);
                 id.createQueuePair(null, new QueuePairInitAttributes()
                         .capabilities(QueuePairCapabilities.ofDepth(MESSAGES, 1)));
                 if (region == null) {
