@@ -183,8 +183,12 @@ class HostilePeersTest {
         for (int i = 0; i < DEAF; i++) {
             send(connect(), REQUEST);
         }
+        awaitMoreThan(0, "the reply");
+    }
+
+    private void awaitMoreThan(int bytes, String what) throws Exception {
         for (Socket each : sockets) {
-            Wait.until("the reply", () -> each.getInputStream().available() > 0,
+            Wait.until(what, () -> each.getInputStream().available() > bytes,
                     () -> Thread.sleep(1));
         }
     }
@@ -193,6 +197,8 @@ class HostilePeersTest {
     @Test
     void establishedConnectionsThatReadNothing() throws Exception {
         establish();
+        // The server holds its messages back for a while, as their initiators have not promised to send first.
+        awaitMoreThan(REQUEST.length, "the beginning of a message behind the reply");
         check(DEAF + " connections that read nothing", 64 * MIB, DEAF + 20);
     }
 

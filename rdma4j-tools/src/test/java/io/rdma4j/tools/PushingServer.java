@@ -18,6 +18,8 @@ final class PushingServer {
     /** More than the system's buffers of a connection hold. */
     static final int MESSAGES = 16;
     static final int MESSAGE = 1 << 20;
+    /** Requests beyond that would be rejected. */
+    private static final int BACKLOG = 1024;
 
     private PushingServer() {}
 
@@ -26,7 +28,7 @@ final class PushingServer {
         try (Arena arena = Arena.ofShared(); CmId listener = CmId.create(PortSpace.TCP)) {
             listener.device("iwarp");
             listener.bindAddress(new InetSocketAddress(InetAddress.getByName(arguments[0]), 0));
-            listener.listen(64);
+            listener.listen(BACKLOG);
             System.out.println("listening on port " + listener.sourcePort());
             MemoryRegion region = null;
             while (true) {
