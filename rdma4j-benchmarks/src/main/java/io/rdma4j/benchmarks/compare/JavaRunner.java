@@ -99,8 +99,10 @@ final class JavaRunner implements Runner {
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), Launch.MAIN, "side",
                 workload.name(), role.name().toLowerCase(Locale.ROOT), "--port=" + port));
         command.addAll(settings.options());
-        Duration limit = SLACK.plusMillis(
-                (long) (1000 * (settings.warmUpSeconds() + settings.seconds())));
+        double untilCount = Math.max(settings.warmUpSeconds(),
+                (settings.countFromMs() - System.currentTimeMillis()) / 1000.0);
+        Duration limit = SLACK
+                .plusMillis((long) (1000 * (untilCount + settings.seconds())));
         return ChildProcess.start(command, environment, limit);
     }
 }

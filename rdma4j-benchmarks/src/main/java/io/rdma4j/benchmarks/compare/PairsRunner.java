@@ -12,7 +12,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Several pairs of processes that do the same and count the same seconds; their bandwidths are added. */
+/**
+ * Several pairs of processes that do the same and count the same seconds; their bandwidths are added. They warm up at the
+ * same time, so as many times longer as there are pairs: then each process has had as much processor time for its warm-up
+ * as one of a single pair.
+ */
 final class PairsRunner implements Runner {
     /** As long as a processor may take to start a process. */
     private static final double START_SECONDS = 3;
@@ -33,9 +37,10 @@ final class PairsRunner implements Runner {
     @Override
     public Figures run() throws IOException, InterruptedException {
         double startSeconds = 2 * count * START_SECONDS
-                / Runtime.getRuntime().availableProcessors() + pair.warmUpSeconds();
+                / Runtime.getRuntime().availableProcessors();
+        double warmSeconds = startSeconds + count * pair.warmUpSeconds();
         JavaRunner timed = pair
-                .withCountFrom(System.currentTimeMillis() + (long) (1000 * startSeconds));
+                .withCountFrom(System.currentTimeMillis() + (long) (1000 * warmSeconds));
         List<Future<Figures>> running = new ArrayList<>();
         try (ExecutorService threads = Executors.newFixedThreadPool(count)) {
             for (int i = 0; i < count; i++) {
