@@ -110,7 +110,7 @@ final class BasicConnection implements AutoCloseable {
                 }
             }
         } catch (RdmaException e) {
-            // Interrupted by close: no thread waits for the exchange any more.
+            // Interrupted by close, which looks after what this thread has not seen.
             if (e.errno() != Errno.EINTR) {
                 exchange.completeExceptionally(e);
             }
@@ -142,6 +142,17 @@ final class BasicConnection implements AutoCloseable {
                         completion.status() + ": " + completion.status().explanation());
     }
 
+    /**
+     * Looks at what has completed and was not seen: the peer's last message and the end of the connection can come together,
+     * and another thread hears of the end.
+     */
+    private void drain() throws RdmaException {
+        WorkCompletion completion = new WorkCompletion();
+        while (!exchange.isDone() && completions.poll(completion) && completion.isSuccess()) {
+            onCompletion(completion);
+        }
+    }
+
     /** Children first, then what they were made from. */
     @Override
     public void close() throws RdmaException {
@@ -152,6 +163,7 @@ final class BasicConnection implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        drain();
         queuePair.close();
         completions.close();
         channel.close();

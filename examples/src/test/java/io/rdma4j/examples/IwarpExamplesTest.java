@@ -1,14 +1,24 @@
 package io.rdma4j.examples;
 
+import io.rdma4j.cm.CmId;
+import io.rdma4j.connection.ConnectionParameters;
+import io.rdma4j.connection.PortSpace;
 import io.rdma4j.verbs.Errno;
+import io.rdma4j.verbs.MemoryRegion;
+import io.rdma4j.verbs.QueuePairInitAttributes;
 import io.rdma4j.verbs.RdmaException;
+import io.rdma4j.verbs.SendFlag;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.time.Duration;
 
 import static io.rdma4j.examples.TwoSides.ANY_PORT;
 import static io.rdma4j.examples.TwoSides.ask;
@@ -36,6 +46,39 @@ class IwarpExamplesTest extends ConnectedExamples {
                 address -> BasicClient.run(address, client.out));
         assertThat(server.lines()).contains("send completed successfully.", "peer disconnected.");
         assertThat(client.lines()).contains("send completed successfully.", "disconnected.");
+    }
+
+    /** A client's message and its end come in one piece, so the server often hears of the end first. */
+    @Test
+    void basicServerLosesNoLastMessage() throws Exception {
+        int count = 100;
+        run(ready -> BasicServer.run(ANY_PORT, count, server.out, ready), address -> {
+            for (int i = 0; i < count; i++) {
+                sendAndLeave(address);
+            }
+        });
+        assertThat(server.lines()).filteredOn("received message: bye"::equals).hasSize(count);
+        assertThat(server.lines()).filteredOn("send completed successfully."::equals)
+                .hasSize(count);
+    }
+
+    private static void sendAndLeave(InetSocketAddress address) throws RdmaException {
+        try (CmId id = CmId.create(PortSpace.TCP); Arena arena = Arena.ofShared()) {
+            id.resolveAddress(address, Duration.ofSeconds(2));
+            id.resolveRoute(Duration.ofSeconds(2));
+            id.createQueuePair(null, new QueuePairInitAttributes());
+            MemorySegment memory = arena.allocate(1024);
+            try (MemoryRegion region = id.registerMessages(memory)) {
+                id.postReceive(1, region, 0, memory.byteSize());
+                id.connect(new ConnectionParameters());
+                id.awaitReceiveCompletion();
+                memory.setString(0, "bye");
+                id.postSend(2, region, 0, 4, SendFlag.SIGNALED);
+                id.awaitSendCompletion();
+                id.disconnect();
+                id.closeQueuePair();
+            }
+        }
     }
 
     /** Its listener has a port of TCP, so sockets have another. */
